@@ -1,0 +1,1 @@
+"""Coverdesk: the desk and the counter of an insurance distribution business."""

@@ -1,0 +1,76 @@
+"""Reading a JSON body strictly: right media type, bounded, no NaN, no duplicate names, nothing deep."""
+
+import json
+from collections.abc import Callable, Coroutine
+from decimal import Decimal
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+
+from core.api.failures import Refused
+from core.errors import InvalidInput, TooLarge, WrongMediaType
+
+LARGEST_JSON = 1024 * 1024
+
+
+class StrictRequest(Request):
+    """A request whose body is read under the rules above; what was sent stays at `state.raw`."""
+
+    async def body(self) -> bytes:
+        """The bytes of the body; refused while still arriving once they are too many."""
+        if not hasattr(self, "_body"):
+            declared = self.headers.get("content-length", "")
+            if declared.isdigit() and int(declared) > LARGEST_JSON:
+                raise Refused(TooLarge())
+            received = bytearray()
+            async for chunk in self.stream():
+                received += chunk
+                if len(received) > LARGEST_JSON:
+                    raise Refused(TooLarge())
+            self._body = bytes(received)
+        return self._body
+
+    async def json(self) -> Any:
+        """The parsed body; numbers with a point become exact decimals."""
+        data = parse(await self.body())
+        self.state.raw = data
+        return data
+
+
+class StrictRoute(APIRoute):
+    """A route that takes JSON bodies strictly."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The usual handler behind a strict request."""
+        handle = super().get_route_handler()
+
+        async def strictly(request: Request) -> Response:
+            if request.method == "POST":
+                media_type = request.headers.get("content-type", "").split(";")[0].strip().lower()
+                if media_type != "application/json" or request.headers.get("content-encoding"):
+                    raise Refused(WrongMediaType())
+            return await handle(StrictRequest(request.scope, request.receive))
+
+        return strictly
+
+
+def parse(body: bytes) -> Any:
+    """JSON of bytes; InvalidInput for anything that is not one plain, shallow, unambiguous document."""
+    try:
+        return json.loads(
+            body.decode("utf-8"), parse_float=Decimal, parse_constant=_refuse, object_pairs_hook=_without_duplicates
+        )
+    except (ValueError, RecursionError):
+        raise Refused(InvalidInput.one("body", "must be valid JSON, with each name once")) from None
+
+
+def _refuse(_: str) -> Any:
+    raise ValueError
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError
+    return found

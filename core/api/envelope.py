@@ -1,0 +1,76 @@
+"""The envelope around every answer under /v1 (contract E1, E2)."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import orjson
+from pydantic import BaseModel, Field, create_model
+from starlette.responses import Response
+
+from core.errors import CoverdeskError, StoreUnavailable, TooManyRequests
+from core.services.idempotency import Answer
+
+JSON = "application/json"
+
+
+def encoded(data: Any, text: str) -> bytes:
+    """The body of a success."""
+    return orjson.dumps({"responseCode": 1, "responseText": text, "data": data})
+
+
+def success(data: Any, text: str) -> Response:
+    """A read that went well."""
+    return Response(encoded(data, text), media_type=JSON)
+
+
+def answer(data: Any, text: str, *, status: int = 201, headers: Mapping[str, str] | None = None) -> Answer:
+    """A success that can be kept and replayed."""
+    return Answer(status, encoded(data, text), dict(headers or {}))
+
+
+def response(kept: Answer) -> Response:
+    """A kept answer as a response."""
+    return Response(kept.body, kept.status, kept.headers, media_type=JSON)
+
+
+def failure(error: CoverdeskError) -> Response:
+    """A refusal: `data` is empty, `errorData` is null or detail."""
+    body = {"responseCode": 0, "responseText": str(error), "data": {}, "errorData": error.detail}
+    headers = {}
+    if isinstance(error, TooManyRequests | StoreUnavailable):
+        headers["Retry-After"] = str(error.retry_after)
+    if error.status in {401}:
+        headers["WWW-Authenticate"] = "Bearer"
+    if error.status == 413:
+        headers["Connection"] = "close"
+    return Response(orjson.dumps(body), error.status, headers, media_type=JSON)
+
+
+def documented(name: str, data: Any) -> type[BaseModel]:
+    """The shape of a success envelope around `data`, for the OpenAPI page."""
+    return create_model(
+        name,
+        responseCode=(Literal[1], Field(examples=[1])),
+        responseText=(str, Field(examples=["Ok"])),
+        data=(data, ...),
+    )
+
+
+class Nothing(BaseModel):
+    """The empty `data` of a failure."""
+
+
+class FieldFaultRecord(BaseModel):
+    """One broken field."""
+
+    field: str = Field(examples=["loan_tenure"])
+    message: str = Field(examples=["must be at least 3"])
+
+
+class Failure(BaseModel):
+    """The envelope of every failure; `errorData` lists broken fields, or facts of a conflict, or is null."""
+
+    responseCode: Literal[0] = Field(examples=[0])
+    responseText: str = Field(examples=["Unauthorized"])
+    data: Nothing
+    errorData: list[FieldFaultRecord] | dict[str, Any] | None

@@ -1,0 +1,69 @@
+"""One set of handlers that makes every failure an envelope; none repeats what was sent."""
+
+import structlog
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.exceptions import RequestValidationError
+from sqlalchemy.exc import IntegrityError
+from starlette.exceptions import HTTPException as AnyHTTPException
+from starlette.responses import Response
+
+from core.api.envelope import failure
+from core.covers.request import faults_of
+from core.errors import (
+    CoverdeskError,
+    InvalidInput,
+    MethodNotAllowed,
+    NotFound,
+    StateForbids,
+    TooLarge,
+    WrongMediaType,
+)
+
+log = structlog.get_logger("coverdesk.api")
+_BY_STATUS: dict[int, type[CoverdeskError]] = {
+    404: NotFound,
+    405: MethodNotAllowed,
+    413: TooLarge,
+    415: WrongMediaType,
+}
+
+
+class Refused(HTTPException):
+    """One of our refusals, raised where FastAPI lets only its own exceptions through."""
+
+    def __init__(self, error: CoverdeskError) -> None:
+        super().__init__(error.status, str(error))
+        self.error = error
+
+
+def install(app: FastAPI) -> None:
+    """Answer every exception of an application with an envelope."""
+    app.add_exception_handler(CoverdeskError, _refusal)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(AnyHTTPException, _http)
+    app.add_exception_handler(IntegrityError, _conflict)
+
+
+async def _refusal(_: Request, error: Exception) -> Response:
+    assert isinstance(error, CoverdeskError)
+    return failure(error)
+
+
+async def _invalid(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    return failure(InvalidInput(faults_of(error.errors(), skip=1)))
+
+
+async def _http(_: Request, error: Exception) -> Response:
+    assert isinstance(error, AnyHTTPException)
+    if isinstance(error, Refused):
+        return failure(error.error)
+    known = _BY_STATUS.get(error.status_code)
+    answer = failure(known() if known else InvalidInput.one("body", "could not be read"))
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+async def _conflict(_: Request, error: Exception) -> Response:
+    log.warning("conflict", error=type(error).__name__)
+    return failure(StateForbids("This conflicts with a record that already exists"))

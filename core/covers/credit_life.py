@@ -1,0 +1,133 @@
+"""Credit life: repays a loan when its borrower cannot; priced by the benefits chosen (contract S5)."""
+
+from collections.abc import Mapping
+from decimal import ROUND_CEILING, Decimal
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from core import clock, money
+from core.covers import fields, parts
+from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates, Step, Term
+from core.covers.request import Request
+from core.errors import InvalidInput
+
+BENEFITS = ("death", "permanent_disability", "temporary_disability", "loss_of_job")
+Benefit = fields.one_of(*BENEFITS)
+Benefits = Annotated[list[Benefit], Field(min_length=1, max_length=20)]
+Tenure = Annotated[fields.Count, Field(ge=3, le=120)]
+
+
+class CreditLifePriceRequest(Request):
+    """What a credit life price depends on; without benefits, all that the product offers."""
+
+    loan_amount: fields.PositiveNaira = Field(examples=[100000])
+    loan_tenure: Tenure = Field(examples=[12], description="Months.")
+    product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000080101"])
+    benefit_coverage: Benefits | None = Field(default=None, examples=[["death", "loss_of_job"]])
+
+
+class CreditLifeRequest(Request):
+    """A credit life policy for one loan."""
+
+    benefit_coverage: Benefits = Field(examples=[list(BENEFITS)])
+    first_name: fields.Name = Field(examples=["Ngozi"])
+    last_name: fields.Name = Field(examples=["Okafor"])
+    email: fields.Email = Field(examples=["ngozi.okafor@example.com"])
+    phone_number: fields.Phone = Field(examples=["08031234567"])
+    date_of_birth: fields.BirthDate = Field(examples=["1990-04-12"])
+    loan_amount: fields.PositiveNaira = Field(examples=[100000])
+    gender: parts.Gender = Field(examples=["Female"])
+    loan_tenure: Tenure = Field(examples=[12], description="Months.")
+    id_image_url: fields.Picture = Field(examples=["https://files.example.com/id/okafor.jpg"])
+    loan_start_date: Annotated[fields.Day, fields.InDays(0)] = Field(description="The day the loan is paid out.")
+    product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000080101"])
+
+
+def premium(request: CreditLifeRequest, rates: Rates) -> Price:
+    """The premium of the chosen benefits."""
+    return price(request.loan_amount, request.loan_tenure, request.benefit_coverage, rates)
+
+
+def price(amount: Decimal, tenure: int, benefits: list[str] | None, rates: Rates) -> Price:
+    """Loan amount x sum of shares, on the product's basis; rounded half up once, at the end.
+
+    `amount` in naira, `tenure` in months; no benefits means all that the product offers. InvalidInput
+    names a benefit that it does not.
+    """
+    shares = {name: Decimal(share) for name, share in rates.meta["shares"].items()}
+    chosen = [name for name in BENEFITS if name in (benefits or shares)]
+    missing = [name for name in chosen if name not in shares]
+    if missing:
+        raise InvalidInput.one("benefit_coverage", f"must be offered by the product: {', '.join(shares)}")
+    percent = sum((shares[name] for name in chosen), Decimal(0))
+    steps = [
+        Step(name.replace("_", " ").capitalize(), f"{shares[name]} % of {amount:,.2f}", amount * shares[name] / 100)
+        for name in chosen
+    ]
+    factor, basis = _basis(rates.meta.get("basis", "single"), tenure)
+    exact = amount * percent / 100 * factor
+    total = money.half_up(exact)
+    steps.append(Step("Premium", f"{amount:,.2f} x {percent} %{basis}", total))
+    return _at_least(total, rates, steps, amount)
+
+
+def _basis(basis: str, tenure: int) -> tuple[Decimal, str]:
+    if basis == "monthly":
+        return Decimal(tenure), f" x {tenure} months"
+    if basis == "reducing":
+        return Decimal(tenure + 1) / 2, f" x ({tenure} + 1) / 2"
+    return Decimal(1), ", once"
+
+
+def _at_least(total: Decimal, rates: Rates, steps: list[Step], amount: Decimal) -> Price:
+    step, floor = Decimal(rates.meta.get("rounding_step", 0)), Decimal(rates.meta.get("minimum_premium", 0))
+    if step and total % step:
+        total = (total / step).to_integral_value(ROUND_CEILING) * step
+        steps.append(Step("Rounded", f"up to the next {step:,.2f}", total))
+    if total < floor:
+        total = floor
+        steps.append(Step("Minimum premium", "the product's minimum", total))
+    return Price(total=money.half_up(total), steps=steps, sum_insured=amount)
+
+
+def term(request: CreditLifeRequest, _: Rates) -> Term:
+    """The months of the loan from its first day; a loan that is already over is refused."""
+    whole = Term.months(request.loan_start_date, request.loan_tenure)
+    if whole.expiration_on and whole.expiration_on <= clock.today():
+        raise InvalidInput.one("loan_start_date", "must leave cover: this loan is already over")
+    return whole
+
+
+def payload(request: CreditLifeRequest, price: Price) -> Mapping[str, Any]:
+    """What the insurer is sent."""
+    return {
+        "borrower_first_name": request.first_name,
+        "borrower_last_name": request.last_name,
+        "borrower_email": request.email,
+        "borrower_phone": request.phone_number,
+        "borrower_dob": request.date_of_birth.isoformat(),
+        "borrower_gender": request.gender,
+        "loan_amount": f"{request.loan_amount:.2f}",
+        "loan_tenure": request.loan_tenure,
+        "loan_start_date": request.loan_start_date.isoformat(),
+        "benefits": [name for name in BENEFITS if name in request.benefit_coverage],
+        "id_image_url": request.id_image_url,
+        "premium": f"{price.total:.2f}",
+    }
+
+
+CREDIT_LIFE = Cover(
+    prefix="",
+    route="buy-credit-life",
+    insurer="",
+    title="Credit life",
+    request=CreditLifeRequest,
+    premium=premium,
+    term=term,
+    birth=IN_FORCE,
+    answer=Answer.DIRECT,
+    payload=payload,
+    twin=lambda request: f"{request.loan_amount} {request.loan_start_date}",
+)
+COVERS = (CREDIT_LIFE,)

@@ -1,0 +1,226 @@
+"""Field types that requests are made of: each validates, documents itself and says how a form asks for it."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+import phonenumbers
+from email_validator import EmailNotValidError, validate_email
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from core import clock, money, reference
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """A form asks for this field with a pick list; `options` are what a lookup serves."""
+
+    options: Callable[[], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A form takes a file in place and fills the field with its address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Personal:
+    """The value is a personal number: sealed in the store, masked everywhere (contract A3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class InDays:
+    """An example of this date is so many days from today, so that it never grows old."""
+
+    days: int
+
+
+def fault(message: str) -> PydanticCustomError:
+    """A validation fault in our words."""
+    return PydanticCustomError("fault", message.replace("{", "{{").replace("}", "}}"))
+
+
+def listed(
+    options: Callable[[], tuple[str, ...]],
+    what: str,
+    *,
+    canonical: Callable[[str], str | None] | None = None,
+    example: str | None = None,
+) -> Any:
+    """A text from a list, ignoring case; the canonical spelling is kept (contract S14)."""
+    find = canonical or (lambda value: reference.canonical(options(), value))
+
+    def check(value: str) -> str:
+        found = find(value)
+        if found is None:
+            few = options()
+            raise fault(f"must be one of {', '.join(few)}" if len(few) <= 12 else f"must be from the {what}")
+        return found
+
+    few = options()
+    schema: dict[str, Any] = {"type": "string", "description": f"From the {what}, in any case."}
+    if len(few) <= 12:
+        schema |= {"enum": list(few), "description": "In any case."}
+    return Annotated[
+        str, Field(max_length=200), AfterValidator(check), Pick(options), WithJsonSchema(schema)
+    ]
+
+
+def example(model: type[BaseModel]) -> dict[str, Any]:
+    """A request body that works as it stands: the examples of the fields, with dates near today."""
+    found: dict[str, Any] = {}
+    for name, field in model.model_fields.items():
+        near = next((m for m in field.metadata if isinstance(m, InDays)), None)
+        if near is not None:
+            found[name] = (clock.today() + timedelta(days=near.days)).isoformat()
+        elif field.examples:
+            found[name] = field.examples[0]
+    return found
+
+
+def one_of(*options: str) -> Any:
+    """A text from a short list of the specification, ignoring case."""
+    return listed(lambda: options, "list")
+
+
+def _email(value: str) -> str:
+    try:
+        return validate_email(value, check_deliverability=False, test_environment=True).normalized
+    except EmailNotValidError:
+        raise fault("must be an e-mail address") from None
+
+
+def _phone(value: str) -> str:
+    try:
+        number = phonenumbers.parse(value, "NG")
+    except phonenumbers.NumberParseException:
+        number = None
+    nigerian = re.fullmatch(r"(\+?234|0)[789][01]\d{8}", re.sub(r"[\s()-]", "", value))
+    if nigerian or (number and number.country_code != 234 and phonenumbers.is_possible_number(number)):
+        return value
+    raise fault("must be a Nigerian mobile number or one in E.164 form")
+
+
+def _eleven_digits(value: str) -> str:
+    if not re.fullmatch(r"[0-9]{11}", value):
+        raise fault("must have 11 digits")
+    return value
+
+
+def _link(value: str) -> str:
+    try:
+        parts = urlsplit(value)
+        valid = parts.scheme in {"http", "https"} and bool(parts.hostname) and not re.search(r"\s", value)
+    except ValueError:
+        valid = False
+    if not valid:
+        raise fault("must be an http or https link")
+    return value
+
+
+def _letters(value: str) -> str:
+    if sum(character.isalpha() for character in value) < 2:
+        raise fault("must have at least 2 letters")
+    return value
+
+
+def _day(value: Any) -> Any:
+    if isinstance(value, date):
+        return value
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T.{1,32})?", value.strip()):
+        try:
+            instant = datetime.fromisoformat(value.strip())
+        except ValueError:
+            raise fault("must be a date that exists, as YYYY-MM-DD") from None
+        return (instant.astimezone(UTC) if instant.tzinfo else instant).date()
+    raise fault("must be a date as YYYY-MM-DD")
+
+
+def _birth(value: date) -> date:
+    today = clock.today()
+    if not today - timedelta(days=round(120 * 365.25)) <= value < today:
+        raise fault("must be in the past and at most 120 years ago")
+    return value
+
+
+def _year(value: str) -> str:
+    latest = clock.today().year + 1
+    if not (re.fullmatch(r"[0-9]{4}", value) and 1960 <= int(value) <= latest):
+        raise fault(f"must be a year from 1960 to {latest}")
+    return value
+
+
+def _naira(value: Any) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
+        raise fault("must be a number")
+    try:
+        amount = Decimal(str(value).strip())
+    except InvalidOperation:
+        raise fault("must be a number") from None
+    if not amount.is_finite() or (isinstance(value, str) and not re.fullmatch(r"\s*\+?-?[0-9.]+\s*", value)):
+        raise fault("must be a number")
+    if amount < 0:
+        raise fault("must not be negative")
+    if amount > money.LARGEST:
+        raise fault("must be at most 10,000,000,000,000")
+    if amount.scaleb(2) % 1:
+        raise fault("must have at most two decimals")
+    return amount.quantize(money.KOBO)
+
+
+def _above_zero(value: Decimal) -> Decimal:
+    if value <= 0:
+        raise fault("must be more than 0")
+    return value
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, bool):
+        raise fault("must be a whole number")
+    try:
+        number = Decimal(str(value).strip()) if isinstance(value, int | float | Decimal | str) else None
+    except InvalidOperation:
+        number = None
+    if number is None or not number.is_finite() or number % 1 or abs(number) > 10**6:
+        raise fault("must be a whole number")
+    return int(number)
+
+
+def _flag(value: Any) -> Any:
+    if isinstance(value, str) and value.strip().lower() in {"true", "false"}:
+        return value.strip().lower() == "true"
+    if not isinstance(value, bool):
+        raise fault("must be true or false")
+    return value
+
+
+def _year_text(value: Any) -> Any:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+_AMOUNT = {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": r"^[0-9]{1,13}(\.[0-9]{1,2})?$"}]}
+
+Text = Annotated[str, Field(min_length=1, max_length=200)]
+LongText = Annotated[str, Field(min_length=1, max_length=2000)]
+Name = Annotated[str, Field(min_length=2, max_length=100), AfterValidator(_letters)]
+Address = Annotated[str, Field(min_length=6, max_length=300)]
+Email = Annotated[str, Field(max_length=254, json_schema_extra={"format": "email"}), AfterValidator(_email)]
+Phone = Annotated[str, Field(max_length=32), AfterValidator(_phone)]
+Bvn = Annotated[str, Field(max_length=32), AfterValidator(_eleven_digits), Personal()]
+Passport = Annotated[str, Field(min_length=5, max_length=20), Personal()]
+Link = Annotated[str, Field(max_length=2048, json_schema_extra={"format": "uri"}), AfterValidator(_link)]
+Picture = Annotated[Link, Upload()]
+Day = Annotated[date, BeforeValidator(_day)]
+BirthDate = Annotated[Day, AfterValidator(_birth)]
+Year = Annotated[str, BeforeValidator(_year_text), AfterValidator(_year)]
+Naira = Annotated[Decimal, BeforeValidator(_naira), WithJsonSchema(_AMOUNT)]
+PositiveNaira = Annotated[Naira, AfterValidator(_above_zero), WithJsonSchema(_AMOUNT)]
+Count = Annotated[int, BeforeValidator(_count)]
+Flag = Annotated[bool, BeforeValidator(_flag), WithJsonSchema({"anyOf": [{"type": "boolean"}, {"enum": ["true", "false"]}]})]
+ProductId = Annotated[str, Field(max_length=64, json_schema_extra={"format": "uuid"})]
+Plate = Annotated[str, Field(min_length=3, max_length=20)]

@@ -1,0 +1,67 @@
+"""insurer-f: personal accident in three FlexiGuard plans."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from core.covers import fields, parts
+from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates, plan_price
+from core.covers.request import Request
+
+Plan = fields.one_of("FlexiGuard-Silver", "FlexiGuard-Gold", "FlexiGuard-Platinum")
+
+
+class PersonalAccidentRequest(Request):
+    """A personal accident policy on one of the FlexiGuard plans."""
+
+    plan: Plan = Field(examples=["FlexiGuard-Silver"])
+    address: fields.Address = Field(examples=["12 Marina Road, Lagos Island"])
+    first_name: fields.Name = Field(examples=["Tunde"])
+    last_name: fields.Name = Field(examples=["Balogun"])
+    email: fields.Email = Field(examples=["tunde.balogun@example.com"])
+    phone_number: fields.Phone = Field(examples=["08051234567"])
+    date_of_birth: fields.BirthDate = Field(examples=["1988-09-30"])
+    gender: parts.Gender = Field(examples=["Male"])
+    product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000060101"])
+    state: parts.State = Field(examples=["Lagos"])
+    identification_name: parts.Identification = Field(examples=["NIN"])
+    identification_url: fields.Picture = Field(examples=["https://files.example.com/id/balogun.jpg"])
+
+
+def premium(request: PersonalAccidentRequest, rates: Rates) -> Price:
+    """The flat price of the plan."""
+    return plan_price(request.plan, rates)
+
+
+def payload(request: PersonalAccidentRequest, price: Price) -> Mapping[str, Any]:
+    """What the insurer is sent."""
+    return {
+        "planName": request.plan,
+        "firstName": request.first_name,
+        "lastName": request.last_name,
+        "emailAddress": request.email,
+        "mobileNumber": request.phone_number,
+        "dateOfBirth": request.date_of_birth.isoformat(),
+        "gender": request.gender,
+        "homeAddress": request.address,
+        "stateOfResidence": request.state,
+        "meansOfIdentification": request.identification_name,
+        "identificationImage": request.identification_url,
+        "premium": f"{price.total:.2f}",
+    }
+
+
+PERSONAL_ACCIDENT = Cover(
+    prefix="insurer-f",
+    route="buy-personal-accident",
+    insurer="insurer-f",
+    title="Personal accident",
+    request=PersonalAccidentRequest,
+    premium=premium,
+    term=parts.year_from_today,
+    birth=IN_FORCE,
+    answer=Answer.DIRECT,
+    payload=payload,
+)
+COVERS = (PERSONAL_ACCIDENT,)

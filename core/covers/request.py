@@ -1,0 +1,146 @@
+"""The manners of every request body: trimmed, bounded, every fault at once, extras ignored by name."""
+
+import difflib
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from core.errors import FieldFault, InvalidInput
+
+MISSPELT = 0.8
+_WORDS = {
+    "missing": "is required",
+    "string_type": "must be a text",
+    "string_unicode": "must be valid Unicode",
+    "string_too_short": "must have at least {min_length} characters",
+    "string_too_long": "must have at most {max_length} characters",
+    "int_parsing": "must be a whole number",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "int_parsing_size": "is too large",
+    "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "list_type": "must be a list",
+    "too_short": "must have at least {min_length}",
+    "too_long": "must have at most {max_length}",
+    "literal_error": "must be one of {expected}",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "dict_type": "must be an object",
+}
+
+
+class Request(BaseModel):
+    """Base of every body: blank is missing, control characters are refused, extras never stored.
+
+    An extra field that looks like a misspelling of an absent optional one is refused with the
+    suggestion (contract E6).
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True, str_strip_whitespace=True)
+    renamed: ClassVar[Mapping[str, str]] = {}
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _tidy(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        if not isinstance(data, dict):
+            return handler(data)
+        given = _without_blanks(data)
+        for wrong, right in cls.renamed.items():
+            if wrong in given and right not in given:
+                given[right] = given[wrong]
+        faults = [*_control_characters(given, cls), *_misspellings(given, cls)]
+        try:
+            valid = handler(given)
+        except ValidationError as error:
+            faults = [*_as_details(error), *faults]
+        if faults:
+            raise ValidationError.from_exception_data(cls.__name__, faults)
+        return valid
+
+    @classmethod
+    def ignored(cls, data: Mapping[str, Any]) -> list[str]:
+        """Names in a body that this request does not know, sorted, for `X-Ignored-Fields`."""
+        return sorted(str(name) for name in data if name not in cls.model_fields and name not in cls.renamed)
+
+
+def _without_blanks(data: Mapping[Any, Any]) -> dict[Any, Any]:
+    def present(value: Any) -> bool:
+        return value is not None and not (isinstance(value, str) and not value.strip())
+
+    return {name: value for name, value in data.items() if present(value)}
+
+
+def _control_characters(given: Mapping[str, Any], model: type[BaseModel]) -> list[InitErrorDetails]:
+    fault = PydanticCustomError("control_characters", "must not contain control characters")
+    return [
+        InitErrorDetails(type=fault, loc=(name,), input=None)
+        for name in model.model_fields
+        if isinstance(given.get(name), str) and has_control_characters(given[name].strip())
+    ]
+
+
+def has_control_characters(text: str) -> bool:
+    """True when a text holds NUL, a line break or any other control character."""
+    return any(unicodedata.category(character) == "Cc" for character in text)
+
+
+def _misspellings(given: Mapping[str, Any], model: type[Request]) -> list[InitErrorDetails]:
+    absent = [n for n, f in model.model_fields.items() if n not in given and not f.is_required()]
+    found = []
+    for name in model.ignored(given):
+        close = difflib.get_close_matches(name, absent, 1, MISSPELT)
+        if close:
+            fault = PydanticCustomError("misspelt", "is not known, did you mean {name}?", {"name": close[0]})
+            found.append(InitErrorDetails(type=fault, loc=(name[:100],), input=None))
+    return found
+
+
+def _as_details(error: ValidationError) -> list[InitErrorDetails]:
+    """Line errors of one validation, so that faults of our own can join them."""
+    return [
+        InitErrorDetails(
+            type=PydanticCustomError("fault", message_of(line).replace("{", "{{").replace("}", "}}")),
+            loc=line["loc"],
+            input=None,
+        )
+        for line in error.errors(include_url=False, include_input=False)
+    ]
+
+
+def message_of(line: Mapping[str, Any]) -> str:
+    """One validation error in our words, without the value that caused it."""
+    words = _WORDS.get(line["type"])
+    if words is None:
+        return str(line["msg"]).removeprefix("Value error, ")
+    return words.format(**line.get("ctx", {}))
+
+
+def faults_of(lines: Iterable[Mapping[str, Any]], *, skip: int = 0) -> list[FieldFault]:
+    """Validation errors as faults with dotted paths; `skip` drops leading parts of the path."""
+    return [
+        FieldFault(".".join(str(part) for part in line["loc"][skip:]) or "body", message_of(line))
+        for line in lines
+    ]
+
+
+def read(model: type[BaseModel], data: Any) -> Any:
+    """A validated request, or InvalidInput that names every broken field."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise InvalidInput(faults_of(error.errors(include_url=False, include_input=False))) from None
+
+
+def refuse_unless(checks: Sequence[tuple[bool, str, str]]) -> None:
+    """Refuse with every (field, message) whose condition does not hold."""
+    faults = [FieldFault(name, message) for holds, name, message in checks if not holds]
+    if faults:
+        raise InvalidInput(faults)

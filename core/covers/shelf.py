@@ -1,0 +1,14 @@
+"""Every cover on offer, by the endpoint that sells it."""
+
+from typing import Any
+
+from core.covers import credit_life, insurer_a, insurer_f
+from core.covers.cover import Cover
+
+COVERS: tuple[Cover[Any], ...] = (*insurer_a.COVERS, *insurer_f.COVERS, *credit_life.COVERS)
+_BY_ENDPOINT = {(cover.prefix, cover.route): cover for cover in COVERS}
+
+
+def cover_of(prefix: str, route: str) -> Cover[Any] | None:
+    """The cover that a product row names by `prefix` and `route_name`; none when nothing sells it."""
+    return _BY_ENDPOINT.get((prefix, route))

@@ -1,0 +1,47 @@
+"""Personal numbers: sealed for the store, masked for readers, hashed with the server's key for search."""
+
+import base64
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from functools import cache
+
+from cryptography.fernet import Fernet, MultiFernet
+
+from core.settings import settings
+
+
+def _derived(purpose: str) -> bytes:
+    return hashlib.blake2b(purpose.encode(), key=settings().secret().encode()[:64], digest_size=32).digest()
+
+
+@cache
+def _box() -> MultiFernet:
+    return MultiFernet([Fernet(base64.urlsafe_b64encode(_derived("personal numbers")))])
+
+
+def seal(values: Mapping[str, str]) -> str | None:
+    """Personal values as one sealed text; none when there are none."""
+    return _box().encrypt(json.dumps(dict(values)).encode()).decode() if values else None
+
+
+def unseal(sealed: str | None) -> dict[str, str]:
+    """The personal values of a sealed text."""
+    opened: dict[str, str] = json.loads(_box().decrypt(sealed.encode())) if sealed else {}
+    return opened
+
+
+def mask(value: str | None) -> str | None:
+    """A personal number with only its last four characters shown (contract A3)."""
+    return value and "*" * max(len(value) - 4, 4) + value[-4:]
+
+
+@cache
+def _hash_key(purpose: str) -> bytes:
+    return _derived(purpose)
+
+
+def keyed_hash(purpose: str, text: str) -> str:
+    """A hash that only this server can compute; `purpose` keeps kinds apart."""
+    return hmac.new(_hash_key(purpose), text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()

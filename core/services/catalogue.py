@@ -1,0 +1,64 @@
+"""The shipped catalogue: loaded into a store once, never over what people have changed since."""
+
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid5
+
+from core import money, seal
+from core.settings import ROOT
+from core.store.scope import ScopedSession
+from core.store.tables import Product, ProductCategory, ProductVersion, Provider
+
+SHIPPED = ROOT / "data" / "catalogue"
+SHIPPED_AT = datetime(2024, 1, 1, tzinfo=UTC)
+_RATES = {"price", "distributor_commission_percentage", "mca_commission_percentage", "cover_period", "meta"}
+_IDS = ("id", "owner_id", "wallet_id", "bank_account_id")
+_PERSONAL = ("verification_number", "bvn_number")
+
+
+def load(session: ScopedSession, folder: Path = SHIPPED) -> int:
+    """Add what the store does not have yet; returns how many records were new."""
+    providers, categories, products = (_read(folder / f"{n}.json") for n in ("providers", "categories", "products"))
+    provider_ids = {row["segment"]: UUID(row["id"]) for row in providers}
+    category_ids = {row["name"]: UUID(row["id"]) for row in categories}
+    rows: list[Any] = [_provider(row) for row in providers]
+    rows += [ProductCategory(id=category_ids[row["name"]], name=row["name"], **_TIMES) for row in categories]
+    for row in products:
+        rows += _product(row, provider_ids[row["provider"]], category_ids[row["category"]])
+    return sum(session.insert_once(row) for row in rows)
+
+
+_TIMES = {"created_at": SHIPPED_AT, "updated_at": SHIPPED_AT}
+
+
+def _read(path: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    return rows
+
+
+def _provider(row: dict[str, Any]) -> Provider:
+    numbers = {name: row[name] for name in _PERSONAL if row.get(name)}
+    shown = {name: seal.mask(value) for name, value in numbers.items()}
+    ids = {name: UUID(row[name]) for name in _IDS if row.get(name)}
+    return Provider(**{**row, **shown, **ids}, sealed=seal.seal(numbers), **_TIMES)
+
+
+def _product(row: dict[str, Any], provider_id: UUID, category_id: UUID) -> list[Product | ProductVersion]:
+    product_id = UUID(row["id"])
+    facts = {n: v for n, v in row.items() if n not in _RATES | {"id", "provider", "category"}}
+    product = Product(id=product_id, provider_id=provider_id, product_category_id=category_id, **facts, **_TIMES)
+    version = ProductVersion(
+        id=uuid5(product_id, "first version"),
+        product_id=product_id,
+        effective_at=SHIPPED_AT,
+        price_minor=money.to_minor(Decimal(row["price"])),
+        mca_commission_bp=money.to_minor(Decimal(row["mca_commission_percentage"])),
+        distributor_commission_bp=money.to_minor(Decimal(row["distributor_commission_percentage"])),
+        cover_months=int(row["cover_period"]),
+        meta=row["meta"],
+        created_at=SHIPPED_AT,
+    )
+    return [product, version]

@@ -1,0 +1,73 @@
+"""The same request twice has one effect: the first answer is kept and replayed (contract S13)."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock
+from core.errors import KeyReused
+from core.store.scope import Scope, ScopedSession
+from core.store.tables import KeptAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer as it goes over the wire: status, body and the headers that belong to it."""
+
+    status: int
+    body: bytes
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+def fingerprint(*parts: bytes) -> str:
+    """A hash of everything that must be equal for two requests to be the same one."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(len(part).to_bytes(8))
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def once(
+    session: ScopedSession, scope: Scope, key: str | None, print_: str, make: Callable[[], Answer]
+) -> Answer:
+    """The answer of `make`, or the kept one of an equal earlier request; KeyReused when it was not equal.
+
+    The key is claimed in the transaction of the work itself, so both exist or neither does; a refusal
+    rolls both back, and a corrected body may use the key again.
+    """
+    if key is None or scope.distributor_id is None or scope.is_live is None:
+        return make()
+    claim = KeptAnswer(
+        distributor_id=scope.distributor_id,
+        is_live=scope.is_live,
+        key=key,
+        fingerprint=print_,
+        status=0,
+        body=b"",
+        created_at=clock.now(),
+    )
+    if not session.insert_once(claim):
+        return _replay(session, key, print_)
+    answer = make()
+    session.execute(
+        sa.update(KeptAnswer)
+        .where(col(KeptAnswer.key) == key)
+        .values(status=answer.status, body=answer.body, headers=answer.headers)
+        .execution_options(synchronize_session=False)
+    )
+    return answer
+
+
+def _replay(session: ScopedSession, key: str, print_: str) -> Answer:
+    kept = session.execute(
+        sa.select(
+            col(KeptAnswer.fingerprint), col(KeptAnswer.status), col(KeptAnswer.body), col(KeptAnswer.headers)
+        ).where(col(KeptAnswer.key) == key)
+    ).one()
+    if kept.fingerprint != print_:
+        raise KeyReused
+    return Answer(kept.status, kept.body, {**kept.headers, "Idempotent-Replayed": "true"})

@@ -1,0 +1,46 @@
+"""Personal numbers inside submitted data: taken out, sealed, and shown by their last four (contract A3)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from core import seal
+from core.covers.fields import Personal
+from core.covers.request import Request
+
+
+def numbers_in(request: Request) -> frozenset[str]:
+    """The values of the request's personal fields."""
+    marked = [n for n, f in type(request).model_fields.items() if any(isinstance(m, Personal) for m in f.metadata)]
+    return frozenset(str(value) for name in marked if (value := getattr(request, name)) is not None)
+
+
+def masked(data: Mapping[str, Any], numbers: frozenset[str]) -> dict[str, Any]:
+    """A copy of submitted data in which personal numbers show their last four."""
+    return {name: _masked(value, numbers) for name, value in data.items()}
+
+
+def _masked(value: Any, numbers: frozenset[str]) -> Any:
+    if isinstance(value, str):
+        return seal.mask(value) if value in numbers else value
+    if isinstance(value, Mapping):
+        return masked(value, numbers)
+    if isinstance(value, list | tuple):
+        return [_masked(item, numbers) for item in value]
+    return value
+
+
+def taken_out(data: Mapping[str, Any], numbers: frozenset[str], at: str = "") -> dict[str, str]:
+    """The personal numbers of submitted data by their dotted path, for sealing."""
+    found: dict[str, str] = {}
+    for name, value in data.items():
+        path = f"{at}{name}"
+        if isinstance(value, str) and value in numbers:
+            found[path] = value
+        elif isinstance(value, Mapping):
+            found |= taken_out(value, numbers, f"{path}.")
+    return found
+
+
+def sealed(data: Mapping[str, Any], numbers: frozenset[str]) -> str | None:
+    """The personal numbers of submitted data as one sealed text."""
+    return seal.seal(taken_out(data, numbers))

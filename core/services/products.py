@@ -1,0 +1,204 @@
+"""Products, categories and providers: reading the catalogue, and the rates that hold today."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.orm import aliased
+from sqlmodel import col
+
+from core import clock, money
+from core.covers.cover import Cover, Rates
+from core.errors import InvalidInput, NotFound
+from core.services import filters, records
+from core.services.paging import Page, Paging
+from core.services.records import CategoryRecord, ProductRecord, ProviderRecord
+from core.store.scope import ScopedSession
+from core.store.tables import Product, ProductBlock, ProductCategory, ProductVersion, Provider
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProductFilter:
+    """What a reader of the catalogue may ask for; several ids mean any of them (contract P6)."""
+
+    search: str | None = None
+    provider_id: UUID | None = None
+    category_ids: Sequence[UUID] = ()
+    product_ids: Sequence[UUID] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OnSale:
+    """A product that can be bought now, with the version of its rates that the sale will keep."""
+
+    id: UUID
+    name: str
+    version_id: UUID
+    provider_id: UUID
+    provider_segment: str
+    number_series: str
+    product_category_id: UUID
+    inspectable: bool
+    mca_commission_bp: int
+    distributor_commission_bp: int
+    rates: Rates
+
+
+def _current() -> sa.Select[Any]:
+    """Products with the version in effect, their category and provider."""
+    other = aliased(ProductVersion)
+    newest = (
+        sa.select(sa.func.max(col(other.effective_at)))
+        .where(col(other.product_id) == col(Product.id), col(other.effective_at) <= clock.now())
+        .correlate(Product)
+        .scalar_subquery()
+    )
+    return (
+        sa.select(Product, ProductVersion, ProductCategory, Provider)
+        .join(ProductVersion, col(ProductVersion.product_id) == col(Product.id))
+        .join(ProductCategory, col(ProductCategory.id) == col(Product.product_category_id))
+        .join(Provider, col(Provider.id) == col(Product.provider_id))
+        .where(col(ProductVersion.effective_at) == newest, col(Product.deleted_at).is_(None))
+    )
+
+
+def _offered_to(query: sa.Select[Any], distributor_id: UUID | None) -> sa.Select[Any]:
+    blocked = sa.select(ProductBlock.product_id).where(col(ProductBlock.distributor_id) == distributor_id)
+    return query.where(col(Product.id).not_in(blocked))
+
+
+def page(session: ScopedSession, wanted: ProductFilter, paging: Paging, *, is_live: bool) -> Page[ProductRecord]:
+    """Active products that the session's distributor may sell, by name (contract P2)."""
+    query = _offered_to(_current(), session.scope.distributor_id).where(col(Product.active))
+    if wanted.search:
+        pattern = filters.containing(wanted.search)
+        query = query.where(
+            sa.func.lower(Product.name).like(pattern, escape="\\")
+            | sa.func.lower(Product.description).like(pattern, escape="\\")
+        )
+    if wanted.provider_id:
+        query = query.where(col(Product.provider_id) == wanted.provider_id)
+    if wanted.category_ids:
+        query = query.where(col(Product.product_category_id).in_(wanted.category_ids))
+    if wanted.product_ids:
+        query = query.where(col(Product.id).in_(wanted.product_ids))
+    total = session.execute(sa.select(sa.func.count()).select_from(query.subquery("matching"))).scalar_one()
+    found = session.execute(
+        query.order_by(col(Product.name), col(Product.id)).limit(paging.limit).offset(paging.offset)
+    )
+    return Page([_product(*row, is_live=is_live) for row in found], total)
+
+
+def one(session: ScopedSession, product_id: UUID, *, is_live: bool) -> ProductRecord:
+    """One product with its category and provider; NotFound when it is unknown or switched off here."""
+    row = session.execute(
+        _offered_to(_current(), session.scope.distributor_id).where(col(Product.id) == product_id)
+    ).one_or_none()
+    if row is None:
+        raise NotFound("Product not found")
+    return _product(*row, is_live=is_live)
+
+
+def embedded(session: ScopedSession) -> Mapping[tuple[UUID, bool], ProductRecord]:
+    """Every product by id and mode, sold or not, for embedding in other records."""
+    rows = session.execute(_current()).all()
+    return {(row[0].id, live): _product(*row, is_live=live) for row in rows for live in (True, False)}
+
+
+def categories(session: ScopedSession, *, is_live: bool) -> list[CategoryRecord]:
+    """Every category, by name."""
+    rows = session.execute(sa.select(ProductCategory).order_by(col(ProductCategory.name))).scalars()
+    return [category(row, is_live=is_live) for row in rows]
+
+
+def on_sale(session: ScopedSession, cover: Cover[Any], product_id: str, distributor_id: UUID) -> OnSale:
+    """The product of a sale with today's rates; anything that this endpoint cannot sell is refused."""
+    try:
+        wanted = UUID(product_id)
+    except ValueError:
+        raise InvalidInput.one("product_id", "must be a UUID") from None
+    row = session.execute(
+        _offered_to(_current(), distributor_id).where(
+            col(Product.id) == wanted,
+            col(Product.active),
+            col(Product.prefix) == cover.prefix,
+            col(Product.route_name) == cover.route,
+        )
+    ).one_or_none()
+    if row is None:
+        raise InvalidInput.one("product_id", "must be an active product of this endpoint")
+    return _on_sale(*row)
+
+
+def rates_of(product: Product, version: ProductVersion) -> Rates:
+    """The rates that one version of a product charges."""
+    return Rates(
+        price=money.to_naira(version.price_minor),
+        dynamic=product.is_dynamic_pricing,
+        cover_months=version.cover_months,
+        meta=version.meta,
+    )
+
+
+def _on_sale(product: Product, version: ProductVersion, _: ProductCategory, provider: Provider) -> OnSale:
+    return OnSale(
+        id=product.id,
+        name=product.name,
+        version_id=version.id,
+        provider_id=provider.id,
+        provider_segment=provider.segment,
+        number_series=provider.number_series,
+        product_category_id=product.product_category_id,
+        inspectable=product.inspectable,
+        mca_commission_bp=version.mca_commission_bp,
+        distributor_commission_bp=version.distributor_commission_bp,
+        rates=rates_of(product, version),
+    )
+
+
+def category(row: ProductCategory, *, is_live: bool) -> CategoryRecord:
+    """A category row as its record; categories are common, so the mode is the reader's."""
+    return {"id": str(row.id), "is_live": is_live, "name": row.name, **records.timed(row)}  # type: ignore[typeddict-item]
+
+
+def provider(row: Provider) -> ProviderRecord:
+    """An insurer row as its record; its personal numbers were masked when they were stored."""
+    kept = {name: getattr(row, name) for name in _AS_KEPT_PROVIDER}
+    ids = {name: records.text(getattr(row, name)) for name in ("owner_id", "wallet_id", "bank_account_id")}
+    times = records.only(records.timed(row), "created_at", "updated_at")
+    return {"id": str(row.id), **ids, **kept, **times}  # type: ignore[typeddict-item]
+
+
+_AS_KEPT_PROVIDER = (
+    "first_name last_name email phone_number country company_name verification_type verification_number bvn_number"
+    " verification_images business_type claim_email business_email support_email active"
+).split()
+_AS_KEPT_PRODUCT = (
+    "name description key_benefits full_benefits prefix route_name renewable claimable inspectable certificateable"
+    " is_dynamic_pricing active how_it_works how_to_claim document"
+).split()
+
+
+def _product(
+    row: Product, version: ProductVersion, group: ProductCategory, insurer: Provider, *, is_live: bool
+) -> ProductRecord:
+    kept = {name: getattr(row, name) for name in _AS_KEPT_PRODUCT}
+    return {  # type: ignore[typeddict-item]
+        "id": str(row.id),
+        "is_live": is_live,
+        **kept,
+        "meta": version.meta,
+        "price": money.wire(version.price_minor),
+        "distributor_commission_percentage": records.percentage(version.distributor_commission_bp),
+        "mca_commission_percentage": records.percentage(version.mca_commission_bp),
+        "cover_period": str(version.cover_months),
+        "product_category_id": str(row.product_category_id),
+        "provider_id": str(row.provider_id),
+        "productCategory": category(group, is_live=is_live),
+        "provider": provider(insurer),
+        **records.timed(row),
+    }
+
+

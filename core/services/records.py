@@ -1,0 +1,318 @@
+"""The records of the specification as they go over the wire, and how rows become them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from uuid import UUID
+
+from typing_extensions import NotRequired, TypedDict
+
+from core.clock import wire as at
+from core.money import wire as naira
+from core.settings import settings
+
+
+class CategoryRecord(TypedDict):
+    """A product category."""
+
+    id: str
+    is_live: bool
+    name: str
+    created_at: str
+    updated_at: str
+    deleted_at: str | None
+
+
+class ProviderRecord(TypedDict):
+    """An insurer; personal numbers show their last four."""
+
+    id: str
+    owner_id: str | None
+    wallet_id: str | None
+    bank_account_id: str | None
+    first_name: str
+    last_name: str
+    email: str
+    phone_number: str
+    country: str
+    company_name: str
+    verification_type: str | None
+    verification_number: str | None
+    bvn_number: str | None
+    verification_images: str | None
+    business_type: str | None
+    claim_email: str | None
+    business_email: str | None
+    support_email: str | None
+    active: bool
+    created_at: str
+    updated_at: str
+
+
+class Benefit(TypedDict):
+    """One benefit of a product in full."""
+
+    name: str
+    description: str
+
+
+class ProductRecord(TypedDict):
+    """A product with its current price and commissions."""
+
+    id: str
+    is_live: bool
+    name: str
+    description: str
+    key_benefits: str
+    full_benefits: list[Benefit] | str
+    meta: dict[str, Any]
+    prefix: str
+    route_name: str
+    renewable: bool
+    claimable: bool
+    inspectable: bool
+    certificateable: bool
+    is_dynamic_pricing: bool
+    active: bool
+    price: str
+    distributor_commission_percentage: str
+    mca_commission_percentage: str
+    cover_period: str
+    how_it_works: str | None
+    how_to_claim: str | None
+    document: str | None
+    product_category_id: str
+    provider_id: str
+    productCategory: NotRequired[CategoryRecord]
+    provider: NotRequired[ProviderRecord]
+    created_at: str
+    updated_at: str
+    deleted_at: str | None
+
+
+class CustomerRecord(TypedDict):
+    """A distributor's customer."""
+
+    id: str
+    app_mode: str
+    is_live: bool
+    first_name: str
+    last_name: str
+    business_id: str
+    user_id: str
+    email: str
+    phone_number: str | None
+    country: str | None
+    gender: str | None
+    title: str | None
+    state_of_residence: str | None
+    city: str | None
+    address: str | None
+    date_of_birth: str | None
+    identity_verification: str | None
+    verification_type: str | None
+    face_image: str | None
+    is_kyc_complete: bool
+    active: bool
+    wallet_id: str | None
+    created_at: str
+    updated_at: str
+    deleted_at: str | None
+
+
+class PurchaseRecord(TypedDict):
+    """Money taken for one policy, with its split."""
+
+    id: str
+    customer_id: str
+    product_id: str
+    product_category_id: str
+    distributor_id: str
+    provider_id: str
+    batch_id: str
+    total: str
+    mca_profit: str
+    distributor_profit: str
+    discount_code_id: str | None
+    payment_option: str | None
+    payment_channel: str | None
+    request_source: str | None
+    policy_id: str | None
+    is_live: bool
+    created_at: str
+    updated_at: str
+    deleted_at: str | None
+    customer: NotRequired[CustomerRecord]
+    product: NotRequired[ProductRecord]
+    productCategory: NotRequired[CategoryRecord]
+    provider: NotRequired[ProviderRecord]
+
+
+class PolicyRecord(TypedDict):
+    """The cover that a purchase bought; `active` is derived at the moment of reading (contract S11)."""
+
+    id: str
+    app_mode: str
+    is_live: bool
+    active: bool
+    first_name: str
+    last_name: str
+    email: str
+    phone: str | None
+    dob: str | None
+    start_date: str | None
+    activation_date: str | None
+    expiration_date: str | None
+    customer_id: str
+    buyer_id: str
+    distributor_id: str
+    product_id: str
+    product_category_id: str
+    provider_id: str
+    purchase_id: str
+    inspection_id: str | None
+    genius_price: str
+    market_price: str
+    profit: str
+    submitted_to_provider: bool
+    payment_option: str | None
+    payment_channel: str | None
+    request_source: str | None
+    meta: dict[str, Any]
+    created_at: str
+    updated_at: str
+    deleted_at: str | None
+    customer: NotRequired[CustomerRecord]
+    provider: NotRequired[dict[str, Any]]
+    purchase: NotRequired[dict[str, Any]]
+    product: NotRequired[dict[str, Any]]
+    distributor: NotRequired[dict[str, Any]]
+    inspection: NotRequired[dict[str, Any] | None]
+
+
+def text(value: UUID | None) -> str | None:
+    """An id as its 36 characters, or none."""
+    return None if value is None else str(value)
+
+
+def percentage(basis_points: int) -> str:
+    """Basis points as a decimal string of percent: 550 -> "5.50"."""
+    return naira(basis_points)
+
+
+def mode(is_live: bool) -> str:  # noqa: FBT001 - the word for a column's value
+    """The word that `app_mode` carries (contract M1)."""
+    return "live" if is_live else "test"
+
+
+def timed(row: Any) -> dict[str, Any]:
+    """The times of a record's life."""
+    return {
+        "created_at": at(row.created_at),
+        "updated_at": at(row.updated_at),
+        "deleted_at": at(row.deleted_at),
+    }
+
+
+def customer(row: Any) -> CustomerRecord:
+    """A customer row as its record."""
+    kept = {name: getattr(row, name) for name in _AS_KEPT_CUSTOMER}
+    return {  # type: ignore[typeddict-item]
+        "id": str(row.id),
+        "app_mode": mode(row.is_live),
+        "business_id": str(row.distributor_id),
+        "user_id": str(row.user_id),
+        "wallet_id": text(row.wallet_id),
+        **kept,
+        **timed(row),
+    }
+
+
+_AS_KEPT_CUSTOMER = (
+    "is_live first_name last_name email phone_number country gender title state_of_residence city address"
+    " date_of_birth identity_verification verification_type face_image is_kyc_complete active"
+).split()
+
+
+def purchase(row: Any, policy_id: UUID | None) -> PurchaseRecord:
+    """A purchase row and the id of its policy as its record, nothing embedded."""
+    return {
+        "id": str(row.id),
+        "customer_id": str(row.customer_id),
+        "product_id": str(row.product_id),
+        "product_category_id": str(row.product_category_id),
+        "distributor_id": str(row.distributor_id),
+        "provider_id": str(row.provider_id),
+        "batch_id": str(row.batch_id),
+        "total": naira(row.total_minor),
+        "mca_profit": naira(row.mca_profit_minor),
+        "distributor_profit": naira(row.distributor_profit_minor),
+        "discount_code_id": text(row.discount_code_id),
+        "payment_option": row.payment_option,
+        "payment_channel": row.payment_channel,
+        "request_source": row.request_source,
+        "policy_id": text(policy_id),
+        "is_live": row.is_live,
+        **timed(row),  # type: ignore[typeddict-item]
+    }
+
+
+def policy(row: Any, *, in_force: bool, echo: str = "payload") -> PolicyRecord:
+    """A policy row as its record, nothing embedded; `echo` names the submitted data inside `meta`."""
+    return {
+        "id": str(row.id),
+        "app_mode": mode(row.is_live),
+        "is_live": row.is_live,
+        "active": in_force,
+        "first_name": row.first_name,
+        "last_name": row.last_name,
+        "email": row.email,
+        "phone": row.phone,
+        "dob": row.dob,
+        "start_date": at(row.start_at),
+        "activation_date": at(row.activation_at),
+        "expiration_date": at(row.expiration_at),
+        "customer_id": str(row.customer_id),
+        "buyer_id": str(row.buyer_id),
+        "distributor_id": str(row.distributor_id),
+        "product_id": str(row.product_id),
+        "product_category_id": str(row.product_category_id),
+        "provider_id": str(row.provider_id),
+        "purchase_id": str(row.purchase_id),
+        "inspection_id": text(row.inspection_id),
+        "genius_price": naira(row.genius_price_minor),
+        "market_price": naira(row.market_price_minor),
+        "profit": naira(row.profit_minor),
+        "submitted_to_provider": row.submitted_to_provider,
+        "payment_option": row.payment_option,
+        "payment_channel": row.payment_channel,
+        "request_source": row.request_source,
+        "meta": _policy_meta(row, echo),
+        **timed(row),  # type: ignore[typeddict-item]
+    }
+
+
+def _policy_meta(row: Any, echo: str) -> dict[str, Any]:
+    meta: dict[str, Any] = {
+        echo: row.payload,
+        "policy_number": row.policy_number,
+        "certificate_url": certificate_url(row.certificate_code),
+        "provider_policy_id": row.provider_policy_id,
+    }
+    if row.plate_key is not None:
+        meta["vehicle_registration_number"] = row.submitted.get("registration_number") or row.submitted.get(
+            "vehicle_registration_number"
+        )
+    if row.device_serial_number is not None:
+        meta["device_serial_number"] = row.device_serial_number
+    return meta
+
+
+def certificate_url(code: str | None) -> str | None:
+    """The address of a certificate: outside /v1, open to whoever has its code (contract S10)."""
+    return f"{settings().base_url}/certificates/{code}.pdf" if code else None
+
+
+def only(record: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Some fields of a record, for places that embed less than the whole."""
+    return {name: record[name] for name in names}

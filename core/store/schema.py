@@ -1,0 +1,57 @@
+"""Bring a store to the shape that this code wants, from empty or from any earlier release."""
+
+from pathlib import Path
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlmodel import SQLModel
+
+from core.store import tables as tables
+from core.store.engine import Store
+
+_HERE = Path(__file__).parent / "migrations"
+
+
+def _config(connection: sa.Connection | None = None) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(_HERE))
+    config.attributes["connection"] = connection
+    return config
+
+
+def migrate(store: Store) -> None:
+    """Run every migration that this store has not seen, in one transaction."""
+    with store.engine.execution_options(write=True).begin() as connection:
+        command.upgrade(_config(connection), "head")
+
+
+def draft(store: Store, message: str) -> None:
+    """Write a migration for what the tables have and this store has not (for developers)."""
+    with store.engine.execution_options(write=True).begin() as connection:
+        command.revision(_config(connection), message=message, autogenerate=True, rev_id=f"{_next():04d}")
+
+
+def _next() -> int:
+    return len(list(ScriptDirectory.from_config(_config()).walk_revisions())) + 1
+
+
+def version(store: Store) -> str | None:
+    """The migration that the store stands at; none for an empty store."""
+    with store.engine.connect() as connection:
+        return MigrationContext.configure(connection).get_current_revision()
+
+
+def newest() -> str | None:
+    """The migration that this code wants."""
+    return ScriptDirectory.from_config(_config()).get_current_head()
+
+
+def differences(store: Store) -> list[object]:
+    """What models and store disagree on; empty when they agree."""
+    with store.engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        return list(compare_metadata(context, SQLModel.metadata))

@@ -1,0 +1,153 @@
+"""Whose rows a session may see: the store adds the filter, so that no query has to remember it."""
+
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy import event, orm
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.sql.util import find_tables
+from sqlmodel import Session, SQLModel
+
+from core.store import tables_sales
+from core.store.columns import Owned
+
+
+class ScopeViolation(RuntimeError):
+    """Code tried to read or write past its scope: a defect, never a user's mistake."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """One distributor in one mode, the staff in one mode, or the system itself (contract M1, M2)."""
+
+    distributor_id: UUID | None
+    is_live: bool | None
+
+    @classmethod
+    def of(cls, distributor_id: UUID, *, is_live: bool) -> "Scope":
+        """What an API key sees."""
+        return cls(distributor_id, is_live)
+
+    @classmethod
+    def staff(cls, *, is_live: bool) -> "Scope":
+        """What the desk sees: every distributor, one mode at a time."""
+        return cls(None, is_live)
+
+    @classmethod
+    def system(cls) -> "Scope":
+        """Everything: for start-up, checks and commands, never for a request."""
+        return cls(None, None)
+
+    @property
+    def unlimited(self) -> bool:
+        """True for the system."""
+        return self.is_live is None
+
+    def admits(self, row: Owned) -> bool:
+        """True when a row may be written in this scope."""
+        mine = self.distributor_id is None or row.distributor_id == self.distributor_id
+        return mine and (self.is_live is None or row.is_live == self.is_live)
+
+
+class ScopedSession(Session):
+    """A session that knows its scope; statements that could slip past it are refused."""
+
+    def __init__(self, bind: sa.Engine, scope: Scope) -> None:
+        super().__init__(bind, expire_on_commit=False, autoflush=True)
+        self.scope = scope
+
+    def insert(self, *rows: SQLModel) -> None:
+        """Insert rows in the order given, each by one statement; they are not tracked afterwards."""
+        for row in rows:
+            self._admit(row)
+            self.connection().execute(sa.insert(_table(row)), _values(row))
+
+    def insert_once(self, row: SQLModel) -> bool:
+        """Insert a row unless its unique key is taken; waits for a rival that has not committed.
+
+        True when the row is ours. The only safe way to claim a key: never look first and insert then.
+        """
+        self._admit(row)
+        dialect = postgresql if self.connection().dialect.name == "postgresql" else sqlite
+        statement = dialect.insert(_table(row)).on_conflict_do_nothing()
+        return self.connection().execute(statement, _values(row)).rowcount == 1
+
+    def count_up(self, series: str) -> int:
+        """The next number of a printed series, counted in this transaction."""
+        self.insert_once(tables_sales.NumberCounter(series=series, last=0))
+        counter = sa.inspect(tables_sales.NumberCounter).local_table
+        counted = (
+            sa.update(counter)
+            .where(counter.c.series == series)
+            .values(last=counter.c.last + 1)
+            .returning(counter.c.last)
+        )
+        return int(self.connection().execute(counted).scalar_one())
+
+    def _admit(self, row: SQLModel) -> None:
+        if isinstance(row, Owned) and not self.scope.admits(row):
+            raise ScopeViolation(f"a row of {type(row).__name__} lies outside the scope")
+
+
+def _table(row: SQLModel) -> Any:
+    return sa.inspect(type(row)).local_table
+
+
+def _values(row: SQLModel) -> dict[str, Any]:
+    return {column.key: getattr(row, column.key) for column in _table(row).columns}
+
+
+def _touches_owned(statement: Any) -> bool:
+    if isinstance(statement, sa.TextClause):
+        return True
+    tables = find_tables(statement, include_crud=True, include_selects=True, include_joins=True)
+    return bool(owned_tables() & set(tables))
+
+
+def owned_entities() -> list[type[SQLModel]]:
+    """Every table class whose rows belong to a distributor."""
+    registry: orm.registry = SQLModel._sa_registry
+    return [mapper.class_ for mapper in registry.mappers if issubclass(mapper.class_, Owned)]
+
+
+@cache
+def owned_tables() -> frozenset[Any]:
+    """The tables of the owned entities."""
+    return frozenset(sa.inspect(entity).local_table for entity in owned_entities())
+
+
+@event.listens_for(ScopedSession, "do_orm_execute")
+def _fence(state: orm.ORMExecuteState) -> None:
+    scope = state.session.scope  # type: ignore[attr-defined]
+    if scope.unlimited:
+        return
+    if not state.is_orm_statement and _touches_owned(state.statement):
+        raise ScopeViolation("a statement on owned tables must go through their entities")
+    if state.is_insert:
+        raise ScopeViolation("rows of a distributor are added to the session, not inserted past it")
+    state.statement = state.statement.options(*_filters(scope))
+
+
+@lru_cache(maxsize=1024)
+def _filters(scope: Scope) -> tuple[orm.LoaderCriteriaOption, ...]:
+    """The conditions that a scope puts on every owned entity, wherever a statement names it."""
+    return tuple(
+        orm.with_loader_criteria(entity, _condition(entity, scope), include_aliases=True)
+        for entity in owned_entities()
+    )
+
+
+def _condition(entity: Any, scope: Scope) -> sa.ColumnElement[bool]:
+    condition: sa.ColumnElement[bool] = entity.is_live == scope.is_live
+    if scope.distributor_id is None:
+        return condition
+    return sa.and_(condition, entity.distributor_id == scope.distributor_id)
+
+
+@event.listens_for(ScopedSession, "before_flush")
+def _guard(session: Any, _context: Any, _instances: Any) -> None:
+    for row in (*session.new, *session.dirty, *session.deleted):
+        session._admit(row)

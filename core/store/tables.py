@@ -1,0 +1,58 @@
+"""Every table in one place, so that metadata is complete whenever one is used."""
+
+from core.store.tables_catalogue import Product, ProductBlock, ProductCategory, ProductVersion
+from core.store.tables_claims import Claim, ClaimComment, ClaimEvent, UploadedFile
+from core.store.tables_office import AuditEntry, AuditHead, ExportReceipt, KeptAnswer
+from core.store.tables_parties import (
+    ApiKey,
+    Customer,
+    Distributor,
+    OneTimeTicket,
+    Provider,
+    SignInAttempt,
+    Staff,
+    StaffSession,
+)
+from core.store.tables_sales import (
+    Certificate,
+    Inspection,
+    InsuredRisk,
+    NumberCounter,
+    Policy,
+    Purchase,
+    Refund,
+    Renewal,
+    Submission,
+)
+
+__all__ = [
+    "ApiKey",
+    "AuditEntry",
+    "AuditHead",
+    "Certificate",
+    "Claim",
+    "ClaimComment",
+    "ClaimEvent",
+    "Customer",
+    "Distributor",
+    "ExportReceipt",
+    "Inspection",
+    "InsuredRisk",
+    "KeptAnswer",
+    "NumberCounter",
+    "OneTimeTicket",
+    "Policy",
+    "Product",
+    "ProductBlock",
+    "ProductCategory",
+    "ProductVersion",
+    "Provider",
+    "Purchase",
+    "Refund",
+    "Renewal",
+    "SignInAttempt",
+    "Staff",
+    "StaffSession",
+    "Submission",
+    "UploadedFile",
+]

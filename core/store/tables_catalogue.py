@@ -1,0 +1,76 @@
+"""What can be bought: categories, products, and the dated versions of their prices and rates."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import Field, SQLModel
+
+from core.store.columns import Record, json_field, minor_field
+
+
+class ProductCategory(Record, table=True):
+    """A class of business, such as Auto or Credit Life."""
+
+    __tablename__ = "product_category"
+    name: str = Field(unique=True, max_length=60)
+
+
+class Product(Record, table=True):
+    """A product of one insurer; `prefix` and `route_name` name its buy endpoint (contract S3)."""
+
+    provider_id: UUID = Field(foreign_key="provider.id", index=True)
+    product_category_id: UUID = Field(foreign_key="product_category.id", index=True)
+    name: str = Field(max_length=120)
+    description: str
+    key_benefits: str
+    full_benefits: Any = json_field(list)
+    prefix: str = Field(max_length=20)
+    route_name: str = Field(max_length=60)
+    renewable: bool
+    claimable: bool
+    inspectable: bool
+    certificateable: bool
+    is_dynamic_pricing: bool
+    active: bool = True
+    how_it_works: str | None = None
+    how_to_claim: str | None = None
+    document: str | None = None
+    version: int = 1
+
+
+class ProductVersion(SQLModel, table=True):
+    """Prices, rates and commissions from an instant on; a sold policy keeps the version it was sold at.
+
+    `price_minor` is kobo, or hundredths of a percent when the product prices dynamically.
+    """
+
+    __tablename__ = "product_version"
+    __table_args__ = (
+        sa.UniqueConstraint("product_id", "effective_at"),
+        sa.CheckConstraint("price_minor >= 0", name="price"),
+        sa.CheckConstraint(
+            "mca_commission_bp >= 0 AND distributor_commission_bp >= 0"
+            " AND mca_commission_bp + distributor_commission_bp <= 10000",
+            name="commissions",
+        ),
+    )
+    id: UUID = Field(primary_key=True)
+    product_id: UUID = Field(foreign_key="product.id")
+    effective_at: datetime
+    price_minor: int = minor_field()
+    mca_commission_bp: int
+    distributor_commission_bp: int
+    cover_months: int
+    meta: dict[str, Any] = json_field()
+    created_at: datetime
+
+
+class ProductBlock(SQLModel, table=True):
+    """A product that is switched off for one distributor (contract M2)."""
+
+    __tablename__ = "product_block"
+    product_id: UUID = Field(foreign_key="product.id", primary_key=True)
+    distributor_id: UUID = Field(foreign_key="distributor.id", primary_key=True)
+    created_at: datetime

@@ -1,0 +1,112 @@
+"""Claims: the record, its documents, every status it ever had, and what officers said."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import Field
+
+from core.store.columns import Owned, Record, among, json_field, minor_field
+
+STATUSES = (
+    "Viewed",
+    "Pending",
+    "Inspection submitted",
+    "Approved",
+    "Declined",
+    "Reviewing",
+    "Repair estimate submitted",
+    "Offer sent",
+    "Offer accepted",
+    "Offer rejected",
+    "Paid",
+    "Settled",
+)
+
+
+class Claim(Record, Owned, table=True):
+    """A claim on a policy; amounts in kobo, `version` guards against two officers (contract C1-C9)."""
+
+    __table_args__ = (
+        among("claim_status", STATUSES, "status"),
+        sa.Index(None, "distributor_id", "is_live", "created_at", "id"),
+        sa.Index(None, "is_live", "claim_status", "created_at"),
+        sa.Index(None, "customer_id", "created_at"),
+        sa.CheckConstraint(
+            "claim_amount_minor >= 0 AND estimate_amount_minor >= 0 AND repair_estimate_minor >= 0"
+            " AND offer_amount_minor >= 0 AND betterment_deduction_amount_minor >= 0"
+            " AND excess_deduction_amount_minor >= 0 AND approved_amount_minor >= 0",
+            name="amounts",
+        ),
+    )
+    policy_id: UUID = Field(foreign_key="policy.id", index=True)
+    customer_id: UUID = Field(foreign_key="customer.id")
+    product_id: UUID = Field(foreign_key="product.id")
+    provider_id: UUID = Field(foreign_key="provider.id")
+    inspection_id: UUID | None = Field(default=None, foreign_key="inspection.id")
+    claim_type: str = Field(max_length=40)
+    claim_status: str = Field(max_length=30)
+    claim_description: str
+    claim_owner: str = Field(max_length=40)
+    claim_owner_first_name: str
+    claim_owner_last_name: str
+    claim_owner_email: str
+    claim_owner_phone_number: str | None = None
+    decline_reason: str = "None"
+    claim_amount_minor: int = minor_field()
+    estimate_amount_minor: int = minor_field()
+    repair_estimate_minor: int = minor_field()
+    offer_amount_minor: int = minor_field()
+    betterment_deduction_amount_minor: int = minor_field()
+    excess_deduction_amount_minor: int = minor_field()
+    approved_amount_minor: int = minor_field()
+    incident_date: str | None = None
+    claim_invoice_url: str | None = None
+    offer_form_url: str | None = None
+    payment_reference: str | None = None
+    assigned_to: UUID | None = Field(default=None, foreign_key="staff.id")
+    approved_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    flags: list[str] = json_field(list)
+    vehicle_claim_meta: dict[str, Any] | None = Field(default=None, sa_type=sa.JSON)
+    gadget_claim_meta: dict[str, Any] | None = Field(default=None, sa_type=sa.JSON)
+    credit_life_claim_meta: dict[str, Any] | None = Field(default=None, sa_type=sa.JSON)
+    sealed: str | None = None
+    version: int = 1
+
+
+class ClaimEvent(Owned, table=True):
+    """One status of a claim, kept for ever (contract C6)."""
+
+    __tablename__ = "claim_event"
+    id: UUID = Field(primary_key=True)
+    claim_id: UUID = Field(foreign_key="claim.id", index=True)
+    status: str = Field(max_length=30)
+    note: str | None = None
+    staff_id: UUID | None = Field(default=None, foreign_key="staff.id")
+    created_at: datetime
+
+
+class ClaimComment(Owned, table=True):
+    """What an officer wrote on a claim."""
+
+    __tablename__ = "claim_comment"
+    id: UUID = Field(primary_key=True)
+    claim_id: UUID = Field(foreign_key="claim.id", index=True)
+    staff_id: UUID = Field(foreign_key="staff.id")
+    text: str
+    created_at: datetime
+
+
+class UploadedFile(Owned, table=True):
+    """A kept file: random name, judged type, the hash as kept and the hash as sent (contract L4)."""
+
+    __tablename__ = "uploaded_file"
+    code: str = Field(primary_key=True, max_length=32)
+    file_name: str = Field(max_length=200)
+    content_type: str = Field(max_length=40)
+    size: int
+    sha256: str = Field(max_length=64)
+    sent_sha256: str = Field(max_length=64, index=True)
+    claim_id: UUID | None = Field(default=None, foreign_key="claim.id", index=True)
+    created_at: datetime

@@ -1,0 +1,190 @@
+"""What was sold: purchases, policies, renewals, refunds, certificates, and what insurers were told."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import Field, SQLModel
+
+from core.store.columns import Owned, Record, among, json_field, minor_field
+
+SUBMISSION_STATES = ("delegated", "queued", "accepted", "declined", "dead")
+
+
+def _parts_fit() -> sa.CheckConstraint:
+    return sa.CheckConstraint(
+        "total_minor >= 0 AND mca_profit_minor >= 0 AND distributor_profit_minor >= 0"
+        " AND mca_profit_minor + distributor_profit_minor <= total_minor",
+        name="parts",
+    )
+
+
+class Purchase(Record, Owned, table=True):
+    """Money taken for one policy, with its split; the amounts never change (contract S7, P8)."""
+
+    __table_args__ = (
+        sa.Index(None, "distributor_id", "is_live", "created_at", "id"),
+        sa.Index(None, "is_live", "created_at", "id"),
+        sa.Index(None, "customer_id", "created_at"),
+        _parts_fit(),
+    )
+    customer_id: UUID = Field(foreign_key="customer.id")
+    product_id: UUID = Field(foreign_key="product.id")
+    product_version_id: UUID = Field(foreign_key="product_version.id")
+    product_category_id: UUID = Field(foreign_key="product_category.id")
+    provider_id: UUID = Field(foreign_key="provider.id")
+    batch_id: UUID
+    discount_code_id: UUID | None = None
+    total_minor: int = minor_field()
+    mca_profit_minor: int = minor_field()
+    distributor_profit_minor: int = minor_field()
+    payment_option: str | None = Field(default=None, max_length=40)
+    payment_channel: str | None = Field(default=None, max_length=40)
+    request_source: str | None = Field(default=None, max_length=40)
+
+
+class Policy(Record, Owned, table=True):
+    """The cover that a purchase bought. `activated` is a fact; being in force is derived (contract S11)."""
+
+    __table_args__ = (
+        sa.UniqueConstraint("provider_id", "number_key"),
+        sa.Index(None, "distributor_id", "is_live", "created_at", "id"),
+        sa.Index(None, "is_live", "created_at", "id"),
+        sa.Index(None, "is_live", "expiration_at"),
+        sa.Index(None, "customer_id", "created_at"),
+        sa.Index(None, "product_id", "risk_hash"),
+        sa.CheckConstraint("NOT activated OR number_key IS NOT NULL", name="numbered"),
+        sa.CheckConstraint("expiration_at IS NULL OR start_at IS NULL OR expiration_at >= start_at", name="term"),
+    )
+    purchase_id: UUID = Field(foreign_key="purchase.id", unique=True)
+    customer_id: UUID = Field(foreign_key="customer.id")
+    buyer_id: UUID = Field(foreign_key="customer.id")
+    product_id: UUID = Field(foreign_key="product.id")
+    product_category_id: UUID = Field(foreign_key="product_category.id")
+    provider_id: UUID = Field(foreign_key="provider.id")
+    inspection_id: UUID | None = Field(default=None, foreign_key="inspection.id")
+    first_name: str
+    last_name: str
+    email: str = Field(max_length=254, index=True)
+    phone: str | None = Field(default=None, max_length=32, index=True)
+    dob: str | None = None
+    start_at: datetime | None = None
+    activation_at: datetime | None = None
+    expiration_at: datetime | None = None
+    activated: bool
+    submitted_to_provider: bool
+    cancelled_at: datetime | None = None
+    declined_at: datetime | None = None
+    policy_number: str | None = Field(default=None, max_length=60)
+    number_key: str | None = Field(default=None, max_length=60, index=True)
+    provider_policy_id: str | None = None
+    certificate_code: str | None = Field(default=None, max_length=32)
+    plate_key: str | None = Field(default=None, max_length=40, index=True)
+    device_serial_number: str | None = None
+    risk_hash: str | None = Field(default=None, max_length=64)
+    twin_key: str | None = Field(default=None, max_length=60)
+    possible_duplicate_of: UUID | None = Field(default=None, foreign_key="policy.id")
+    sum_insured_minor: int | None = Field(default=None, sa_type=sa.BigInteger)
+    market_price_minor: int = minor_field()
+    genius_price_minor: int = minor_field()
+    profit_minor: int = minor_field()
+    payment_option: str | None = Field(default=None, max_length=40)
+    payment_channel: str | None = Field(default=None, max_length=40)
+    request_source: str | None = Field(default=None, max_length=40)
+    submitted: dict[str, Any] = json_field()
+    payload: dict[str, Any] = json_field()
+    sealed: str | None = None
+    explained: list[dict[str, str]] = json_field(list)
+    version: int = 1
+
+
+class Inspection(Record, Owned, table=True):
+    """A reference to the inspection of a vehicle; its record lives with the inspector."""
+
+    reference: str | None = None
+
+
+class Renewal(Record, Owned, table=True):
+    """One more term of a policy, paid for; a term is renewed once (contract R1-R3)."""
+
+    __table_args__ = (
+        sa.UniqueConstraint("policy_id", "previous_expiration_at"),
+        sa.Index(None, "distributor_id", "is_live", "created_at", "id"),
+        sa.Index(None, "is_live", "created_at", "id"),
+        sa.Index(None, "customer_id", "created_at"),
+        _parts_fit(),
+    )
+    policy_id: UUID = Field(foreign_key="policy.id")
+    purchase_id: UUID = Field(foreign_key="purchase.id")
+    customer_id: UUID = Field(foreign_key="customer.id")
+    product_id: UUID = Field(foreign_key="product.id")
+    product_version_id: UUID = Field(foreign_key="product_version.id")
+    product_category_id: UUID = Field(foreign_key="product_category.id")
+    provider_id: UUID = Field(foreign_key="provider.id")
+    status: bool = True
+    total_minor: int = minor_field()
+    mca_profit_minor: int = minor_field()
+    distributor_profit_minor: int = minor_field()
+    previous_expiration_at: datetime
+    start_at: datetime
+    expiration_at: datetime
+    payment_option: str | None = Field(default=None, max_length=40)
+    payment_channel: str | None = Field(default=None, max_length=40)
+    request_source: str | None = Field(default=None, max_length=40)
+
+
+class Refund(Owned, table=True):
+    """Premium given back on a cancellation; the purchase keeps its amounts."""
+
+    __table_args__ = (sa.CheckConstraint("amount_minor >= 0", name="amount"),)
+    id: UUID = Field(primary_key=True)
+    policy_id: UUID = Field(foreign_key="policy.id", index=True)
+    purchase_id: UUID = Field(foreign_key="purchase.id")
+    amount_minor: int = minor_field()
+    method: str = Field(max_length=20)
+    reason: str
+    explained: list[dict[str, str]] = json_field(list)
+    created_at: datetime
+
+
+class Certificate(Owned, table=True):
+    """One issued certificate; whoever has the code can open and verify it (contract S10)."""
+
+    code: str = Field(primary_key=True, max_length=32)
+    policy_id: UUID = Field(foreign_key="policy.id", index=True)
+    start_at: datetime
+    expiration_at: datetime
+    created_at: datetime
+
+
+class Submission(Owned, table=True):
+    """What an insurer has to be told of a policy, written with the sale and worked off later."""
+
+    __table_args__ = (among("state", SUBMISSION_STATES, "state"), sa.Index(None, "state", "next_try_at"))
+    policy_id: UUID = Field(primary_key=True, foreign_key="policy.id")
+    provider_id: UUID = Field(foreign_key="provider.id")
+    state: str = Field(max_length=20)
+    attempts: int = 0
+    next_try_at: datetime | None = None
+    leased_until: datetime | None = None
+    last_error: str | None = None
+    created_at: datetime
+    updated_at: datetime
+
+
+class InsuredRisk(SQLModel, table=True):
+    """A row to lock while a risk is sold, so that two sales of it meet here (contract S12)."""
+
+    __tablename__ = "insured_risk"
+    product_id: UUID = Field(primary_key=True, foreign_key="product.id")
+    risk_hash: str = Field(primary_key=True, max_length=64)
+    sold_at: datetime
+
+
+class NumberCounter(SQLModel, table=True):
+    """The last number of a printed series; counted up inside the transaction that prints it."""
+
+    __tablename__ = "number_counter"
+    series: str = Field(primary_key=True, max_length=80)
+    last: int = minor_field()

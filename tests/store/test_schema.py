@@ -1,0 +1,29 @@
+"""Migrations lead from an empty store to exactly the tables that the code declares."""
+
+import pytest
+import sqlalchemy as sa
+
+from core.store import schema
+from core.store.engine import Store
+
+
+def test_migrated_store_and_models_agree(store: Store) -> None:
+    assert schema.version(store) == schema.newest()
+    assert schema.differences(store) == []
+
+
+def test_migrating_again_changes_nothing(store: Store) -> None:
+    schema.migrate(store)
+    assert schema.differences(store) == []
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE product_version SET price_minor = 1",
+        "DELETE FROM product_version",
+    ],
+)
+def test_rates_that_were_sold_cannot_be_rewritten(store: Store, statement: str) -> None:
+    with store.engine.connect() as connection, pytest.raises(sa.exc.DBAPIError, match="keeps what it holds"):
+        connection.execute(sa.text(statement))
