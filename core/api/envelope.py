@@ -70,7 +70,7 @@ class FieldFaultRecord(BaseModel):
 class Failure(BaseModel):
     """The envelope of every failure; `errorData` lists broken fields, or facts of a conflict, or is null."""
 
-    responseCode: Literal[0] = Field(examples=[0])
-    responseText: str = Field(examples=["Unauthorized"])
+    responseCode: Literal[0] = Field(examples=[0])  # noqa: N815 - the names of the specification
+    responseText: str = Field(examples=["Unauthorized"])  # noqa: N815
     data: Nothing
-    errorData: list[FieldFaultRecord] | dict[str, Any] | None
+    errorData: list[FieldFaultRecord] | dict[str, Any] | None  # noqa: N815

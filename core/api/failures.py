@@ -38,24 +38,21 @@ class Refused(HTTPException):
 
 def install(app: FastAPI) -> None:
     """Answer every exception of an application with an envelope."""
-    app.add_exception_handler(CoverdeskError, _refusal)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(AnyHTTPException, _http)
-    app.add_exception_handler(IntegrityError, _conflict)
+    app.exception_handler(CoverdeskError)(_refusal)
+    app.exception_handler(RequestValidationError)(_invalid)
+    app.exception_handler(AnyHTTPException)(_http)
+    app.exception_handler(IntegrityError)(_conflict)
 
 
-async def _refusal(_: Request, error: Exception) -> Response:
-    assert isinstance(error, CoverdeskError)
+async def _refusal(_: Request, error: CoverdeskError) -> Response:
     return failure(error)
 
 
-async def _invalid(_: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)
+async def _invalid(_: Request, error: RequestValidationError) -> Response:
     return failure(InvalidInput(faults_of(error.errors(), skip=1)))
 
 
-async def _http(_: Request, error: Exception) -> Response:
-    assert isinstance(error, AnyHTTPException)
+async def _http(_: Request, error: AnyHTTPException) -> Response:
     if isinstance(error, Refused):
         return failure(error.error)
     known = _BY_STATUS.get(error.status_code)
@@ -64,6 +61,6 @@ async def _http(_: Request, error: Exception) -> Response:
     return answer
 
 
-async def _conflict(_: Request, error: Exception) -> Response:
+async def _conflict(_: Request, error: IntegrityError) -> Response:
     log.warning("conflict", error=type(error).__name__)
     return failure(StateForbids("This conflicts with a record that already exists"))

@@ -13,7 +13,7 @@ from core.covers.request import Request
 from core.errors import InvalidInput
 
 BENEFITS = ("death", "permanent_disability", "temporary_disability", "loss_of_job")
-Benefit = fields.one_of(*BENEFITS)
+Benefit = Annotated[str, fields.one_of(*BENEFITS)]
 Benefits = Annotated[list[Benefit], Field(min_length=1, max_length=20)]
 Tenure = Annotated[fields.Count, Field(ge=3, le=120)]
 

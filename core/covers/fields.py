@@ -1,26 +1,61 @@
 """Field types that requests are made of: each validates, documents itself and says how a form asks for it."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any
 from urllib.parse import urlsplit
+from uuid import UUID
 
 import phonenumbers
 from email_validator import EmailNotValidError, validate_email
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema
-from pydantic_core import PydanticCustomError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    WithJsonSchema,
+)
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from core import clock, money, reference
 
+_FEW = 12
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Pick:
-    """A form asks for this field with a pick list; `options` are what a lookup serves."""
+    """A text from a list, ignoring case; the canonical spelling is kept (contract S14).
 
-    options: Callable[[], Sequence[str]]
+    Used as metadata: `Annotated[str, Pick(reference.genders, "genders lookup")]`. A form asks for it
+    with a pick list of `options`; `canonical` finds the spelling where more than case may differ.
+    """
+
+    options: Callable[[], tuple[str, ...]]
+    what: str
+    canonical: Callable[[str], str | None] | None = None
+
+    def check(self, value: str) -> str:
+        """The canonical spelling of a value, or a fault that says where to look."""
+        options = self.options()
+        found = self.canonical(value) if self.canonical else reference.canonical(options, value)
+        if found is None:
+            few = len(options) <= _FEW
+            raise fault(f"must be one of {', '.join(options)}" if few else f"must be from the {self.what}")
+        return found
+
+    def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self.check, core_schema.str_schema(max_length=200))
+
+    def __get_pydantic_json_schema__(self, _: CoreSchema, __: GetJsonSchemaHandler) -> dict[str, Any]:
+        options = self.options()
+        if len(options) <= _FEW:
+            return {"type": "string", "enum": list(options), "description": "In any case."}
+        return {"type": "string", "description": f"From the {self.what}, in any case."}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,32 +80,6 @@ def fault(message: str) -> PydanticCustomError:
     return PydanticCustomError("fault", message.replace("{", "{{").replace("}", "}}"))
 
 
-def listed(
-    options: Callable[[], tuple[str, ...]],
-    what: str,
-    *,
-    canonical: Callable[[str], str | None] | None = None,
-    example: str | None = None,
-) -> Any:
-    """A text from a list, ignoring case; the canonical spelling is kept (contract S14)."""
-    find = canonical or (lambda value: reference.canonical(options(), value))
-
-    def check(value: str) -> str:
-        found = find(value)
-        if found is None:
-            few = options()
-            raise fault(f"must be one of {', '.join(few)}" if len(few) <= 12 else f"must be from the {what}")
-        return found
-
-    few = options()
-    schema: dict[str, Any] = {"type": "string", "description": f"From the {what}, in any case."}
-    if len(few) <= 12:
-        schema |= {"enum": list(few), "description": "In any case."}
-    return Annotated[
-        str, Field(max_length=200), AfterValidator(check), Pick(options), WithJsonSchema(schema)
-    ]
-
-
 def example(model: type[BaseModel]) -> dict[str, Any]:
     """A request body that works as it stands: the examples of the fields, with dates near today."""
     found: dict[str, Any] = {}
@@ -83,9 +92,9 @@ def example(model: type[BaseModel]) -> dict[str, Any]:
     return found
 
 
-def one_of(*options: str) -> Any:
+def one_of(*options: str) -> Pick:
     """A text from a short list of the specification, ignoring case."""
-    return listed(lambda: options, "list")
+    return Pick(lambda: options, "list")
 
 
 def _email(value: str) -> str:
@@ -121,6 +130,13 @@ def _link(value: str) -> str:
     if not valid:
         raise fault("must be an http or https link")
     return value
+
+
+def _uuid(value: str) -> str:
+    try:
+        return str(UUID(value))
+    except ValueError:
+        raise fault("must be a UUID") from None
 
 
 def _letters(value: str) -> str:
@@ -221,6 +237,8 @@ Year = Annotated[str, BeforeValidator(_year_text), AfterValidator(_year)]
 Naira = Annotated[Decimal, BeforeValidator(_naira), WithJsonSchema(_AMOUNT)]
 PositiveNaira = Annotated[Naira, AfterValidator(_above_zero), WithJsonSchema(_AMOUNT)]
 Count = Annotated[int, BeforeValidator(_count)]
-Flag = Annotated[bool, BeforeValidator(_flag), WithJsonSchema({"anyOf": [{"type": "boolean"}, {"enum": ["true", "false"]}]})]
-ProductId = Annotated[str, Field(max_length=64, json_schema_extra={"format": "uuid"})]
+Flag = Annotated[
+    bool, BeforeValidator(_flag), WithJsonSchema({"anyOf": [{"type": "boolean"}, {"enum": ["true", "false"]}]})
+]
+ProductId = Annotated[str, Field(max_length=64, json_schema_extra={"format": "uuid"}), AfterValidator(_uuid)]
 Plate = Annotated[str, Field(min_length=3, max_length=20)]

@@ -1,7 +1,7 @@
 """insurer-f: personal accident in three FlexiGuard plans."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -9,7 +9,7 @@ from core.covers import fields, parts
 from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates, plan_price
 from core.covers.request import Request
 
-Plan = fields.one_of("FlexiGuard-Silver", "FlexiGuard-Gold", "FlexiGuard-Platinum")
+Plan = Annotated[str, fields.one_of("FlexiGuard-Silver", "FlexiGuard-Gold", "FlexiGuard-Platinum")]
 
 
 class PersonalAccidentRequest(Request):

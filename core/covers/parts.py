@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field, ValidationInfo, field_validator
 
@@ -11,13 +11,13 @@ from core.covers import fields
 from core.covers.cover import Rates, Term
 from core.covers.request import Request
 
-Gender = fields.listed(reference.genders, "genders lookup")
-State = fields.listed(
-    lambda: tuple(state.name for state in reference.states()), "states lookup", canonical=reference.state
-)
-Identification = fields.listed(reference.identification_types, "identification types lookup")
-Colour = fields.listed(reference.colours, "colour list")
-
+Gender = Annotated[str, fields.Pick(reference.genders, "genders lookup")]
+State = Annotated[
+    str,
+    fields.Pick(lambda: tuple(row.name for row in reference.states()), "states lookup", reference.state),
+]
+Identification = Annotated[str, fields.Pick(reference.identification_types, "identification types lookup")]
+Colour = Annotated[str, fields.Pick(reference.colours, "colour list")]
 
 _MAKE = reference.make_by_id_or_name("Toyota")
 _MODEL = _MAKE and reference.model_by_id_or_name("Camry", _MAKE)
@@ -83,9 +83,7 @@ def holder(request: Any) -> Holder:
         return next((v for n in names if (v := getattr(request, n, None)) is not None), None)
 
     known = {field: first(names) for field, names in _CALLED.items()}
-    return Holder(
-        first_name=request.first_name, last_name=request.last_name, email=request.email, **known
-    )
+    return Holder(first_name=request.first_name, last_name=request.last_name, email=request.email, **known)
 
 
 def plate_key(plate: str) -> str:

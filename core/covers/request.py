@@ -126,8 +126,7 @@ def message_of(line: Mapping[str, Any]) -> str:
 def faults_of(lines: Iterable[Mapping[str, Any]], *, skip: int = 0) -> list[FieldFault]:
     """Validation errors as faults with dotted paths; `skip` drops leading parts of the path."""
     return [
-        FieldFault(".".join(str(part) for part in line["loc"][skip:]) or "body", message_of(line))
-        for line in lines
+        FieldFault(".".join(str(part) for part in line["loc"][skip:]) or "body", message_of(line)) for line in lines
     ]
 
 

@@ -86,7 +86,7 @@ def history(session: ScopedSession, subject: str) -> list[AuditEntry]:
 def broken_links(session: ScopedSession) -> list[str]:
     """What does not fit in any chain: a changed, missing or foreign entry; empty when all is well."""
     faults: list[str] = []
-    ends: dict[int, tuple[int, str]] = {chain: (0, "") for chain in range(CHAINS)}
+    ends: dict[int, tuple[int, str]] = dict.fromkeys(range(CHAINS), (0, ""))
     entries = session.execute(
         sa.select(AuditEntry)
         .order_by(col(AuditEntry.chain), col(AuditEntry.position))

@@ -8,7 +8,6 @@ from uuid import UUID
 from core import clock, ids, money
 from core.covers import parts
 from core.covers.cover import Cover, Price, Term
-from core.covers.request import Request
 from core.services import audit, customers, numbering, personal, policies, products, risks, submissions
 from core.services.products import OnSale
 from core.services.records import PolicyRecord
@@ -38,9 +37,9 @@ class Sale:
     possible_duplicate_of: UUID | None
 
 
-def quote(session: ScopedSession, cover: Cover[Any], request: Request, distributor_id: UUID) -> Price:
+def quote(session: ScopedSession, cover: Cover[Any], request: Any, distributor_id: UUID) -> Price:
     """What this request would cost now; the same function that sells it."""
-    product = products.on_sale(session, cover, getattr(request, "product_id"), distributor_id)
+    product = products.on_sale(session, cover, request.product_id, distributor_id)
     return cover.premium(request, product.rates)
 
 
@@ -73,9 +72,7 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
         subject=audit.subject_of("policy", policy.id),
         after={"purchase_id": str(purchase.id), "product_id": str(product.id), "total": record["genius_price"]},
     )
-    return Sale(
-        policy_id=policy.id, purchase_id=purchase.id, policy=record, price=price, possible_duplicate_of=twin
-    )
+    return Sale(policy_id=policy.id, purchase_id=purchase.id, policy=record, price=price, possible_duplicate_of=twin)
 
 
 def _purchase(product: OnSale, price: Price, customer_id: UUID, seller: Seller) -> Purchase:
@@ -126,7 +123,7 @@ def _policy(
         last_name=holder.last_name,
         email=holder.email,
         phone=holder.phone,
-        dob=holder.dob and holder.dob.isoformat(),
+        dob=holder.dob.isoformat() if holder.dob else None,
         start_at=_at(term.start_on),
         activation_at=_at(term.activation_on),
         expiration_at=_at(term.expiration_on),

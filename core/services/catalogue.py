@@ -31,7 +31,7 @@ def load(session: ScopedSession, folder: Path = SHIPPED) -> int:
     return sum(session.insert_once(row) for row in rows)
 
 
-_TIMES = {"created_at": SHIPPED_AT, "updated_at": SHIPPED_AT}
+_TIMES: dict[str, Any] = {"created_at": SHIPPED_AT, "updated_at": SHIPPED_AT}
 
 
 def _read(path: Path) -> list[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """Customers: found or made by e-mail within one distributor and mode (contract S2)."""
 
+from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -41,7 +42,7 @@ def find_or_make(session: ScopedSession, holder: Holder, distributor_id: UUID, *
     )
 
 
-def _details(holder: Holder) -> dict[str, str]:
+def _details(holder: Holder) -> dict[str, Any]:
     given = {
         "first_name": holder.first_name,
         "last_name": holder.last_name,
@@ -51,6 +52,6 @@ def _details(holder: Holder) -> dict[str, str]:
         "state_of_residence": holder.state,
         "city": holder.city,
         "address": holder.address,
-        "date_of_birth": holder.dob and holder.dob.isoformat(),
+        "date_of_birth": holder.dob.isoformat() if holder.dob else None,
     }
     return {name: value for name, value in given.items() if value is not None}

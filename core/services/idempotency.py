@@ -31,9 +31,7 @@ def fingerprint(*parts: bytes) -> str:
     return digest.hexdigest()
 
 
-def once(
-    session: ScopedSession, scope: Scope, key: str | None, print_: str, make: Callable[[], Answer]
-) -> Answer:
+def once(session: ScopedSession, scope: Scope, key: str | None, print_: str, make: Callable[[], Answer]) -> Answer:
     """The answer of `make`, or the kept one of an equal earlier request; KeyReused when it was not equal.
 
     The key is claimed in the transaction of the work itself, so both exist or neither does; a refusal

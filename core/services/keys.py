@@ -80,19 +80,13 @@ def authenticate(session: ScopedSession, key: str) -> Caller:
     if not _well_formed(key):
         raise Unauthorized
     row = session.execute(
-        sa.select(
-            col(ApiKey.id), col(ApiKey.distributor_id), col(ApiKey.is_live), col(ApiKey.last_used_at)
-        )
+        sa.select(col(ApiKey.id), col(ApiKey.distributor_id), col(ApiKey.is_live), col(ApiKey.last_used_at))
         .join(Distributor, col(Distributor.id) == col(ApiKey.distributor_id))
-        .where(
-            col(ApiKey.key_hash) == _hash(key), col(ApiKey.revoked_at).is_(None), col(Distributor.active)
-        )
+        .where(col(ApiKey.key_hash) == _hash(key), col(ApiKey.revoked_at).is_(None), col(Distributor.active))
     ).one_or_none()
     if row is None:
         raise Unauthorized
-    return Caller(
-        key_id=row.id, distributor_id=row.distributor_id, is_live=row.is_live, last_used_at=row.last_used_at
-    )
+    return Caller(key_id=row.id, distributor_id=row.distributor_id, is_live=row.is_live, last_used_at=row.last_used_at)
 
 
 def note_use(session: ScopedSession, key_id: UUID) -> None:

@@ -6,7 +6,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock
+from core import clock, money
 from core.covers import shelf
 from core.covers.cover import Cover
 from core.errors import NotFound
@@ -14,7 +14,7 @@ from core.services import filters, products, records
 from core.services.filters import SalesFilter
 from core.services.paging import Page, Paging
 from core.services.records import PolicyRecord
-from core.store.scope import ScopedSession
+from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import Customer, Distributor, Policy, Product, Provider, Purchase
 
 EVERYTHING = SalesFilter()
@@ -70,7 +70,7 @@ def conditions_of(wanted: SalesFilter) -> list[sa.ColumnElement[bool]]:
     return conditions
 
 
-def _embedding(conditions: list[sa.ColumnElement[bool]]) -> sa.Select[Any]:
+def _embedding(conditions: list[sa.ColumnElement[bool]]) -> AnySelect:
     return (
         sa.select(Policy, Customer, Purchase, Product, Provider, Distributor)
         .join(Customer, col(Customer.id) == col(Policy.customer_id))
@@ -90,6 +90,6 @@ def _listed(row: Any) -> PolicyRecord:
         "product": {"id": str(product.id), **{n: getattr(product, n) for n in _OF_PRODUCT if n != "id"}},
         "distributor": {"id": str(distributor.id), "business_name": distributor.business_name},
         "provider": {"id": str(provider.id), "company_name": provider.company_name},
-        "purchase": {"id": str(row.Purchase.id), "total": records.naira(row.Purchase.total_minor)},
+        "purchase": {"id": str(row.Purchase.id), "total": money.wire(row.Purchase.total_minor)},
         "inspection": None,
     }

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -15,7 +15,7 @@ from core.errors import InvalidInput, NotFound
 from core.services import filters, records
 from core.services.paging import Page, Paging
 from core.services.records import CategoryRecord, ProductRecord, ProviderRecord
-from core.store.scope import ScopedSession
+from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import Product, ProductBlock, ProductCategory, ProductVersion, Provider
 
 
@@ -46,7 +46,7 @@ class OnSale:
     rates: Rates
 
 
-def _current() -> sa.Select[Any]:
+def _current() -> AnySelect:
     """Products with the version in effect, their category and provider."""
     other = aliased(ProductVersion)
     newest = (
@@ -64,8 +64,8 @@ def _current() -> sa.Select[Any]:
     )
 
 
-def _offered_to(query: sa.Select[Any], distributor_id: UUID | None) -> sa.Select[Any]:
-    blocked = sa.select(ProductBlock.product_id).where(col(ProductBlock.distributor_id) == distributor_id)
+def _offered_to(query: AnySelect, distributor_id: UUID | None) -> AnySelect:
+    blocked = sa.select(col(ProductBlock.product_id)).where(col(ProductBlock.distributor_id) == distributor_id)
     return query.where(col(Product.id).not_in(blocked))
 
 
@@ -115,13 +115,9 @@ def categories(session: ScopedSession, *, is_live: bool) -> list[CategoryRecord]
 
 def on_sale(session: ScopedSession, cover: Cover[Any], product_id: str, distributor_id: UUID) -> OnSale:
     """The product of a sale with today's rates; anything that this endpoint cannot sell is refused."""
-    try:
-        wanted = UUID(product_id)
-    except ValueError:
-        raise InvalidInput.one("product_id", "must be a UUID") from None
     row = session.execute(
         _offered_to(_current(), distributor_id).where(
-            col(Product.id) == wanted,
+            col(Product.id) == UUID(product_id),
             col(Product.active),
             col(Product.prefix) == cover.prefix,
             col(Product.route_name) == cover.route,
@@ -160,7 +156,7 @@ def _on_sale(product: Product, version: ProductVersion, _: ProductCategory, prov
 
 def category(row: ProductCategory, *, is_live: bool) -> CategoryRecord:
     """A category row as its record; categories are common, so the mode is the reader's."""
-    return {"id": str(row.id), "is_live": is_live, "name": row.name, **records.timed(row)}  # type: ignore[typeddict-item]
+    return {"id": str(row.id), "is_live": is_live, "name": row.name, **records.timed(row)}
 
 
 def provider(row: Provider) -> ProviderRecord:
@@ -168,24 +164,50 @@ def provider(row: Provider) -> ProviderRecord:
     kept = {name: getattr(row, name) for name in _AS_KEPT_PROVIDER}
     ids = {name: records.text(getattr(row, name)) for name in ("owner_id", "wallet_id", "bank_account_id")}
     times = records.only(records.timed(row), "created_at", "updated_at")
-    return {"id": str(row.id), **ids, **kept, **times}  # type: ignore[typeddict-item]
+    return cast(ProviderRecord, {"id": str(row.id), **ids, **kept, **times})
 
 
 _AS_KEPT_PROVIDER = (
-    "first_name last_name email phone_number country company_name verification_type verification_number bvn_number"
-    " verification_images business_type claim_email business_email support_email active"
-).split()
+    "first_name",
+    "last_name",
+    "email",
+    "phone_number",
+    "country",
+    "company_name",
+    "verification_type",
+    "verification_number",
+    "bvn_number",
+    "verification_images",
+    "business_type",
+    "claim_email",
+    "business_email",
+    "support_email",
+    "active",
+)
 _AS_KEPT_PRODUCT = (
-    "name description key_benefits full_benefits prefix route_name renewable claimable inspectable certificateable"
-    " is_dynamic_pricing active how_it_works how_to_claim document"
-).split()
+    "name",
+    "description",
+    "key_benefits",
+    "full_benefits",
+    "prefix",
+    "route_name",
+    "renewable",
+    "claimable",
+    "inspectable",
+    "certificateable",
+    "is_dynamic_pricing",
+    "active",
+    "how_it_works",
+    "how_to_claim",
+    "document",
+)
 
 
 def _product(
     row: Product, version: ProductVersion, group: ProductCategory, insurer: Provider, *, is_live: bool
 ) -> ProductRecord:
     kept = {name: getattr(row, name) for name in _AS_KEPT_PRODUCT}
-    return {  # type: ignore[typeddict-item]
+    record = {
         "id": str(row.id),
         "is_live": is_live,
         **kept,
@@ -200,5 +222,4 @@ def _product(
         "provider": provider(insurer),
         **records.timed(row),
     }
-
-
+    return cast(ProductRecord, record)

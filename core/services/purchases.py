@@ -11,7 +11,7 @@ from core.services import filters, products, records
 from core.services.filters import SalesFilter
 from core.services.paging import Page, Paging
 from core.services.records import PurchaseRecord
-from core.store.scope import ScopedSession
+from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import Customer, Policy, Purchase
 
 EVERYTHING = SalesFilter()
@@ -43,7 +43,7 @@ def conditions_of(wanted: SalesFilter) -> list[sa.ColumnElement[bool]]:
     return [*filters.on_record(wanted, Purchase), *filters.on_policy(wanted), col(Purchase.deleted_at).is_(None)]
 
 
-def matching(query: sa.Select[Any], wanted: SalesFilter, conditions: list[sa.ColumnElement[bool]]) -> sa.Select[Any]:
+def matching(query: AnySelect, wanted: SalesFilter, conditions: list[sa.ColumnElement[bool]]) -> AnySelect:
     """An aggregate over the purchases of a filter; joins the policy only where a condition reads it."""
     query = query.select_from(Purchase)
     if wanted.concerns_policy:
@@ -51,7 +51,7 @@ def matching(query: sa.Select[Any], wanted: SalesFilter, conditions: list[sa.Col
     return query.where(*conditions)
 
 
-def _with_customer(conditions: list[sa.ColumnElement[bool]]) -> sa.Select[Any]:
+def _with_customer(conditions: list[sa.ColumnElement[bool]]) -> AnySelect:
     return (
         sa.select(Purchase, Customer, col(Policy.id).label("policy_id"))
         .join(Customer, col(Customer.id) == col(Purchase.customer_id))
@@ -60,7 +60,7 @@ def _with_customer(conditions: list[sa.ColumnElement[bool]]) -> sa.Select[Any]:
     )
 
 
-def _records(session: ScopedSession, query: sa.Select[Any]) -> list[PurchaseRecord]:
+def _records(session: ScopedSession, query: AnySelect) -> list[PurchaseRecord]:
     rows = session.execute(query).all()
     if not rows:
         return []

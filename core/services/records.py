@@ -1,26 +1,30 @@
 """The records of the specification as they go over the wire, and how rows become them."""
 
 from collections.abc import Mapping
-from typing import Any
-
+from typing import Any, NotRequired, cast
 from uuid import UUID
 
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from core.clock import wire as at
 from core.money import wire as naira
 from core.settings import settings
 
 
-class CategoryRecord(TypedDict):
+class Times(TypedDict):
+    """The times of a record's life."""
+
+    created_at: str
+    updated_at: str
+    deleted_at: str | None
+
+
+class CategoryRecord(Times):
     """A product category."""
 
     id: str
     is_live: bool
     name: str
-    created_at: str
-    updated_at: str
-    deleted_at: str | None
 
 
 class ProviderRecord(TypedDict):
@@ -56,7 +60,7 @@ class Benefit(TypedDict):
     description: str
 
 
-class ProductRecord(TypedDict):
+class ProductRecord(Times):
     """A product with its current price and commissions."""
 
     id: str
@@ -85,12 +89,9 @@ class ProductRecord(TypedDict):
     provider_id: str
     productCategory: NotRequired[CategoryRecord]
     provider: NotRequired[ProviderRecord]
-    created_at: str
-    updated_at: str
-    deleted_at: str | None
 
 
-class CustomerRecord(TypedDict):
+class CustomerRecord(Times):
     """A distributor's customer."""
 
     id: str
@@ -115,12 +116,9 @@ class CustomerRecord(TypedDict):
     is_kyc_complete: bool
     active: bool
     wallet_id: str | None
-    created_at: str
-    updated_at: str
-    deleted_at: str | None
 
 
-class PurchaseRecord(TypedDict):
+class PurchaseRecord(Times):
     """Money taken for one policy, with its split."""
 
     id: str
@@ -139,16 +137,13 @@ class PurchaseRecord(TypedDict):
     request_source: str | None
     policy_id: str | None
     is_live: bool
-    created_at: str
-    updated_at: str
-    deleted_at: str | None
     customer: NotRequired[CustomerRecord]
     product: NotRequired[ProductRecord]
     productCategory: NotRequired[CategoryRecord]
     provider: NotRequired[ProviderRecord]
 
 
-class PolicyRecord(TypedDict):
+class PolicyRecord(Times):
     """The cover that a purchase bought; `active` is derived at the moment of reading (contract S11)."""
 
     id: str
@@ -179,9 +174,6 @@ class PolicyRecord(TypedDict):
     payment_channel: str | None
     request_source: str | None
     meta: dict[str, Any]
-    created_at: str
-    updated_at: str
-    deleted_at: str | None
     customer: NotRequired[CustomerRecord]
     provider: NotRequired[dict[str, Any]]
     purchase: NotRequired[dict[str, Any]]
@@ -205,11 +197,11 @@ def mode(is_live: bool) -> str:  # noqa: FBT001 - the word for a column's value
     return "live" if is_live else "test"
 
 
-def timed(row: Any) -> dict[str, Any]:
+def timed(row: Any) -> Times:
     """The times of a record's life."""
     return {
-        "created_at": at(row.created_at),
-        "updated_at": at(row.updated_at),
+        "created_at": at(row.created_at) or "",
+        "updated_at": at(row.updated_at) or "",
         "deleted_at": at(row.deleted_at),
     }
 
@@ -217,7 +209,7 @@ def timed(row: Any) -> dict[str, Any]:
 def customer(row: Any) -> CustomerRecord:
     """A customer row as its record."""
     kept = {name: getattr(row, name) for name in _AS_KEPT_CUSTOMER}
-    return {  # type: ignore[typeddict-item]
+    record = {
         "id": str(row.id),
         "app_mode": mode(row.is_live),
         "business_id": str(row.distributor_id),
@@ -226,12 +218,28 @@ def customer(row: Any) -> CustomerRecord:
         **kept,
         **timed(row),
     }
+    return cast(CustomerRecord, record)
 
 
 _AS_KEPT_CUSTOMER = (
-    "is_live first_name last_name email phone_number country gender title state_of_residence city address"
-    " date_of_birth identity_verification verification_type face_image is_kyc_complete active"
-).split()
+    "is_live",
+    "first_name",
+    "last_name",
+    "email",
+    "phone_number",
+    "country",
+    "gender",
+    "title",
+    "state_of_residence",
+    "city",
+    "address",
+    "date_of_birth",
+    "identity_verification",
+    "verification_type",
+    "face_image",
+    "is_kyc_complete",
+    "active",
+)
 
 
 def purchase(row: Any, policy_id: UUID | None) -> PurchaseRecord:

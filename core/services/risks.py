@@ -9,7 +9,7 @@ from sqlmodel import col
 from core import clock, seal
 from core.covers.cover import Cover, Term
 from core.errors import DuplicateRisk
-from core.store.scope import ScopedSession
+from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import InsuredRisk, Policy
 
 
@@ -36,7 +36,7 @@ def claim(session: ScopedSession, product_id: UUID, risk: str | None, term: Term
     return hashed
 
 
-def _insured(product_id: UUID, hashed: str, term: Term) -> sa.Select[Any]:
+def _insured(product_id: UUID, hashed: str, term: Term) -> AnySelect:
     ends = col(Policy.expiration_at)
     query = sa.select(col(Policy.id), col(Policy.policy_number)).where(
         col(Policy.product_id) == product_id,

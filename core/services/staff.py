@@ -15,8 +15,8 @@ from sqlmodel import col
 from core import clock, ids, seal
 from core.errors import InvalidInput, NotFound, TooManyRequests, Unauthorized
 from core.services import audit
-from core.store.scope import ScopedSession
-from core.store.tables import OneTimeTicket, SignInAttempt, Staff, StaffSession
+from core.store.scope import AnySelect, ScopedSession
+from core.store.tables import SignInAttempt, Staff, StaffSession
 from core.store.tables_parties import ROLES
 
 IDLE = timedelta(minutes=30)
@@ -172,12 +172,10 @@ def person_of(session: ScopedSession, token: str | None) -> Person | None:
     )
 
 
-def _live_session(token: str) -> sa.Select[tuple[UUID, str, str, list[str], int | None]]:
+def _live_session(token: str) -> AnySelect:
     now = clock.now()
     return (
-        sa.select(
-            col(Staff.id), col(Staff.email), col(Staff.name), col(Staff.roles), col(Staff.claim_limit_minor)
-        )
+        sa.select(col(Staff.id), col(Staff.email), col(Staff.name), col(Staff.roles), col(Staff.claim_limit_minor))
         .join(StaffSession, col(StaffSession.staff_id) == col(Staff.id))
         .where(
             col(StaffSession.token_hash) == _token_hash(token),
@@ -223,10 +221,3 @@ def end_session(session: ScopedSession, token: str) -> None:
 
 def _token_hash(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
-
-
-def use_ticket(session: ScopedSession, ticket: str) -> bool:
-    """True the first time a ticket is used, and never again."""
-    return session.insert_once(
-        OneTimeTicket(ticket_hash=hashlib.sha256(ticket.encode()).hexdigest(), used_at=clock.now())
-    )

@@ -21,5 +21,3 @@ def open_for(session: ScopedSession, policy: Policy, segment: str) -> None:
             updated_at=clock.now(),
         )
     )
-
-

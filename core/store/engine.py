@@ -19,7 +19,7 @@ from core.store.scope import Scope, ScopedSession
 try:
     import pysqlite3.dbapi2 as sqlite
 except ImportError:
-    import sqlite3 as sqlite  # type: ignore[no-redef]
+    import sqlite3 as sqlite
 
 T = TypeVar("T")
 # Two connections that write or checkpoint at once can corrupt a WAL before these releases.
@@ -31,9 +31,7 @@ _RETRIED = {"40001", "40P01"}
 
 def wal_is_safe(version: tuple[int, ...] = sqlite.sqlite_version_info) -> bool:
     """True when this SQLite has the fix for the WAL corruption bug (docs/reliability.md)."""
-    return version >= _SAFE_WAL[0] or any(
-        version[:2] == fixed[:2] and version >= fixed for fixed in _SAFE_WAL[1:]
-    )
+    return version >= _SAFE_WAL[0] or any(version[:2] == fixed[:2] and version >= fixed for fixed in _SAFE_WAL[1:])
 
 
 class Store:

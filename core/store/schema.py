@@ -10,7 +10,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlmodel import SQLModel
 
-from core.store import tables as tables
+import core.store.tables  # noqa: F401 - metadata is complete once it is imported
 from core.store.engine import Store
 
 _HERE = Path(__file__).parent / "migrations"

@@ -14,6 +14,8 @@ from sqlmodel import Session, SQLModel
 from core.store import tables_sales
 from core.store.columns import Owned
 
+AnySelect = sa.Select[*tuple[Any, ...]]
+
 
 class ScopeViolation(RuntimeError):
     """Code tried to read or write past its scope: a defect, never a user's mistake."""
@@ -63,7 +65,7 @@ class ScopedSession(Session):
         """Insert rows in the order given, each by one statement; they are not tracked afterwards."""
         for row in rows:
             self._admit(row)
-            self.connection().execute(sa.insert(_table(row)), _values(row))
+            self.connection().execute(sa.insert(_table(type(row))), _values(row))
 
     def insert_once(self, row: SQLModel) -> bool:
         """Insert a row unless its unique key is taken; waits for a rival that has not committed.
@@ -72,13 +74,13 @@ class ScopedSession(Session):
         """
         self._admit(row)
         dialect = postgresql if self.connection().dialect.name == "postgresql" else sqlite
-        statement = dialect.insert(_table(row)).on_conflict_do_nothing()
+        statement = dialect.insert(_table(type(row))).on_conflict_do_nothing()
         return self.connection().execute(statement, _values(row)).rowcount == 1
 
     def count_up(self, series: str) -> int:
         """The next number of a printed series, counted in this transaction."""
         self.insert_once(tables_sales.NumberCounter(series=series, last=0))
-        counter = sa.inspect(tables_sales.NumberCounter).local_table
+        counter = _table(tables_sales.NumberCounter)
         counted = (
             sa.update(counter)
             .where(counter.c.series == series)
@@ -92,12 +94,12 @@ class ScopedSession(Session):
             raise ScopeViolation(f"a row of {type(row).__name__} lies outside the scope")
 
 
-def _table(row: SQLModel) -> Any:
-    return sa.inspect(type(row)).local_table
+def _table(entity: type[SQLModel]) -> Any:
+    return sa.inspect(entity).local_table
 
 
 def _values(row: SQLModel) -> dict[str, Any]:
-    return {column.key: getattr(row, column.key) for column in _table(row).columns}
+    return {column.key: getattr(row, column.key) for column in _table(type(row)).columns}
 
 
 def _touches_owned(statement: Any) -> bool:
@@ -116,7 +118,7 @@ def owned_entities() -> list[type[SQLModel]]:
 @cache
 def owned_tables() -> frozenset[Any]:
     """The tables of the owned entities."""
-    return frozenset(sa.inspect(entity).local_table for entity in owned_entities())
+    return frozenset(_table(entity) for entity in owned_entities())
 
 
 @event.listens_for(ScopedSession, "do_orm_execute")
@@ -135,8 +137,7 @@ def _fence(state: orm.ORMExecuteState) -> None:
 def _filters(scope: Scope) -> tuple[orm.LoaderCriteriaOption, ...]:
     """The conditions that a scope puts on every owned entity, wherever a statement names it."""
     return tuple(
-        orm.with_loader_criteria(entity, _condition(entity, scope), include_aliases=True)
-        for entity in owned_entities()
+        orm.with_loader_criteria(entity, _condition(entity, scope), include_aliases=True) for entity in owned_entities()
     )
 
 

@@ -3,7 +3,7 @@
 from alembic import context
 from sqlmodel import SQLModel
 
-from core.store import tables as tables
+import core.store.tables  # noqa: F401 - metadata is complete once it is imported
 
 connection = context.config.attributes["connection"]
 context.configure(

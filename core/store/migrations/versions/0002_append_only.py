@@ -36,8 +36,7 @@ def upgrade() -> None:
     )
     for name, table, event in _triggers():
         op.execute(
-            f"CREATE TRIGGER {name} BEFORE {event} ON {table}"
-            " FOR EACH ROW EXECUTE FUNCTION keeps_what_it_holds()"
+            f"CREATE TRIGGER {name} BEFORE {event} ON {table} FOR EACH ROW EXECUTE FUNCTION keeps_what_it_holds()"
         )
     for table in (*GROWING, *FIXED):
         op.execute(

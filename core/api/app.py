@@ -1,0 +1,66 @@
+"""The API as one application, and the plain routes that stand beside it."""
+
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.openapi.docs import get_swagger_ui_html
+from fastapi.staticfiles import StaticFiles
+from fastapi_offline.core import _STATIC_PATH as SWAGGER_FILES
+from starlette.applications import Starlette
+from starlette.responses import HTMLResponse
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.types import Receive, Send
+from starlette.types import Scope as Connection
+
+from core.api import buying, failures, health, openapi, policies, pricing, products, purchases
+from core.api.auth import KeyGate
+from core.api.bodies import StrictRoute
+from core.api.safety import LastResort
+
+api = FastAPI(
+    title="Coverdesk",
+    version="1",
+    description=openapi.INTRODUCTION,
+    docs_url=None,
+    redoc_url=None,
+    servers=[{"url": "/v1"}],
+    redirect_slashes=False,
+)
+api.router.route_class = StrictRoute
+failures.install(api)
+for room in (buying, pricing, purchases, policies, products):
+    api.include_router(room.router)
+api.mount("/docs/files", StaticFiles(directory=SWAGGER_FILES), name="docs-files")
+api.openapi = lambda: openapi.document(api)  # type: ignore[method-assign]
+api.add_middleware(KeyGate)
+api.add_middleware(LastResort)
+
+
+@api.get("/docs", include_in_schema=False)
+async def docs(request: Request) -> HTMLResponse:
+    """A page to read and try the API, served without the internet."""
+    root = request.scope.get("root_path", "")
+    return get_swagger_ui_html(
+        openapi_url=f"{root}/openapi.json",
+        title="Coverdesk API",
+        swagger_js_url=f"{root}/docs/files/swagger-ui-bundle.js",
+        swagger_css_url=f"{root}/docs/files/swagger-ui.css",
+        swagger_favicon_url=f"{root}/docs/files/favicon.png",
+        swagger_ui_parameters={"persistAuthorization": True, "tryItOutEnabled": True},
+    )
+
+
+class _Bare:
+    """/v1 without its slash is an unknown path of the API, not a page of the screens."""
+
+    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        inside: Any = {**scope, "path": "/v1/", "root_path": "/v1"}
+        await api(inside, receive, send)
+
+
+routes: list[BaseRoute] = [
+    Route("/v1", _Bare()),
+    Mount("/v1", api),
+    *health.routes,
+]
+app = Starlette(routes=routes)

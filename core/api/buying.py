@@ -1,0 +1,66 @@
+"""Every buy endpoint, from its declaration: one loop, one handler (contract S1)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from core.api import envelope, openapi
+from core.api.auth import Signed
+from core.api.bodies import StrictRoute
+from core.api.delivering import deliver
+from core.covers.cover import Answer, Cover
+from core.covers.shelf import COVERS
+from core.services import buying
+from core.services.records import PolicyRecord
+
+router = APIRouter(route_class=StrictRoute, tags=["Buy"])
+
+
+def _seller(cover: Cover[Any]) -> Callable[..., Response]:
+    """The handler of one cover; its body's type is set here, as a loop and annotations would mix them up."""
+
+    def buy(request: Request, caller: Signed, body: Any) -> Response:
+        return deliver(
+            request,
+            caller,
+            body,
+            lambda session: _answer(
+                cover,
+                buying.sell(
+                    session,
+                    cover,
+                    body,
+                    buying.Seller(distributor_id=caller.distributor_id, is_live=caller.is_live, actor=caller.actor),
+                ),
+            ),
+        )
+
+    buy.__annotations__["body"] = cover.request
+    buy.__name__ = cover.route.replace("-", "_")
+    buy.__doc__ = f"Buy {cover.title.lower()}. {cover.request.__doc__ or ''}".strip()
+    return buy
+
+
+def _answer(cover: Cover[Any], sale: buying.Sale) -> Any:
+    data: Any = sale.policy if cover.answer is Answer.DIRECT else {"policy": sale.policy}
+    twin = sale.possible_duplicate_of
+    headers = {"X-Possible-Duplicate-Of": str(twin)} if twin else {}
+    return envelope.answer(data, "Purchase Successful", headers=headers)
+
+
+class _UnderPolicy(openapi.Shape):
+    policy: PolicyRecord
+
+
+for _cover in COVERS:
+    router.add_api_route(
+        _cover.path,
+        _seller(_cover),
+        methods=["POST"],
+        status_code=201,
+        summary=_cover.title,
+        operation_id=_cover.key.replace("/", "-"),
+        responses=openapi.answers(PolicyRecord if _cover.answer is Answer.DIRECT else _UnderPolicy, status=201),
+        openapi_extra=openapi.body_example(_cover.request),
+    )

@@ -1,0 +1,49 @@
+"""One POST, one transaction: the answer is built inside it, kept with its key, and sent after the commit."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import Request, Response
+
+from core.api import envelope
+from core.errors import InvalidInput
+from core.services import idempotency
+from core.services.idempotency import Answer
+from core.services.keys import Caller
+from core.store.engine import store
+from core.store.scope import ScopedSession
+
+_HEADER_SAFE = re.compile(r"[A-Za-z0-9_.\-]{1,64}")
+
+
+def deliver(request: Request, caller: Caller, body: Any, work: Callable[[ScopedSession], Answer]) -> Response:
+    """Do the work once for its Idempotency-Key and answer; ignored fields are named (contract E6, S13)."""
+    print_ = idempotency.fingerprint(request.url.path.encode(), _canonical(request))
+    key = _key(request)
+    kept = store().transact(
+        caller.scope,
+        lambda session: idempotency.once(session, caller.scope, key, print_, lambda: work(session)),
+    )
+    answer = envelope.response(kept)
+    ignored = [name for name in type(body).ignored(raw(request)) if _HEADER_SAFE.fullmatch(name)]
+    if ignored:
+        answer.headers["X-Ignored-Fields"] = ",".join(ignored[:50])
+    return answer
+
+
+def raw(request: Request) -> Any:
+    """The parsed JSON as it was sent."""
+    return request.state.raw
+
+
+def _canonical(request: Request) -> bytes:
+    return json.dumps(raw(request), sort_keys=True, separators=(",", ":"), default=str).encode()
+
+
+def _key(request: Request) -> str | None:
+    key = request.headers.get("idempotency-key")
+    if key is not None and not re.fullmatch(r"[\x21-\x7e]{1,200}", key):
+        raise InvalidInput.one("Idempotency-Key", "must be 1 to 200 visible ASCII characters")
+    return key

@@ -1,0 +1,86 @@
+"""The OpenAPI page: every status, envelope and example, stated from the declarations that run."""
+
+from functools import cache
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
+
+from core.api.envelope import Failure, documented
+from core.covers.fields import example
+from core.covers.request import Request
+
+INTRODUCTION = """Sell policies of seven insurers. Every answer is an envelope: `responseCode` 1 or 0,
+`responseText`, `data`, and `errorData` on failure. Send `Authorization: Bearer <key>` with every
+request; a test key sees and writes test records only. Every POST takes an `Idempotency-Key`."""
+
+_FAILURES = {
+    400: "Malformed or invalid input; `errorData` names every broken field.",
+    401: "The key is missing or rejected.",
+    403: "The key is not allowed to do this.",
+    404: "Unknown, or not yours.",
+    405: "The path does not take this method.",
+    409: "The state forbids it: a duplicate sale, or an idempotency key reused for another request.",
+    413: "The body is too large.",
+    415: "The body is not of the expected media type.",
+    429: "Too many requests; `Retry-After` says when to come back.",
+    500: "A defect of ours; nothing was written.",
+    503: "The store is not available; `Retry-After` says when to come back.",
+}
+_ALWAYS = (400, 401, 405, 429, 500, 503)
+_POSTED = (409, 413, 415)
+_UNAUTHORIZED = {"responseCode": 0, "responseText": "Unauthorized", "data": {}, "errorData": None}
+_KEY_PARAMETER = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "The same key and body replay the first answer instead of doing it again.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]+$"},
+}
+
+
+class Shape(BaseModel):
+    """Base of the shapes that `data` takes."""
+
+
+@cache
+def _envelope(shape: Any) -> type[BaseModel]:
+    name = shape.__name__.strip("_").removesuffix("Record")
+    return documented(f"{name}Answer", shape)
+
+
+def answers(shape: Any, *, status: int = 200, found: bool = False, posted: bool = False) -> dict[int | str, Any]:
+    """Every status of an operation with the shape of its envelope; `found` adds 404, `posted` a body's."""
+    numbers = {*_ALWAYS, *((404,) if found else ()), *(_POSTED if posted or status == 201 else ())}
+    stated: dict[int | str, Any] = {n: {"model": Failure, "description": _FAILURES[n]} for n in sorted(numbers)}
+    return {status: {"model": _envelope(shape), "description": "It went well."}, **stated}
+
+
+def body_example(model: type[Request]) -> dict[str, Any]:
+    """An example body that works as it stands, and the header that makes a retry safe."""
+    return {
+        "requestBody": {"content": {"application/json": {"example": example(model)}}},
+        "parameters": [_KEY_PARAMETER],
+    }
+
+
+def document(app: FastAPI) -> dict[str, Any]:
+    """The OpenAPI document; dates in its examples are near today, so it is made anew each day."""
+    made = get_openapi(
+        title=app.title,
+        version=app.version,
+        description=app.description,
+        routes=app.routes,
+        servers=app.servers,
+    )
+    made["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+    made["security"] = [{"key": []}]
+    for operations in made["paths"].values():
+        for operation in operations.values():
+            # FastAPI states its own 422, which we never answer: a broken field is 400 (contract E4).
+            operation["responses"].pop("422", None)
+            operation["responses"]["401"]["content"]["application/json"]["example"] = _UNAUTHORIZED
+    for name in ("HTTPValidationError", "ValidationError"):
+        made["components"]["schemas"].pop(name, None)
+    return made

@@ -1,0 +1,43 @@
+"""Policies over the API: list and one."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from core.api import openapi
+from core.api.auth import Signed
+from core.api.envelope import success
+from core.api.queries import Id, PageQuery
+from core.services import policies
+from core.services.paging import Page
+from core.services.records import PolicyRecord
+from core.store.engine import reading
+
+router = APIRouter(prefix="/policies", tags=["Policies"])
+
+
+class _Policies(openapi.Shape):
+    policies: list[PolicyRecord]
+    total_count: int
+
+
+class _Policy(openapi.Shape):
+    policy: PolicyRecord
+
+
+@router.get("", responses=openapi.answers(_Policies), summary="List policies")
+def list_policies(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
+    """Every policy of yours in its list form, newest first."""
+    with reading(caller.scope) as session:
+        return _page(policies.page(session, paging=query.paging()))
+
+
+@router.get("/{policy_id}", responses=openapi.answers(_Policy, found=True), summary="One policy")
+def one_policy(caller: Signed, policy_id: Id) -> Response:
+    """One policy with its customer, insurer, purchase and product in full."""
+    with reading(caller.scope) as session:
+        return success({"policy": policies.one(session, policy_id)}, "Policy retrieved")
+
+
+def _page(page: Page[PolicyRecord]) -> Response:
+    return success({"policies": page.rows, "total_count": page.total_count}, "Policies retrieved")

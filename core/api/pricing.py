@@ -1,0 +1,49 @@
+"""Prices without a sale, by the functions that sell."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from core.api import envelope, openapi
+from core.api.auth import Signed
+from core.api.bodies import StrictRoute
+from core.api.delivering import deliver
+from core.covers import credit_life
+from core.covers.cover import Price
+from core.services import products
+
+router = APIRouter(route_class=StrictRoute, tags=["Prices"], prefix="/products")
+
+
+class _Step(openapi.Shape):
+    step: str
+    working: str
+    amount: str
+
+
+class _Price(openapi.Shape):
+    price: float
+    explain: list[_Step]
+
+
+@router.post(
+    "/credit-life-price",
+    status_code=200,
+    summary="Price of credit life",
+    responses=openapi.answers(_Price, posted=True),
+    openapi_extra=openapi.body_example(credit_life.CreditLifePriceRequest),
+)
+def credit_life_price(request: Request, caller: Signed, body: credit_life.CreditLifePriceRequest) -> Response:
+    """What a credit life policy would cost; without benefits, all that the product offers."""
+
+    def work(session: Any) -> Any:
+        product = products.on_sale(session, credit_life.CREDIT_LIFE, body.product_id, caller.distributor_id)
+        return priced(credit_life.price(body.loan_amount, body.loan_tenure, body.benefit_coverage, product.rates))
+
+    return deliver(request, caller, body, work)
+
+
+def priced(price: Price) -> Any:
+    """A computed price as an answer: a number, and the steps that lead to it."""
+    data = {"price": float(price.total), "explain": price.explained}
+    return envelope.answer(data, "Price computed successfully", status=200)

@@ -1,0 +1,147 @@
+"""What the query string of a list may say, validated field by field (contract P1-P6)."""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from core import clock, ids
+from core.covers.fields import fault, one_of
+from core.covers.request import Request, refuse_unless
+from core.errors import InvalidInput
+from core.services.filters import SalesFilter, Span
+from core.services.paging import Paging
+
+LARGEST_PAGE = 10**9
+_DAY = {"anyOf": [{"type": "string", "format": "date"}, {"type": "string", "format": "date-time"}]}
+
+
+def _uuid(value: Any) -> UUID:
+    if isinstance(value, UUID):
+        return value
+    try:
+        return ids.parse(str(value))
+    except InvalidInput:
+        raise fault("must be a UUID") from None
+
+
+def _uuids(value: Any) -> list[UUID]:
+    given = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    return [_uuid(part.strip()) for text in given for part in str(text).split(",") if part.strip()]
+
+
+def _whole(value: Any) -> int:
+    if not re.fullmatch(r"-?[0-9]{1,12}", str(value)):
+        raise fault("must be a whole number")
+    return int(value)
+
+
+def _boolean(value: Any) -> bool:
+    if str(value).lower() not in {"true", "false"}:
+        raise fault("must be true or false")
+    return str(value).lower() == "true"
+
+
+def _moment(value: Any) -> date | datetime:
+    text = str(value)
+    if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].{1,32})?", text):
+        try:
+            moment = datetime.fromisoformat(text.replace(" ", "+", 1) if "T" in text else text)
+        except ValueError:
+            raise fault("must be a date that exists") from None
+        if "T" not in text:
+            return moment.date()
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    raise fault("must be YYYY-MM-DD or an ISO 8601 timestamp")
+
+
+Id = Annotated[UUID, BeforeValidator(_uuid), WithJsonSchema({"type": "string", "format": "uuid"})]
+Ids = Annotated[
+    list[UUID],
+    BeforeValidator(_uuids),
+    WithJsonSchema({"type": "array", "items": {"type": "string", "format": "uuid"}}),
+]
+Boolean = Annotated[bool, BeforeValidator(_boolean), WithJsonSchema({"type": "string", "enum": ["true", "false"]})]
+Moment = Annotated[date | datetime, BeforeValidator(_moment), WithJsonSchema(_DAY)]
+Text = Annotated[str, Field(max_length=200)]
+CustomerTypes = Annotated[str, one_of("principal", "beneficiary", "all")]
+
+
+class PageQuery(Request):
+    """The page of a list: 1-based, in batches of 10 unless `limit` says otherwise."""
+
+    page: Annotated[int, BeforeValidator(_whole), Field(ge=1, le=LARGEST_PAGE)] = 1
+    limit: Annotated[int, BeforeValidator(_whole), Field(ge=1, le=100)] = 10
+
+    def paging(self) -> Paging:
+        """The page as services want it."""
+        return Paging(self.page, self.limit)
+
+
+class CatalogueQuery(PageQuery):
+    """The catalogue is read in one call, so its batch is 100."""
+
+    limit: Annotated[int, BeforeValidator(_whole), Field(ge=1, le=100)] = 100
+    search: Text | None = None
+    provider_id: Id | None = None
+    category_id: Ids = Field(default_factory=list)
+    product_ids: Ids = Field(default_factory=list)
+
+
+class SalesQuery(PageQuery):
+    """What purchases, renewals and policies have in common."""
+
+    start_date: Moment | None = None
+    end_date: Moment | None = None
+    expired_start_date: Moment | None = None
+    expired_end_date: Moment | None = None
+    customer_id: Id | None = None
+    customer_email: Text | None = None
+    provider_id: Id | None = None
+
+    def wanted(self) -> SalesFilter:
+        """The filter as services want it; an end before its start is refused."""
+        return SalesFilter(
+            created=span(self, "start_date", "end_date"),
+            expiring=span(self, "expired_start_date", "expired_end_date"),
+            customer_id=self.customer_id,
+            customer_email=self.customer_email,
+            provider_ids=[self.provider_id] if self.provider_id else (),
+            **self._more(),
+        )
+
+    def _more(self) -> dict[str, Any]:
+        return {}
+
+
+class PurchaseQuery(SalesQuery):
+    """The search of purchases."""
+
+    customer_type: CustomerTypes | None = None
+
+    def _more(self) -> dict[str, Any]:
+        return {"customer_type": self.customer_type or "all"}
+
+
+def span(query: Request, start: str, end: str) -> Span:
+    """Two date parameters as a span: whole UTC days, both ends inclusive (contract P4)."""
+    first, last = getattr(query, start), getattr(query, end)
+    begin = _instant(first)
+    # A day ends where the next one starts; an instant is itself included.
+    step = timedelta(milliseconds=1) if isinstance(last, datetime) else timedelta(days=1)
+    try:
+        stop = None if last is None else _instant(last) + step  # type: ignore[operator]
+    except OverflowError:
+        stop = None
+    ordered = begin is None or last is None or _instant(last) >= begin or (stop is not None and stop > begin)  # type: ignore[operator]
+    refuse_unless([(ordered, end, f"must not be before {start}")])
+    return Span(begin, stop)
+
+
+def _instant(moment: date | datetime | None) -> datetime | None:
+    if moment is None or isinstance(moment, datetime):
+        return moment
+    return clock.midnight(moment)

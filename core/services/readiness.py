@@ -1,0 +1,39 @@
+"""Whether the store can do its work right now."""
+
+import shutil
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, ids
+from core.settings import settings
+from core.store import schema
+from core.store.engine import store, writing
+from core.store.scope import Scope, ScopedSession
+from core.store.tables import OneTimeTicket
+
+LEAST_FREE_BYTES = 64 * 1024 * 1024
+
+
+def fault() -> str | None:
+    """What keeps the store from working, in words; none when it is ready.
+
+    Raises StoreUnavailable or the driver's error when the store does not answer at all.
+    """
+    if schema.version(store()) != schema.newest():
+        return "the store has another version: run `coverdesk init`"
+    with writing(Scope.system()) as session:
+        _touch(session)
+    folder = Path(settings().files_url)
+    folder.mkdir(parents=True, exist_ok=True)
+    if shutil.disk_usage(folder).free < LEAST_FREE_BYTES:
+        return "the disk is nearly full"
+    return None
+
+
+def _touch(session: ScopedSession) -> None:
+    """Write and forget a row: a store that can only be read is not ready."""
+    mark = f"readiness {ids.code()}"
+    session.insert(OneTimeTicket(ticket_hash=mark, used_at=clock.now()))
+    session.execute(sa.delete(OneTimeTicket).where(col(OneTimeTicket.ticket_hash) == mark))

@@ -1,0 +1,1 @@
+"""What screens share: the frame around every page, forms from models, words and colours."""

@@ -1,0 +1,81 @@
+"""The menu on the left: the pages of a person's roles, the live/test switch, and the way out."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+from core import clock
+from core.services import sign_in
+from core.services.staff import Person
+from core.ui import frame, menu, words
+from core.ui.menu import Screen
+
+_LOOK_AGAIN_AFTER = timedelta(seconds=60)
+# A form that the browser posts: the cookie is cleared by an answer, which a screen's own connection cannot give.
+_POST = """<script>
+const form = document.createElement("form");
+form.method = "post"; form.action = "{action}";
+document.body.append(form); form.submit();
+</script>"""
+
+
+def page_for(person: Person) -> StreamlitPage:
+    """Draw the sidebar and return the page that the address asks for; an address without the role refuses."""
+    screens = menu.allowed(person)
+    home = next((screen for screen in screens if not screen.hidden), None)
+    pages: dict[str, list[StreamlitPage]] = {}
+    for screen in screens:
+        pages.setdefault(screen.section, []).append(_page(screen, is_home=screen is home))
+    pages.setdefault("", []).extend(_refusal(screen) for screen in menu.refused(person))
+    if home is None:
+        pages[""].append(st.Page(_nothing_yet, title="Coverdesk", default=True))
+    st.logo(frame.LOGO, size="large", icon_image=frame.MARK)
+    page = st.navigation(pages, expanded=True)
+    with st.sidebar:
+        frame.mode_switch()
+        _who(person)
+    return page
+
+
+def _page(screen: Screen, *, is_home: bool) -> StreamlitPage:
+    return st.Page(
+        screen.path,
+        title=screen.title,
+        icon=f":material/{screen.icon}:",
+        default=is_home,
+        visibility="hidden" if screen.hidden else "visible",
+    )
+
+
+def _refusal(screen: Screen) -> StreamlitPage:
+    return st.Page(_refuse(screen), title="Not allowed", url_path=screen.address, visibility="hidden")
+
+
+def _refuse(screen: Screen) -> Callable[[], None]:
+    def refuse() -> None:
+        frame.require(*screen.roles)
+
+    return refuse
+
+
+def _nothing_yet() -> None:
+    frame.page_header("Welcome", "Your account has no screen yet.")
+    st.info("Ask an administrator for a role that has one.", icon=":material/lock_person:")
+
+
+def _who(person: Person) -> None:
+    with st.container(gap="xsmall"):
+        st.caption(f"{words.plain(person.name)}  \n{words.plain(person.email)}  \n{', '.join(person.roles)}")
+        if st.button("Sign out", icon=":material/logout:", width="stretch"):
+            st.html(_POST.format(action=sign_in.SIGN_OUT), unsafe_allow_javascript=True)
+        _watch(clock.now())
+
+
+@st.fragment(run_every=_LOOK_AGAIN_AFTER)
+def _watch(drawn_at: datetime) -> None:
+    # A screen left open must not show records for longer than its sign-in lasts. The first call is part of
+    # drawing the page, whose gate has just been passed.
+    if clock.now() - drawn_at > _LOOK_AGAIN_AFTER / 2 and not frame.still_signed_in():
+        st.rerun()

@@ -1,0 +1,36 @@
+"""What a screen says when the store does not answer or a record cannot be shown, instead of a trace."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+
+import streamlit as st
+
+from core import clock
+from core.errors import CoverdeskError, StoreUnavailable
+
+_TRIED_AGAIN_AFTER = timedelta(seconds=4)
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Run a screen; when the store is gone say so and try again by itself, show other refusals as text."""
+    try:
+        yield
+    except StoreUnavailable:
+        st.error(
+            "The store does not answer just now. Nothing was lost: this page comes back by itself.",
+            title="One moment, please",
+            icon=":material/cloud_off:",
+        )
+        st.button("Try again", icon=":material/refresh:")
+        _try_again_later(clock.now())
+    except CoverdeskError as error:
+        st.error(str(error), icon=":material/error:")
+
+
+@st.fragment(run_every=_TRIED_AGAIN_AFTER)
+def _try_again_later(failed_at: datetime) -> None:
+    # The first call is part of the failed run itself: only the timer's later ones may start a new run.
+    if clock.now() - failed_at >= _TRIED_AGAIN_AFTER / 2:
+        st.rerun()

@@ -1,0 +1,18 @@
+"""The UI script: nobody passes without a sign-in, and everybody gets the menu of their roles.
+
+It stands inside pages/ on purpose: beside the folder, the framework would run a page without this gate.
+"""
+
+import streamlit as st
+
+from core.ui import demonstration, frame, navigation, signing_in, unavailable
+
+st.set_page_config(page_title="Coverdesk", page_icon=frame.ICON, layout="wide")
+with unavailable.explained():
+    person = frame.current()
+    if person is None:
+        signing_in.screen(frame.LOGO)
+    else:
+        page = navigation.page_for(person)
+        demonstration.banner()
+        page.run()
