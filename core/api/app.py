@@ -1,5 +1,7 @@
 """The API as one application, and the plain routes that stand beside it."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -7,15 +9,20 @@ from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.staticfiles import StaticFiles
 from fastapi_offline.core import _STATIC_PATH as SWAGGER_FILES
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.responses import HTMLResponse
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import Receive, Send
 from starlette.types import Scope as Connection
 
-from core.api import buying, failures, health, openapi, policies, pricing, products, purchases
+from core import logs
+from core.api import buying, failures, health, lookups, openapi, policies, pricing, products, purchases, signing
 from core.api.auth import KeyGate
 from core.api.bodies import StrictRoute
+from core.api.headers import SecurityHeaders
+from core.api.journal import Journal
 from core.api.safety import LastResort
+from core.store.engine import store
 
 api = FastAPI(
     title="Coverdesk",
@@ -28,12 +35,14 @@ api = FastAPI(
 )
 api.router.route_class = StrictRoute
 failures.install(api)
-for room in (buying, pricing, purchases, policies, products):
+# `/products/{id}` comes last, so that no lookup under /products is taken for an id.
+for room in (lookups, buying, pricing, purchases, policies, products):
     api.include_router(room.router)
 api.mount("/docs/files", StaticFiles(directory=SWAGGER_FILES), name="docs-files")
 api.openapi = lambda: openapi.document(api)  # type: ignore[method-assign]
 api.add_middleware(KeyGate)
 api.add_middleware(LastResort)
+api.add_middleware(Journal)
 
 
 @api.get("/docs", include_in_schema=False)
@@ -50,6 +59,14 @@ async def docs(request: Request) -> HTMLResponse:
     )
 
 
+@asynccontextmanager
+async def _alone(_: Starlette) -> AsyncIterator[None]:
+    """What a process needs that serves the API without the screens."""
+    logs.configure()
+    yield
+    store().close()
+
+
 class _Bare:
     """/v1 without its slash is an unknown path of the API, not a page of the screens."""
 
@@ -61,6 +78,7 @@ class _Bare:
 routes: list[BaseRoute] = [
     Route("/v1", _Bare()),
     Mount("/v1", api),
+    *signing.routes,
     *health.routes,
 ]
-app = Starlette(routes=routes)
+app = Starlette(routes=routes, middleware=[Middleware(SecurityHeaders)], lifespan=_alone)

@@ -10,7 +10,7 @@ from core.api.envelope import success
 from core.api.queries import Id, PageQuery
 from core.services import policies
 from core.services.paging import Page
-from core.services.records import PolicyRecord
+from core.services.shapes import PolicyRecord
 from core.store.engine import reading
 
 router = APIRouter(prefix="/policies", tags=["Policies"])

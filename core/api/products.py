@@ -13,7 +13,7 @@ from core.covers.shelf import COVERS
 from core.errors import MethodNotAllowed
 from core.services import products
 from core.services.products import ProductFilter
-from core.services.records import CategoryRecord, ProductRecord
+from core.services.shapes import CategoryRecord, ProductRecord
 from core.store.engine import reading
 
 router = APIRouter(prefix="/products", tags=["Products"])

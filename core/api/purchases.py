@@ -10,7 +10,7 @@ from core.api.envelope import success
 from core.api.queries import Id, PageQuery, PurchaseQuery
 from core.services import purchases
 from core.services.paging import Page
-from core.services.records import PurchaseRecord
+from core.services.shapes import PurchaseRecord
 from core.store.engine import reading
 
 router = APIRouter(prefix="/purchase", tags=["Purchases"])

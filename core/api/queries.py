@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -70,7 +70,13 @@ Text = Annotated[str, Field(max_length=200)]
 CustomerTypes = Annotated[str, one_of("principal", "beneficiary", "all")]
 
 
-class PageQuery(Request):
+class QueryString(Request):
+    """A query string; unknown parameters are ignored, however they are spelt (contract E6)."""
+
+    suggests: ClassVar[bool] = False
+
+
+class PageQuery(QueryString):
     """The page of a list: 1-based, in batches of 10 unless `limit` says otherwise."""
 
     page: Annotated[int, BeforeValidator(_whole), Field(ge=1, le=LARGEST_PAGE)] = 1
@@ -128,20 +134,20 @@ class PurchaseQuery(SalesQuery):
 
 def span(query: Request, start: str, end: str) -> Span:
     """Two date parameters as a span: whole UTC days, both ends inclusive (contract P4)."""
-    first, last = getattr(query, start), getattr(query, end)
-    begin = _instant(first)
-    # A day ends where the next one starts; an instant is itself included.
-    step = timedelta(milliseconds=1) if isinstance(last, datetime) else timedelta(days=1)
-    try:
-        stop = None if last is None else _instant(last) + step  # type: ignore[operator]
-    except OverflowError:
-        stop = None
-    ordered = begin is None or last is None or _instant(last) >= begin or (stop is not None and stop > begin)  # type: ignore[operator]
-    refuse_unless([(ordered, end, f"must not be before {start}")])
+    begin, stop = _from(getattr(query, start)), _until(getattr(query, end))
+    refuse_unless([(begin is None or stop is None or begin < stop, end, f"must not be before {start}")])
     return Span(begin, stop)
 
 
-def _instant(moment: date | datetime | None) -> datetime | None:
-    if moment is None or isinstance(moment, datetime):
-        return moment
-    return clock.midnight(moment)
+def _from(moment: date | datetime | None) -> datetime | None:
+    return moment if moment is None or isinstance(moment, datetime) else clock.midnight(moment)
+
+
+def _until(moment: date | datetime | None) -> datetime | None:
+    # A day ends where the next one starts; an instant is itself included.
+    step = timedelta(milliseconds=1) if isinstance(moment, datetime) else timedelta(days=1)
+    begin = _from(moment)
+    try:
+        return begin and begin + step
+    except OverflowError:
+        return None

@@ -1,16 +1,16 @@
 """One sale: priced by its cover, written as purchase, policy, certificate, submission and audit line."""
 
 from dataclasses import dataclass
-from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
-from core import clock, ids, money
+from core import ids, money
 from core.covers import parts
 from core.covers.cover import Cover, Price, Term
+from core.errors import InvalidInput
 from core.services import audit, customers, numbering, personal, policies, products, risks, submissions
 from core.services.products import OnSale
-from core.services.records import PolicyRecord
+from core.services.shapes import PolicyRecord
 from core.store.scope import ScopedSession
 from core.store.tables import Certificate, Policy, Purchase
 
@@ -46,16 +46,26 @@ def quote(session: ScopedSession, cover: Cover[Any], request: Any, distributor_i
 def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller) -> Sale:
     """Sell one policy; everything it writes belongs to the session's transaction.
 
-    Refuses with InvalidInput for a product or plan that this endpoint does not sell, and with
-    DuplicateRisk when the same thing is already insured for these dates (contract S12).
+    Refuses with InvalidInput for a product or plan that this endpoint does not sell or a premium of
+    nothing, and with DuplicateRisk when the same thing is insured for these dates (contract S4, S12).
     """
     product = products.on_sale(session, cover, request.product_id, seller.distributor_id)
     price, term = cover.premium(request, product.rates), cover.term(request, product.rates)
+    if not price.total:
+        raise InvalidInput.one("body", "must come to a premium: what costs nothing is not covered")
     holder = parts.holder(request)
-    risk = risks.claim(session, product.id, cover.risk(request), term)
+    risk = risks.claim(
+        session,
+        product.id,
+        cover.risk(request),
+        term,
+        distributor_id=seller.distributor_id,
+        is_live=seller.is_live,
+    )
     customer_id = customers.find_or_make(session, holder, seller.distributor_id, is_live=seller.is_live)
     twin = risks.possible_duplicate(session, cover, request, customer_id)
     purchase = _purchase(product, price, customer_id, seller)
+    purchase.premium_frequency = getattr(request, "premium_frequency", None)
     policy = _policy(cover, request, product, price, term, purchase, holder)
     policy.risk_hash, policy.possible_duplicate_of = risk, twin
     if cover.birth.active:
@@ -124,9 +134,9 @@ def _policy(
         email=holder.email,
         phone=holder.phone,
         dob=holder.dob.isoformat() if holder.dob else None,
-        start_at=_at(term.start_on),
-        activation_at=_at(term.activation_on),
-        expiration_at=_at(term.expiration_on),
+        start_at=term.start_at,
+        activation_at=term.activation_at,
+        expiration_at=term.expiration_at,
         activated=cover.birth.active,
         submitted_to_provider=cover.birth.submitted,
         plate_key=cover.plate(request),
@@ -143,10 +153,6 @@ def _policy(
         sealed=personal.sealed({"submitted": submitted, "payload": payload}, numbers),
         explained=price.explained,
     )
-
-
-def _at(day: date | None) -> datetime | None:
-    return None if day is None else clock.midnight(day)
 
 
 def _certificate(policy: Policy) -> list[Certificate]:

@@ -13,7 +13,7 @@ from core.errors import NotFound
 from core.services import filters, products, records
 from core.services.filters import SalesFilter
 from core.services.paging import Page, Paging
-from core.services.records import PolicyRecord
+from core.services.shapes import PolicyRecord
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import Customer, Distributor, Policy, Product, Provider, Purchase
 

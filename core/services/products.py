@@ -14,7 +14,7 @@ from core.covers.cover import Cover, Rates
 from core.errors import InvalidInput, NotFound
 from core.services import filters, records
 from core.services.paging import Page, Paging
-from core.services.records import CategoryRecord, ProductRecord, ProviderRecord
+from core.services.shapes import CategoryRecord, ProductRecord, ProviderRecord
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import Product, ProductBlock, ProductCategory, ProductVersion, Provider
 
@@ -37,6 +37,7 @@ class OnSale:
     name: str
     version_id: UUID
     provider_id: UUID
+    provider_name: str
     provider_segment: str
     number_series: str
     product_category_id: UUID
@@ -128,6 +129,16 @@ def on_sale(session: ScopedSession, cover: Cover[Any], product_id: str, distribu
     return _on_sale(*row)
 
 
+def offered(session: ScopedSession, cover: Cover[Any], distributor_id: UUID) -> list[OnSale]:
+    """What a distributor can sell through this endpoint now, with today's rates, by name."""
+    rows = session.execute(
+        _offered_to(_current(), distributor_id)
+        .where(col(Product.active), col(Product.prefix) == cover.prefix, col(Product.route_name) == cover.route)
+        .order_by(col(Product.name), col(Product.id))
+    )
+    return [_on_sale(*row) for row in rows]
+
+
 def rates_of(product: Product, version: ProductVersion) -> Rates:
     """The rates that one version of a product charges."""
     return Rates(
@@ -144,6 +155,7 @@ def _on_sale(product: Product, version: ProductVersion, _: ProductCategory, prov
         name=product.name,
         version_id=version.id,
         provider_id=provider.id,
+        provider_name=provider.company_name,
         provider_segment=provider.segment,
         number_series=provider.number_series,
         product_category_id=product.product_category_id,

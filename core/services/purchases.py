@@ -10,7 +10,7 @@ from core.errors import NotFound
 from core.services import filters, products, records
 from core.services.filters import SalesFilter
 from core.services.paging import Page, Paging
-from core.services.records import PurchaseRecord
+from core.services.shapes import PurchaseRecord
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import Customer, Policy, Purchase
 

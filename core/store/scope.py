@@ -11,7 +11,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.util import find_tables
 from sqlmodel import Session, SQLModel
 
-from core.store import tables_sales
+from core.store import daybook, tables_sales
 from core.store.columns import Owned
 
 AnySelect = sa.Select[*tuple[Any, ...]]
@@ -66,6 +66,7 @@ class ScopedSession(Session):
         for row in rows:
             self._admit(row)
             self.connection().execute(sa.insert(_table(type(row))), _values(row))
+            daybook.note(self.connection(), row)
 
     def insert_once(self, row: SQLModel) -> bool:
         """Insert a row unless its unique key is taken; waits for a rival that has not committed.
@@ -75,7 +76,12 @@ class ScopedSession(Session):
         self._admit(row)
         dialect = postgresql if self.connection().dialect.name == "postgresql" else sqlite
         statement = dialect.insert(_table(type(row))).on_conflict_do_nothing()
-        return self.connection().execute(statement, _values(row)).rowcount == 1
+        # Without being asked, SQLAlchemy does not keep an INSERT's row count on PostgreSQL.
+        statement = statement.execution_options(preserve_rowcount=True)
+        written = self.connection().execute(statement, _values(row)).rowcount == 1
+        if written:
+            daybook.note(self.connection(), row)
+        return written
 
     def count_up(self, series: str) -> int:
         """The next number of a printed series, counted in this transaction."""
@@ -152,3 +158,9 @@ def _condition(entity: Any, scope: Scope) -> sa.ColumnElement[bool]:
 def _guard(session: Any, _context: Any, _instances: Any) -> None:
     for row in (*session.new, *session.dirty, *session.deleted):
         session._admit(row)
+
+
+@event.listens_for(ScopedSession, "after_flush")
+def _note(session: Any, _context: Any) -> None:
+    for row in session.new:
+        daybook.note(session.connection(), row)

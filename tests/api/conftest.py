@@ -1,0 +1,47 @@
+"""A client that speaks HTTP to the application itself, without a network."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from core.api.app import app
+from core.store.engine import Store
+
+
+class Client:
+    """A synchronous client of an ASGI application."""
+
+    def __init__(self, portal: BlockingPortal) -> None:
+        self._portal = portal
+
+    def request(self, method: str, path: str, *, key: str | None = None, **options: Any) -> httpx.Response:
+        """One request; `key` becomes the bearer credential."""
+        headers = {**({"Authorization": f"Bearer {key}"} if key else {}), **options.pop("headers", {})}
+
+        async def send() -> httpx.Response:
+            transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+            async with httpx.AsyncClient(transport=transport, base_url="http://testserver") as client:
+                return await client.request(method, path, headers=headers, **options)
+
+        return self._portal.call(send)
+
+    def get(self, path: str, *, key: str | None = None, **options: Any) -> httpx.Response:
+        return self.request("GET", path, key=key, **options)
+
+    def post(self, path: str, *, key: str | None = None, **options: Any) -> httpx.Response:
+        return self.request("POST", path, key=key, **options)
+
+
+@pytest.fixture(scope="session")
+def portal() -> Iterator[BlockingPortal]:
+    with start_blocking_portal() as portal:
+        yield portal
+
+
+@pytest.fixture
+def client(store: Store, portal: BlockingPortal) -> Client:
+    """The API over a fresh store."""
+    return Client(portal)

@@ -1,0 +1,113 @@
+"""Every answer under /v1 is the envelope, and the key is judged before anything else (contract E1-E6)."""
+
+import pytest
+
+from tests.api.conftest import Client
+from tests.conftest import Partner
+
+UNAUTHORIZED = {"responseCode": 0, "responseText": "Unauthorized", "errorData": None, "data": {}}
+PRICE = "/v1/products/credit-life-price"
+LOAN = {"loan_amount": 100000, "loan_tenure": 12, "product_id": "01900000-0000-7000-8000-000000080101"}
+
+
+@pytest.mark.parametrize("path", ["/v1/purchase", "/v1/nope", "/v1/", "/v1", "/v1/products/x/y/z"])
+@pytest.mark.parametrize("credential", [None, "Bearer", "Bearer nonsense", "Basic abc", "Bearer cd_test_" + "a" * 46])
+def test_without_a_good_key_every_path_is_unauthorized(client: Client, path: str, credential: str | None) -> None:
+    answer = client.get(path, headers={"Authorization": credential} if credential else {})
+    assert (answer.status_code, answer.json()) == (401, UNAUTHORIZED)
+
+
+def test_unknown_path_is_an_envelope(client: Client, partner: Partner) -> None:
+    answer = client.get("/v1/nope", key=partner.test_key)
+    assert answer.status_code == 404
+    assert answer.json() == {"responseCode": 0, "responseText": "Not found", "errorData": None, "data": {}}
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("PUT", "/v1/purchase"), ("GET", "/v1/products/buy-credit-life"), ("DELETE", PRICE), ("POST", "/v1/policies")],
+)
+def test_wrong_method_is_an_envelope(client: Client, partner: Partner, method: str, path: str) -> None:
+    answer = client.request(method, path, key=partner.test_key)
+    assert answer.status_code == 405
+    assert answer.json()["responseText"] == "Method not allowed"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b'{"loan_amount": NaN}',
+        b'{"loan_amount": Infinity}',
+        b'{"a": 1, "a": 2}',
+        b'"text"',
+        b"[]",
+        b"[" * 2000 + b"]" * 2000,
+        b'{"loan_amount": ' + b"9" * 5000 + b"}",
+        b'\xef\xbb\xbf{"loan_amount": 1}',
+        b'{"loan_amount": "\\u0000"}',
+        b'{"product_id": "\\ud800"}',
+        b"\xff\xfe",
+    ],
+    ids=lambda body: repr(body[:20]),
+)
+def test_malformed_body_is_refused_as_an_envelope(client: Client, partner: Partner, body: bytes) -> None:
+    answer = client.post(PRICE, key=partner.test_key, content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 400
+    assert answer.json()["responseCode"] == 0
+    assert answer.json()["data"] == {}
+    assert {"field", "message"} == set(answer.json()["errorData"][0])
+
+
+@pytest.mark.parametrize("media_type", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
+def test_other_media_types_are_refused(client: Client, partner: Partner, media_type: str) -> None:
+    answer = client.post(PRICE, key=partner.test_key, content=b"{}", headers={"Content-Type": media_type})
+    assert (answer.status_code, answer.json()["responseCode"]) == (415, 0)
+
+
+def test_compressed_body_is_refused(client: Client, partner: Partner) -> None:
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    assert client.post(PRICE, key=partner.test_key, content=b"x", headers=headers).status_code == 415
+
+
+def test_body_above_a_mebibyte_is_refused(client: Client, partner: Partner) -> None:
+    body = b'{"loan_amount": "' + b" " * 1024 * 1024 + b'1"}'
+    answer = client.post(PRICE, key=partner.test_key, content=body, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["responseCode"]) == (413, 0)
+
+
+def test_every_broken_field_is_named_at_once(client: Client, partner: Partner) -> None:
+    answer = client.post(PRICE, key=partner.test_key, json={"loan_amount": -1, "loan_tenure": 2, "product_id": "x"})
+    assert answer.status_code == 400
+    assert answer.json()["errorData"] == [
+        {"field": "loan_amount", "message": "must not be negative"},
+        {"field": "loan_tenure", "message": "must be at least 3"},
+        {"field": "product_id", "message": "must be a UUID"},
+    ]
+    assert answer.json()["responseText"] == (
+        "loan_amount must not be negative; loan_tenure must be at least 3; product_id must be a UUID"
+    )
+
+
+def test_ignored_fields_are_named_and_do_not_fail_the_request(client: Client, partner: Partner) -> None:
+    answer = client.post(PRICE, key=partner.test_key, json={**LOAN, "zebra": 1, "apple": {"x": 1}})
+    assert answer.status_code == 200
+    assert answer.headers["X-Ignored-Fields"] == "apple,zebra"
+
+
+def test_misspelt_optional_field_is_refused_with_the_suggestion(client: Client, partner: Partner) -> None:
+    answer = client.post(PRICE, key=partner.test_key, json={**LOAN, "benefit_coverag": ["death"]})
+    assert answer.status_code == 400
+    assert answer.json()["errorData"] == [
+        {"field": "benefit_coverag", "message": "is not known, did you mean benefit_coverage?"}
+    ]
+
+
+def test_price_of_the_worked_example(client: Client, partner: Partner) -> None:
+    answer = client.post(PRICE, key=partner.test_key, json=LOAN)
+    assert answer.status_code == 200
+    assert answer.json()["responseCode"] == 1
+    assert answer.json()["responseText"] == "Price computed successfully"
+    assert answer.json()["data"]["price"] == 575.0
+    assert answer.json()["data"]["explain"][-1]["amount"] == "575.00"
