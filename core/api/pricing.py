@@ -8,9 +8,9 @@ from core.api import envelope, openapi
 from core.api.auth import Signed
 from core.api.bodies import StrictRoute
 from core.api.delivering import deliver
-from core.covers import credit_life
+from core.covers import credit_life, insurer_c
 from core.covers.cover import Price
-from core.services import products
+from core.services import buying, products
 
 router = APIRouter(route_class=StrictRoute, tags=["Prices"], prefix="/products")
 
@@ -39,6 +39,22 @@ def credit_life_price(request: Request, caller: Signed, body: credit_life.Credit
     def work(session: Any) -> Any:
         product = products.on_sale(session, credit_life.CREDIT_LIFE, body.product_id, caller.distributor_id)
         return priced(credit_life.price(body.loan_amount, body.loan_tenure, body.benefit_coverage, product.rates))
+
+    return deliver(request, caller, body, work)
+
+
+@router.post(
+    "/insurer-c/compute-travel-premium",
+    status_code=200,
+    summary="Price of a trip",
+    responses=openapi.answers(_Price, posted=True),
+    openapi_extra=openapi.body_example(insurer_c.TravelPriceRequest),
+)
+def travel_price(request: Request, caller: Signed, body: insurer_c.TravelPriceRequest) -> Response:
+    """What a trip would cost; who asks need not be said (contract S6)."""
+
+    def work(session: Any) -> Any:
+        return priced(buying.quote(session, insurer_c.TRAVEL, body, caller.distributor_id))
 
     return deliver(request, caller, body, work)
 

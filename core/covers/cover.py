@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
 from typing import Any, Generic, TypeVar
 
 from core import clock, money
 from core.covers.request import Request
-from core.errors import InvalidInput
 
 R = TypeVar("R", bound=Request)
 
@@ -47,21 +46,51 @@ class Price:
     @property
     def explained(self) -> list[dict[str, str]]:
         """The steps as plain data, for answers and for the sold policy."""
-        return [{"step": s.label, "working": s.working, "amount": f"{s.amount:.2f}"} for s in self.steps]
+        return [{"step": s.label, "working": s.working, "amount": f"{money.half_up(s.amount):.2f}"} for s in self.steps]
+
+
+def _midnight(day: date | None) -> datetime | None:
+    return None if day is None else clock.midnight(day)
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Days of cover; none where the insurer has not set them yet (contract S8)."""
+    """Days of cover; none where the insurer has not set them yet (contract S8).
+
+    Cover ends as the day of expiration begins, or as it ends where that day was paid for too.
+    """
 
     start_on: date | None
     activation_on: date | None
     expiration_on: date | None
+    last_day_paid: bool = False
+
+    @property
+    def start_at(self) -> datetime | None:
+        """The first instant of cover."""
+        return _midnight(self.start_on)
+
+    @property
+    def activation_at(self) -> datetime | None:
+        """The instant of activation."""
+        return _midnight(self.activation_on)
+
+    @property
+    def expiration_at(self) -> datetime | None:
+        """The instant at which cover ends."""
+        if self.expiration_on is None or not self.last_day_paid:
+            return _midnight(self.expiration_on)
+        return clock.lagos_midnight(clock.add_days(self.expiration_on, 1)) - timedelta(milliseconds=1)
 
     @classmethod
     def months(cls, start_on: date, months: int) -> "Term":
         """A term that activates on its first day and runs whole months."""
         return cls(start_on, start_on, clock.add_months(start_on, months))
+
+    @classmethod
+    def through(cls, first_on: date, last_on: date) -> "Term":
+        """A term of whole days, the last one included."""
+        return cls(first_on, first_on, last_on, last_day_paid=True)
 
     @classmethod
     def open(cls) -> "Term":
@@ -93,9 +122,18 @@ def _none(_: Any) -> str | None:
     return None
 
 
+def whole_period(_: Mapping[str, Any], rates: Rates, start_on: date) -> Term:
+    """The product's cover period, whatever was submitted."""
+    return Term.months(start_on, rates.cover_months)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Cover(Generic[R]):
-    """One buy endpoint: everything that the API, the form, the sale and the tests know of it."""
+    """One buy endpoint: everything that the API, the form, the sale and the tests know of it.
+
+    `next_term` is what the same money buys from a given day, told from the submitted data of a sold
+    policy: for the activation of a pending one, and for a renewal (contract S4, S8).
+    """
 
     prefix: str
     route: str
@@ -104,6 +142,7 @@ class Cover(Generic[R]):
     request: type[R]
     premium: Callable[[R, Rates], Price]
     term: Callable[[R, Rates], Term]
+    next_term: Callable[[Mapping[str, Any], Rates, date], Term] = whole_period
     birth: Birth
     answer: Answer
     payload: Callable[[R, Price], Mapping[str, Any]]
@@ -121,31 +160,3 @@ class Cover(Generic[R]):
     def key(self) -> str:
         """A name for files and tests: "insurer-a/buy-thirdparty"."""
         return f"{self.prefix}/{self.route}".strip("/")
-
-
-def flat(amount: Decimal, label: str) -> Price:
-    """A price that depends on nothing but the product or its plan."""
-    total = money.half_up(amount)
-    return Price(total=total, steps=[Step(label, "flat price", total)])
-
-
-def percent_of(sum_insured: Decimal, rates: Rates, label: str) -> Price:
-    """A percentage of the sum insured, or the flat price of a product that is not dynamic."""
-    if not rates.dynamic:
-        return flat(rates.price, "Annual premium")
-    total = money.half_up(sum_insured * rates.price / 100)
-    working = f"{rates.price.normalize():f} % of {sum_insured:,.2f}"
-    floor = Decimal(rates.meta.get("minimum_premium", 0))
-    steps = [Step(label, working, total)]
-    if total < floor:
-        total = money.half_up(floor)
-        steps.append(Step("Minimum premium", "the product's minimum", total))
-    return Price(total=total, steps=steps, sum_insured=sum_insured)
-
-
-def plan_price(plan: str, rates: Rates) -> Price:
-    """The price of a plan from the product's own list."""
-    prices: Mapping[str, str] = rates.meta.get("plan_prices", {})
-    if plan not in prices:
-        raise InvalidInput.one("plan", f"must be a plan of this product: {', '.join(prices)}")
-    return flat(Decimal(prices[plan]), f"{plan} plan")

@@ -1,21 +1,23 @@
 """Credit life: repays a loan when its borrower cannot; priced by the benefits chosen (contract S5)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import ROUND_CEILING, Decimal
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from core import clock, money
+from core import money
 from core.covers import fields, parts
 from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates, Step, Term
 from core.covers.request import Request
 from core.errors import InvalidInput
 
 BENEFITS = ("death", "permanent_disability", "temporary_disability", "loss_of_job")
+BASES = ("single", "monthly", "reducing")
 Benefit = Annotated[str, fields.one_of(*BENEFITS)]
 Benefits = Annotated[list[Benefit], Field(min_length=1, max_length=20)]
-Tenure = Annotated[fields.Count, Field(ge=3, le=120)]
+Tenure = Annotated[int, Field(ge=3, le=120), fields.WHOLE]
 
 
 class CreditLifePriceRequest(Request):
@@ -72,6 +74,11 @@ def price(amount: Decimal, tenure: int, benefits: list[str] | None, rates: Rates
     return _at_least(total, rates, steps, amount)
 
 
+def on_basis(rates: Rates, basis: str) -> Rates:
+    """The same rates on another basis, to compare them."""
+    return replace(rates, meta={**rates.meta, "basis": basis})
+
+
 def _basis(basis: str, tenure: int) -> tuple[Decimal, str]:
     if basis == "monthly":
         return Decimal(tenure), f" x {tenure} months"
@@ -93,10 +100,7 @@ def _at_least(total: Decimal, rates: Rates, steps: list[Step], amount: Decimal) 
 
 def term(request: CreditLifeRequest, _: Rates) -> Term:
     """The months of the loan from its first day; a loan that is already over is refused."""
-    whole = Term.months(request.loan_start_date, request.loan_tenure)
-    if whole.expiration_on and whole.expiration_on <= clock.today():
-        raise InvalidInput.one("loan_start_date", "must leave cover: this loan is already over")
-    return whole
+    return parts.refuse_over("loan_start_date", Term.months(request.loan_start_date, request.loan_tenure))
 
 
 def payload(request: CreditLifeRequest, price: Price) -> Mapping[str, Any]:

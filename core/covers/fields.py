@@ -1,11 +1,11 @@
 """Field types that requests are made of: each validates, documents itself and says how a form asks for it."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -20,6 +20,7 @@ from pydantic import (
     GetJsonSchemaHandler,
     WithJsonSchema,
 )
+from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from core import clock, money, reference
@@ -59,6 +60,14 @@ class Pick:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """A form asks for this field with a pick list of (value, label), given what the fields in `after` hold."""
+
+    options: Callable[[Mapping[str, Any]], Sequence[tuple[str, str]]]
+    after: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Upload:
     """A form takes a file in place and fills the field with its address."""
 
@@ -80,11 +89,21 @@ def fault(message: str) -> PydanticCustomError:
     return PydanticCustomError("fault", message.replace("{", "{{").replace("}", "}}"))
 
 
+def marks(field: FieldInfo) -> list[Any]:
+    """What a field says to forms and to the store (`Pick`, `Personal`, ...), also inside an optional or a list."""
+
+    def within(annotation: Any) -> list[Any]:
+        inner = [mark for part in get_args(annotation) for mark in within(part)]
+        return [*getattr(annotation, "__metadata__", ()), *inner]
+
+    return [*field.metadata, *within(field.annotation)]
+
+
 def example(model: type[BaseModel]) -> dict[str, Any]:
     """A request body that works as it stands: the examples of the fields, with dates near today."""
     found: dict[str, Any] = {}
     for name, field in model.model_fields.items():
-        near = next((m for m in field.metadata if isinstance(m, InDays)), None)
+        near = next((m for m in marks(field) if isinstance(m, InDays)), None)
         if near is not None:
             found[name] = (clock.today() + timedelta(days=near.days)).isoformat()
         elif field.examples:
@@ -139,6 +158,12 @@ def _uuid(value: str) -> str:
         raise fault("must be a UUID") from None
 
 
+def _plate(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9 ./-]+", value) or sum(character.isalnum() for character in value) < 3:
+        raise fault("must be written in letters and digits, at least 3")
+    return value
+
+
 def _letters(value: str) -> str:
     if sum(character.isalpha() for character in value) < 2:
         raise fault("must have at least 2 letters")
@@ -146,15 +171,18 @@ def _letters(value: str) -> str:
 
 
 def _day(value: Any) -> Any:
-    if isinstance(value, date):
-        return value
     if isinstance(value, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T.{1,32})?", value.strip()):
         try:
-            instant = datetime.fromisoformat(value.strip())
+            value = datetime.fromisoformat(value.strip())
         except ValueError:
             raise fault("must be a date that exists, as YYYY-MM-DD") from None
-        return (instant.astimezone(UTC) if instant.tzinfo else instant).date()
-    raise fault("must be a date as YYYY-MM-DD")
+    if not isinstance(value, date):
+        raise fault("must be a date as YYYY-MM-DD")
+    if not 1900 <= value.year < 2200:
+        raise fault("must be a date from 1900 to 2199")
+    if isinstance(value, datetime):
+        return (value.astimezone(UTC) if value.tzinfo else value).date()
+    return value
 
 
 def _birth(value: date) -> date:
@@ -172,21 +200,32 @@ def _year(value: str) -> str:
 
 
 def _naira(value: Any) -> Decimal:
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
-        raise fault("must be a number")
-    try:
-        amount = Decimal(str(value).strip())
-    except InvalidOperation:
-        raise fault("must be a number") from None
-    if not amount.is_finite() or (isinstance(value, str) and not re.fullmatch(r"\s*\+?-?[0-9.]+\s*", value)):
+    amount = _finite(value)
+    if amount is None:
         raise fault("must be a number")
     if amount < 0:
         raise fault("must not be negative")
     if amount > money.LARGEST:
         raise fault("must be at most 10,000,000,000,000")
-    if amount.scaleb(2) % 1:
+    kept = amount.quantize(money.KOBO) + 0
+    if kept != amount:
         raise fault("must have at most two decimals")
-    return amount.quantize(money.KOBO)
+    return kept
+
+
+def _finite(value: Any) -> Decimal | None:
+    """The exact value of a number or of a plain decimal text; none for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
+        return None
+    if isinstance(value, str) and not re.fullmatch(
+        r"[+-]?[0-9]{1,40}(\.[0-9]{0,40})?|[+-]?\.[0-9]{1,40}", value.strip()
+    ):
+        return None
+    try:
+        number = Decimal(str(value).strip())
+    except (InvalidOperation, ValueError):
+        return None
+    return number if number.is_finite() else None
 
 
 def _above_zero(value: Decimal) -> Decimal:
@@ -196,13 +235,9 @@ def _above_zero(value: Decimal) -> Decimal:
 
 
 def _count(value: Any) -> int:
-    if isinstance(value, bool):
-        raise fault("must be a whole number")
-    try:
-        number = Decimal(str(value).strip()) if isinstance(value, int | float | Decimal | str) else None
-    except InvalidOperation:
-        number = None
-    if number is None or not number.is_finite() or number % 1 or abs(number) > 10**6:
+    number = _finite(value)
+    # Compared before it is divided: arithmetic on 1e999999999 overflows, a comparison does not.
+    if number is None or not -(10**6) <= number <= 10**6 or number % 1:
         raise fault("must be a whole number")
     return int(number)
 
@@ -228,17 +263,19 @@ Address = Annotated[str, Field(min_length=6, max_length=300)]
 Email = Annotated[str, Field(max_length=254, json_schema_extra={"format": "email"}), AfterValidator(_email)]
 Phone = Annotated[str, Field(max_length=32), AfterValidator(_phone)]
 Bvn = Annotated[str, Field(max_length=32), AfterValidator(_eleven_digits), Personal()]
-Passport = Annotated[str, Field(min_length=5, max_length=20), Personal()]
+Passport = Annotated[str, Field(min_length=5, max_length=20), AfterValidator(_plate), Personal()]
 Link = Annotated[str, Field(max_length=2048, json_schema_extra={"format": "uri"}), AfterValidator(_link)]
 Picture = Annotated[Link, Upload()]
+Document = Annotated[Link, Upload()]
 Day = Annotated[date, BeforeValidator(_day)]
 BirthDate = Annotated[Day, AfterValidator(_birth)]
 Year = Annotated[str, BeforeValidator(_year_text), AfterValidator(_year)]
 Naira = Annotated[Decimal, BeforeValidator(_naira), WithJsonSchema(_AMOUNT)]
 PositiveNaira = Annotated[Naira, AfterValidator(_above_zero), WithJsonSchema(_AMOUNT)]
-Count = Annotated[int, BeforeValidator(_count)]
+WHOLE = BeforeValidator(_count)
+Count = Annotated[int, WHOLE]
 Flag = Annotated[
     bool, BeforeValidator(_flag), WithJsonSchema({"anyOf": [{"type": "boolean"}, {"enum": ["true", "false"]}]})
 ]
 ProductId = Annotated[str, Field(max_length=64, json_schema_extra={"format": "uuid"}), AfterValidator(_uuid)]
-Plate = Annotated[str, Field(min_length=3, max_length=20)]
+Plate = Annotated[str, Field(min_length=3, max_length=20), AfterValidator(_plate)]

@@ -1,19 +1,22 @@
 """insurer-a: auto cover."""
 
 from collections.abc import Mapping
-from typing import Any
+from datetime import date
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from core.covers import fields, parts
-from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates, flat
+from core import clock
+from core.covers import fields, instalments, parts, vehicles
+from core.covers.cover import IN_FORCE, PENDING, Answer, Cover, Price, Rates, Term
+from core.covers.pricing import annual, flat
 
 
-class ThirdPartyRequest(parts.ListedVehicle):
-    """Third-party cover of one vehicle."""
+class AutoRequest(vehicles.ListedVehicle):
+    """A vehicle and its owner."""
 
     address: fields.Address = Field(examples=["4 Allen Avenue, Ikeja"])
-    vehicle_color: parts.Colour = Field(examples=["Black"])
+    vehicle_color: vehicles.Colour = Field(examples=["Black"])
     registration_number: fields.Plate = Field(examples=["LSD-123AB"])
     engine_number: fields.Text = Field(examples=["2AZ7654321"])
     chassis_number: fields.Text = Field(examples=["JTDBT923771234567"])
@@ -23,7 +26,21 @@ class ThirdPartyRequest(parts.ListedVehicle):
     last_name: fields.Name = Field(examples=["Eze"])
     email: fields.Email = Field(examples=["amaka.eze@example.com"])
     phone_number: fields.Phone = Field(examples=["08061234567"])
+
+
+class ThirdPartyRequest(AutoRequest):
+    """Third-party cover of one vehicle."""
+
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000010201"])
+
+
+class ComprehensiveRequest(AutoRequest):
+    """Comprehensive cover of one vehicle, paid at once or by instalments."""
+
+    registration_number: fields.Plate = Field(examples=["KJA-482CD"])
+    vehicle_cost: fields.PositiveNaira = Field(examples=[4000000], description="Purchase price of the vehicle.")
+    premium_frequency: Annotated[str, instalments.FREQUENCY] = Field(examples=["monthly"])
+    product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000010101"])
 
 
 def third_party_premium(_: ThirdPartyRequest, rates: Rates) -> Price:
@@ -31,25 +48,47 @@ def third_party_premium(_: ThirdPartyRequest, rates: Rates) -> Price:
     return flat(rates.price, "Annual premium")
 
 
+def comprehensive_premium(request: ComprehensiveRequest, rates: Rates) -> Price:
+    """One instalment of the annual percentage of the vehicle's cost."""
+    return instalments.instalment(annual(request.vehicle_cost, rates), request.premium_frequency, rates)
+
+
+def comprehensive_term(_: ComprehensiveRequest, __: Rates) -> Term:
+    """Starts today and ends at a day that is set when the insurer accepts it (contract S8)."""
+    return Term(clock.today(), clock.today(), None)
+
+
+def paid_term(submitted: Mapping[str, Any], _: Rates, start_on: date) -> Term:
+    """The part of the year that the chosen instalment buys."""
+    return instalments.instalment_term(submitted["premium_frequency"], start_on)
+
+
 def third_party_payload(request: ThirdPartyRequest, price: Price) -> Mapping[str, Any]:
     """What the insurer is sent."""
+    return {**auto_words(request), "policy_type": "THIRD PARTY", "premium": f"{price.total:.2f}"}
+
+
+def comprehensive_payload(request: ComprehensiveRequest, price: Price) -> Mapping[str, Any]:
+    """What the insurer is sent."""
+    return {
+        **auto_words(request),
+        "policy_type": "COMPREHENSIVE",
+        "vehicle_value": f"{request.vehicle_cost:.2f}",
+        "payment_frequency": request.premium_frequency.upper(),
+        "premium": f"{price.total:.2f}",
+    }
+
+
+def auto_words(request: AutoRequest) -> dict[str, Any]:
+    """The owner and the vehicle in this insurer's own words."""
     return {
         "insured_name": f"{request.first_name} {request.last_name}",
         "insured_email": request.email,
         "insured_phone": request.phone_number,
         "insured_address": request.address,
-        **vehicle_words(request),
-        "policy_type": "THIRD PARTY",
-        "premium": f"{price.total:.2f}",
-    }
-
-
-def vehicle_words(request: ThirdPartyRequest) -> dict[str, Any]:
-    """The vehicle in this insurer's own words."""
-    return {
         "reg_no": request.registration_number,
-        "make": parts.make_name(request.vehicle_make),
-        "model": parts.model_name(request.vehicle_model),
+        "make": vehicles.make_name(request.vehicle_make),
+        "model": vehicles.model_name(request.vehicle_model),
         "colour": request.vehicle_color,
         "year_of_make": request.year_of_manufacture,
         "engine_no": request.engine_number,
@@ -58,7 +97,7 @@ def vehicle_words(request: ThirdPartyRequest) -> dict[str, Any]:
     }
 
 
-def plate(request: ThirdPartyRequest) -> str:
+def plate(request: AutoRequest) -> str:
     """The plate as it is compared: it is the risk and the key to find the policy by."""
     return parts.plate_key(request.registration_number)
 
@@ -77,4 +116,19 @@ THIRD_PARTY = Cover(
     risk=plate,
     plate=plate,
 )
-COVERS = (THIRD_PARTY,)
+COMPREHENSIVE = Cover(
+    prefix="insurer-a",
+    route="buy-comprehensive",
+    insurer="insurer-a",
+    title="Comprehensive auto",
+    request=ComprehensiveRequest,
+    premium=comprehensive_premium,
+    term=comprehensive_term,
+    next_term=paid_term,
+    birth=PENDING,
+    answer=Answer.UNDER_POLICY,
+    payload=comprehensive_payload,
+    risk=plate,
+    plate=plate,
+)
+COVERS = (COMPREHENSIVE, THIRD_PARTY)

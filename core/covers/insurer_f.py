@@ -6,13 +6,14 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from core.covers import fields, parts
-from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates, plan_price
+from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates
+from core.covers.pricing import plan_price
 from core.covers.request import Request
 
 Plan = Annotated[str, fields.one_of("FlexiGuard-Silver", "FlexiGuard-Gold", "FlexiGuard-Platinum")]
 
 
-class PersonalAccidentRequest(Request):
+class FlexiGuardRequest(Request):
     """A personal accident policy on one of the FlexiGuard plans."""
 
     plan: Plan = Field(examples=["FlexiGuard-Silver"])
@@ -29,12 +30,12 @@ class PersonalAccidentRequest(Request):
     identification_url: fields.Picture = Field(examples=["https://files.example.com/id/balogun.jpg"])
 
 
-def premium(request: PersonalAccidentRequest, rates: Rates) -> Price:
+def premium(request: FlexiGuardRequest, rates: Rates) -> Price:
     """The flat price of the plan."""
     return plan_price(request.plan, rates)
 
 
-def payload(request: PersonalAccidentRequest, price: Price) -> Mapping[str, Any]:
+def payload(request: FlexiGuardRequest, price: Price) -> Mapping[str, Any]:
     """What the insurer is sent."""
     return {
         "planName": request.plan,
@@ -57,7 +58,7 @@ PERSONAL_ACCIDENT = Cover(
     route="buy-personal-accident",
     insurer="insurer-f",
     title="Personal accident",
-    request=PersonalAccidentRequest,
+    request=FlexiGuardRequest,
     premium=premium,
     term=parts.year_from_today,
     birth=IN_FORCE,

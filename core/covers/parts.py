@@ -1,52 +1,74 @@
 """Request parts that insurers share, and who a request makes the policyholder."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from typing import Annotated, Any
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field
 
-from core import clock, reference
+from core import clock, money, reference
 from core.covers import fields
 from core.covers.cover import Rates, Term
-from core.covers.request import Request
+from core.covers.request import Request, refuse_unless
 
 Gender = Annotated[str, fields.Pick(reference.genders, "genders lookup")]
 State = Annotated[
     str,
     fields.Pick(lambda: tuple(row.name for row in reference.states()), "states lookup", reference.state),
 ]
+Country = Annotated[str, fields.Pick(reference.countries, "countries lookup", reference.country)]
+Lga = Annotated[str, fields.Pick(reference.lgas, "lgas lookup", reference.lga)]
+Title = Annotated[str, fields.Pick(reference.titles, "titles lookup", reference.title)]
 Identification = Annotated[str, fields.Pick(reference.identification_types, "identification types lookup")]
-Colour = Annotated[str, fields.Pick(reference.colours, "colour list")]
-
-_MAKE = reference.make_by_id_or_name("Toyota")
-_MODEL = _MAKE and reference.model_by_id_or_name("Camry", _MAKE)
 
 
-class ListedVehicle(Request):
-    """A vehicle by the ids of the make and model lookups; the model must be one of the make."""
+class Named(Request):
+    """Who buys."""
 
-    vehicle_make: fields.Text = Field(examples=[_MAKE and _MAKE.id], description="Id from the make lookup.")
-    vehicle_model: fields.Text = Field(examples=[_MODEL and _MODEL.id], description="Id from the model lookup.")
+    first_name: fields.Name = Field(examples=["Amaka"])
+    last_name: fields.Name = Field(examples=["Eze"])
+    email: fields.Email = Field(examples=["amaka.eze@example.com"])
 
-    @field_validator("vehicle_make")
-    @classmethod
-    def _known_make(cls, value: str) -> str:
-        make = reference.make_by_id(value)
-        if make is None:
-            raise fields.fault("must be an id from the vehicle make lookup")
-        return make.id
 
-    @field_validator("vehicle_model")
-    @classmethod
-    def _model_of_make(cls, value: str, info: ValidationInfo) -> str:
-        model = reference.model_by_id(value)
-        if model is None:
-            raise fields.fault("must be an id from the vehicle model lookup")
-        make = reference.make_by_id(info.data.get("vehicle_make", ""))
-        if make is not None and model.make != make.name:
-            raise fields.fault("must be a model of the vehicle_make")
-        return model.id
+class Person(Named):
+    """Who buys, with a phone."""
+
+    phone_number: fields.Phone = Field(examples=["08061234567"])
+
+
+class Identified(Request):
+    """A paper that says who somebody is, and its picture."""
+
+    identification_name: Identification = Field(examples=["NIN"])
+    identification_url: fields.Picture = Field(examples=["https://files.example.com/id/eze.jpg"])
+
+
+class Item(Request):
+    """One insured thing and what it is worth, in naira."""
+
+    name: fields.Text
+    amount: fields.PositiveNaira
+
+
+def _together(items: list[Item]) -> list[Item]:
+    if total_of(items) > money.LARGEST:
+        raise fields.fault("must be worth at most 10,000,000,000,000 together")
+    return items
+
+
+Items = Annotated[list[Item], Field(min_length=1, max_length=200), AfterValidator(_together)]
+
+
+def total_of(items: Sequence[Item]) -> Decimal:
+    """What the items are worth together, in naira."""
+    return sum((item.amount for item in items), money.ZERO)
+
+
+def items_in_words(items: Sequence[Item], name: str, amount: str) -> list[dict[str, str]]:
+    """The items under an insurer's own two words."""
+    return [{name: item.name, amount: f"{item.amount:.2f}"} for item in items]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,6 +85,7 @@ class Holder:
     state: str | None = None
     city: str | None = None
     address: str | None = None
+    country: str | None = None
 
 
 _CALLED = {
@@ -73,6 +96,7 @@ _CALLED = {
     "state": ("state",),
     "city": ("city", "town"),
     "address": ("address",),
+    "country": ("nationality",),
 }
 
 
@@ -88,7 +112,7 @@ def holder(request: Any) -> Holder:
 
 def plate_key(plate: str) -> str:
     """A plate or passport as it is compared: upper case, no spaces, no hyphens (contract S12)."""
-    return "".join(character for character in plate.upper() if character.isalnum())
+    return "".join(character for character in plate if character.isascii() and character.isalnum()).upper()
 
 
 def year_from_today(_: Any, rates: Rates) -> Term:
@@ -96,13 +120,13 @@ def year_from_today(_: Any, rates: Rates) -> Term:
     return Term.months(clock.today(), rates.cover_months)
 
 
-def make_name(make_id: str) -> str:
-    """The name behind an id of the make lookup."""
-    make = reference.make_by_id(make_id)
-    return make.name if make else make_id
+def refuse_past(field: str, day: date) -> None:
+    """Refuse a start before today in Lagos: cover is never sold backwards."""
+    refuse_unless([(day >= clock.today(), field, "must be today or later")])
 
 
-def model_name(model_id: str) -> str:
-    """The name behind an id of the model lookup."""
-    model = reference.model_by_id(model_id)
-    return model.name if model else model_id
+def refuse_over(field: str, term: Term) -> Term:
+    """The term, refused by its field when it is already over."""
+    over = term.expiration_on is not None and term.expiration_on <= clock.today()
+    refuse_unless([(not over, field, "must leave cover: this term is already over")])
+    return term

@@ -46,6 +46,7 @@ class Request(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True, str_strip_whitespace=True)
     renamed: ClassVar[Mapping[str, str]] = {}
+    suggests: ClassVar[bool] = True
 
     @model_validator(mode="wrap")
     @classmethod
@@ -56,7 +57,7 @@ class Request(BaseModel):
         for wrong, right in cls.renamed.items():
             if wrong in given and right not in given:
                 given[right] = given[wrong]
-        faults = [*_control_characters(given, cls), *_misspellings(given, cls)]
+        faults = [*_control_characters(given, cls), *(_misspellings(given, cls) if cls.suggests else ())]
         try:
             valid = handler(given)
         except ValidationError as error:
@@ -67,8 +68,9 @@ class Request(BaseModel):
 
     @classmethod
     def ignored(cls, data: Mapping[str, Any]) -> list[str]:
-        """Names in a body that this request does not know, sorted, for `X-Ignored-Fields`."""
-        return sorted(str(name) for name in data if name not in cls.model_fields and name not in cls.renamed)
+        """Names in a body that this request does not use, sorted, for `X-Ignored-Fields`."""
+        taken = {wrong for wrong, right in cls.renamed.items() if right not in data}
+        return sorted(str(name) for name in data if name not in cls.model_fields and name not in taken)
 
 
 def _without_blanks(data: Mapping[Any, Any]) -> dict[Any, Any]:

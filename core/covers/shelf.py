@@ -2,10 +2,30 @@
 
 from typing import Any
 
-from core.covers import credit_life, insurer_a, insurer_f
+from core.covers import (
+    credit_life,
+    insurer_a,
+    insurer_b_auto,
+    insurer_b_contents,
+    insurer_c,
+    insurer_d,
+    insurer_e,
+    insurer_f,
+    insurer_g,
+)
 from core.covers.cover import Cover
 
-COVERS: tuple[Cover[Any], ...] = (*insurer_a.COVERS, *insurer_f.COVERS, *credit_life.COVERS)
+COVERS: tuple[Cover[Any], ...] = (
+    *insurer_a.COVERS,
+    *insurer_b_contents.COVERS,
+    *insurer_b_auto.COVERS,
+    *insurer_c.COVERS,
+    *insurer_d.COVERS,
+    *insurer_e.COVERS,
+    *insurer_f.COVERS,
+    *insurer_g.COVERS,
+    *credit_life.COVERS,
+)
 _BY_ENDPOINT = {(cover.prefix, cover.route): cover for cover in COVERS}
 
 

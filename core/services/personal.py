@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from core import seal
-from core.covers.fields import Personal
+from core.covers.fields import Personal, marks
 from core.covers.request import Request
 
 
 def numbers_in(request: Request) -> frozenset[str]:
     """The values of the request's personal fields."""
-    marked = [n for n, f in type(request).model_fields.items() if any(isinstance(m, Personal) for m in f.metadata)]
+    marked = [n for n, f in type(request).model_fields.items() if any(isinstance(m, Personal) for m in marks(f))]
     return frozenset(str(value) for name in marked if (value := getattr(request, name)) is not None)
 
 
@@ -44,3 +44,17 @@ def taken_out(data: Mapping[str, Any], numbers: frozenset[str], at: str = "") ->
 def sealed(data: Mapping[str, Any], numbers: frozenset[str]) -> str | None:
     """The personal numbers of submitted data as one sealed text."""
     return seal.seal(taken_out(data, numbers))
+
+
+def restored(data: Mapping[str, Any], sealed_text: str | None, at: str) -> dict[str, Any]:
+    """Submitted data with its personal numbers in clear again; `at` is its name inside what was sealed."""
+    return _restored(data, seal.unseal(sealed_text), f"{at}.")
+
+
+def _restored(data: Mapping[str, Any], numbers: Mapping[str, str], at: str) -> dict[str, Any]:
+    return {
+        name: _restored(value, numbers, f"{at}{name}.")
+        if isinstance(value, Mapping)
+        else numbers.get(f"{at}{name}", value)
+        for name, value in data.items()
+    }

@@ -1,10 +1,13 @@
 """A client that speaks HTTP to the application itself, without a network."""
 
+import socket
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
+import uvicorn
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from core.api.app import app
@@ -45,3 +48,16 @@ def portal() -> Iterator[BlockingPortal]:
 def client(store: Store, portal: BlockingPortal) -> Client:
     """The API over a fresh store."""
     return Client(portal)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """The API behind a real socket, for clients that bring their own transport; answers its address."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        running = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off"))
+        thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
+        thread.start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        running.should_exit = True
+        thread.join()

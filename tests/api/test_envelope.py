@@ -10,7 +10,9 @@ PRICE = "/v1/products/credit-life-price"
 LOAN = {"loan_amount": 100000, "loan_tenure": 12, "product_id": "01900000-0000-7000-8000-000000080101"}
 
 
-@pytest.mark.parametrize("path", ["/v1/purchase", "/v1/nope", "/v1/", "/v1", "/v1/products/x/y/z"])
+@pytest.mark.parametrize(
+    "path", ["/v1/purchase", "/v1/nope", "/v1/", "/v1", "/v1/products/x/y/z", "/v1/a%0Ab", "/v1/%0A"]
+)
 @pytest.mark.parametrize("credential", [None, "Bearer", "Bearer nonsense", "Basic abc", "Bearer cd_test_" + "a" * 46])
 def test_without_a_good_key_every_path_is_unauthorized(client: Client, path: str, credential: str | None) -> None:
     answer = client.get(path, headers={"Authorization": credential} if credential else {})

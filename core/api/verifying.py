@@ -1,0 +1,198 @@
+"""Replays every operation of our own OpenAPI document against a running server, as a distributor would."""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import httpx
+from fpdf import FPDF
+from jsonschema import Draft202012Validator
+
+from core.api.app import api
+from core.errors import NotAllowed
+
+TIMEOUT_SECONDS = 30
+# What must differ from run to run, or the second run would be a duplicate of the first.
+_UNIQUE = {"registration_number", "vehicle_registration_number", "passport_number"}
+# Where an answer's ids are needed later: the path parameter, and where the id stands in an answer.
+_KEPT = {
+    "purchases": "purchase_id",
+    "policies": "policy_id",
+    "customers": "customer_id",
+    "claims": "claim_id",
+    "renewals": "renewal_id",
+    "products": "id",
+}
+_UNAUTHORIZED = {"responseCode": 0, "responseText": "Unauthorized", "errorData": None, "data": {}}
+_NOBODY = "01900000-0000-7000-8000-0000000000ff"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one operation answered: "ok", or what is not as documented."""
+
+    operation: str
+    status: int
+    fault: str | None
+
+
+@dataclass
+class Replay:
+    """One run against one server: what was learned so far, and what was left behind."""
+
+    client: httpx.Client
+    known: dict[str, str] = field(default_factory=dict)
+    sold: list[str] = field(default_factory=list)
+    document: dict[str, Any] = field(default_factory=api.openapi)
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Every operation, sales first, so that there is something to read."""
+        operations = [
+            (method.upper(), path, operation)
+            for path, methods in self.document["paths"].items()
+            for method, operation in methods.items()
+        ]
+        for method, path, operation in sorted(operations, key=_order):
+            yield self._outcome(method, path, operation)
+
+    def _outcome(self, method: str, path: str, operation: dict[str, Any]) -> Outcome:
+        name = f"{method} /v1{path}"
+        address, query = self._address(path, operation)
+        try:
+            answer = self.client.request(method, address, params=query, **self._body(operation))
+            fault = self._misfit(operation, answer) or self._open_to_strangers(method, address)
+        except httpx.HTTPError as error:
+            return Outcome(name, 0, f"no answer: {type(error).__name__}")
+        if fault is None and answer.status_code < 400:
+            self._learn(path, answer)
+        if fault is None and "requestBody" in operation:
+            fault = self._takes_nothing(address, operation)
+        return Outcome(name, answer.status_code, fault)
+
+    def _address(self, path: str, operation: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        query: dict[str, Any] = {}
+        for parameter in operation.get("parameters", []):
+            name = parameter["name"]
+            if parameter["in"] == "path":
+                path = path.replace(f"{{{name}}}", self.known.get(name, _NOBODY))
+            elif parameter["in"] == "query" and parameter.get("required"):
+                query[name] = _example_of(parameter)
+        return f"/v1{path}", query
+
+    def _body(self, operation: dict[str, Any]) -> dict[str, Any]:
+        content = operation.get("requestBody", {}).get("content", {})
+        if "multipart/form-data" in content:
+            return self._form(content["multipart/form-data"])
+        if "application/json" in content:
+            return {"json": self._filled(content["application/json"]["example"])}
+        return {}
+
+    def _filled(self, example: dict[str, Any]) -> dict[str, Any]:
+        known = {name: self.known[name] for name in ("policy_id", "policy_number") if name in self.known}
+        unique: dict[str, str] = {name: f"CD{secrets.token_hex(4).upper()}" for name in _UNIQUE}
+        better = {name: value for name, value in {**unique, **known}.items() if name in example}
+        return {**example, **better}
+
+    def _form(self, media: dict[str, Any]) -> dict[str, Any]:
+        schema = self._resolved(media["schema"])
+        binary = {name for name, part in schema["properties"].items() if "binary" in str(part)}
+        values = self._filled(media.get("example", {}))
+        wanted = binary & (set(schema.get("required", [])) | set(values))
+        return {
+            "data": {name: str(value) for name, value in values.items() if name not in binary},
+            "files": {name: (f"{name}.pdf", _paper(), "application/pdf") for name in sorted(wanted)},
+        }
+
+    def _resolved(self, schema: dict[str, Any]) -> dict[str, Any]:
+        if "$ref" not in schema:
+            return schema
+        named: dict[str, Any] = self.document["components"]["schemas"][schema["$ref"].rsplit("/", 1)[-1]]
+        return named
+
+    def _misfit(self, operation: dict[str, Any], answer: httpx.Response) -> str | None:
+        """What is not as documented in an answer; none when all is."""
+        stated = operation["responses"].get(str(answer.status_code))
+        if stated is None:
+            return f"status {answer.status_code} is not documented"
+        expected_refusal = answer.status_code in {404, 409} and self._may_be_refused(operation)
+        if answer.status_code >= 400 and not expected_refusal:
+            return f"refused its own example: {answer.text[:200]}"
+        media = stated.get("content", {}).get("application/json")
+        if media is None or "json" not in answer.headers.get("content-type", ""):
+            return None
+        whole = {**media["schema"], "components": self.document["components"]}
+        wrong = next(Draft202012Validator(whole).iter_errors(answer.json()), None)
+        return wrong and f"{'.'.join(map(str, wrong.absolute_path))}: {wrong.message[:160]}"
+
+    def _may_be_refused(self, operation: dict[str, Any]) -> bool:
+        """True where a fresh store has nothing to read, or nothing that is due for renewal."""
+        unknown = [p for p in operation.get("parameters", []) if p["in"] == "path" and p["name"] not in self.known]
+        return bool(unknown) or "renew" in operation["operationId"]
+
+    def _open_to_strangers(self, method: str, address: str) -> str | None:
+        answer = self.client.request(method, address, headers={"Authorization": ""})
+        if (answer.status_code, answer.json()) != (401, _UNAUTHORIZED):
+            return f"without a key it answers {answer.status_code}"
+        return None
+
+    def _takes_nothing(self, address: str, operation: dict[str, Any]) -> str | None:
+        """An empty body must be refused with the names of the missing fields."""
+        content = operation["requestBody"]["content"]
+        empty: dict[str, Any] = {"json": {}} if "application/json" in content else {"files": {"x": ("x", b"")}}
+        answer = self.client.post(address, **empty)
+        if answer.status_code != 400 or not answer.json()["errorData"]:
+            return f"an empty body answers {answer.status_code}"
+        return None
+
+    def _learn(self, path: str, answer: httpx.Response) -> None:
+        if "json" not in answer.headers.get("content-type", ""):
+            return
+        data = answer.json()["data"]
+        if not isinstance(data, dict):
+            return
+        for name, parameter in _KEPT.items():
+            if data.get(name):
+                self.known.setdefault(parameter, data[name][0]["id"])
+        if "file_url" in data:
+            self.known["code"] = data["file_url"].rsplit("/", 1)[-1]
+        policy = data.get("policy", data)
+        if answer.status_code == 201 and "policy_number" in policy.get("meta", {}):
+            self.sold.append(f"{policy['meta']['policy_number'] or 'pending policy'} ({policy['id']})")
+        if path.endswith("buy-thirdparty"):
+            self.known["policy_id"] = policy["id"]
+        if path.endswith("buy-credit-life"):
+            self.known["policy_number"] = policy["meta"]["policy_number"]
+
+
+@cache
+def _paper() -> bytes:
+    """A PDF of one empty page."""
+    pdf = FPDF()
+    pdf.add_page()
+    return bytes(pdf.output())
+
+
+def _order(operation: tuple[str, str, dict[str, Any]]) -> tuple[int, bool, str]:
+    method, path, _ = operation
+    # Sales, then what needs a sale, then lists, then single records.
+    rank = 0 if "buy-" in path else 1 if method == "POST" else 2
+    return rank, "{" in path, path
+
+
+def _example_of(parameter: dict[str, Any]) -> Any:
+    schema = parameter.get("schema", {})
+    given = parameter.get("example", (parameter.get("examples") or schema.get("examples") or [None])[0])
+    return given if given is not None else schema.get("example", "x")
+
+
+@contextmanager
+def replay(base_url: str, key: str) -> Iterator[Replay]:
+    """A replay that is ready to run; only a test key will do, because it sells."""
+    if not key.startswith("cd_test_"):
+        raise NotAllowed("Verifying sells policies, so it takes a test key only")
+    headers = {"Authorization": f"Bearer {key}"}
+    with httpx.Client(base_url=base_url.rstrip("/"), headers=headers, timeout=TIMEOUT_SECONDS) as client:
+        yield Replay(client)

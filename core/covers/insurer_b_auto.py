@@ -1,0 +1,139 @@
+"""insurer-b: third-party and comprehensive auto."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from core.covers import fields, parts, vehicles
+from core.covers.cover import IN_FORCE, PENDING, Answer, Cover, Price, Rates, Term
+from core.covers.pricing import annual, flat
+
+
+class AutoRequest(parts.Identified, parts.Person):
+    """A vehicle and its owner; what the specification does not list as required is optional (contract S16)."""
+
+    date_of_birth: fields.BirthDate = Field(examples=["1985-03-14"])
+    address: fields.Address = Field(examples=["15 Aba Road, Port Harcourt"])
+    state: parts.State = Field(examples=["Rivers"])
+    bvn: fields.Bvn = Field(examples=["22212345678"])
+    title_id: parts.Title = Field(examples=["mrs"], description="A title of the titles lookup, or its slug.")
+    title: parts.Title | None = Field(default=None, examples=["Mrs"])
+    registration_number: fields.Plate = Field(examples=["PHC-614EF"])
+    vehicle_category: vehicles.Usage = Field(examples=["Private"])
+    vehicle_make: vehicles.Make | None = Field(default=None, examples=["Toyota"])
+    vehicle_model: vehicles.Model | None = Field(default=None, examples=["Camry"])
+    year_of_manufacture: fields.Year = Field(examples=["2018"])
+    engine_number: fields.Text | None = Field(default=None, examples=["2AR1234567"])
+    chassis_number: fields.Text | None = Field(default=None, examples=["4T1BF1FK5CU512345"])
+    vehicle_color: vehicles.Colour | None = Field(default=None, examples=["Silver"])
+    vehicle_cost: fields.PositiveNaira = Field(examples=[6500000])
+
+
+class ThirdPartyAutoRequest(AutoRequest):
+    """Third-party cover of one vehicle."""
+
+    product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000020401"])
+
+
+class ComprehensiveAutoRequest(AutoRequest):
+    """Comprehensive cover of one vehicle."""
+
+    # The specification's field list has a misprint for the date of birth (contract S16).
+    renamed: ClassVar[Mapping[str, str]] = {"date_of_number": "date_of_birth"}
+    registration_number: fields.Plate = Field(examples=["ABJ-905GH"])
+    vehicle_cost: fields.PositiveNaira = Field(examples=["6500000.00"])
+    product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000020501"])
+
+
+def third_party_premium(request: ThirdPartyAutoRequest, rates: Rates) -> Price:
+    """The tariff price of the vehicle's category."""
+    prices: Mapping[str, str] = rates.meta.get("category_prices", {})
+    price = Decimal(prices.get(request.vehicle_category, rates.price))
+    return flat(price, f"Annual premium, {request.vehicle_category.lower()} vehicle")
+
+
+def comprehensive_premium(request: ComprehensiveAutoRequest, rates: Rates) -> Price:
+    """A percentage of the vehicle's cost."""
+    return annual(request.vehicle_cost, rates).price()
+
+
+def comprehensive_term(_: ComprehensiveAutoRequest, __: Rates) -> Term:
+    """No date is set before the insurer accepts the vehicle (contract S8)."""
+    return Term.open()
+
+
+def payload(request: AutoRequest, price: Price) -> dict[str, Any]:
+    """What the insurer is sent; what was not given is left out."""
+    words = {
+        "TitleId": request.title_id,
+        "Title": request.title,
+        "FirstName": request.first_name,
+        "LastName": request.last_name,
+        "Email": request.email,
+        "PhoneNo": request.phone_number,
+        "DateOfBirth": request.date_of_birth.isoformat(),
+        "Address": request.address,
+        "State": request.state,
+        "BVN": request.bvn,
+        "IdentityType": request.identification_name,
+        "IdentityImageUrl": request.identification_url,
+        "VehicleRegNo": request.registration_number,
+        "VehicleCategory": request.vehicle_category,
+        "VehicleMake": request.vehicle_make,
+        "VehicleModel": request.vehicle_model,
+        "VehicleYear": request.year_of_manufacture,
+        "VehicleColor": request.vehicle_color,
+        "EngineNo": request.engine_number,
+        "ChassisNo": request.chassis_number,
+        "VehicleCost": f"{request.vehicle_cost:.2f}",
+        "Premium": f"{price.total:.2f}",
+    }
+    return {name: value for name, value in words.items() if value is not None}
+
+
+def third_party_payload(request: ThirdPartyAutoRequest, price: Price) -> Mapping[str, Any]:
+    """What the insurer is sent for third-party cover."""
+    return {"CoverType": "ThirdParty", **payload(request, price)}
+
+
+def comprehensive_payload(request: ComprehensiveAutoRequest, price: Price) -> Mapping[str, Any]:
+    """What the insurer is sent for comprehensive cover."""
+    return {"CoverType": "Comprehensive", **payload(request, price)}
+
+
+def plate(request: AutoRequest) -> str:
+    """The plate as it is compared: it is the risk and the key to find the policy by."""
+    return parts.plate_key(request.registration_number)
+
+
+THIRD_PARTY = Cover(
+    prefix="insurer-b",
+    route="buy-third-party-auto",
+    insurer="insurer-b",
+    title="Third-party auto",
+    request=ThirdPartyAutoRequest,
+    premium=third_party_premium,
+    term=parts.year_from_today,
+    birth=IN_FORCE,
+    answer=Answer.DIRECT,
+    payload=third_party_payload,
+    risk=plate,
+    plate=plate,
+)
+COMPREHENSIVE = Cover(
+    prefix="insurer-b",
+    route="buy-comprehensive-auto",
+    insurer="insurer-b",
+    title="Comprehensive auto",
+    request=ComprehensiveAutoRequest,
+    premium=comprehensive_premium,
+    term=comprehensive_term,
+    birth=PENDING,
+    answer=Answer.DIRECT,
+    payload=comprehensive_payload,
+    risk=plate,
+    plate=plate,
+)
+COVERS = (THIRD_PARTY, COMPREHENSIVE)

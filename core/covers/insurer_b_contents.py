@@ -1,0 +1,202 @@
+"""insurer-b: the contents of an office, a home or a shop."""
+
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from core.covers import fields, parts
+from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates, Term
+from core.covers.pricing import annual, at_least_minimum, percentage
+
+HALF_YEAR = 6
+SHOP_PAPERS = ("Drivers License", "NIN", "International Passport")
+INTERVALS = ("daily", "weekly", "monthly", "quarterly", "yearly")
+
+
+class OwnerRequest(parts.Identified, parts.Person):
+    """Who owns the contents."""
+
+    address: fields.Address = Field(examples=["27 Awolowo Road, Ikoyi"])
+    date_of_birth: fields.BirthDate = Field(examples=["1985-03-14"])
+    title: parts.Title = Field(examples=["Mrs"])
+    gender: parts.Gender = Field(examples=["Female"])
+
+
+class ContentRequest(OwnerRequest):
+    """What office and home contents have in common."""
+
+    pre_ownership: fields.Text = Field(examples=["First owner"])
+    tenancy: fields.Text = Field(examples=["Tenant"])
+    lga: parts.Lga = Field(examples=["LAGOS-Eti-Osa"])
+    is_full_year: fields.Flag = Field(examples=[True], description="False buys six months.")
+    insurance_start_date: Annotated[fields.Day, fields.InDays(0)]
+
+
+class OfficeRequest(ContentRequest):
+    """Cover of the contents of an office."""
+
+    office_items: parts.Items = Field(
+        examples=[[{"name": "Laptops", "amount": 2400000}, {"name": "Printer", "amount": "350000.00"}]]
+    )
+    product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000020101"])
+
+
+class HomeRequest(ContentRequest):
+    """Cover of the contents of a home."""
+
+    description: fields.LongText = Field(examples=["Three-bedroom flat on the second floor"])
+    home_items: parts.Items = Field(
+        examples=[[{"name": "Television", "amount": 850000}, {"name": "Refrigerator", "amount": "620000.00"}]]
+    )
+    product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000020201"])
+
+
+class ShopRequest(OwnerRequest):
+    """Cover of the stock of a shop."""
+
+    shop_type: fields.Text = Field(examples=["Lock-up shop"])
+    nature_of_business: fields.Text = Field(examples=["Provisions"])
+    nature_of_stock: Annotated[str, fields.one_of("perishable", "non perishable", "mixed")] = Field(examples=["mixed"])
+    stock_keeping: fields.Flag = Field(examples=[True])
+    stock_taking_interval: Annotated[str, fields.one_of(*INTERVALS)] = Field(examples=["monthly"])
+    stock_amount: fields.PositiveNaira = Field(examples=[3000000], description="Total cost of the goods.")
+    identification_name: Annotated[str, fields.one_of(*SHOP_PAPERS)] = Field(examples=["NIN"])
+    product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000020301"])
+
+
+def office_premium(request: OfficeRequest, rates: Rates) -> Price:
+    """A percentage of the office's items."""
+    return content_price(parts.total_of(request.office_items), request, rates)
+
+
+def home_premium(request: HomeRequest, rates: Rates) -> Price:
+    """A percentage of the home's items."""
+    return content_price(parts.total_of(request.home_items), request, rates)
+
+
+def content_price(insured: Decimal, request: ContentRequest, rates: Rates) -> Price:
+    """The annual premium of what the items are worth, or half of it for half a year (contract S4)."""
+    year = annual(insured, rates)
+    if request.is_full_year:
+        return year.price()
+    return year.then("Six months", "annual premium / 2", year.amount / 2).price()
+
+
+def shop_premium(request: ShopRequest, rates: Rates) -> Price:
+    """A percentage of the stock, loaded by how easily it spoils."""
+    so_far = percentage(request.stock_amount, rates)
+    loading = Decimal(rates.meta.get("stock_loadings", {}).get(request.nature_of_stock, 1))
+    if loading != 1:
+        so_far = so_far.then(f"Stock, {request.nature_of_stock}", f"x {loading}", so_far.amount * loading)
+    return at_least_minimum(so_far, rates).price()
+
+
+def content_term(request: ContentRequest, rates: Rates) -> Term:
+    """From the day asked for, which must not be past."""
+    parts.refuse_past("insurance_start_date", request.insurance_start_date)
+    return paid_term({"is_full_year": request.is_full_year}, rates, request.insurance_start_date)
+
+
+def paid_term(submitted: Mapping[str, Any], rates: Rates, start_on: date) -> Term:
+    """The product's cover period, or six months of it."""
+    return Term.months(start_on, rates.cover_months if submitted["is_full_year"] else HALF_YEAR)
+
+
+def owner_words(request: OwnerRequest) -> dict[str, Any]:
+    """The owner in this insurer's own words."""
+    return {
+        "Title": request.title,
+        "FirstName": request.first_name,
+        "LastName": request.last_name,
+        "Email": request.email,
+        "PhoneNo": request.phone_number,
+        "DateOfBirth": request.date_of_birth.isoformat(),
+        "Gender": request.gender,
+        "Address": request.address,
+        "IdentityType": request.identification_name,
+        "IdentityImageUrl": request.identification_url,
+    }
+
+
+def content_words(request: ContentRequest, price: Price) -> dict[str, Any]:
+    """What office and home have in common, in this insurer's own words."""
+    return {
+        **owner_words(request),
+        "PreOwnership": request.pre_ownership,
+        "Tenancy": request.tenancy,
+        "Lga": request.lga,
+        "IsFullYear": request.is_full_year,
+        "CoverStartDate": request.insurance_start_date.isoformat(),
+        "SumInsured": f"{price.sum_insured:.2f}",
+        "Premium": f"{price.total:.2f}",
+    }
+
+
+def office_payload(request: OfficeRequest, price: Price) -> Mapping[str, Any]:
+    """What the insurer is sent for an office."""
+    items = parts.items_in_words(request.office_items, "ItemName", "ItemValue")
+    return {**content_words(request, price), "OfficeItems": items}
+
+
+def home_payload(request: HomeRequest, price: Price) -> Mapping[str, Any]:
+    """What the insurer is sent for a home."""
+    items = parts.items_in_words(request.home_items, "ItemName", "ItemValue")
+    return {**content_words(request, price), "PropertyDescription": request.description, "HomeItems": items}
+
+
+def shop_payload(request: ShopRequest, price: Price) -> Mapping[str, Any]:
+    """What the insurer is sent for a shop."""
+    return {
+        **owner_words(request),
+        "ShopType": request.shop_type,
+        "NatureOfBusiness": request.nature_of_business,
+        "NatureOfStock": request.nature_of_stock,
+        "KeepsStockRecords": request.stock_keeping,
+        "StockTakingInterval": request.stock_taking_interval,
+        "StockValue": f"{request.stock_amount:.2f}",
+        "Premium": f"{price.total:.2f}",
+    }
+
+
+OFFICE = Cover(
+    prefix="insurer-b",
+    route="buy-office-content-cover",
+    insurer="insurer-b",
+    title="Office content",
+    request=OfficeRequest,
+    premium=office_premium,
+    term=content_term,
+    next_term=paid_term,
+    birth=IN_FORCE,
+    answer=Answer.DIRECT,
+    payload=office_payload,
+)
+HOME = Cover(
+    prefix="insurer-b",
+    route="buy-home-content-cover",
+    insurer="insurer-b",
+    title="Home content",
+    request=HomeRequest,
+    premium=home_premium,
+    term=content_term,
+    next_term=paid_term,
+    birth=IN_FORCE,
+    answer=Answer.DIRECT,
+    payload=home_payload,
+)
+SHOP = Cover(
+    prefix="insurer-b",
+    route="buy-shop-content-cover",
+    insurer="insurer-b",
+    title="Shop content",
+    request=ShopRequest,
+    premium=shop_premium,
+    term=parts.year_from_today,
+    birth=IN_FORCE,
+    answer=Answer.DIRECT,
+    payload=shop_payload,
+)
+COVERS = (OFFICE, HOME, SHOP)

@@ -1,0 +1,201 @@
+"""insurer-c: travel, priced by destination, age and days (contract S6)."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from decimal import Decimal
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, ValidationInfo
+
+from core import clock, reference
+from core.covers import fields, parts
+from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates, Step, Term
+from core.covers.pricing import Sum, at_least_minimum
+from core.covers.request import Request
+from core.errors import InvalidInput
+
+LONGEST_DAYS = 365
+OLDEST = 80
+_ZONES = {
+    "africa": ("africa", "Africa"),
+    "schengen": ("schengen", "Schengen"),
+    "elsewhere": ("worldwide_without_usa_canada", "Worldwide without USA and Canada"),
+    "usa_canada": ("worldwide", "Worldwide"),
+}
+
+
+def _ahead(value: date) -> date:
+    if value < clock.today():
+        raise fields.fault("must be today or later")
+    return value
+
+
+def _after_departure(value: date, info: ValidationInfo) -> date:
+    departure = info.data.get("departure_date")
+    if departure is not None and value < departure:
+        raise fields.fault("must not be before departure_date")
+    if departure is not None and days_between(departure, value) > LONGEST_DAYS:
+        raise fields.fault(f"must be within {LONGEST_DAYS} days of travel, both end days counted")
+    return value
+
+
+def _not_too_old(value: date, info: ValidationInfo) -> date:
+    departure = info.data.get("departure_date")
+    if departure is not None and age_on(departure, value) > OLDEST:
+        raise fields.fault(f"must be of a traveller of at most {OLDEST} years at departure")
+    return value
+
+
+def _state_of_residence(value: str, info: ValidationInfo) -> str:
+    found = reference.state(value) or reference.canonical(_states(info.data), value)
+    if found is None:
+        raise fields.fault("must be from the states of the nationality, or of Nigeria")
+    return found
+
+
+def _states(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """The states of the country of residence, in the spellings of their lookup."""
+    country = given.get("nationality")
+    rows = (row.states for row in reference.countries_with_states() if row.name == country)
+    return tuple(row.name for row in reference.states()) if country in {None, "Nigeria"} else next(rows, ())
+
+
+def _state_choices(given: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+    return [(name, name) for name in _states(given)]
+
+
+ResidenceState = Annotated[
+    fields.Text, AfterValidator(_state_of_residence), fields.Choice(_state_choices, after=("nationality",))
+]
+
+
+class Trip(Request):
+    """What the price of a trip depends on."""
+
+    departure_date: Annotated[fields.Day, AfterValidator(_ahead), fields.InDays(14)] = Field(
+        description="The first day of cover."
+    )
+    arrival_date: Annotated[fields.Day, AfterValidator(_after_departure), fields.InDays(27)] = Field(
+        description="The last day of cover: the return."
+    )
+    date_of_birth: Annotated[fields.BirthDate, AfterValidator(_not_too_old)] = Field(examples=["1985-03-14"])
+    destination: parts.Country = Field(examples=["France"])
+    num_of_passengers: Annotated[int, Field(ge=1, le=9), fields.WHOLE] = Field(examples=[2])
+    product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000030101"])
+
+
+class TravelPriceRequest(Trip):
+    """What a trip would cost; who asks need not be said."""
+
+    email: fields.Email | None = Field(default=None, examples=["amaka.eze@example.com"])
+    phone_number: fields.Phone | None = Field(default=None, examples=["08061234567"])
+
+
+class TravelRequest(parts.Person, Trip):
+    """Cover of a trip."""
+
+    title: parts.Title = Field(examples=["Mrs"])
+    gender: parts.Gender = Field(examples=["Female"])
+    passport_number: fields.Passport = Field(examples=["A12345678"])
+    address: fields.Address = Field(examples=["9 Ademola Street, Wuse 2"])
+    nationality: parts.Country = Field(examples=["Nigeria"], description="Country of residence.")
+    state: ResidenceState = Field(examples=["FCT"], description="State of residence.")
+    occupation: fields.Text = Field(examples=["Pharmacist"])
+    marital_status: Annotated[str, fields.Pick(reference.marital_statuses, "list")] = Field(examples=["Married"])
+    nok_full_name: fields.Name = Field(examples=["Chidi Eze"])
+    nok_address: fields.Address = Field(examples=["9 Ademola Street, Wuse 2"])
+    nok_relationship: fields.Text = Field(examples=["Husband"])
+    nok_phone_number: fields.Phone = Field(examples=["08027654321"])
+
+
+def premium(request: Trip, rates: Rates) -> Price:
+    """The rate of zone and days x the factor of the age x passengers, from the product's table.
+
+    InvalidInput where the table has no such days or age.
+    """
+    days = days_between(request.departure_date, request.arrival_date)
+    age = age_on(request.departure_date, request.date_of_birth)
+    zone, zone_name = _ZONES[reference.travel_zone(request.destination)]
+    rate, longest = _rate(rates.meta["rates"][zone], rates.meta["days"], days)
+    factor = _age_factor(rates.meta["age_factors"], age)
+    people = request.num_of_passengers
+    so_far = Sum(rate, (Step(zone_name, f"{days} days, up to {longest}", rate),))
+    so_far = so_far.then("Age", f"{age} years at departure, x {factor}", so_far.amount * factor)
+    so_far = so_far.then("Passengers", f"x {people}", so_far.amount * people)
+    return at_least_minimum(so_far, rates).price()
+
+
+def days_between(first: date, last: date) -> int:
+    """Days from first to last, both counted: 12 December to 10 January are 30."""
+    return (last - first).days + 1
+
+
+def age_on(day: date, born: date) -> int:
+    """Full years of age on a day."""
+    return day.year - born.year - ((day.month, day.day) < (born.month, born.day))
+
+
+def _rate(row: Sequence[str], bands: Sequence[int], days: int) -> tuple[Decimal, int]:
+    for rate, longest in zip(row, bands, strict=True):
+        if days <= longest:
+            return Decimal(rate), longest
+    raise InvalidInput.one("arrival_date", f"must be within {bands[-1]} days of travel for this product")
+
+
+def _age_factor(bands: Sequence[Mapping[str, Any]], age: int) -> Decimal:
+    for band in bands:
+        if age <= band["to_age"]:
+            return Decimal(band["factor"])
+    raise InvalidInput.one("date_of_birth", f"must be of a traveller of at most {bands[-1]['to_age']} years")
+
+
+def term(request: TravelRequest, _: Rates) -> Term:
+    """From departure through the day of arrival, which is paid for as well (contract S6, S8)."""
+    return Term.through(request.departure_date, request.arrival_date)
+
+
+def payload(request: TravelRequest, price: Price) -> Mapping[str, Any]:
+    """What the insurer is sent."""
+    return {
+        "salutation": request.title,
+        "surname": request.last_name,
+        "other_names": request.first_name,
+        "email_address": request.email,
+        "telephone": request.phone_number,
+        "birth_date": request.date_of_birth.isoformat(),
+        "sex": request.gender,
+        "marital_status": request.marital_status,
+        "occupation": request.occupation,
+        "passport_no": request.passport_number,
+        "country_of_residence": request.nationality,
+        "state_of_residence": request.state,
+        "home_address": request.address,
+        "travel_from": request.departure_date.isoformat(),
+        "travel_to": request.arrival_date.isoformat(),
+        "travel_days": days_between(request.departure_date, request.arrival_date),
+        "destination_country": request.destination,
+        "no_of_travellers": request.num_of_passengers,
+        "next_of_kin": {
+            "name": request.nok_full_name,
+            "address": request.nok_address,
+            "relationship": request.nok_relationship,
+            "telephone": request.nok_phone_number,
+        },
+        "premium": f"{price.total:.2f}",
+    }
+
+
+TRAVEL = Cover(
+    prefix="",
+    route="buy-travel",
+    insurer="insurer-c",
+    title="Travel",
+    request=TravelRequest,
+    premium=premium,
+    term=term,
+    birth=IN_FORCE,
+    answer=Answer.UNDER_POLICY,
+    payload=payload,
+    risk=lambda request: parts.plate_key(request.passport_number),
+)
+COVERS = (TRAVEL,)

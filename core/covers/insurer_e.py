@@ -1,0 +1,81 @@
+"""insurer-e: cargo that is imported by sea."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from core.covers import fields, parts
+from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates, Step, Term
+from core.covers.pricing import Sum, at_least_minimum, percentage
+
+
+class MarineImportRequest(parts.Person):
+    """Cover of one cargo, bought by an officer of the company that imports it."""
+
+    cargo_value: fields.PositiveNaira = Field(examples=[25000000])
+    cargo_description: fields.LongText | None = Field(default=None, examples=["Industrial sewing machines, 40 crates"])
+    country_of_origin: parts.Country = Field(examples=["China"])
+    destination_country: parts.Country = Field(examples=["Nigeria"])
+    shipping_date: Annotated[fields.Day, fields.InDays(7)] = Field(description="A day, or a timestamp.")
+    bill_of_lading: fields.Document = Field(examples=["https://files.example.com/cargo/bill-of-lading.pdf"])
+    certificate_of_origin: fields.Document = Field(examples=["https://files.example.com/cargo/origin.pdf"])
+    product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000050101"])
+
+
+def premium(request: MarineImportRequest, rates: Rates) -> Price:
+    """A percentage of the sum insured, which exceeds the cargo's value to cover what comes with it."""
+    share = Decimal(rates.meta.get("sum_insured_percentage", 100))
+    insured = request.cargo_value * share / 100
+    working = f"{share.normalize():f} % of {request.cargo_value:,.2f}"
+    rated = percentage(insured, rates, "Premium")
+    steps = (Step("Sum insured", working, insured), *rated.steps)
+    return at_least_minimum(Sum(rated.amount, steps, insured), rates).price()
+
+
+def term(request: MarineImportRequest, rates: Rates) -> Term:
+    """The cover period from the shipping date; a period that is already over is refused."""
+    return parts.refuse_over("shipping_date", Term.months(request.shipping_date, rates.cover_months))
+
+
+def payload(request: MarineImportRequest, price: Price) -> Mapping[str, Any]:
+    """What the insurer is sent; a description that was not given is empty."""
+    return {
+        "contact": {
+            "first_name": request.first_name,
+            "last_name": request.last_name,
+            "email": request.email,
+            "phone": request.phone_number,
+        },
+        "cargo": {
+            "description": request.cargo_description or "",
+            "invoice_value": f"{request.cargo_value:.2f}",
+            "sum_insured": f"{price.sum_insured:.2f}",
+        },
+        "voyage": {
+            "from_country": request.country_of_origin,
+            "to_country": request.destination_country,
+            "sailing_date": request.shipping_date.isoformat(),
+        },
+        "documents": {
+            "bill_of_lading": request.bill_of_lading,
+            "certificate_of_origin": request.certificate_of_origin,
+        },
+        "premium": f"{price.total:.2f}",
+    }
+
+
+MARINE_IMPORT = Cover(
+    prefix="insurer-e",
+    route="buy-marine-import-cover",
+    insurer="insurer-e",
+    title="Import marine cover",
+    request=MarineImportRequest,
+    premium=premium,
+    term=term,
+    birth=IN_FORCE,
+    answer=Answer.UNDER_POLICY,
+    payload=payload,
+)
+COVERS = (MARINE_IMPORT,)

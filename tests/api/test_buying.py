@@ -1,0 +1,61 @@
+"""Every cover sells over HTTP by one handler, at its own path and with its own model (contract S1, S9, S12)."""
+
+from typing import Any
+
+import pytest
+
+from core.api.app import api
+from core.covers.cover import Answer, Cover
+from core.covers.credit_life import CREDIT_LIFE
+from core.covers.fields import example
+from core.covers.insurer_b_auto import COMPREHENSIVE
+from core.covers.shelf import COVERS
+from tests.api.conftest import Client
+from tests.conftest import Partner
+
+every_cover = pytest.mark.parametrize("cover", COVERS, ids=lambda cover: cover.key)
+
+
+def buy(client: Client, partner: Partner, cover: Cover[Any], **changed: Any) -> Any:
+    body = {**example(cover.request), **changed}
+    return client.post(f"/v1{cover.path}", key=partner.test_key, json=body)
+
+
+@every_cover
+def test_every_cover_sells_over_http_at_its_path(client: Client, partner: Partner, cover: Cover[Any]) -> None:
+    answer = buy(client, partner, cover, agent_code="A-17")
+    assert answer.status_code == 201, answer.text
+    assert answer.headers["X-Ignored-Fields"] == "agent_code"
+    data = answer.json()["data"]
+    policy = data if cover.answer is Answer.DIRECT else data["policy"]
+    assert set(data) == {"policy"} or cover.answer is Answer.DIRECT
+    assert (policy["active"], policy["submitted_to_provider"]) == (cover.birth.active, cover.birth.submitted)
+    assert "A-17" not in answer.text
+    purchase = client.get(f"/v1/purchase/{policy['purchase_id']}", key=partner.test_key).json()["data"]["purchase"]
+    assert purchase["total"] == policy["genius_price"]
+
+
+@every_cover
+def test_its_own_model_stands_in_the_openapi_page(cover: Cover[Any]) -> None:
+    document = api.openapi()
+    content = document["paths"][cover.path]["post"]["requestBody"]["content"]["application/json"]
+    name = content["schema"]["$ref"].rpartition("/")[2]
+    schema = document["components"]["schemas"][name]
+    assert name == cover.request.__name__
+    assert set(schema["properties"]) == set(cover.request.model_fields) == set(content["example"])
+    required = {field for field, info in cover.request.model_fields.items() if info.is_required()}
+    assert set(schema["required"]) == required
+
+
+def test_a_second_sale_of_a_plate_is_409_with_the_first_policy(client: Client, partner: Partner) -> None:
+    first = buy(client, partner, COMPREHENSIVE).json()["data"]
+    again = buy(client, partner, COMPREHENSIVE)
+    assert again.status_code == 409
+    assert again.json()["errorData"] == {"policy_id": first["id"], "policy_number": None}
+
+
+def test_a_twin_of_a_loan_is_flagged_in_the_header(client: Client, partner: Partner) -> None:
+    first = buy(client, partner, CREDIT_LIFE)
+    again = buy(client, partner, CREDIT_LIFE)
+    assert "X-Possible-Duplicate-Of" not in first.headers
+    assert again.headers["X-Possible-Duplicate-Of"] == first.json()["data"]["id"]

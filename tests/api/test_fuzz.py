@@ -1,0 +1,44 @@
+"""Whatever is sent, the answer is a documented envelope and never a 5xx.
+
+The ordinary suite tries some 2,000 cases; `COVERDESK_FUZZ_CASES=20000 pytest tests/api/test_fuzz.py` the full size.
+"""
+
+import os
+from typing import Any
+
+import schemathesis
+from hypothesis import HealthCheck, Phase, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from core.api.app import api
+from core.store.engine import Store
+from tests.conftest import Partner
+
+DOCUMENT = api.openapi()
+OPERATIONS = sum(len(methods) for methods in DOCUMENT["paths"].values())
+STORES = 2
+CASES = max(2, int(os.environ.get("COVERDESK_FUZZ_CASES", "2000")) // OPERATIONS // STORES)
+ENVELOPE = {"responseCode", "responseText", "data"}
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+schema = schemathesis.openapi.from_dict(DOCUMENT)
+
+
+@schema.parametrize()
+@settings(
+    max_examples=CASES,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+    database=None,
+)
+def test_any_input_is_answered_as_documented(case: Any, store: Store, partner: Partner, server: str) -> None:
+    answer = case.call(base_url=f"{server}/v1", headers={"Authorization": f"Bearer {partner.test_key}"})
+    case.validate_response(answer, checks=CHECKS)
+    if "json" in answer.headers.get("content-type", [""])[0]:
+        assert set(answer.json()) >= ENVELOPE
+        assert (answer.json()["responseCode"] == 1) is (answer.status_code < 300)

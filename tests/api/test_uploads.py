@@ -1,0 +1,334 @@
+"""Uploads over the API: judged from their bytes, kept for their owner, served safely (contract L4, S15)."""
+
+import hashlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from core.covers.credit_life import CREDIT_LIFE
+from core.covers.fields import example
+from core.services import audit, files, staff
+from core.services.sign_in import COOKIE
+from core.settings import settings
+from core.store.engine import Store
+from core.store.scope import Scope
+from tests import papers
+from tests.api.conftest import Client
+from tests.conftest import Partner
+
+UPLOAD = "/v1/upload-file"
+BUY = "/v1/products/buy-credit-life"
+CUT_SHORT = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n%PDF'
+
+
+def send(client: Client, key: str, content: bytes, name: str = "paper.bin", **options: Any) -> httpx.Response:
+    return client.post(UPLOAD, key=key, files={"file": (name, content)}, **options)
+
+
+def uploaded(client: Client, key: str, content: bytes, name: str = "paper.bin") -> dict[str, Any]:
+    answer = send(client, key, content, name)
+    assert answer.status_code == 201, answer.text
+    data: dict[str, Any] = answer.json()["data"]
+    return data
+
+
+def on_disk() -> list[Path]:
+    return [path for path in Path(settings().files_url).rglob("*") if path.is_file()]
+
+
+def path_in(link: str) -> str:
+    return link.removeprefix("http://127.0.0.1:8501")
+
+
+@pytest.mark.parametrize(
+    ("content", "content_type", "suffix"),
+    [
+        (papers.picture("JPEG"), "image/jpeg", ".jpg"),
+        (papers.picture("PNG"), "image/png", ".png"),
+        (papers.picture("WEBP"), "image/webp", ".webp"),
+        (papers.pdf(), "application/pdf", ".pdf"),
+    ],
+)
+def test_accepted_kinds_are_kept_whatever_they_are_called(
+    client: Client, partner: Partner, content: bytes, content_type: str, suffix: str
+) -> None:
+    data = uploaded(client, partner.test_key, content, "offer.letter.exe")
+    assert data["content_type"] == content_type
+    assert data["file_name"] == f"offer.letter.exe{suffix}"
+    assert data["file_url"].startswith("http://127.0.0.1:8501/v1/files/")
+    served = client.get(path_in(data["file_url"]), key=partner.test_key)
+    assert served.headers["content-type"] == content_type
+    assert hashlib.sha256(served.content).hexdigest() == data["sha256"]
+    assert len(served.content) == data["size"]
+    (kept,) = on_disk()
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert kept.parent.stat().st_mode & 0o777 == 0o700
+    assert "offer" not in str(kept)
+
+
+def test_answer_says_what_happened(client: Client, partner: Partner) -> None:
+    answer = send(client, partner.test_key, papers.pdf()).json()
+    assert (answer["responseCode"], answer["responseText"]) == (1, "File uploaded")
+    assert set(answer["data"]) == {"file_url", "file_name", "content_type", "size", "sha256"}
+
+
+@pytest.mark.parametrize("form", ["JPEG", "PNG", "WEBP"])
+def test_what_a_camera_hides_in_a_picture_is_gone(client: Client, partner: Partner, form: str) -> None:
+    sent = papers.photograph(form)
+    assert papers.SECRET.encode() in sent
+    link = uploaded(client, partner.test_key, sent)["file_url"]
+    kept = client.get(path_in(link), key=partner.test_key).content
+    assert papers.SECRET.encode() not in kept
+    assert not papers.opened(kept).getexif()
+    assert papers.opened(kept).size == (48, 64), "the picture stands upright"
+
+
+def test_file_is_served_so_that_it_can_do_nothing(client: Client, partner: Partner) -> None:
+    link = uploaded(client, partner.test_key, papers.picture(), "my photo.jpg")["file_url"]
+    served = client.get(path_in(link), key=partner.test_key, headers={"Range": "bytes=x-"})
+    assert served.status_code == 200
+    assert served.headers["x-content-type-options"] == "nosniff"
+    assert served.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
+    assert served.headers["content-disposition"].startswith("inline; filename")
+    assert "no-store" in served.headers["cache-control"]
+
+
+def test_file_of_another_distributor_or_mode_is_not_found(client: Client, partner: Partner, stranger: Partner) -> None:
+    path = path_in(uploaded(client, partner.test_key, papers.pdf())["file_url"])
+    assert client.get(path, key=partner.test_key).status_code == 200
+    for key in (partner.live_key, stranger.test_key, stranger.live_key):
+        answer = client.get(path, key=key)
+        assert answer.status_code == 404
+        assert answer.json()["responseText"] == "File not found"
+    assert client.get(path).status_code == 401
+
+
+@pytest.mark.parametrize("code", ["nope", "a" * 26, "..%2f..%2fetc%2fpasswd", "x%00y"])
+def test_unknown_code_is_not_found(client: Client, partner: Partner, code: str) -> None:
+    assert client.get(f"/v1/files/{code}", key=partner.test_key).status_code == 404
+
+
+def test_file_that_left_the_disk_is_not_found(client: Client, partner: Partner) -> None:
+    path = path_in(uploaded(client, partner.test_key, papers.pdf())["file_url"])
+    for kept in on_disk():
+        kept.unlink()
+    assert client.get(path, key=partner.test_key).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"<html><script>alert(1)</script></html>",
+        b"<svg xmlns='http://www.w3.org/2000/svg'/>",
+        b"GIF89a" + b"\0" * 40,
+        b"MZ\x90\x00" + b"0" * 100,
+        b"plain words",
+    ],
+)
+def test_other_kinds_are_refused_whatever_they_claim_to_be(client: Client, partner: Partner, content: bytes) -> None:
+    answer = client.post(UPLOAD, key=partner.test_key, files={"file": ("a.png", content, "image/png")})
+    assert answer.status_code == 415
+    assert answer.json()["errorData"] == [{"field": "file", "message": "must be a JPEG, PNG, WebP or PDF file"}]
+    assert on_disk() == []
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "must not be empty"),
+        (papers.picture()[:300], "must be a picture that can be opened"),
+        (b"\xff\xd8\xff\xe0" + b"not a picture" * 20, "must be a picture that can be opened"),
+        (papers.picture("PNG", size=(8000, 5001), mode="1"), "must have at most 40,000,000 pixels"),
+        (papers.picture("PNG", size=(10_000, 9_001), mode="1"), "must have at most 40,000,000 pixels"),
+        (b"%PDF-1.7 and nothing else", "must be a PDF that can be opened"),
+        (papers.pdf(password=""), "must not be protected by a password"),
+        (papers.pdf(password="secret"), "must not be protected by a password"),
+    ],
+)
+def test_broken_or_locked_files_are_refused(client: Client, partner: Partner, content: bytes, message: str) -> None:
+    answer = send(client, partner.test_key, content)
+    assert answer.status_code == 400
+    assert answer.json()["errorData"] == [{"field": "file", "message": message}]
+    assert on_disk() == []
+
+
+def test_declared_size_is_refused_before_anything_is_read(client: Client, partner: Partner) -> None:
+    answer = send(client, partner.test_key, b"\0" * (files.LARGEST + 100_000))
+    assert answer.status_code == 413
+    assert answer.headers["connection"] == "close"
+
+
+@pytest.mark.parametrize("opening", [b'; name="file"; filename="a.pdf"', b'; name="note"'])
+def test_endless_body_is_refused_while_it_arrives(client: Client, partner: Partner, opening: bytes) -> None:
+    given = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal given
+        yield b"--x\r\nContent-Disposition: form-data" + opening + b"\r\n\r\n"
+        while given < 100 * 1024 * 1024:
+            given += 65_536
+            yield b"0" * 65_536
+
+    headers = {"Content-Type": "multipart/form-data; boundary=x"}
+    answer = client.post(UPLOAD, key=partner.test_key, content=endless(), headers=headers)
+    assert answer.status_code == (413 if b"filename" in opening else 400)
+    assert given <= files.LARGEST + 2 * 65_536
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"json": {"file": "x"}},
+        {"content": b"x", "headers": {"Content-Type": "text/plain"}},
+        {"data": {"file": "x"}},
+        {"content": b""},
+        {"files": {"file": b"x"}, "headers": {"Content-Encoding": "gzip"}},
+    ],
+)
+def test_body_that_is_no_form_is_of_the_wrong_media_type(
+    client: Client, partner: Partner, options: dict[str, Any]
+) -> None:
+    answer = client.post(UPLOAD, key=partner.test_key, **options)
+    assert answer.status_code == 415
+    assert answer.json()["responseText"] == "Send this body as multipart/form-data"
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [("other", ("a.pdf", papers.pdf()))],
+        [("file", (None, "just a text"))],
+        [("file", ("", b""))],
+        [("file", ("a.pdf", papers.pdf())), ("file", ("b.pdf", papers.pdf()))],
+        [("file", ("a.pdf", papers.pdf())), ("second", ("b.pdf", papers.pdf()))],
+        [("file", ("a.pdf", papers.pdf())), ("note", (None, "1")), ("note", (None, "2"))],
+        [("file", ("a.pdf", papers.pdf())), *((f"f{n}", (None, "1")) for n in range(41))],
+        [("file", ("a.pdf", papers.pdf())), ("note", (None, b"\xff\xfe"))],
+        [("file", ("a.pdf", papers.pdf())), ("note", (None, "x" * 20_000))],
+    ],
+    ids=["other name", "text", "nothing chosen", "twice", "second file", "text twice", "many", "no Unicode", "long"],
+)
+def test_form_must_hold_exactly_one_file_and_little_else(client: Client, partner: Partner, parts: list[Any]) -> None:
+    answer = client.post(UPLOAD, key=partner.test_key, files=parts)
+    assert answer.status_code == 400, answer.text
+    assert on_disk() == []
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body"),
+    [
+        ("multipart/form-data", b"--x--"),
+        ("multipart/form-data; boundary=x", b""),
+        ("multipart/form-data; boundary=x", b"no boundary at all"),
+        (
+            "multipart/form-data; boundary=x",
+            b'--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n%PDF',
+        ),
+        ("multipart/form-data; boundary=x", b"--x\r\nContent-Disposition: form-data\r\n\r\nx\r\n--x--"),
+    ],
+)
+def test_malformed_form_is_refused(client: Client, partner: Partner, content_type: str, body: bytes) -> None:
+    answer = client.post(UPLOAD, key=partner.test_key, content=body, headers={"Content-Type": content_type})
+    assert answer.status_code == 400
+    assert answer.json()["responseCode"] == 0
+
+
+def test_other_fields_of_the_form_are_named_as_ignored(client: Client, partner: Partner) -> None:
+    answer = send(client, partner.test_key, papers.pdf(), data={"note": "x", "folder": "y"})
+    assert answer.headers["x-ignored-fields"] == "folder,note"
+
+
+def test_same_key_and_file_replay_the_first_answer(client: Client, partner: Partner) -> None:
+    again = {"headers": {"Idempotency-Key": "once"}, "data": {"note": "x"}}
+    first, second = (send(client, partner.test_key, papers.pdf(), name, **again) for name in ("a.pdf", "b.pdf"))
+    assert second.json() == first.json()
+    assert second.headers["idempotent-replayed"] == "true"
+    assert len(on_disk()) == 1
+
+
+@pytest.mark.parametrize("changed", [{"content": papers.pdf(text="Another")}, {"data": {"note": "y"}}])
+def test_same_key_with_another_file_or_field_is_refused(
+    client: Client, partner: Partner, changed: dict[str, Any]
+) -> None:
+    headers = {"Idempotency-Key": "once"}
+    first: dict[str, Any] = {"content": papers.pdf(), "data": {"note": "x"}}
+    assert send(client, partner.test_key, headers=headers, **first).status_code == 201
+    assert send(client, partner.test_key, headers=headers, **{**first, **changed}).status_code == 409
+    assert len(on_disk()) == 1
+
+
+def test_refused_upload_leaves_its_key_free(client: Client, partner: Partner) -> None:
+    headers = {"Idempotency-Key": "once"}
+    assert send(client, partner.test_key, b"plain words", headers=headers).status_code == 415
+    assert send(client, partner.test_key, papers.pdf(), headers=headers).status_code == 201
+
+
+def test_upload_is_written_down(client: Client, partner: Partner, store: Store) -> None:
+    code = uploaded(client, partner.test_key, papers.pdf())["file_url"].rsplit("/", 1)[-1]
+    with store.reading(Scope.system()) as session:
+        (entry,) = audit.history(session, f"file {code}")
+        assert entry.action == "file uploaded"
+        assert entry.actor.startswith("key ")
+
+
+def signed_in(store: Store, role: str) -> dict[str, str]:
+    """The cookie of somebody who signed in."""
+    with store.writing(Scope.system()) as session:
+        staff_id = staff.add(
+            session, email=f"{role}@x.example", name="A", roles=[role], password="long enough for tests", actor="tests"
+        )
+        return {"Cookie": f"{COOKIE}={staff.open_session(session, staff_id)}"}
+
+
+@pytest.mark.parametrize("role", ["claims", "operations", "supervisor", "admin"])
+def test_desk_opens_files_of_both_modes_and_it_is_written_down(
+    client: Client, partner: Partner, store: Store, role: str
+) -> None:
+    cookie = signed_in(store, role)
+    for key in (partner.test_key, partner.live_key):
+        code = uploaded(client, key, papers.pdf())["file_url"].rsplit("/", 1)[-1]
+        answer = client.get(f"/files/{code}", headers=cookie)
+        assert answer.status_code == 200
+        assert answer.content == papers.pdf()
+        assert answer.headers["x-frame-options"] == "SAMEORIGIN"
+        with store.reading(Scope.system()) as session:
+            opening = audit.history(session, f"file {code}")[-1]
+            assert (opening.action, opening.actor) == ("file opened", f"staff {role}@x.example")
+
+
+def test_desk_door_is_shut_for_others(client: Client, partner: Partner, store: Store) -> None:
+    code = uploaded(client, partner.test_key, papers.pdf())["file_url"].rsplit("/", 1)[-1]
+    assert client.get(f"/files/{code}").status_code == 401
+    assert client.get(f"/files/{code}", key=partner.test_key).status_code == 401
+    assert client.get(f"/files/{code}", headers=signed_in(store, "finance")).status_code == 403
+    assert client.get(f"/files/{'a' * 26}", headers=signed_in(store, "claims")).status_code == 404
+
+
+def buy(client: Client, key: str, link: str) -> httpx.Response:
+    return client.post(BUY, key=key, json={**example(CREDIT_LIFE.request), "id_image_url": link})
+
+
+def test_purchase_takes_a_link_to_an_upload_of_its_own(client: Client, partner: Partner) -> None:
+    link = uploaded(client, partner.test_key, papers.picture())["file_url"]
+    assert buy(client, partner.test_key, link).status_code == 201
+    assert buy(client, partner.test_key, "https://elsewhere.example/v1/files/x.jpg").status_code == 201
+
+
+def test_purchase_refuses_a_link_to_somebody_elses_upload(client: Client, partner: Partner, stranger: Partner) -> None:
+    code = uploaded(client, partner.test_key, papers.picture())["file_url"].rsplit("/", 1)[-1]
+    links = [
+        f"http://127.0.0.1:8501/v1/files/{code}",
+        f"https://127.0.0.1:8501/files/{code}?download",
+        f"HTTP://127.0.0.1:8501/v1/../v1//files/{code}/",
+        f"http://127.0.0.1:8501/v1/%66iles/{code}",
+        "http://127.0.0.1:8501/v1/files/nothing",
+    ]
+    for key in (stranger.test_key, partner.live_key):
+        for link in links:
+            answer = buy(client, key, link)
+            assert answer.status_code == 400, link
+            assert answer.json()["errorData"][0]["field"] == "id_image_url"
+        assert client.get("/v1/purchase", key=key).json()["data"]["total_count"] == 0

@@ -1,0 +1,66 @@
+"""The shipped catalogue as covers see it: rates by product, and requests made of examples."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from core.covers.cover import Cover, Price, Rates
+from core.covers.fields import example
+from core.covers.request import Request, read
+from core.errors import InvalidInput
+from core.services.catalogue import SHIPPED
+
+GOLDEN = Path(__file__).parent / "golden"
+STILL = datetime(2026, 11, 20, 7, 8, tzinfo=UTC)
+
+
+@cache
+def products() -> dict[str, dict[str, Any]]:
+    rows = json.loads((SHIPPED / "products.json").read_text(encoding="utf-8"))
+    return {row["id"]: row for row in rows}
+
+
+def rates(product_id: str, **changed: Any) -> Rates:
+    """The rates that a shipped product charges; `changed` replaces some of them."""
+    row = products()[product_id]
+    shipped = Rates(
+        price=Decimal(row["price"]),
+        dynamic=row["is_dynamic_pricing"],
+        cover_months=int(row["cover_period"]),
+        meta=row["meta"],
+    )
+    return replace(shipped, **changed)
+
+
+def golden_file(cover: Cover[Any]) -> Path:
+    """Where the golden figures of a cover are kept."""
+    return GOLDEN / f"{cover.key.replace('/', '-')}.json"
+
+
+def body(cover: Cover[Any], **changed: Any) -> dict[str, Any]:
+    """The example body of a cover with some fields changed; one that is None is left out."""
+    merged = {**example(cover.request), **changed}
+    return {name: value for name, value in merged.items() if value is not None}
+
+
+def request(cover: Cover[Any], **changed: Any) -> Any:
+    return read(cover.request, body(cover, **changed))
+
+
+def price(cover: Cover[Any], **changed: Any) -> Price:
+    """What the changed example of a cover costs by its shipped product."""
+    asked = request(cover, **changed)
+    return cover.premium(asked, rates(asked.product_id))
+
+
+def faults(model: type[Request], data: Any) -> dict[str, str]:
+    """The message for each broken field of a body; empty when the body is right."""
+    try:
+        read(model, data)
+    except InvalidInput as error:
+        return {fault.field: fault.message for fault in error.faults}
+    return {}

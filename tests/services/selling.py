@@ -1,0 +1,61 @@
+"""Sales of the examples of covers, for the tests of services."""
+
+from typing import Any
+
+import pytest
+
+from core.covers.cover import Cover
+from core.covers.shelf import COVERS
+from core.errors import DuplicateRisk
+from core.services import buying, purchases
+from core.services.buying import Sale
+from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import Policy
+from tests.conftest import Partner
+from tests.covers import shipped
+
+every_cover = pytest.mark.parametrize("cover", COVERS, ids=lambda cover: cover.key)
+every_auto_cover = pytest.mark.parametrize(
+    "cover", [cover for cover in COVERS if "auto" in cover.title], ids=lambda cover: cover.key
+)
+
+
+def sell(
+    store: Store,
+    partner: Partner,
+    cover: Cover[Any],
+    *,
+    is_live: bool = False,
+    scope: Scope | None = None,
+    **changed: Any,
+) -> Sale:
+    """One sale of a cover's example, with some fields changed."""
+    asked = shipped.request(cover, **changed)
+    with store.writing(scope or partner.scope(is_live=is_live)) as session:
+        return buying.sell(session, cover, asked, partner.seller(is_live=is_live))
+
+
+def kept(store: Store, partner: Partner, sale: Sale) -> Policy:
+    with store.reading(partner.scope()) as session:
+        policy = session.get_one(Policy, sale.policy_id)
+        session.expunge(policy)
+        return policy
+
+
+def plate_field(cover: Cover[Any]) -> str:
+    return (
+        "registration_number" if "registration_number" in cover.request.model_fields else "vehicle_registration_number"
+    )
+
+
+def refusal(store: Store, partner: Partner, cover: Cover[Any], **changed: Any) -> Any:
+    with pytest.raises(DuplicateRisk) as refused:
+        sell(store, partner, cover, **changed)
+    assert refused.value.status == 409
+    return refused.value.detail
+
+
+def sold(store: Store, scope: Scope) -> int:
+    with store.reading(scope) as session:
+        return purchases.page(session).total_count
