@@ -12,6 +12,7 @@ from starlette.middleware import Middleware
 from core import logs
 from core.api.app import routes
 from core.api.headers import SecurityHeaders
+from core.settings import settings
 from core.store.engine import store
 from core.ui import unavailable
 
@@ -22,7 +23,8 @@ WARM = ("pandas", "plotly.express", "plotly.graph_objects")
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
-    """Open the store and load what is slow, before the first visitor; close the store at the end."""
+    """Refuse to start without a secret, open the store, load what is slow; close the store at the end."""
+    settings().secret()
     anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
     for name in WARM:
         importlib.import_module(name)

@@ -18,7 +18,7 @@ def now() -> datetime:
 
 def today() -> date:
     """The current calendar day in Lagos, where the business is."""
-    return now().astimezone(LAGOS).date()
+    return lagos_day(now())
 
 
 @contextmanager
@@ -29,6 +29,11 @@ def frozen(at: datetime) -> Iterator[None]:
         yield
     finally:
         _frozen.pop()
+
+
+def lagos_day(instant: datetime) -> date:
+    """The calendar day of an instant in Lagos; midnight UTC, where terms start, lies in the same day there."""
+    return instant.astimezone(LAGOS).date()
 
 
 def midnight(day: date) -> datetime:

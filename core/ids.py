@@ -1,6 +1,7 @@
 """The only source of ids and secrets: UUIDv7 (time-ordered), numbered codes, random tokens."""
 
 import os
+import re
 import secrets
 import threading
 from base64 import b32encode
@@ -43,6 +44,11 @@ def parse(value: str, field: str = "id") -> UUID:
 def code() -> str:
     """A 128-bit random code in 26 letters and digits: for certificates and stored files."""
     return b32encode(secrets.token_bytes(16)).decode().rstrip("=").lower()
+
+
+def is_code(value: str) -> bool:
+    """True for a text that `code` could have made."""
+    return re.fullmatch(r"[a-z2-7]{26}", value) is not None
 
 
 def token() -> str:

@@ -10,9 +10,9 @@ from core.ui import demonstration, frame, navigation, signing_in, unavailable
 st.set_page_config(page_title="Coverdesk", page_icon=frame.ICON, layout="wide")
 with unavailable.explained():
     person = frame.current()
-    if person is None:
+    page = navigation.page_for(person) if person else None
+    demonstration.banner()
+    if page is None:
         signing_in.screen(frame.LOGO)
     else:
-        page = navigation.page_for(person)
-        demonstration.banner()
         page.run()

@@ -1,8 +1,8 @@
 """The API as one application, and the plain routes that stand beside it."""
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.openapi.docs import get_swagger_ui_html
@@ -11,12 +11,28 @@ from fastapi_offline.core import _STATIC_PATH as SWAGGER_FILES
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import HTMLResponse
-from starlette.routing import BaseRoute, Mount, Route
-from starlette.types import Receive, Send
-from starlette.types import Scope as Connection
+from starlette.routing import BaseRoute, Mount
+from starlette.types import ASGIApp
 
 from core import logs
-from core.api import buying, failures, health, lookups, openapi, policies, pricing, products, purchases, signing
+from core.api import (
+    buying,
+    certificates,
+    claims,
+    customers,
+    exporting,
+    failures,
+    files,
+    health,
+    lookups,
+    openapi,
+    policies,
+    pricing,
+    products,
+    purchases,
+    renewals,
+    signing,
+)
 from core.api.auth import KeyGate
 from core.api.bodies import StrictRoute
 from core.api.headers import SecurityHeaders
@@ -36,7 +52,7 @@ api = FastAPI(
 api.router.route_class = StrictRoute
 failures.install(api)
 # `/products/{id}` comes last, so that no lookup under /products is taken for an id.
-for room in (lookups, buying, pricing, purchases, policies, products):
+for room in (lookups, buying, pricing, renewals, purchases, policies, customers, claims, files, products):
     api.include_router(room.router)
 api.mount("/docs/files", StaticFiles(directory=SWAGGER_FILES), name="docs-files")
 api.openapi = lambda: openapi.document(api)  # type: ignore[method-assign]
@@ -67,18 +83,19 @@ async def _alone(_: Starlette) -> AsyncIterator[None]:
     store().close()
 
 
-class _Bare:
-    """/v1 without its slash is an unknown path of the API, not a page of the screens."""
-
-    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
-        inside: Any = {**scope, "path": "/v1/", "root_path": "/v1"}
-        await api(inside, receive, send)
+def _everything_under(prefix: str, application: ASGIApp) -> Mount:
+    """A mount that takes its bare prefix too, and paths with a line break, which a plain one lets go by."""
+    mount = Mount(prefix, application)
+    mount.path_regex = re.compile(rf"^{prefix}(?:/|\Z)(?P<path>.*)\Z", re.DOTALL)
+    return mount
 
 
 routes: list[BaseRoute] = [
-    Route("/v1", _Bare()),
-    Mount("/v1", api),
+    _everything_under("/v1", api),
     *signing.routes,
+    *files.routes,
+    *certificates.routes,
+    *exporting.routes,
     *health.routes,
 ]
 app = Starlette(routes=routes, middleware=[Middleware(SecurityHeaders)], lifespan=_alone)

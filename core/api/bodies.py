@@ -47,12 +47,22 @@ class StrictRoute(APIRoute):
 
         async def strictly(request: Request) -> Response:
             if request.method == "POST":
-                media_type = request.headers.get("content-type", "").split(";")[0].strip().lower()
-                if media_type != "application/json" or request.headers.get("content-encoding"):
-                    raise Refused(WrongMediaType())
+                _refuse_other_media(request)
             return await handle(StrictRequest(request.scope, request.receive))
 
         return strictly
+
+
+async def read(request: Request, *, wanted: str) -> Any:
+    """The parsed JSON body of a route that also takes other bodies; `wanted` names them all."""
+    _refuse_other_media(request, wanted)
+    return await StrictRequest(request.scope, request.receive).json()
+
+
+def _refuse_other_media(request: Request, wanted: str = "application/json") -> None:
+    media_type = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    if media_type != "application/json" or request.headers.get("content-encoding"):
+        raise Refused(WrongMediaType(f"Send this body as {wanted}"))
 
 
 def parse(body: bytes) -> Any:

@@ -49,7 +49,9 @@ def _answer(cover: Cover[Any], sale: buying.Sale) -> Any:
     return envelope.answer(data, "Purchase Successful", headers=headers)
 
 
-class _UnderPolicy(openapi.Shape):
+class UnderPolicy(openapi.Shape):
+    """An answer that carries the policy under its own name."""
+
     policy: PolicyRecord
 
 
@@ -61,6 +63,6 @@ for _cover in COVERS:
         status_code=201,
         summary=_cover.title,
         operation_id=_cover.key.replace("/", "-"),
-        responses=openapi.answers(PolicyRecord if _cover.answer is Answer.DIRECT else _UnderPolicy, status=201),
+        responses=openapi.answers(PolicyRecord if _cover.answer is Answer.DIRECT else UnderPolicy, status=201),
         openapi_extra=openapi.body_example(_cover.request),
     )

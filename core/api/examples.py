@@ -31,6 +31,7 @@ BY_SHAPE: Mapping[str, Callable[[], Any]] = {
     "Policy": samples.policy,
     "UnderPolicy": _one("policy", samples.policy),
     "OnePolicy": _one("policy", samples.policy),
+    "Price": samples.price,
     "Claims": _page("claims", claim_samples.claim),
     "Claim": _one("claim", claim_samples.claim),
     "File": claim_samples.file,
@@ -40,6 +41,8 @@ BY_SHAPE: Mapping[str, Callable[[], Any]] = {
     "StatesWithLgas": lambda: _first(reference.states()),
     "VehicleMakes": lambda: _first(reference.vehicle_makes(None)),
     "VehicleModels": lambda: _first(reference.vehicle_models(reference.vehicle_makes(None)[0].id, None)),
+    "Renewals": _page("renewals", samples.renewal),
+    "Renewal": samples.renewal,
     "Customers": _page("customers", samples.customer),
     "Customer": _one("customer", samples.customer),
 }

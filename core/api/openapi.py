@@ -1,12 +1,14 @@
 """The OpenAPI page: every status, envelope and example, stated from the declarations that run."""
 
-from functools import cache
+from datetime import date
+from functools import cache, lru_cache
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 
+from core import clock
 from core.api.envelope import Failure, documented
 from core.api.examples import BY_SHAPE
 from core.covers.fields import example
@@ -105,6 +107,11 @@ def form_body(content: dict[str, Any]) -> dict[str, Any]:
 
 def document(app: FastAPI) -> dict[str, Any]:
     """The OpenAPI document; dates in its examples are near today, so it is made anew each day."""
+    return _document_of(app, clock.today())
+
+
+@lru_cache(maxsize=1)
+def _document_of(app: FastAPI, _: date) -> dict[str, Any]:
     made = get_openapi(
         title=app.title,
         version=app.version,

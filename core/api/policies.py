@@ -1,4 +1,4 @@
-"""Policies over the API: list and one."""
+"""Policies over the API: list, search, one."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Response
 from core.api import openapi
 from core.api.auth import Signed
 from core.api.envelope import success
-from core.api.queries import Id, PageQuery
+from core.api.queries import Id, PageQuery, PolicyQuery
 from core.services import policies
 from core.services.paging import Page
 from core.services.shapes import PolicyRecord
@@ -16,23 +16,32 @@ from core.store.engine import reading
 router = APIRouter(prefix="/policies", tags=["Policies"])
 
 
-class _Policies(openapi.Shape):
+class Policies(openapi.Shape):
+    """A page of policies."""
+
     policies: list[PolicyRecord]
     total_count: int
 
 
-class _Policy(openapi.Shape):
+class _OnePolicy(openapi.Shape):
     policy: PolicyRecord
 
 
-@router.get("", responses=openapi.answers(_Policies), summary="List policies")
+@router.get("", responses=openapi.answers(Policies), summary="List policies")
 def list_policies(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
     """Every policy of yours in its list form, newest first."""
     with reading(caller.scope) as session:
         return _page(policies.page(session, paging=query.paging()))
 
 
-@router.get("/{policy_id}", responses=openapi.answers(_Policy, found=True), summary="One policy")
+@router.get("/search", responses=openapi.answers(Policies), summary="Search policies")
+def search_policies(caller: Signed, query: Annotated[PolicyQuery, Query()]) -> Response:
+    """Policies that meet every condition given; `status` true means in force now."""
+    with reading(caller.scope) as session:
+        return _page(policies.page(session, query.wanted(), query.paging()))
+
+
+@router.get("/{policy_id}", responses=openapi.answers(_OnePolicy, found=True), summary="One policy")
 def one_policy(caller: Signed, policy_id: Id) -> Response:
     """One policy with its customer, insurer, purchase and product in full."""
     with reading(caller.scope) as session:

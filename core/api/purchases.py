@@ -16,7 +16,9 @@ from core.store.engine import reading
 router = APIRouter(prefix="/purchase", tags=["Purchases"])
 
 
-class _Purchases(openapi.Shape):
+class Purchases(openapi.Shape):
+    """A page of purchases."""
+
     purchases: list[PurchaseRecord]
     total_count: int
 
@@ -25,14 +27,14 @@ class _Purchase(openapi.Shape):
     purchase: PurchaseRecord
 
 
-@router.get("", responses=openapi.answers(_Purchases), summary="List purchases")
+@router.get("", responses=openapi.answers(Purchases), summary="List purchases")
 def list_purchases(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
     """Every purchase of yours, newest first, with customer, product, category and insurer."""
     with reading(caller.scope) as session:
         return _page(purchases.page(session, paging=query.paging()))
 
 
-@router.get("/search", responses=openapi.answers(_Purchases), summary="Search purchases")
+@router.get("/search", responses=openapi.answers(Purchases), summary="Search purchases")
 def search_purchases(caller: Signed, query: Annotated[PurchaseQuery, Query()]) -> Response:
     """Purchases that meet every condition given."""
     with reading(caller.scope) as session:

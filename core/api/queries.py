@@ -12,6 +12,7 @@ from core import clock, ids
 from core.covers.fields import fault, one_of
 from core.covers.request import Request, refuse_unless
 from core.errors import InvalidInput
+from core.services.customers import CustomerFilter
 from core.services.filters import SalesFilter, Span
 from core.services.paging import Paging
 
@@ -58,12 +59,8 @@ def _moment(value: Any) -> date | datetime:
     raise fault("must be YYYY-MM-DD or an ISO 8601 timestamp")
 
 
-Id = Annotated[UUID, BeforeValidator(_uuid), WithJsonSchema({"type": "string", "format": "uuid"})]
-Ids = Annotated[
-    list[UUID],
-    BeforeValidator(_uuids),
-    WithJsonSchema({"type": "array", "items": {"type": "string", "format": "uuid"}}),
-]
+Id = Annotated[UUID, BeforeValidator(_uuid)]
+Ids = Annotated[list[UUID], BeforeValidator(_uuids)]
 Boolean = Annotated[bool, BeforeValidator(_boolean), WithJsonSchema({"type": "string", "enum": ["true", "false"]})]
 Moment = Annotated[date | datetime, BeforeValidator(_moment), WithJsonSchema(_DAY)]
 Text = Annotated[str, Field(max_length=200)]
@@ -130,6 +127,45 @@ class PurchaseQuery(SalesQuery):
 
     def _more(self) -> dict[str, Any]:
         return {"customer_type": self.customer_type or "all"}
+
+
+class RenewalQuery(SalesQuery):
+    """The search of renewals."""
+
+    status: Boolean | None = None
+    product_id: Id | None = None
+
+    def _more(self) -> dict[str, Any]:
+        return {"status": self.status, "product_ids": [self.product_id] if self.product_id else ()}
+
+
+class PolicyQuery(SalesQuery):
+    """The search of policies; only your own id as `distributor_id` finds anything."""
+
+    status: Boolean | None = None
+    distributor_id: Id | None = None
+    customer_type: CustomerTypes | None = None
+
+    def _more(self) -> dict[str, Any]:
+        return {
+            "status": self.status,
+            "distributor_ids": [self.distributor_id] if self.distributor_id else (),
+            "customer_type": self.customer_type or "all",
+        }
+
+
+class CustomerQuery(PageQuery):
+    """What a list of customers can be narrowed by."""
+
+    search: Text | None = None
+    active: Boolean | None = None
+    start_date: Moment | None = None
+    end_date: Moment | None = None
+
+    def wanted(self) -> CustomerFilter:
+        """The filter as services want it; an end before its start is refused."""
+        created = span(self, "start_date", "end_date")
+        return CustomerFilter(search=self.search, active=self.active, created=created)
 
 
 def span(query: Request, start: str, end: str) -> Span:

@@ -1,11 +1,12 @@
 """The last resort: whatever went wrong, the answer is an envelope without internals."""
 
 import structlog
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
 from core.api.envelope import failure
-from core.errors import CoverdeskError
+from core.errors import CoverdeskError, InvalidInput
 
 log = structlog.get_logger("coverdesk.api")
 
@@ -30,6 +31,8 @@ class LastResort:
         except Exception as error:
             if scope["type"] != "http" or started:
                 raise
+            if isinstance(error, ClientDisconnect):
+                error = InvalidInput.one("body", "stopped arriving")
             if not isinstance(error, CoverdeskError):
                 log.exception("unhandled", path=scope["path"], error=type(error).__name__)
                 error = CoverdeskError()

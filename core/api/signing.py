@@ -24,6 +24,7 @@ def complete(request: Request) -> Response:
     try:
         with writing(Scope.system()) as session:
             token = sign_in.complete(session, request.query_params.get("t", ""))
+            staff.end_session(session, request.cookies.get(sign_in.COOKIE, ""))
     except StoreUnavailable:
         return _unavailable()
     except CoverdeskError:

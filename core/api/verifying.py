@@ -93,8 +93,7 @@ class Replay:
     def _filled(self, example: dict[str, Any]) -> dict[str, Any]:
         known = {name: self.known[name] for name in ("policy_id", "policy_number") if name in self.known}
         unique: dict[str, str] = {name: f"CD{secrets.token_hex(4).upper()}" for name in _UNIQUE}
-        better = {name: value for name, value in {**unique, **known}.items() if name in example}
-        return {**example, **better}
+        return {**example, **{name: value for name, value in (unique | known).items() if name in example}}
 
     def _form(self, media: dict[str, Any]) -> dict[str, Any]:
         schema = self._resolved(media["schema"])

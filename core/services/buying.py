@@ -8,7 +8,19 @@ from core import ids, money
 from core.covers import parts
 from core.covers.cover import Cover, Price, Term
 from core.errors import InvalidInput
-from core.services import audit, customers, numbering, personal, policies, products, risks, submissions
+from core.services import (
+    audit,
+    certificates,
+    customers,
+    file_links,
+    numbering,
+    personal,
+    policies,
+    products,
+    risks,
+    submissions,
+)
+from core.services.file_links import Owner
 from core.services.products import OnSale
 from core.services.shapes import PolicyRecord
 from core.store.scope import ScopedSession
@@ -24,6 +36,11 @@ class Seller:
     actor: str
     source: str = "api"
     batch_id: UUID | None = None
+
+    @property
+    def owner(self) -> Owner:
+        """Whose files the sale may link to."""
+        return Owner(distributor_id=self.distributor_id, is_live=self.is_live)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,9 +63,11 @@ def quote(session: ScopedSession, cover: Cover[Any], request: Any, distributor_i
 def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller) -> Sale:
     """Sell one policy; everything it writes belongs to the session's transaction.
 
-    Refuses with InvalidInput for a product or plan that this endpoint does not sell or a premium of
-    nothing, and with DuplicateRisk when the same thing is insured for these dates (contract S4, S12).
+    Refuses with InvalidInput for a product or plan that this endpoint does not sell, a premium of nothing
+    or a link to somebody else's file, and with DuplicateRisk when the same thing is insured for these
+    dates (contract S4, S12, S15).
     """
+    file_links.refuse_foreign(session, request, seller.owner)
     product = products.on_sale(session, cover, request.product_id, seller.distributor_id)
     price, term = cover.premium(request, product.rates), cover.term(request, product.rates)
     if not price.total:
@@ -71,7 +90,6 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
     if cover.birth.active:
         policy.policy_number = numbering.next_number(session, product.provider_segment, product.number_series)
         policy.number_key = numbering.key(policy.policy_number)
-        policy.certificate_code = ids.code()
     session.insert(purchase, policy, *_certificate(policy))
     submissions.open_for(session, policy, product.provider_segment)
     record = policies.record_of(policy, cover)
@@ -156,16 +174,8 @@ def _policy(
 
 
 def _certificate(policy: Policy) -> list[Certificate]:
-    if policy.certificate_code is None or policy.start_at is None or policy.expiration_at is None:
+    if not policy.activated or policy.start_at is None or policy.expiration_at is None:
         return []
     return [
-        Certificate(
-            distributor_id=policy.distributor_id,
-            is_live=policy.is_live,
-            code=policy.certificate_code,
-            policy_id=policy.id,
-            start_at=policy.start_at,
-            expiration_at=policy.expiration_at,
-            created_at=policy.created_at,
-        )
+        certificates.issued(policy, start_at=policy.start_at, expiration_at=policy.expiration_at, at=policy.created_at)
     ]

@@ -21,6 +21,11 @@ _PERSONAL = ("verification_number", "bvn_number")
 
 def load(session: ScopedSession, folder: Path = SHIPPED) -> int:
     """Add what the store does not have yet; returns how many records were new."""
+    return sum(session.insert_once(row) for row in shipped_rows(folder))
+
+
+def shipped_rows(folder: Path = SHIPPED) -> list[Any]:
+    """Insurers, categories, and products with their first versions, in the order in which they refer."""
     providers, categories, products = (_read(folder / f"{n}.json") for n in ("providers", "categories", "products"))
     provider_ids = {row["segment"]: UUID(row["id"]) for row in providers}
     category_ids = {row["name"]: UUID(row["id"]) for row in categories}
@@ -28,7 +33,7 @@ def load(session: ScopedSession, folder: Path = SHIPPED) -> int:
     rows += [ProductCategory(id=category_ids[row["name"]], name=row["name"], **_TIMES) for row in categories]
     for row in products:
         rows += _product(row, provider_ids[row["provider"]], category_ids[row["category"]])
-    return sum(session.insert_once(row) for row in rows)
+    return rows
 
 
 _TIMES: dict[str, Any] = {"created_at": SHIPPED_AT, "updated_at": SHIPPED_AT}

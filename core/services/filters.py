@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.store.tables import Customer, Policy
+from core.store.tables import Customer, Policy, Product
 
 CustomerType = Literal["principal", "beneficiary", "all"]
 
@@ -56,6 +56,17 @@ class SalesFilter:
         """True when a condition reads the policy beside the record."""
         return bool(self.expiring) or self.customer_type != "all"
 
+    @property
+    def of_catalogue(self) -> bool:
+        """True when nothing but times, products and distributors narrows the sales."""
+        return not (
+            self.concerns_policy
+            or self.customer_id
+            or self.customer_email
+            or self.request_sources
+            or self.status is not None
+        )
+
 
 def on_record(wanted: SalesFilter, table: Any) -> list[sa.ColumnElement[bool]]:
     """Conditions on a table that carries the ids of a sale (purchase, renewal or policy)."""
@@ -74,6 +85,19 @@ def on_record(wanted: SalesFilter, table: Any) -> list[sa.ColumnElement[bool]]:
     if wanted.customer_email:
         mine = sa.select(col(Customer.id)).where(col(Customer.email_key) == wanted.customer_email.lower())
         conditions.append(col(table.customer_id).in_(mine))
+    return conditions
+
+
+def on_catalogue(wanted: SalesFilter, table: Any) -> list[sa.ColumnElement[bool]]:
+    """Conditions on a table that carries only product and distributor; a product keeps its insurer and category."""
+    conditions: list[sa.ColumnElement[bool]] = []
+    if wanted.distributor_ids:
+        conditions.append(col(table.distributor_id).in_(wanted.distributor_ids))
+    if wanted.product_ids:
+        conditions.append(col(table.product_id).in_(wanted.product_ids))
+    for ids, column in ((wanted.provider_ids, Product.provider_id), (wanted.category_ids, Product.product_category_id)):
+        if ids:
+            conditions.append(col(table.product_id).in_(sa.select(col(Product.id)).where(col(column).in_(ids))))
     return conditions
 
 

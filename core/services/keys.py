@@ -13,6 +13,7 @@ from sqlmodel import col
 from core import clock, ids, seal
 from core.errors import NotFound, Unauthorized
 from core.services import audit
+from core.services.file_links import Owner
 from core.store.scope import Scope, ScopedSession
 from core.store.tables import ApiKey, Distributor
 
@@ -34,6 +35,11 @@ class Caller:
     def scope(self) -> Scope:
         """What this key may see and write."""
         return Scope.of(self.distributor_id, is_live=self.is_live)
+
+    @property
+    def owner(self) -> Owner:
+        """Whose the files are that this key sends."""
+        return Owner(distributor_id=self.distributor_id, is_live=self.is_live)
 
     @property
     def actor(self) -> str:

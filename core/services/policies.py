@@ -62,6 +62,24 @@ def one(session: ScopedSession, policy_id: UUID) -> PolicyRecord:
     }
 
 
+def locked(session: ScopedSession, policy_id: UUID) -> Policy:
+    """The row of one policy as it is now, held until the transaction ends; NotFound when unknown here."""
+    return _row(session, sa.select(Policy).where(col(Policy.id) == policy_id).with_for_update())
+
+
+def row(session: ScopedSession, policy_id: UUID) -> Policy:
+    """The row of one policy for other services to read; NotFound when unknown here."""
+    return _row(session, sa.select(Policy).where(col(Policy.id) == policy_id))
+
+
+def _row(session: ScopedSession, query: AnySelect) -> Policy:
+    found = session.execute(query.where(col(Policy.deleted_at).is_(None)).execution_options(populate_existing=True))
+    policy: Policy | None = found.scalar_one_or_none()
+    if policy is None:
+        raise NotFound("Policy not found")
+    return policy
+
+
 def conditions_of(wanted: SalesFilter) -> list[sa.ColumnElement[bool]]:
     """The conditions of a filter on policies; `status` true means in force now (contract P5)."""
     conditions = [*filters.on_record(wanted, Policy), *filters.on_policy(wanted), col(Policy.deleted_at).is_(None)]

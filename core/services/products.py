@@ -56,12 +56,16 @@ def _current() -> AnySelect:
         .correlate(Product)
         .scalar_subquery()
     )
+    return _versions().where(col(ProductVersion.effective_at) == newest, col(Product.deleted_at).is_(None))
+
+
+def _versions() -> AnySelect:
+    """Every version of every product, with category and provider."""
     return (
         sa.select(Product, ProductVersion, ProductCategory, Provider)
         .join(ProductVersion, col(ProductVersion.product_id) == col(Product.id))
         .join(ProductCategory, col(ProductCategory.id) == col(Product.product_category_id))
         .join(Provider, col(Provider.id) == col(Product.provider_id))
-        .where(col(ProductVersion.effective_at) == newest, col(Product.deleted_at).is_(None))
     )
 
 
@@ -89,7 +93,7 @@ def page(session: ScopedSession, wanted: ProductFilter, paging: Paging, *, is_li
     found = session.execute(
         query.order_by(col(Product.name), col(Product.id)).limit(paging.limit).offset(paging.offset)
     )
-    return Page([_product(*row, is_live=is_live) for row in found], total)
+    return Page([record(*row, is_live=is_live) for row in found], total)
 
 
 def one(session: ScopedSession, product_id: UUID, *, is_live: bool) -> ProductRecord:
@@ -99,13 +103,13 @@ def one(session: ScopedSession, product_id: UUID, *, is_live: bool) -> ProductRe
     ).one_or_none()
     if row is None:
         raise NotFound("Product not found")
-    return _product(*row, is_live=is_live)
+    return record(*row, is_live=is_live)
 
 
 def embedded(session: ScopedSession) -> Mapping[tuple[UUID, bool], ProductRecord]:
     """Every product by id and mode, sold or not, for embedding in other records."""
     rows = session.execute(_current()).all()
-    return {(row[0].id, live): _product(*row, is_live=live) for row in rows for live in (True, False)}
+    return {(row[0].id, live): record(*row, is_live=live) for row in rows for live in (True, False)}
 
 
 def categories(session: ScopedSession, *, is_live: bool) -> list[CategoryRecord]:
@@ -137,6 +141,11 @@ def offered(session: ScopedSession, cover: Cover[Any], distributor_id: UUID) -> 
         .order_by(col(Product.name), col(Product.id))
     )
     return [_on_sale(*row) for row in rows]
+
+
+def as_sold(session: ScopedSession, version_id: UUID) -> OnSale:
+    """A product with the rates of one version, still on sale or not: what a sold policy keeps (contract S4)."""
+    return _on_sale(*session.execute(_versions().where(col(ProductVersion.id) == version_id)).one())
 
 
 def rates_of(product: Product, version: ProductVersion) -> Rates:
@@ -215,11 +224,12 @@ _AS_KEPT_PRODUCT = (
 )
 
 
-def _product(
+def record(
     row: Product, version: ProductVersion, group: ProductCategory, insurer: Provider, *, is_live: bool
 ) -> ProductRecord:
+    """A product with one version of its rates as its record, category and insurer embedded."""
     kept = {name: getattr(row, name) for name in _AS_KEPT_PRODUCT}
-    record = {
+    whole = {
         "id": str(row.id),
         "is_live": is_live,
         **kept,
@@ -234,4 +244,4 @@ def _product(
         "provider": provider(insurer),
         **records.timed(row),
     }
-    return cast(ProductRecord, record)
+    return cast(ProductRecord, whole)

@@ -8,9 +8,18 @@ from functools import cache
 from typing import Any
 from uuid import UUID
 
-from core.services import catalogue, policies, products, records
-from core.services.shapes import CategoryRecord, CustomerRecord, PolicyRecord, ProductRecord, PurchaseRecord
-from core.store.tables import Customer, Policy, Product, ProductCategory, ProductVersion, Provider, Purchase
+from core.covers import credit_life
+from core.covers.fields import example
+from core.services import catalogue, policies, products, records, renewal_records
+from core.services.shapes import (
+    CategoryRecord,
+    CustomerRecord,
+    PolicyRecord,
+    ProductRecord,
+    PurchaseRecord,
+    RenewalRecord,
+)
+from core.store.tables import Customer, Policy, Product, ProductCategory, ProductVersion, Provider, Purchase, Renewal
 
 _AT = datetime(2026, 11, 20, 7, 8, tzinfo=UTC)
 _UNTIL = datetime(2027, 11, 20, tzinfo=UTC)
@@ -19,6 +28,7 @@ DISTRIBUTOR = UUID("01a1f7c0-3c00-7000-8000-0000000000d1")
 CUSTOMER = UUID("01a1f7c0-3c00-7000-8000-0000000000c1")
 PURCHASE = UUID("01a1f7c0-3c00-7000-8000-0000000000e1")
 POLICY = UUID("01a1f7c0-3c00-7000-8000-0000000000f1")
+RENEWAL = UUID("01a1f7c0-3c00-7000-8000-0000000000a1")
 
 
 @cache
@@ -135,6 +145,32 @@ def sold() -> tuple[Customer, Product, Provider, Policy]:
     return _customer(), row, insurer, _policy()
 
 
+def renewal() -> RenewalRecord:
+    """One more term of it."""
+    taken = _purchase()
+    row = Renewal(
+        id=RENEWAL,
+        policy_id=POLICY,
+        purchase_id=PURCHASE,
+        product_version_id=taken.product_version_id,
+        total_minor=taken.total_minor,
+        mca_profit_minor=taken.mca_profit_minor,
+        distributor_profit_minor=taken.distributor_profit_minor,
+        previous_expiration_at=_UNTIL,
+        start_at=_UNTIL,
+        expiration_at=_UNTIL.replace(year=2028),
+        **_shared(taken),
+    )
+    return {
+        **renewal_records.record(row),
+        "customer": customer(),
+        "product": product(),
+        "productCategory": category(),
+        "provider": product()["provider"],
+        "policy": policy(),
+    }
+
+
 def _shared(row: Purchase) -> dict[str, Any]:
     names = (
         "distributor_id",
@@ -150,3 +186,11 @@ def _shared(row: Purchase) -> dict[str, Any]:
         "updated_at",
     )
     return {name: getattr(row, name) for name in names}
+
+
+def price() -> dict[str, Any]:
+    """What the policy costs, with its steps."""
+    rates = products.rates_of(*_shipped()[:2])
+    asked = credit_life.CreditLifePriceRequest.model_validate(example(credit_life.CreditLifePriceRequest))
+    found = credit_life.price(asked.loan_amount, asked.loan_tenure, asked.benefit_coverage, rates)
+    return {"price": float(found.total), "explain": found.explained}

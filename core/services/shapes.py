@@ -174,3 +174,32 @@ class PolicyRecord(Times):
     product: NotRequired[dict[str, Any]]
     distributor: NotRequired[dict[str, Any]]
     inspection: NotRequired[dict[str, Any] | None]
+
+
+class RenewalRecord(Times):
+    """One more term of a policy, with the dates before and after (contract R2)."""
+
+    id: str
+    policy_id: str
+    purchase_id: str
+    customer_id: str
+    product_id: str
+    product_category_id: str
+    distributor_id: str
+    provider_id: str
+    status: bool
+    total: str
+    mca_profit: str
+    distributor_profit: str
+    previous_expiration_date: str
+    start_date: str
+    expiration_date: str
+    payment_option: str | None
+    payment_channel: str | None
+    request_source: str | None
+    is_live: bool
+    customer: NotRequired[CustomerRecord]
+    product: NotRequired[ProductRecord]
+    productCategory: NotRequired[CategoryRecord]
+    provider: NotRequired[ProviderRecord]
+    policy: NotRequired[PolicyRecord]

@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -23,8 +24,11 @@ IDLE = timedelta(minutes=30)
 LONGEST = timedelta(hours=12)
 SHORTEST_PASSWORD = 12
 _FREE_FAILURES = 5
+_FORGOTTEN_AFTER = timedelta(days=1)
 _SEEN_AGAIN_AFTER = timedelta(minutes=1)
 _hasher = PasswordHash((Argon2Hasher(),))
+# One check takes 64 MiB: however many guess at once, the process keeps its memory.
+_at_once = threading.BoundedSemaphore(4)
 WRONG = "The e-mail or the password is wrong"
 
 
@@ -93,10 +97,9 @@ def disable(session: ScopedSession, email: str, *, actor: str) -> None:
 
 
 def check_password(session: ScopedSession, email: str, password: str) -> UUID:
-    """The id of the person with this password; the same words and time for unknown and known people.
+    """The id of the person with this password; else Unauthorized, in the same words and time for everybody.
 
-    Raises Unauthorized, or TooManyRequests while too many failures are recent. The caller commits either
-    way, so that failures are counted: the refusal is raised by `sign_in`, outside the transaction.
+    It is slow on purpose: read in a transaction of its own, after `sign_in.admit` has counted the try.
     """
     key = email.strip().lower()
     row = session.execute(
@@ -104,7 +107,8 @@ def check_password(session: ScopedSession, email: str, password: str) -> UUID:
             col(Staff.email) == key, col(Staff.disabled_at).is_(None)
         )
     ).one_or_none()
-    matches = _hasher.verify(password, (row and row.password_hash) or _decoy())
+    with _at_once:
+        matches = _hasher.verify(password, (row and row.password_hash) or _decoy())
     if row is None or row.password_hash is None or not matches:
         raise Unauthorized(WRONG)
     return UUID(str(row.id))
@@ -145,15 +149,18 @@ def open_session(session: ScopedSession, staff_id: UUID) -> str:
     """A new signed-in session; returns the token for the cookie, of which only the hash is kept."""
     token = ids.token()
     now = clock.now()
-    session.insert(StaffSession(token_hash=_token_hash(token), staff_id=staff_id, created_at=now, seen_at=now))
-    session.execute(sa.delete(SignInAttempt).where(col(SignInAttempt.email_hash) == _email_of(session, staff_id)))
-    audit.write(session, actor=f"staff {staff_id}", action="signed in", subject=audit.subject_of("staff", staff_id))
-    return token
-
-
-def _email_of(session: ScopedSession, staff_id: UUID) -> str:
     email = session.execute(sa.select(col(Staff.email)).where(col(Staff.id) == staff_id)).scalar_one()
-    return _email_hash(email)
+    session.insert(StaffSession(token_hash=_token_hash(token), staff_id=staff_id, created_at=now, seen_at=now))
+    session.execute(
+        sa.delete(SignInAttempt).where(
+            sa.or_(
+                col(SignInAttempt.email_hash) == _email_hash(email),
+                col(SignInAttempt.last_failed_at) < now - _FORGOTTEN_AFTER,
+            )
+        )
+    )
+    audit.write(session, actor=f"staff {email}", action="signed in", subject=audit.subject_of("staff", staff_id))
+    return token
 
 
 def person_of(session: ScopedSession, token: str | None) -> Person | None:

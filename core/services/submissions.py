@@ -1,5 +1,10 @@
 """What insurers have to be told, written in the sale's own transaction."""
 
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
 from core import clock
 from core.settings import settings
 from core.store.scope import ScopedSession
@@ -20,4 +25,14 @@ def open_for(session: ScopedSession, policy: Policy, segment: str) -> None:
             created_at=clock.now(),
             updated_at=clock.now(),
         )
+    )
+
+
+def settle(session: ScopedSession, policy_id: UUID, state: str, *, note: str | None = None) -> None:
+    """Close what is still open about a policy: the desk heard from the insurer, or no longer needs to."""
+    session.execute(
+        sa.update(Submission)
+        .where(col(Submission.policy_id) == policy_id, col(Submission.state).in_(("queued", "dead")))
+        .values(state=state, last_error=note, next_try_at=None, leased_until=None, updated_at=clock.now())
+        .execution_options(synchronize_session=False)
     )

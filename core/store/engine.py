@@ -118,6 +118,8 @@ def _sqlite_engine(url: sa.URL) -> sa.Engine:
             "temp_store=MEMORY",
         ):
             connection.execute(f"PRAGMA {pragma}")
+        # SQLite's own lower() knows ASCII alone: "Ṣọlá" would be found on PostgreSQL only.
+        connection.create_function("lower", 1, _lower, deterministic=True)
 
     @event.listens_for(engine, "begin")
     def _begin(connection: sa.Connection) -> None:
@@ -126,6 +128,10 @@ def _sqlite_engine(url: sa.URL) -> sa.Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
     return engine
+
+
+def _lower(text: Any) -> Any:
+    return text.lower() if isinstance(text, str) else text
 
 
 def _postgres_engine(url: sa.URL) -> sa.Engine:

@@ -2,6 +2,7 @@
 
 from core.store.tables_catalogue import Product, ProductBlock, ProductCategory, ProductVersion
 from core.store.tables_claims import Claim, ClaimComment, ClaimEvent, UploadedFile
+from core.store.tables_figures import DaybookLine
 from core.store.tables_office import AuditEntry, AuditHead, ExportReceipt, KeptAnswer
 from core.store.tables_parties import (
     ApiKey,
@@ -34,6 +35,7 @@ __all__ = [
     "ClaimComment",
     "ClaimEvent",
     "Customer",
+    "DaybookLine",
     "Distributor",
     "ExportReceipt",
     "Inspection",

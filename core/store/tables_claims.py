@@ -79,6 +79,7 @@ class ClaimEvent(Owned, table=True):
     """One status of a claim, kept for ever (contract C6)."""
 
     __tablename__ = "claim_event"
+    __table_args__ = (sa.Index(None, "is_live", "status", "created_at"),)
     id: UUID = Field(primary_key=True)
     claim_id: UUID = Field(foreign_key="claim.id", index=True)
     status: str = Field(max_length=30)

@@ -24,8 +24,9 @@ class Purchase(Record, Owned, table=True):
     """Money taken for one policy, with its split; the amounts never change (contract S7, P8)."""
 
     __table_args__ = (
-        sa.Index(None, "distributor_id", "is_live", "created_at", "id"),
-        sa.Index(None, "is_live", "created_at", "id"),
+        # With `deleted_at`, so that counting and skipping rows leaves the table alone.
+        sa.Index(None, "distributor_id", "is_live", "created_at", "id", "deleted_at"),
+        sa.Index(None, "is_live", "created_at", "id", "deleted_at"),
         sa.Index(None, "customer_id", "created_at"),
         _parts_fit(),
     )
@@ -35,6 +36,7 @@ class Purchase(Record, Owned, table=True):
     product_category_id: UUID = Field(foreign_key="product_category.id")
     provider_id: UUID = Field(foreign_key="provider.id")
     batch_id: UUID
+    premium_frequency: str | None = Field(default=None, max_length=20)
     discount_code_id: UUID | None = None
     total_minor: int = minor_field()
     mca_profit_minor: int = minor_field()
@@ -44,6 +46,10 @@ class Purchase(Record, Owned, table=True):
     request_source: str | None = Field(default=None, max_length=40)
 
 
+UNUSUAL = "(NOT activated OR cancelled_at IS NOT NULL OR declined_at IS NOT NULL)"
+_IN_FORCE = ("created_at", "activated", "cancelled_at", "declined_at", "deleted_at", "product_id", "distributor_id")
+
+
 class Policy(Record, Owned, table=True):
     """The cover that a purchase bought. `activated` is a fact; being in force is derived (contract S11)."""
 
@@ -51,7 +57,15 @@ class Policy(Record, Owned, table=True):
         sa.UniqueConstraint("provider_id", "number_key"),
         sa.Index(None, "distributor_id", "is_live", "created_at", "id"),
         sa.Index(None, "is_live", "created_at", "id"),
-        sa.Index(None, "is_live", "expiration_at"),
+        # Holds all that counting policies in force reads, so that the wide rows are left alone.
+        sa.Index("ix_policy_in_force", "is_live", "expiration_at", *_IN_FORCE),
+        sa.Index(
+            "ix_policy_unusual",
+            "is_live",
+            "created_at",
+            sqlite_where=sa.text(UNUSUAL),
+            postgresql_where=sa.text(UNUSUAL),
+        ),
         sa.Index(None, "customer_id", "created_at"),
         sa.Index(None, "product_id", "risk_hash"),
         sa.CheckConstraint("NOT activated OR number_key IS NOT NULL", name="numbered"),
@@ -105,11 +119,15 @@ class Inspection(Record, Owned, table=True):
     reference: str | None = None
 
 
+_TERMS = ("start_at", "status", "deleted_at", "product_id", "distributor_id")
+
+
 class Renewal(Record, Owned, table=True):
     """One more term of a policy, paid for; a term is renewed once (contract R1-R3)."""
 
     __table_args__ = (
         sa.UniqueConstraint("policy_id", "previous_expiration_at"),
+        sa.Index("ix_renewal_terms", "is_live", "previous_expiration_at", *_TERMS),
         sa.Index(None, "distributor_id", "is_live", "created_at", "id"),
         sa.Index(None, "is_live", "created_at", "id"),
         sa.Index(None, "customer_id", "created_at"),

@@ -1,25 +1,27 @@
 """The notice on every screen of a store that holds invented records."""
 
+import importlib
+
 import streamlit as st
 
 from core.settings import settings
 from core.store.engine import reading
 from core.store.scope import Scope
 
+_NOTICE = "Demonstration: the people, policies and sums on these screens are invented."
+
 
 def banner() -> None:
     """Say that nothing here is real, when that is so."""
     if _is_demonstration(settings().database_url):
-        st.info(
-            "Demonstration: the people, policies and sums on these screens are invented.", icon=":material/science:"
-        )
+        st.info(_NOTICE, icon=":material/science:")
 
 
 @st.cache_data(ttl="1m", max_entries=4, show_spinner=False)
 def _is_demonstration(_of_store: str) -> bool:
     try:
-        from core.services import demonstration
-    except ImportError:
+        service = importlib.import_module("core.services.demonstration")
+    except ModuleNotFoundError:
         return False
     with reading(Scope.system()) as session:
-        return demonstration.is_demonstration(session)
+        return bool(service.is_demonstration(session))

@@ -67,7 +67,7 @@ def _nothing_yet() -> None:
 
 def _who(person: Person) -> None:
     with st.container(gap="xsmall"):
-        st.caption(f"{words.plain(person.name)}  \n{words.plain(person.email)}  \n{', '.join(person.roles)}")
+        st.caption(f"**{words.plain(person.name)}**  \n{words.title(', '.join(person.roles))}")
         if st.button("Sign out", icon=":material/logout:", width="stretch"):
             st.html(_POST.format(action=sign_in.SIGN_OUT), unsafe_allow_javascript=True)
         _watch(clock.now())

@@ -16,11 +16,14 @@ _AGAIN = "sign_in"
 def screen(logo: str) -> None:
     """The whole page that somebody sees who is not signed in, whatever address they asked for."""
     with st.container(horizontal_alignment="center"), st.container(width=400, gap="medium"):
-        st.image(logo, width=190, alt="Coverdesk")
+        st.space("large")
+        with st.container(gap="xsmall"):
+            st.image(logo, width=190, alt="Coverdesk")
+            st.caption("Sales, policies and claims of your insurance business.")
         with st.form("sign_in"):
             st.subheader("Sign in", anchor=False)
-            email = st.text_input("E-mail", autocomplete="username")
-            password = st.text_input("Password", type="password", autocomplete="current-password")
+            email = st.text_input("E-mail", max_chars=254, autocomplete="username")
+            password = st.text_input("Password", type="password", max_chars=1000, autocomplete="current-password")
             sent = st.form_submit_button("Sign in", type="primary", width="stretch")
             notice = st.empty()
         if sent:
@@ -32,7 +35,7 @@ def screen(logo: str) -> None:
 
 def _submit(email: str, password: str, notice: "st.delta_generator.DeltaGenerator") -> None:
     try:
-        address = hand_over(email, password)
+        address = hand_over(email, password, _wanted())
     except TooManyRequests as error:
         notice.error(f"Too many attempts. Try again in {_wait(error.retry_after)}.")
     except Unauthorized as error:
@@ -42,13 +45,16 @@ def _submit(email: str, password: str, notice: "st.delta_generator.DeltaGenerato
         st.html(f"<script>window.location.replace({json.dumps(address)})</script>", unsafe_allow_javascript=True)
 
 
-def hand_over(email: str, password: str) -> str:
-    """Where a browser with this e-mail and password goes next; Unauthorized or TooManyRequests otherwise."""
+def hand_over(email: str, password: str, wanted: str) -> str:
+    """Where a browser with this e-mail and password goes next, on its way to the page that it wanted.
+
+    Unauthorized when they do not fit, TooManyRequests while there are too many failures.
+    """
     with writing(Scope.system()) as session:
         sign_in.admit(session, email)
     with reading(Scope.system()) as session:
         staff_id = staff.check_password(session, email, password)
-    return sign_in.hand_over(staff_id, _wanted())
+    return sign_in.hand_over(staff_id, wanted)
 
 
 def _wanted() -> str:

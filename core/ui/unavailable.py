@@ -14,10 +14,16 @@ _TRIED_AGAIN_AFTER = timedelta(seconds=4)
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Run a screen; when the store is gone say so and try again by itself, show other refusals as text."""
+    """Run a screen; a refusal that it did not handle becomes a message."""
     try:
         yield
-    except StoreUnavailable:
+    except CoverdeskError as error:
+        explain(error)
+
+
+def explain(error: Exception) -> bool:
+    """Say what is wrong and, when the store is gone, try again by itself; false for a defect."""
+    if isinstance(error, StoreUnavailable):
         st.error(
             "The store does not answer just now. Nothing was lost: this page comes back by itself.",
             title="One moment, please",
@@ -25,8 +31,9 @@ def explained() -> Iterator[None]:
         )
         st.button("Try again", icon=":material/refresh:")
         _try_again_later(clock.now())
-    except CoverdeskError as error:
+    elif isinstance(error, CoverdeskError):
         st.error(str(error), icon=":material/error:")
+    return isinstance(error, CoverdeskError)
 
 
 @st.fragment(run_every=_TRIED_AGAIN_AFTER)

@@ -7,6 +7,17 @@ from decimal import Decimal
 from core import clock, money
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&^=])")
+_ABBREVIATIONS = {
+    "id": "ID",
+    "bvn": "BVN",
+    "nin": "NIN",
+    "lga": "LGA",
+    "url": "link",
+    "email": "e-mail",
+    "dob": "date of birth",
+    "nok": "next of kin",
+    "num": "number",
+}
 # What a state means for the reader decides its colour, so that a screen never invents one.
 _COLOURS = {
     "In force": "green",
@@ -17,11 +28,10 @@ _COLOURS = {
     "Accepted": "green",
     "Renewed": "green",
     "Pending": "orange",
-    "Awaiting insurer": "orange",
     "Reviewing": "blue",
     "Viewed": "blue",
     "Offer sent": "violet",
-    "Starts later": "blue",
+    "Not started": "blue",
     "Test": "orange",
     "Expired": "gray",
     "Cancelled": "red",
@@ -39,6 +49,27 @@ def naira(minor: int | None) -> str:
 def naira_of(amount: Decimal | str | None) -> str:
     """Naira, as Decimal or as the API's text, as "₦1,234,567.00"; a dash for none."""
     return "–" if amount is None else money.shown(money.to_minor(money.half_up(Decimal(amount))))
+
+
+def short_naira(minor: int) -> str:
+    """Integer kobo where there is little room: "₦1.25bn", "₦340.2m", "₦18.5k"; never for a figure to rely on."""
+    for size, sign in ((10**11, "bn"), (10**8, "m"), (10**5, "k")):
+        if abs(minor) >= size:
+            return f"₦{minor / size:,.2f}{sign}" if sign == "bn" else f"₦{minor / size:,.1f}{sign}"
+    return f"₦{minor / 100:,.0f}"
+
+
+def read_naira(typed: str | None) -> str:
+    """What somebody typed as an amount, ready to be validated: "₦100,000.50" -> "100000.50"."""
+    bare = re.sub(r"[\s₦]", "", typed or "")
+    grouped = re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d*)?", bare)
+    return bare.replace(",", "") if grouped else bare
+
+
+def as_typed(typed: str) -> str:
+    """An amount as an input shows it once it was typed, thousands marked; what is no amount stays as it is."""
+    match = re.fullmatch(r"(\d{1,14})(\.\d{1,2})?", read_naira(typed))
+    return f"{int(match[1]):,}{match[2] or ''}" if match else typed
 
 
 def count(number: int) -> str:
@@ -69,25 +100,17 @@ def moment(value: datetime | str | None) -> str:
 
 def plain(text: str | None) -> str:
     """A text that somebody else wrote, safe inside Markdown: shown as it stands, never formatted."""
-    return _MARKDOWN.sub(r"\\\1", text or "")
+    unlinked = re.sub(r"(?i)(://|www\.|@)", "\u2060\\1", text or "")
+    return _MARKDOWN.sub(r"\\\1", unlinked)
 
 
 def title(name: str) -> str:
     """A field's or option's name in sentence case: "loan_start_date" -> "Loan start date"."""
-    words = name.replace("_", " ").strip()
-    return words[:1].upper() + words[1:]
+    words = [_ABBREVIATIONS.get(word, word) for word in name.replace("_", " ").split()]
+    sentence = " ".join(words)
+    return sentence[:1].upper() + sentence[1:]
 
 
 def badge(state: str) -> str:
     """A state as a coloured badge in Markdown; an unknown state is grey."""
     return f":{_COLOURS.get(state, 'gray')}-badge[{plain(state)}]"
-
-
-def policy_state(policy: dict[str, object]) -> str:
-    """The state of a policy record in one word for people: in force, awaiting insurer, expired."""
-    if policy.get("active"):
-        starts = policy.get("start_date")
-        return "Starts later" if starts and datetime.fromisoformat(str(starts)) > clock.now() else "In force"
-    ends = policy.get("expiration_date")
-    over = ends and datetime.fromisoformat(str(ends)) <= clock.now()
-    return "Expired" if over else "Awaiting insurer"

@@ -2,45 +2,27 @@
 
 import hashlib
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx
 import pytest
+from starlette.requests import ClientDisconnect
 
-from core.covers.credit_life import CREDIT_LIFE
-from core.covers.fields import example
-from core.services import audit, files, staff
-from core.services.sign_in import COOKIE
-from core.settings import settings
+from core.api import forms
+from core.services import audit, files
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests import papers
 from tests.api.conftest import Client
+from tests.api.uploading import UPLOAD, path_in, uploaded
 from tests.conftest import Partner
 
-UPLOAD = "/v1/upload-file"
-BUY = "/v1/products/buy-credit-life"
 CUT_SHORT = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n%PDF'
 
 
 def send(client: Client, key: str, content: bytes, name: str = "paper.bin", **options: Any) -> httpx.Response:
     return client.post(UPLOAD, key=key, files={"file": (name, content)}, **options)
-
-
-def uploaded(client: Client, key: str, content: bytes, name: str = "paper.bin") -> dict[str, Any]:
-    answer = send(client, key, content, name)
-    assert answer.status_code == 201, answer.text
-    data: dict[str, Any] = answer.json()["data"]
-    return data
-
-
-def on_disk() -> list[Path]:
-    return [path for path in Path(settings().files_url).rglob("*") if path.is_file()]
-
-
-def path_in(link: str) -> str:
-    return link.removeprefix("http://127.0.0.1:8501")
 
 
 @pytest.mark.parametrize(
@@ -63,7 +45,7 @@ def test_accepted_kinds_are_kept_whatever_they_are_called(
     assert served.headers["content-type"] == content_type
     assert hashlib.sha256(served.content).hexdigest() == data["sha256"]
     assert len(served.content) == data["size"]
-    (kept,) = on_disk()
+    (kept,) = papers.on_disk()
     assert kept.stat().st_mode & 0o777 == 0o600
     assert kept.parent.stat().st_mode & 0o777 == 0o700
     assert "offer" not in str(kept)
@@ -86,38 +68,6 @@ def test_what_a_camera_hides_in_a_picture_is_gone(client: Client, partner: Partn
     assert papers.opened(kept).size == (48, 64), "the picture stands upright"
 
 
-def test_file_is_served_so_that_it_can_do_nothing(client: Client, partner: Partner) -> None:
-    link = uploaded(client, partner.test_key, papers.picture(), "my photo.jpg")["file_url"]
-    served = client.get(path_in(link), key=partner.test_key, headers={"Range": "bytes=x-"})
-    assert served.status_code == 200
-    assert served.headers["x-content-type-options"] == "nosniff"
-    assert served.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
-    assert served.headers["content-disposition"].startswith("inline; filename")
-    assert "no-store" in served.headers["cache-control"]
-
-
-def test_file_of_another_distributor_or_mode_is_not_found(client: Client, partner: Partner, stranger: Partner) -> None:
-    path = path_in(uploaded(client, partner.test_key, papers.pdf())["file_url"])
-    assert client.get(path, key=partner.test_key).status_code == 200
-    for key in (partner.live_key, stranger.test_key, stranger.live_key):
-        answer = client.get(path, key=key)
-        assert answer.status_code == 404
-        assert answer.json()["responseText"] == "File not found"
-    assert client.get(path).status_code == 401
-
-
-@pytest.mark.parametrize("code", ["nope", "a" * 26, "..%2f..%2fetc%2fpasswd", "x%00y"])
-def test_unknown_code_is_not_found(client: Client, partner: Partner, code: str) -> None:
-    assert client.get(f"/v1/files/{code}", key=partner.test_key).status_code == 404
-
-
-def test_file_that_left_the_disk_is_not_found(client: Client, partner: Partner) -> None:
-    path = path_in(uploaded(client, partner.test_key, papers.pdf())["file_url"])
-    for kept in on_disk():
-        kept.unlink()
-    assert client.get(path, key=partner.test_key).status_code == 404
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -132,7 +82,7 @@ def test_other_kinds_are_refused_whatever_they_claim_to_be(client: Client, partn
     answer = client.post(UPLOAD, key=partner.test_key, files={"file": ("a.png", content, "image/png")})
     assert answer.status_code == 415
     assert answer.json()["errorData"] == [{"field": "file", "message": "must be a JPEG, PNG, WebP or PDF file"}]
-    assert on_disk() == []
+    assert papers.on_disk() == []
 
 
 @pytest.mark.parametrize(
@@ -152,7 +102,7 @@ def test_broken_or_locked_files_are_refused(client: Client, partner: Partner, co
     answer = send(client, partner.test_key, content)
     assert answer.status_code == 400
     assert answer.json()["errorData"] == [{"field": "file", "message": message}]
-    assert on_disk() == []
+    assert papers.on_disk() == []
 
 
 def test_declared_size_is_refused_before_anything_is_read(client: Client, partner: Partner) -> None:
@@ -176,6 +126,32 @@ def test_endless_body_is_refused_while_it_arrives(client: Client, partner: Partn
     answer = client.post(UPLOAD, key=partner.test_key, content=endless(), headers=headers)
     assert answer.status_code == (413 if b"filename" in opening else 400)
     assert given <= files.LARGEST + 2 * 65_536
+
+
+def test_body_that_stops_arriving_is_given_up(
+    client: Client, partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forms, "_SECONDS_PER_FILE", 0.01)
+
+    async def stuck() -> AsyncIterator[bytes]:
+        yield CUT_SHORT
+        await anyio.Event().wait()
+
+    headers = {"Content-Type": "multipart/form-data; boundary=x"}
+    answer = client.post(UPLOAD, key=partner.test_key, content=stuck(), headers=headers)
+    assert answer.status_code == 400
+    assert "must arrive within" in answer.text
+
+
+def test_sender_that_goes_away_is_no_defect_of_ours(client: Client, partner: Partner) -> None:
+    async def broken() -> AsyncIterator[bytes]:
+        yield CUT_SHORT
+        raise ClientDisconnect
+
+    headers = {"Content-Type": "multipart/form-data; boundary=x"}
+    answer = client.post(UPLOAD, key=partner.test_key, content=broken(), headers=headers)
+    assert answer.status_code == 400
+    assert answer.json()["responseText"] == "body stopped arriving"
 
 
 @pytest.mark.parametrize(
@@ -214,7 +190,7 @@ def test_body_that_is_no_form_is_of_the_wrong_media_type(
 def test_form_must_hold_exactly_one_file_and_little_else(client: Client, partner: Partner, parts: list[Any]) -> None:
     answer = client.post(UPLOAD, key=partner.test_key, files=parts)
     assert answer.status_code == 400, answer.text
-    assert on_disk() == []
+    assert papers.on_disk() == []
 
 
 @pytest.mark.parametrize(
@@ -246,7 +222,7 @@ def test_same_key_and_file_replay_the_first_answer(client: Client, partner: Part
     first, second = (send(client, partner.test_key, papers.pdf(), name, **again) for name in ("a.pdf", "b.pdf"))
     assert second.json() == first.json()
     assert second.headers["idempotent-replayed"] == "true"
-    assert len(on_disk()) == 1
+    assert len(papers.on_disk()) == 1
 
 
 @pytest.mark.parametrize("changed", [{"content": papers.pdf(text="Another")}, {"data": {"note": "y"}}])
@@ -257,7 +233,7 @@ def test_same_key_with_another_file_or_field_is_refused(
     first: dict[str, Any] = {"content": papers.pdf(), "data": {"note": "x"}}
     assert send(client, partner.test_key, headers=headers, **first).status_code == 201
     assert send(client, partner.test_key, headers=headers, **{**first, **changed}).status_code == 409
-    assert len(on_disk()) == 1
+    assert len(papers.on_disk()) == 1
 
 
 def test_refused_upload_leaves_its_key_free(client: Client, partner: Partner) -> None:
@@ -272,63 +248,3 @@ def test_upload_is_written_down(client: Client, partner: Partner, store: Store) 
         (entry,) = audit.history(session, f"file {code}")
         assert entry.action == "file uploaded"
         assert entry.actor.startswith("key ")
-
-
-def signed_in(store: Store, role: str) -> dict[str, str]:
-    """The cookie of somebody who signed in."""
-    with store.writing(Scope.system()) as session:
-        staff_id = staff.add(
-            session, email=f"{role}@x.example", name="A", roles=[role], password="long enough for tests", actor="tests"
-        )
-        return {"Cookie": f"{COOKIE}={staff.open_session(session, staff_id)}"}
-
-
-@pytest.mark.parametrize("role", ["claims", "operations", "supervisor", "admin"])
-def test_desk_opens_files_of_both_modes_and_it_is_written_down(
-    client: Client, partner: Partner, store: Store, role: str
-) -> None:
-    cookie = signed_in(store, role)
-    for key in (partner.test_key, partner.live_key):
-        code = uploaded(client, key, papers.pdf())["file_url"].rsplit("/", 1)[-1]
-        answer = client.get(f"/files/{code}", headers=cookie)
-        assert answer.status_code == 200
-        assert answer.content == papers.pdf()
-        assert answer.headers["x-frame-options"] == "SAMEORIGIN"
-        with store.reading(Scope.system()) as session:
-            opening = audit.history(session, f"file {code}")[-1]
-            assert (opening.action, opening.actor) == ("file opened", f"staff {role}@x.example")
-
-
-def test_desk_door_is_shut_for_others(client: Client, partner: Partner, store: Store) -> None:
-    code = uploaded(client, partner.test_key, papers.pdf())["file_url"].rsplit("/", 1)[-1]
-    assert client.get(f"/files/{code}").status_code == 401
-    assert client.get(f"/files/{code}", key=partner.test_key).status_code == 401
-    assert client.get(f"/files/{code}", headers=signed_in(store, "finance")).status_code == 403
-    assert client.get(f"/files/{'a' * 26}", headers=signed_in(store, "claims")).status_code == 404
-
-
-def buy(client: Client, key: str, link: str) -> httpx.Response:
-    return client.post(BUY, key=key, json={**example(CREDIT_LIFE.request), "id_image_url": link})
-
-
-def test_purchase_takes_a_link_to_an_upload_of_its_own(client: Client, partner: Partner) -> None:
-    link = uploaded(client, partner.test_key, papers.picture())["file_url"]
-    assert buy(client, partner.test_key, link).status_code == 201
-    assert buy(client, partner.test_key, "https://elsewhere.example/v1/files/x.jpg").status_code == 201
-
-
-def test_purchase_refuses_a_link_to_somebody_elses_upload(client: Client, partner: Partner, stranger: Partner) -> None:
-    code = uploaded(client, partner.test_key, papers.picture())["file_url"].rsplit("/", 1)[-1]
-    links = [
-        f"http://127.0.0.1:8501/v1/files/{code}",
-        f"https://127.0.0.1:8501/files/{code}?download",
-        f"HTTP://127.0.0.1:8501/v1/../v1//files/{code}/",
-        f"http://127.0.0.1:8501/v1/%66iles/{code}",
-        "http://127.0.0.1:8501/v1/files/nothing",
-    ]
-    for key in (stranger.test_key, partner.live_key):
-        for link in links:
-            answer = buy(client, key, link)
-            assert answer.status_code == 400, link
-            assert answer.json()["errorData"][0]["field"] == "id_image_url"
-        assert client.get("/v1/purchase", key=key).json()["data"]["total_count"] == 0

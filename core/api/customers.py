@@ -1,0 +1,90 @@
+"""Customers over the API: list, one, and what each of them has."""
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+
+from core.api import openapi
+from core.api.auth import Signed
+from core.api.claims import Claims
+from core.api.envelope import success
+from core.api.policies import Policies
+from core.api.purchases import Purchases
+from core.api.queries import CustomerQuery, Id, PageQuery
+from core.api.renewals import Renewals
+from core.services import claims, customers, policies, purchases, renewal_records
+from core.services.claim_search import ClaimFilter
+from core.services.filters import SalesFilter
+from core.services.paging import Page
+from core.services.shapes import CustomerRecord
+from core.store.engine import reading
+
+router = APIRouter(prefix="/customers", tags=["Customers"])
+
+
+class _Customers(openapi.Shape):
+    customers: list[CustomerRecord]
+    total_count: int
+
+
+class _Customer(openapi.Shape):
+    customer: CustomerRecord
+
+
+@router.get("", responses=openapi.answers(_Customers), summary="List customers")
+def list_customers(caller: Signed, query: Annotated[CustomerQuery, Query()]) -> Response:
+    """Customers of yours, newest first; `search` finds any part of names, e-mail or phone."""
+    with reading(caller.scope) as session:
+        return _page("customers", customers.page(session, query.wanted(), query.paging()))
+
+
+@router.get("/has-purchased", responses=openapi.answers(_Customers), summary="List customers that purchased")
+def list_customers_that_purchased(caller: Signed, query: Annotated[CustomerQuery, Query()]) -> Response:
+    """Customers of yours that have purchased a product."""
+    with reading(caller.scope) as session:
+        wanted = replace(query.wanted(), has_purchased=True)
+        return _page("customers", customers.page(session, wanted, query.paging()))
+
+
+@router.get("/purchases/{customer_id}", responses=openapi.answers(Purchases, found=True), summary="Their purchases")
+def customer_purchases(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
+    """What one customer purchased, newest first."""
+    with reading(caller.scope) as session:
+        customers.one(session, customer_id)
+        return _page("purchases", purchases.page(session, SalesFilter(customer_id=customer_id), query.paging()))
+
+
+@router.get("/renewals/{customer_id}", responses=openapi.answers(Renewals, found=True), summary="Their renewals")
+def customer_renewals(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
+    """The renewals of one customer, newest first."""
+    with reading(caller.scope) as session:
+        customers.one(session, customer_id)
+        return _page("renewals", renewal_records.page(session, SalesFilter(customer_id=customer_id), query.paging()))
+
+
+@router.get("/policies/{customer_id}", responses=openapi.answers(Policies, found=True), summary="Their policies")
+def customer_policies(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
+    """The policies of one customer in their list form, newest first."""
+    with reading(caller.scope) as session:
+        customers.one(session, customer_id)
+        return _page("policies", policies.page(session, SalesFilter(customer_id=customer_id), query.paging()))
+
+
+@router.get("/claims/{customer_id}", responses=openapi.answers(Claims, found=True), summary="Their claims")
+def customer_claims(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
+    """The claims of one customer, newest first."""
+    with reading(caller.scope) as session:
+        customers.one(session, customer_id)
+        return _page("claims", claims.page(session, ClaimFilter(customer_id=customer_id), query.paging()))
+
+
+@router.get("/{customer_id}", responses=openapi.answers(_Customer, found=True), summary="One customer")
+def one_customer(caller: Signed, customer_id: Id) -> Response:
+    """One customer in full."""
+    with reading(caller.scope) as session:
+        return success({"customer": customers.one(session, customer_id)}, "Customer retrieved")
+
+
+def _page(key: str, page: Page[Any]) -> Response:
+    return success({key: page.rows, "total_count": page.total_count}, f"{key.capitalize()} retrieved")

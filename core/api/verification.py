@@ -1,0 +1,95 @@
+"""The page that verifies a certificate: plain HTML, no script, readable in light and dark and by a screen reader."""
+
+import base64
+import hashlib
+from datetime import datetime
+from html import escape
+from pathlib import Path
+from string import Template
+from typing import NamedTuple
+
+from core import clock
+from core.services import certificates
+from core.services.certificate_lines import in_words
+from core.services.certificate_pdf import TEST_MODE
+from core.services.certificates import CertificateFacts
+
+_HERE = Path(__file__).parent
+_STYLE = (_HERE / "verification.css").read_text()
+_PAGE = Template((_HERE / "verification.html").read_text())
+STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+
+
+class _Mark(NamedTuple):
+    """How a status looks and what it means, told by words, shape and colour."""
+
+    tone: str
+    shape: str
+    means: str
+
+
+_TICK, _CLOCK, _CROSS = "M7 12.5l3.5 3.5L17 9", "M12 7v5l3.5 2", "M8.5 8.5l7 7M15.5 8.5l-7 7"
+_MARKS = {
+    certificates.IN_FORCE: _Mark("good", _TICK, "This insurance is in force today."),
+    certificates.NOT_STARTED: _Mark("wait", _CLOCK, "This insurance is valid and has not started yet."),
+    certificates.EXPIRED: _Mark("bad", _CROSS, "The period of this certificate is over."),
+    certificates.CANCELLED: _Mark("bad", _CROSS, "This insurance was cancelled."),
+}
+_NEVER_ISSUED = _Mark("bad", _CROSS, "No certificate with this code was issued by us.")
+
+
+def confirmed(facts: CertificateFacts) -> str:
+    """The page of a genuine certificate: number, insurer, status and dates, nothing personal."""
+    lines = [
+        ("Policy number", facts.policy_number),
+        ("Insurer", facts.insurer),
+        ("Starts", _day(facts.start_at)),
+        ("Ends", _day(facts.expiration_at)),
+        *([("Cancelled", _day(facts.cancelled_at))] if facts.cancelled_at else []),
+    ]
+    parts = [
+        f"<h1>{escape(facts.title)}</h1>",
+        "" if facts.is_live else f'<p class="test">{TEST_MODE}</p>',
+        _status(facts.status, _MARKS[facts.status]),
+        "<dl>",
+        *(f"<div><dt>{label}</dt><dd>{escape(value)}</dd></div>" for label, value in lines),
+        "</dl>",
+        f"<footer>Checked on {clock.in_lagos(clock.now())}, Lagos time. Compare the policy number and the dates with",
+        "the certificate that you were shown.</footer>",
+    ]
+    return _page(f"{facts.status}: {facts.policy_number}", parts)
+
+
+def unknown() -> str:
+    """The page for any code that we did not issue."""
+    return _page(
+        "Certificate not found",
+        [
+            "<h1>No such certificate</h1>",
+            _status("Not confirmed", _NEVER_ISSUED),
+            "<p>Scan the code on the certificate once more, or type its address exactly as it is printed.</p>",
+            "<p>If it still leads here, do not rely on the certificate and ask the insurer that it names.</p>",
+        ],
+    )
+
+
+def unavailable() -> str:
+    """The page while the store does not answer."""
+    return _page("Try again shortly", ["<h1>Try again shortly</h1>", "<p>No certificate can be checked just now.</p>"])
+
+
+def _status(words: str, mark: _Mark) -> str:
+    drawn = (
+        '<svg viewBox="0 0 24 24" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2"'
+        ' stroke-linecap="round" stroke-linejoin="round"><circle cx="12" cy="12" r="10"/>'
+        f'<path d="{mark.shape}"/></svg>'
+    )
+    return f'<p class="status {mark.tone}">{drawn}<span><strong>{words}</strong>{mark.means}</span></p>'
+
+
+def _day(instant: datetime) -> str:
+    return in_words(clock.lagos_day(instant))
+
+
+def _page(title: str, parts: list[str]) -> str:
+    return _PAGE.substitute(title=escape(title), style=_STYLE, content="\n".join(parts))

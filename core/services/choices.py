@@ -1,0 +1,61 @@
+"""What sales can be narrowed and split by: insurers, categories, products and distributors, with their names."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.store.scope import ScopedSession
+from core.store.tables import Distributor, Product, ProductCategory, Provider
+
+Dimension = Literal["provider", "category", "product", "distributor"]
+UNKNOWN = "Unknown"
+DIMENSIONS: tuple[Dimension, ...] = ("provider", "category", "product", "distributor")
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Names by id for each dimension, in the order of the names; and where each product belongs."""
+
+    names: Mapping[Dimension, Mapping[UUID, str]]
+    provider_of: Mapping[UUID, UUID]
+    category_of: Mapping[UUID, UUID]
+
+    def place(self, dimension: Dimension, product_id: UUID, distributor_id: UUID) -> UUID:
+        """Which member of a dimension a sale of this product and distributor belongs to."""
+        if dimension == "distributor":
+            return distributor_id
+        belongs = {"provider": self.provider_of, "category": self.category_of}.get(dimension, {})
+        return belongs.get(product_id, product_id)
+
+    def of_sale(self, product_id: UUID, distributor_id: UUID) -> tuple[str, str, str, str]:
+        """The names of a sale's distributor, insurer, product and category."""
+        found = {dimension: self.place(dimension, product_id, distributor_id) for dimension in DIMENSIONS}
+        wanted: tuple[Dimension, ...] = ("distributor", "provider", "product", "category")
+        distributor, provider, product, category = (self.names[name].get(found[name], UNKNOWN) for name in wanted)
+        return distributor, provider, product, category
+
+
+def choices(session: ScopedSession) -> Choices:
+    """Everything that there is to choose from, sold or not."""
+    products = session.execute(
+        sa.select(col(Product.id), col(Product.name), col(Product.provider_id), col(Product.product_category_id))
+    ).all()
+    return Choices(
+        names={
+            "provider": _named(session, Provider.id, Provider.company_name),
+            "category": _named(session, ProductCategory.id, ProductCategory.name),
+            "product": {row.id: row.name for row in sorted(products, key=lambda row: row.name.lower())},
+            "distributor": _named(session, Distributor.id, Distributor.business_name),
+        },
+        provider_of={row.id: row.provider_id for row in products},
+        category_of={row.id: row.product_category_id for row in products},
+    )
+
+
+def _named(session: ScopedSession, key: Any, name: Any) -> dict[UUID, str]:
+    rows = sorted(session.execute(sa.select(col(key), col(name))), key=lambda row: row[1].lower())
+    return dict(iter(rows))

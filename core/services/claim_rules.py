@@ -1,0 +1,52 @@
+"""What a claim must bring, which benefit it asks for, and what makes an officer look twice (contract C2, C3)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from core.store.tables_claims import STATUSES
+
+CLAIM_STATUSES: Final = STATUSES
+CREDIT_LIFE: Final = "Credit life"
+EARLY_LOSS_DAYS: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """What happened: the benefit that answers for it, or none, and the papers that prove it."""
+
+    benefit: str | None
+    documents: tuple[str, ...] = ()
+
+
+INCIDENTS: Final[Mapping[str, Incident]] = {
+    "Death": Incident("death", ("medical_report",)),
+    "Permanent disability": Incident("permanent_disability", ("medical_report",)),
+    "Temporary disability": Incident("temporary_disability", ("medical_report",)),
+    "Critical illness": Incident(None, ("medical_report",)),
+    "Loss of job": Incident("loss_of_job", ("employment_termination_letter",)),
+    "Burglary": Incident(None),
+}
+ALWAYS: Final = ("loan_offer_letter",)
+AFTER_AN_ACCIDENT: Final = ("police_report",)
+DOCUMENTS: Final = (*ALWAYS, *AFTER_AN_ACCIDENT, "medical_report", "employment_termination_letter")
+
+FLAGS: Final[Mapping[str, str]] = {
+    "policy_expired": "The policy had expired when the claim came in",
+    "policy_cancelled": "The policy had been cancelled or declined when the claim came in",
+    "benefit_not_bought": "The policy does not hold the benefit that answers for this incident",
+    "outside_cover": "The incident lies outside the dates of the cover",
+    "outside_loan": "The incident lies outside the dates of the loan",
+    "early_loss": f"The incident lies within {EARLY_LOSS_DAYS} days of the start of the cover",
+    "future_incident": "The incident lies in the future",
+    "loan_differs": "The loan amount is not the one that was insured",
+    "duplicate": "Another claim on this policy names the same incident and date",
+    "same_file": "A document was sent with another claim before",
+}
+
+
+def required_documents(incident_type: str, *, accidental: bool) -> tuple[str, ...]:
+    """The documents that a claim for this incident must bring, in the order of the form."""
+    incident = INCIDENTS.get(incident_type, Incident(None))
+    needed = {*ALWAYS, *incident.documents, *(AFTER_AN_ACCIDENT if accidental else ())}
+    return tuple(name for name in DOCUMENTS if name in needed)

@@ -1,0 +1,38 @@
+"""Text on its way into a spreadsheet: a formula that somebody typed must arrive as text, not run there."""
+
+import re
+import unicodedata
+
+_STARTS_FORMULA = frozenset("=+-@\t\r\n\0")
+_PHONE = re.compile(r"\+[1-9][0-9]{6,14}")
+# A cell that starts with a letter or digit and holds nothing that CSV reads as its own: nearly every one.
+_PLAIN = re.compile(r'[A-Za-z0-9][^,"\r\n]*')
+
+
+def defused(text: str) -> str:
+    """The text with a leading apostrophe where a spreadsheet would read a formula.
+
+    What counts is the first visible character, or a control character that shifts what follows into a new
+    cell; full-width and other forms of = + - @ count as those. A plain E.164 phone number stays as it is.
+    """
+    if text[:1].isalnum() or _PHONE.fullmatch(text):
+        return text
+    first = next((character for character in text if not _unseen(character)), "")
+    return f"'{text}" if unicodedata.normalize("NFKC", first)[:1] in _STARTS_FORMULA and first else text
+
+
+def _unseen(character: str) -> bool:
+    if character in _STARTS_FORMULA:
+        return False
+    # Separators, and marks that only steer others, such as a zero-width space or a byte order mark.
+    return unicodedata.category(character)[0] in "ZC"
+
+
+def cell(text: str | None) -> str:
+    """A text as a field of a CSV line (RFC 4180), defused; none is an empty field."""
+    if not text:
+        return ""
+    if _PLAIN.fullmatch(text):
+        return text
+    safe = defused(text)
+    return '"' + safe.replace('"', '""') + '"' if any(sign in safe for sign in ',"\r\n') else safe

@@ -1,0 +1,85 @@
+"""The figures of the dashboard: every metric for a window, the one before it, and each of their days."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from decimal import Decimal
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.services import filters, takings, terms
+from core.services.filters import SalesFilter
+from core.services.metrics import Facts, Metric, Value, together
+from core.services.takings import NOTHING
+from core.services.windows import Window
+from core.store.expressions import lagos_day
+from core.store.scope import ScopedSession
+from core.store.tables import Claim, ClaimEvent, Policy
+
+EVERYTHING = SalesFilter()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Summary:
+    """What a window holds, and what the window of the same length before it held."""
+
+    window: Window
+    days: Sequence[Facts]
+    current: Facts
+    before: Facts
+
+    def value(self, metric: Metric) -> Value:
+        """A metric over the whole window; none when there is nothing to divide by."""
+        return metric.of(self.current)
+
+    def previous(self, metric: Metric) -> Value:
+        """The same metric over the window before."""
+        return metric.of(self.before)
+
+    def change(self, metric: Metric) -> Decimal | None:
+        """How far a metric moved: a share of what it was, or points for one that is itself a share."""
+        now, then = self.value(metric), self.previous(metric)
+        if now is None or then is None:
+            return None
+        if metric.unit == "share":
+            return Decimal(now) - Decimal(then)
+        return (Decimal(now) - then) / then if then else None
+
+    def series(self, metric: Metric) -> list[int | Decimal]:
+        """A metric of each day; zero where there is nothing."""
+        return [metric.of(day) or 0 for day in self.days]
+
+
+def summary(session: ScopedSession, window: Window, wanted: SalesFilter = EVERYTHING) -> Summary:
+    """Every metric of a window and of the one before; the times of `wanted` are replaced by the window's."""
+    both = Window(window.previous.start, window.end)
+    wanted = replace(wanted, created=both.span)
+    written = {day: sums for (day,), sums in takings.by(session, wanted, "day").items()}
+    cover = terms.by_day(session, both, wanted, {day: sums.sold for day, sums in written.items()})
+    paid = claims_paid_by_day(session, both, wanted)
+    facts = [Facts(written.get(day, NOTHING), *cover[day], paid.get(day, 0)) for day in both.days]
+    before, days = facts[: window.length], facts[window.length :]
+    return Summary(window=window, days=days, current=together(days), before=together(before))
+
+
+def claims_paid_by_day(session: ScopedSession, window: Window, wanted: SalesFilter) -> dict[date, int]:
+    """Offers in kobo of the claims that were paid on each day; one paid again after a reopening counts once, last."""
+    paid = (
+        sa.select(col(ClaimEvent.claim_id), sa.func.max(col(ClaimEvent.created_at)).label("at"))
+        .where(col(ClaimEvent.status) == "Paid")
+        .group_by(col(ClaimEvent.claim_id))
+        .subquery()
+    )
+    day = lagos_day(paid.c.at)
+    query = sa.select(day, sa.func.sum(col(Claim.offer_amount_minor))).join(paid, paid.c.claim_id == col(Claim.id))
+    rows = session.execute(query.where(*_claims(wanted), *window.span.on(paid.c.at)).group_by(day))
+    return {when: int(minor) for when, minor in rows}
+
+
+def _claims(wanted: SalesFilter) -> list[sa.ColumnElement[bool]]:
+    kept = col(Claim.deleted_at).is_(None)
+    if wanted.of_catalogue:
+        return [*filters.on_catalogue(wanted, Claim), kept]
+    policies = sa.select(col(Policy.id)).where(*terms.policies(wanted))
+    return [col(Claim.policy_id).in_(policies), kept]

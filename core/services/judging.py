@@ -1,0 +1,111 @@
+"""What a file really is, judged from its bytes, and the copy of it that is safe to keep (contract L4)."""
+
+import io
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+import pikepdf
+import puremagic
+from PIL import Image, ImageOps
+
+from core.errors import InvalidInput, WrongMediaType
+
+MOST_PIXELS: Final = 40_000_000
+ACCEPTED: Final = "a JPEG, PNG, WebP or PDF file"
+_BOMBS: Final = (Image.DecompressionBombError, Image.DecompressionBombWarning)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What will be kept of a file: its true type, the suffixes that fit it, and clean content."""
+
+    content_type: str
+    suffixes: tuple[str, ...]
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    suffixes: tuple[str, ...]
+    clean: Callable[[bytes, str], bytes]
+
+
+def judge(content: bytes, field: str) -> Judged:
+    """The file as it will be kept; `field` names it in a refusal.
+
+    WrongMediaType for a kind that is not accepted, InvalidInput for an accepted kind that is broken,
+    locked or too large to open.
+    """
+    if not content:
+        _refuse(field, "must not be empty")
+    content_type = _type_of(content)
+    if content_type is None:
+        detail = [{"field": field, "message": f"must be {ACCEPTED}"}]
+        raise WrongMediaType(f"{field} must be {ACCEPTED}", detail=detail)
+    kind = _KINDS[content_type]
+    return Judged(content_type, kind.suffixes, kind.clean(content, field))
+
+
+def _type_of(content: bytes) -> str | None:
+    try:
+        matches = puremagic.magic_string(content)
+    except (puremagic.PureError, ValueError):
+        return None
+    return next((match.mime_type for match in matches if match.mime_type in _KINDS), None)
+
+
+def _image(form: str, modes: tuple[str, ...], **options: Any) -> Callable[[bytes, str], bytes]:
+    """A cleaner that draws the picture anew, so that nothing but its pixels remains."""
+
+    def clean(content: bytes, field: str) -> bytes:
+        try:
+            with Image.open(io.BytesIO(content), formats=[form]) as sent:
+                if sent.width * sent.height > MOST_PIXELS:
+                    raise Image.DecompressionBombError
+                return _drawn_anew(sent, form, modes, options)
+        except _BOMBS:
+            _refuse(field, f"must have at most {MOST_PIXELS:,} pixels")
+        except Exception:  # a decoder of hostile bytes may fail in any way
+            _refuse(field, "must be a picture that can be opened")
+
+    return clean
+
+
+def _drawn_anew(sent: Image.Image, form: str, modes: tuple[str, ...], options: Mapping[str, Any]) -> bytes:
+    sent.load()
+    ImageOps.exif_transpose(sent, in_place=True)
+    # Comments, location and colour profiles travel in `info`; only what the pixels mean stays.
+    sent.info = {name: value for name, value in sent.info.items() if name == "transparency"}
+    drawn = sent if sent.mode in modes else sent.convert(modes[-1])
+    kept = io.BytesIO()
+    drawn.save(kept, form, **options)
+    return kept.getvalue()
+
+
+def _pdf(content: bytes, field: str) -> bytes:
+    """The PDF as it came, once a parser has opened it."""
+    try:
+        with pikepdf.open(io.BytesIO(content)) as document:
+            locked, pages = document.is_encrypted, len(document.pages)
+    except pikepdf.PasswordError:
+        locked, pages = True, 0
+    except Exception:  # a parser of hostile bytes may fail in any way
+        locked, pages = False, 0
+    if locked:
+        _refuse(field, "must not be protected by a password")
+    if not pages:
+        _refuse(field, "must be a PDF that can be opened")
+    return content
+
+
+def _refuse(field: str, message: str) -> NoReturn:
+    raise InvalidInput.one(field, message)
+
+
+_KINDS: Final[Mapping[str, _Kind]] = {
+    "image/jpeg": _Kind((".jpg", ".jpeg"), _image("JPEG", ("L", "RGB"), quality=90)),
+    "image/png": _Kind((".png",), _image("PNG", ("1", "L", "LA", "I;16", "P", "RGB", "RGBA"))),
+    "image/webp": _Kind((".webp",), _image("WEBP", ("RGB", "RGBA"), quality=90)),
+    "application/pdf": _Kind((".pdf",), _pdf),
+}

@@ -1,0 +1,63 @@
+"""Where a policy stands and what may be done with it now: computed in one place for screens and services."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock
+from core.errors import NotFound
+from core.store.scope import ScopedSession
+from core.store.tables import Policy, Product
+
+Stage = Literal["Pending", "Not started", "In force", "Expired", "Cancelled", "Declined"]
+Action = Literal["activate", "decline", "cancel", "renew"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PolicyState:
+    """A policy's stage, the version that a command must name, and the commands that make sense."""
+
+    stage: Stage
+    version: int
+    actions: tuple[Action, ...]
+
+
+def of(session: ScopedSession, policy_id: UUID) -> PolicyState:
+    """The state of one policy; NotFound when it is unknown here."""
+    query = (
+        sa.select(Policy, col(Product.renewable))
+        .join(Product, col(Product.id) == col(Policy.product_id))
+        .where(col(Policy.id) == policy_id, col(Policy.deleted_at).is_(None))
+    )
+    row = session.execute(query).one_or_none()
+    if row is None:
+        raise NotFound("Policy not found")
+    stage = stage_of(row.Policy)
+    renewable = row.renewable and stage in {"In force", "Expired", "Not started"}
+    actions = (*_ACTIONS[stage], *(("renew",) if renewable else ()))
+    return PolicyState(stage=stage, version=row.Policy.version, actions=actions)
+
+
+def stage_of(policy: Any) -> Stage:
+    """The stage of a policy row at this moment."""
+    now = clock.now()
+    if policy.cancelled_at is not None or policy.declined_at is not None:
+        return "Cancelled" if policy.cancelled_at is not None else "Declined"
+    if not policy.activated:
+        return "Pending"
+    if policy.expiration_at is not None and policy.expiration_at <= now:
+        return "Expired"
+    return "Not started" if policy.start_at is not None and policy.start_at > now else "In force"
+
+
+_ACTIONS: dict[Stage, tuple[Action, ...]] = {
+    "Pending": ("activate", "decline", "cancel"),
+    "Not started": ("cancel",),
+    "In force": ("cancel",),
+    "Expired": (),
+    "Cancelled": (),
+    "Declined": (),
+}

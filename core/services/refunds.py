@@ -1,0 +1,102 @@
+"""What goes back when cover ends early: pure arithmetic, exact until it is rounded once at the end."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+
+from core import clock, money
+from core.covers.cover import Price, Step
+
+SHORT_RATE = Decimal("0.90")
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stretch:
+    """A stretch of cover that was paid for in one go: its premium in naira, its first and last instant."""
+
+    premium: Decimal
+    start_at: datetime
+    expiration_at: datetime
+
+    @property
+    def days(self) -> int:
+        """The days of the term; a last day that was paid for counts whole."""
+        return max(1, math.ceil((self.expiration_at - self.start_at) / _DAY))
+
+    def unexpired_days(self, on: date) -> int:
+        """The days that are left when cover ends as the day `on` begins; never more than the term has."""
+        left = math.ceil((self.expiration_at - clock.midnight(on)) / _DAY)
+        return min(self.days, max(0, left))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refund:
+    """What goes back, by which rule, and the steps that lead to it."""
+
+    method: str
+    price: Price
+
+    @property
+    def amount_minor(self) -> int:
+        """The refund in kobo."""
+        return money.to_minor(self.price.total)
+
+
+def full(premiums: Sequence[Decimal]) -> Refund:
+    """Everything: no day was ever on risk."""
+    return _refund("full", [Step("Premium", "never on risk, all of it goes back", sum(premiums, Decimal(0)))])
+
+
+def pro_rata(stretches: Sequence[Stretch], on: date) -> Refund:
+    """The premium of the unexpired days: 500 ended on day 150 of 365 gives 294.52."""
+    return _refund("pro_rata", _by_days(stretches, on))
+
+
+def short_rate(stretches: Sequence[Stretch], on: date) -> Refund:
+    """Nine tenths of the pro rata refund, as the customer ends the cover."""
+    steps = _by_days(stretches, on)
+    unexpired = steps[-1].amount
+    working = f"{SHORT_RATE * 100:.0f} % of {money.half_up(unexpired):,.2f}"
+    return _refund("short_rate", [*steps, Step("Short rate", working, unexpired * SHORT_RATE)])
+
+
+def level(premium: Decimal, months_left: int, months: int) -> Refund:
+    """Credit life on a level sum: k/n of the premium, k of n months being left."""
+    working = f"{premium:,.2f} x {months_left} / {months} months"
+    return _refund("level", [Step("Unexpired premium", working, premium * months_left / months)])
+
+
+def decreasing(premium: Decimal, months_left: int, months: int) -> Refund:
+    """Credit life on a balance that falls: k(k+1) / n(n+1) of the premium, k of n months being left."""
+    k, n = months_left, months
+    working = f"{premium:,.2f} x {k} x {k + 1} / ({n} x {n + 1})"
+    return _refund("decreasing", [Step("Unexpired premium", working, premium * (k * (k + 1)) / (n * (n + 1)))])
+
+
+def months_left(on: date, expiration_on: date, months: int) -> int:
+    """Whole months from a day to the expiration; never more than the term has."""
+    left = (expiration_on.year - on.year) * 12 + expiration_on.month - on.month
+    if left > 0 and clock.add_months(on, left) > expiration_on:
+        left -= 1
+    return min(months, max(0, left))
+
+
+def _by_days(stretches: Sequence[Stretch], on: date) -> list[Step]:
+    steps = [
+        Step("Unexpired premium", f"{t.premium:,.2f} x {t.unexpired_days(on)} / {t.days} days", _unexpired(t, on))
+        for t in stretches
+    ]
+    if len(steps) != 1:
+        steps.append(Step("Together", "all terms that were paid for", sum((s.amount for s in steps), Decimal(0))))
+    return steps
+
+
+def _unexpired(stretch: Stretch, on: date) -> Decimal:
+    return stretch.premium * stretch.unexpired_days(on) / stretch.days
+
+
+def _refund(method: str, steps: list[Step]) -> Refund:
+    return Refund(method=method, price=Price(total=money.half_up(steps[-1].amount), steps=steps))

@@ -1,0 +1,56 @@
+"""Files on the disk: private, whole or not there at all, and named by nothing that a sender chose."""
+
+import os
+import unicodedata
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from core.settings import settings
+
+_LONGEST_NAME: Final = 150
+
+
+def path_of(code: str) -> Path:
+    """Where a file stands; spread over folders, so that none grows without end."""
+    return Path(settings().files_url.removeprefix("file://")) / code[:2] / code
+
+
+def put(code: str, content: bytes) -> None:
+    """Write a file so that it is either whole on the disk or absent, also after a crash."""
+    path = path_of(code)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    arriving = path.with_suffix(".arriving")
+    try:
+        with os.fdopen(os.open(arriving, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        arriving.rename(path)
+    except BaseException:
+        arriving.unlink(missing_ok=True)
+        raise
+    _settle(path.parent)
+
+
+def remove(code: str) -> None:
+    """Take a file away; it may be gone already."""
+    path_of(code).unlink(missing_ok=True)
+
+
+def _settle(folder: Path) -> None:
+    """Make a rename survive a loss of power."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def shown_name(sent: str, suffixes: tuple[str, ...]) -> str:
+    """A sent name as it is shown: no folders, no characters that hide, and a suffix that tells the truth."""
+    last = unicodedata.normalize("NFC", sent).replace("\\", "/").rsplit("/", 1)[-1]
+    visible = "".join(character if character.isprintable() else " " for character in last)
+    bare = PurePosixPath(" ".join(visible.split()).strip(". ") or "file")
+    fits = bare.suffix.lower() in suffixes
+    stem, suffix = (bare.stem, bare.suffix) if fits else (bare.name, suffixes[0])
+    return f"{stem[:_LONGEST_NAME]}{suffix}"

@@ -1,0 +1,178 @@
+"""What was written: counts and sums of purchases, renewals and refunds, grouped as a figure needs them.
+
+Read from the daybook when whole days and the catalogue are all that a filter asks for, from the rows
+themselves otherwise; both give the same figures.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.services import filters
+from core.services.filters import SalesFilter, Span
+from core.services.windows import Window
+from core.store.daybook import ONCE
+from core.store.expressions import first_of_month, first_of_week, lagos_day
+from core.store.scope import AnySelect, ScopedSession
+from core.store.tables import DaybookLine, Policy, Purchase, Refund, Renewal
+
+Key = Literal["day", "week", "month", "product_id", "distributor_id", "premium_frequency"]
+
+
+class Takings(NamedTuple):
+    """What a stretch of days wrote; amounts in kobo, before commission, refunds apart."""
+
+    sold: int = 0
+    sold_minor: int = 0
+    sold_mca_minor: int = 0
+    sold_distributor_minor: int = 0
+    renewed: int = 0
+    renewed_minor: int = 0
+    renewed_mca_minor: int = 0
+    renewed_distributor_minor: int = 0
+    refunds: int = 0
+    refunded_minor: int = 0
+
+    @property
+    def premium_minor(self) -> int:
+        """Gross written premium: purchases and renewals."""
+        return self.sold_minor + self.renewed_minor
+
+    @property
+    def written(self) -> int:
+        """Policies that the premium was written for: sold or renewed."""
+        return self.sold + self.renewed
+
+    @property
+    def mca_minor(self) -> int:
+        """The platform's commission."""
+        return self.sold_mca_minor + self.renewed_mca_minor
+
+    @property
+    def distributor_minor(self) -> int:
+        """The distributors' commission."""
+        return self.sold_distributor_minor + self.renewed_distributor_minor
+
+
+NOTHING = Takings()
+Grouped = dict[tuple[Any, ...], Takings]
+
+
+def added(parts: Sequence[Takings]) -> Takings:
+    """Takings of several groups or days in one."""
+    return Takings(*map(sum, zip(*parts, strict=True))) if parts else NOTHING
+
+
+def total(session: ScopedSession, wanted: SalesFilter) -> Takings:
+    """Everything that a filter matches, in one sum."""
+    return by(session, wanted).get((), NOTHING)
+
+
+def by(session: ScopedSession, wanted: SalesFilter, *keys: Key, measures: Sequence[str] = Takings._fields) -> Grouped:
+    """Sums by the values of the keys, in their order; measures that are not asked for stay zero.
+
+    Days, weeks (their Mondays) and months (their firsts) are those of Lagos. Groups without anything are absent.
+    """
+    found: Grouped = {}
+    for query in _queries(wanted, keys, measures):
+        result = session.execute(query)
+        places = [Takings._fields.index(name) for name in list(result.keys())[len(keys) :]]
+        for row in result:
+            values = [0] * len(Takings._fields)
+            for place, value in zip(places, row[len(keys) :], strict=True):
+                values[place] = int(value or 0)
+            group, part = tuple(row[: len(keys)]), Takings._make(values)
+            found[group] = added([found[group], part]) if group in found else part
+    return {group: sums for group, sums in found.items() if sums != NOTHING}
+
+
+def _queries(wanted: SalesFilter, keys: Sequence[Key], measures: Sequence[str]) -> Iterator[AnySelect]:
+    window = Window.within(wanted.created)
+    if window and wanted.of_catalogue:
+        for grain, days in _stretches(window, keys):
+            yield _in_daybook(grain, days, wanted, keys, measures)
+        return
+    for part in _PARTS:
+        if part.measures.keys() & set(measures):
+            yield _in_rows(part, wanted, keys, measures)
+
+
+def _stretches(window: Window, keys: Sequence[Key]) -> list[tuple[str, Window]]:
+    """The lines to read: those of whole months where that is enough, and of the days before and after."""
+    months = None if {"day", "week"} & set(keys) else window.whole_months
+    if months is None:
+        return [("day", window)]
+    before, after = Window(window.start, months.start), Window(months.end, window.end)
+    return [("month", months), *(("day", days) for days in (before, after) if days.length)]
+
+
+def _in_daybook(
+    grain: str, days: Window, wanted: SalesFilter, keys: Sequence[Key], measures: Sequence[str]
+) -> AnySelect:
+    groups = {
+        **_calendar(col(DaybookLine.day)),
+        **{name: col(getattr(DaybookLine, name)) for name in ("product_id", "distributor_id", "premium_frequency")},
+    }
+    sums = [sa.func.sum(col(getattr(DaybookLine, name))).label(name) for name in measures]
+    query = sa.select(*(groups[key] for key in keys), *sums).where(
+        col(DaybookLine.grain) == grain,
+        col(DaybookLine.day) >= days.start,
+        col(DaybookLine.day) < days.end,
+        *filters.on_catalogue(wanted, DaybookLine),
+    )
+    return query.group_by(*(groups[key] for key in keys))
+
+
+def _in_rows(part: "_Part", wanted: SalesFilter, keys: Sequence[Key], measures: Sequence[str]) -> AnySelect:
+    row = part.entity
+    groups = {
+        **_calendar(lagos_day(col(row.created_at))),
+        "product_id": col(Purchase.product_id),
+        "distributor_id": col(row.distributor_id),
+        "premium_frequency": sa.func.coalesce(col(Purchase.premium_frequency), ONCE),
+    }
+    sums = [sa.func.sum(value).label(name) for name, value in part.measures.items() if name in measures]
+    query = sa.select(*(groups[key] for key in keys), *sums).select_from(row)
+    if row is not Purchase:
+        query = query.join(Purchase, col(Purchase.id) == col(row.purchase_id))
+    if wanted.concerns_policy:
+        query = query.join(Policy, col(Policy.purchase_id) == col(Purchase.id))
+    return query.where(
+        *filters.on_record(replace(wanted, created=Span()), Purchase),
+        *filters.on_policy(wanted),
+        *wanted.created.on(col(row.created_at)),
+        *part.conditions,
+    ).group_by(*(groups[key] for key in keys))
+
+
+def _calendar(day: Any) -> dict[str, Any]:
+    return {"day": day, "week": first_of_week(day), "month": first_of_month(day)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The rows that some of the measures are summed from."""
+
+    entity: Any
+    measures: dict[str, Any]
+    conditions: tuple[sa.ColumnElement[bool], ...] = ()
+
+
+def _taken(entity: Any, verb: str, *conditions: sa.ColumnElement[bool]) -> _Part:
+    amounts = {
+        verb: sa.literal(1),
+        f"{verb}_minor": col(entity.total_minor),
+        f"{verb}_mca_minor": col(entity.mca_profit_minor),
+        f"{verb}_distributor_minor": col(entity.distributor_profit_minor),
+    }
+    return _Part(entity, amounts, (col(entity.deleted_at).is_(None), *conditions))
+
+
+_PARTS = (
+    _taken(Purchase, "sold"),
+    _taken(Renewal, "renewed", col(Renewal.status).is_(True)),
+    _Part(Refund, {"refunds": sa.literal(1), "refunded_minor": col(Refund.amount_minor)}),
+)

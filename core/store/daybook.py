@@ -1,0 +1,146 @@
+"""Keeps the daybook in step with purchases, renewals and refunds, and can make it anew from them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlmodel import SQLModel
+
+from core import clock
+from core.store.expressions import first_of_month, lagos_day
+from core.store.tables_figures import KEYS, MEASURES, DaybookLine
+from core.store.tables_sales import Purchase, Refund, Renewal
+
+ONCE = "once"
+AnySelect = sa.Select[*tuple[Any, ...]]
+
+
+def _table(entity: type[SQLModel]) -> sa.Table:
+    table: sa.Table = sa.inspect(entity).local_table
+    return table
+
+
+_BOOK = _table(DaybookLine)
+
+
+def note(connection: sa.Connection, row: SQLModel) -> None:
+    """Add a row that is being written to its day; the store calls this for every row it inserts."""
+    line = _line(connection, row)
+    if line is not None:
+        add(connection, [line])
+
+
+def add(connection: sa.Connection, lines: Sequence[Mapping[str, Any]]) -> None:
+    """Add lines of days, complete with keys and measures, to their days and their months."""
+    if not lines:
+        return
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    statement = dialect.insert(_BOOK)
+    sums = {name: _BOOK.c[name] + statement.excluded[name] for name in MEASURES}
+    months = [{**line, "grain": "month", "day": line["day"].replace(day=1)} for line in lines]
+    connection.execute(statement.on_conflict_do_update(index_elements=KEYS, set_=sums), [*lines, *months])
+
+
+def _line(connection: sa.Connection, row: SQLModel) -> dict[str, Any] | None:
+    if isinstance(row, Purchase):
+        return None if row.deleted_at else _line_of(row, row, _taken(row, "sold"))
+    if isinstance(row, Renewal):
+        counts = row.deleted_at is None and row.status
+        return _line_of(row, _sale(connection, row), _taken(row, "renewed")) if counts else None
+    if isinstance(row, Refund):
+        return _line_of(row, _sale(connection, row), {"refunds": 1, "refunded_minor": row.amount_minor})
+    return None
+
+
+def _sale(connection: sa.Connection, row: Renewal | Refund) -> Any:
+    """What the purchase behind a renewal or refund says of itself."""
+    purchase = _table(Purchase)
+    wanted = sa.select(purchase.c.product_id, purchase.c.premium_frequency).where(purchase.c.id == row.purchase_id)
+    return connection.execute(wanted).one()
+
+
+def _line_of(row: Purchase | Renewal | Refund, sale: Any, measures: Mapping[str, int]) -> dict[str, Any]:
+    return {
+        "is_live": row.is_live,
+        "grain": "day",
+        "day": row.created_at.astimezone(clock.LAGOS).date(),
+        "product_id": sale.product_id,
+        "distributor_id": row.distributor_id,
+        "premium_frequency": sale.premium_frequency or ONCE,
+        **dict.fromkeys(MEASURES, 0),
+        **measures,
+    }
+
+
+def _taken(row: Any, verb: str) -> dict[str, Any]:
+    """The measures of a purchase or renewal; `row` is one, or the table of them."""
+    return {
+        f"{verb}_minor": row.total_minor,
+        f"{verb}_mca_minor": row.mca_profit_minor,
+        f"{verb}_distributor_minor": row.distributor_profit_minor,
+        verb: 1,
+    }
+
+
+def rebuild(connection: sa.Connection) -> None:
+    """Make the whole daybook anew from the rows; for writers that bypass the session, and for repairs."""
+    connection.execute(sa.delete(_BOOK))
+    for lines in (_days(), _months()):
+        connection.execute(sa.insert(_BOOK).from_select([*KEYS, *MEASURES], lines))
+
+
+def faults(connection: sa.Connection) -> list[str]:
+    """The days and months on which the daybook and the rows disagree; empty when all is well."""
+    found = set()
+    for grain, lines in (("day", _days()), ("month", _months())):
+        kept = sa.select(*[_BOOK.c[name] for name in (*KEYS, *MEASURES)]).where(_BOOK.c.grain == grain)
+        for missing in (sa.except_(kept, lines), sa.except_(lines, kept)):
+            differing = missing.subquery()
+            rows = connection.execute(sa.select(differing.c.day, differing.c.grain).distinct())
+            found |= {(day, written) for day, written in rows}
+    return [f"the daybook of the {grain} {day} differs from its rows" for day, grain in sorted(found)]
+
+
+def _days() -> AnySelect:
+    """The lines of all days, from the rows."""
+    rows = sa.union_all(*(_part(entity) for entity in (Purchase, Renewal, Refund))).subquery()
+    return _summed(rows.c, "day", rows.c.day)
+
+
+def _months() -> AnySelect:
+    """The lines of all months, from those of their days."""
+    return _summed(_BOOK.c, "month", first_of_month(_BOOK.c.day)).where(_BOOK.c.grain == "day")
+
+
+def _summed(lines: Any, grain: str, day: Any) -> AnySelect:
+    keys = (lines.is_live, day, lines.product_id, lines.distributor_id, lines.premium_frequency)
+    sums = [sa.cast(sa.func.sum(lines[name]), sa.BigInteger).label(name) for name in MEASURES]
+    written = sa.literal(grain, sa.String(5)).label("grain")
+    return sa.select(keys[0], written, keys[1].label("day"), *keys[2:], *sums).group_by(*keys)
+
+
+def _part(entity: type[SQLModel]) -> AnySelect:
+    row, purchase = _table(entity), _table(Purchase)
+    sale = row if entity is Purchase else purchase
+    measures = dict.fromkeys(MEASURES, 0) | _MEASURED[entity](row.c)
+    query = sa.select(
+        row.c.is_live,
+        lagos_day(row.c.created_at).label("day"),
+        sale.c.product_id,
+        row.c.distributor_id,
+        sa.func.coalesce(sale.c.premium_frequency, ONCE).label("premium_frequency"),
+        *[sa.cast(measures[name], sa.BigInteger).label(name) for name in MEASURES],
+    )
+    if entity is not Purchase:
+        query = query.select_from(row.join(purchase, purchase.c.id == row.c.purchase_id))
+    if entity is not Refund:
+        query = query.where(row.c.deleted_at.is_(None))
+    return query.where(row.c.status) if entity is Renewal else query
+
+
+_MEASURED: Mapping[type[SQLModel], Callable[[Any], dict[str, Any]]] = {
+    Purchase: lambda row: _taken(row, "sold"),
+    Renewal: lambda row: _taken(row, "renewed"),
+    Refund: lambda row: {"refunds": 1, "refunded_minor": row.amount_minor},
+}

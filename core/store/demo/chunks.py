@@ -1,0 +1,73 @@
+"""The demonstration in pieces: each is made in memory and then written whole, or not at all."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.store.demo import claim_papers, days, history, marker, papers
+from core.store.demo.claims import Losses
+from core.store.demo.dice import dice
+from core.store.demo.figures import Figures, pour_figures
+from core.store.demo.log import Entry, Log, chain
+from core.store.demo.marker import Mark
+from core.store.demo.market import Market
+from core.store.demo.offers import Offer
+from core.store.demo.people import People
+from core.store.demo.rows import Rows, pour
+from core.store.demo.sales import Counting
+from core.store.demo.sellers import Officer, Seller
+from core.store.demo.specimens import Specimens
+from core.store.scope import ScopedSession
+from core.store.tables_sales import NumberCounter
+
+_SMALLEST, _LARGEST, _PIECES = 1_000, 20_000, 20
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """What one transaction writes; `upto` purchases are in the store after it."""
+
+    rows: Rows
+    figures: Figures
+    entries: list[Entry]
+    policy_numbers: dict[str, int]
+    upto: int
+
+
+def chunks(mark: Mark, sellers: Sequence[Seller], offers: Sequence[Offer], desk: Sequence[Officer]) -> Iterator[Chunk]:
+    """Every chunk in the order of time; always cut at the same sales, so that writing can go on after a crash."""
+    until, thrown = mark.until, dice(mark.seed, "sales")
+    log, specimens = Log(dice(mark.seed, "log")), Specimens(thrown, days.begins_at(until))
+    people, market = People(thrown, until), Market(thrown, sellers, offers, until)
+    counting = Counting(thrown, market, people, until)
+    losses = Losses(thrown, desk, purchases=mark.purchases, until=until)
+    moments = days.instants(dice(mark.seed, "days"), purchases=mark.purchases, until=until)
+    size, upto = min(_LARGEST, max(_SMALLEST, mark.purchases // _PIECES)), 0
+    while batch := list(islice(moments, size)):
+        rows, figures = Rows(), Figures()
+        for at in batch:
+            sale = counting.sell(rows, at)
+            papers.file(sale, rows, figures)
+            history.note(sale, log)
+            if (loss := losses.of(sale)) is not None:
+                claim_papers.file(loss, thrown, specimens, rows, log)
+        upto += len(batch)
+        is_last = upto == mark.purchases
+        if is_last:
+            log.note(until, marker.ACTOR, marker.WRITTEN, marker.SUBJECT, after=mark.facts)
+        entries = log.due(until if is_last else batch[-1])
+        yield Chunk(rows, figures, entries, dict(counting.policy_numbers), upto)
+
+
+def write_chunk(session: ScopedSession, chunk: Chunk) -> None:
+    """Write a chunk in the session's transaction: rows, figures, audit entries, and the counters as they stand."""
+    chain(session, chunk.rows, chunk.entries)
+    pour(session, chunk.rows)
+    pour_figures(session, chunk.figures)
+    for segment, last in chunk.policy_numbers.items():
+        series = f"policy {segment}"
+        session.insert_once(NumberCounter(series=series, last=0))
+        session.execute(sa.update(NumberCounter).where(col(NumberCounter.series) == series).values(last=last))

@@ -1,0 +1,204 @@
+"""A sale as rows: purchase, policy, certificates, submission, renewals, refund, and what the figures count."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+from core import seal
+from core.covers.parts import plate_key
+from core.store import numbers
+from core.store.demo.figures import Figures
+from core.store.demo.lives import Ended, Paid
+from core.store.demo.rows import Rows, Values, stamp
+from core.store.demo.sales import Sale
+from core.store.tables_sales import Certificate, InsuredRisk, Policy, Purchase, Refund, Renewal, Submission
+
+
+def file(sale: Sale, rows: Rows, figures: Figures) -> None:
+    """Add everything that a sale and its later life write."""
+    purchase = _purchase(sale)
+    rows.add(Purchase, purchase)
+    figures.add(sale.at, purchase, **_counted(sale, "sold"))
+    risk_hash = _risk(sale, rows)
+    rows.add(Policy, {**_policy(sale, purchase), "risk_hash": risk_hash})
+    rows.add(Submission, _submission(sale))
+    if sale.certificates:
+        for certificate in _certificates(sale):
+            rows.add(Certificate, certificate)
+    for paid, renewal_id in zip(sale.life.renewals, sale.renewal_ids, strict=True):
+        rows.add(Renewal, _renewal(sale, purchase, paid, renewal_id))
+        figures.add(paid.at, purchase, **_counted(sale, "renewed"))
+    if (ended := sale.life.ended) is not None:
+        rows.add(Refund, _refund(sale, ended))
+        figures.add(ended.at, purchase, refunds=1, refunded_minor=ended.refund.amount_minor)
+
+
+def _counted(sale: Sale, verb: str) -> dict[str, int]:
+    return {
+        verb: 1,
+        f"{verb}_minor": sale.split.total_minor,
+        f"{verb}_mca_minor": sale.split.mca_profit_minor,
+        f"{verb}_distributor_minor": sale.split.distributor_profit_minor,
+    }
+
+
+def _purchase(sale: Sale) -> Values:
+    when = stamp(sale.at)
+    return {
+        **sale.owner,
+        **sale.offer.ids,
+        "id": sale.purchase_id,
+        "created_at": when,
+        "updated_at": when,
+        "customer_id": sale.customer.id,
+        "batch_id": sale.batch_id,
+        "premium_frequency": sale.variant.body.get("premium_frequency"),
+        **_amounts(sale),
+        **_payment(sale.source),
+    }
+
+
+def _amounts(sale: Sale) -> dict[str, int]:
+    return {
+        "total_minor": sale.split.total_minor,
+        "mca_profit_minor": sale.split.mca_profit_minor,
+        "distributor_profit_minor": sale.split.distributor_profit_minor,
+    }
+
+
+def _payment(source: str) -> dict[str, str]:
+    return {"payment_option": "wallet", "payment_channel": source, "request_source": source}
+
+
+def _risk(sale: Sale, rows: Rows) -> str | None:
+    """The hash under which the thing insured is guarded against a second sale (contract S12)."""
+    if sale.variant.risk is None:
+        return None
+    word = "plate" if sale.variant.risk == "plate" else "passport_number"
+    risk_hash = seal.keyed_hash("risk", plate_key(str(sale.says[word])))
+    rows.add(
+        InsuredRisk,
+        {"product_id": sale.offer.ids["product_id"], "risk_hash": risk_hash, "sold_at": stamp(sale.at)},
+    )
+    return risk_hash
+
+
+def _policy(sale: Sale, purchase: Values) -> Values:
+    life, says, variant = sale.life, sale.says, sale.variant
+    ids = {name: sale.offer.ids[name] for name in ("product_id", "product_category_id", "provider_id")}
+    return {
+        **sale.owner,
+        **ids,
+        **_payment(sale.source),
+        **_person(sale),
+        "id": sale.policy_id,
+        "purchase_id": sale.purchase_id,
+        "customer_id": sale.customer.id,
+        "buyer_id": sale.buyer_id,
+        "created_at": purchase["created_at"],
+        "updated_at": stamp(sale.touched_at),
+        "start_at": _stamp(life.start_at),
+        "activation_at": _stamp(life.activation_at),
+        "expiration_at": _stamp(life.expiration_at),
+        "activated": life.activated,
+        "submitted_to_provider": life.submitted,
+        "cancelled_at": life.cancelled and stamp(life.cancelled.at),
+        "declined_at": life.declined and stamp(life.declined.at),
+        "policy_number": sale.policy_number,
+        "number_key": sale.policy_number and numbers.key(sale.policy_number),
+        "certificate_code": sale.certificates[-1] if sale.certificates else None,
+        "plate_key": plate_key(str(says["plate"])) if variant.risk == "plate" else None,
+        "device_serial_number": says["serial"] if "device_serial_number" in variant.body else None,
+        "twin_key": variant.twin % says if variant.twin else None,
+        "possible_duplicate_of": sale.repeats,
+        "sum_insured_minor": variant.sum_insured_minor,
+        "market_price_minor": variant.total_minor,
+        "genius_price_minor": variant.total_minor,
+        "profit_minor": sale.split.mca_profit_minor,
+        "submitted": variant.submitted % says,
+        "payload": variant.payload % says,
+        "sealed": seal.seal({path: str(says[f"{word}_number"]) for path, word in variant.personal.items()}),
+        "explained": variant.explained % says,
+        "version": 1 + len(sale.changes),
+    }
+
+
+def _person(sale: Sale) -> Values:
+    """The policyholder, as far as the request says."""
+    says, body = sale.says, sale.variant.body
+    return {
+        "first_name": says["first_name"],
+        "last_name": says["last_name"],
+        "email": says["email"],
+        "phone": says["phone"],
+        "dob": says["born"] if "date_of_birth" in body or "dob" in body else None,
+    }
+
+
+def _stamp(at: datetime | None) -> str | None:
+    return stamp(at) if at else None
+
+
+def _submission(sale: Sale) -> Values:
+    life = sale.life
+    return {
+        **sale.owner,
+        "policy_id": sale.policy_id,
+        "provider_id": sale.offer.ids["provider_id"],
+        "state": life.state,
+        "attempts": life.attempts,
+        "next_try_at": _stamp(life.next_try_at),
+        "last_error": life.last_error,
+        "created_at": stamp(sale.at),
+        "updated_at": stamp(life.heard_at or sale.at),
+    }
+
+
+def _certificates(sale: Sale) -> list[Values]:
+    """One for each term that was paid for, issued when it was."""
+    issued = [sale.life.accepted_at or sale.at, *(paid.at for paid in sale.life.renewals)]
+    return [
+        {
+            **sale.owner,
+            "code": code,
+            "policy_id": sale.policy_id,
+            "start_at": stamp(start),
+            "expiration_at": stamp(end),
+            "created_at": stamp(at),
+        }
+        for code, (start, end), at in zip(sale.certificates, sale.life.stretches, issued, strict=True)
+    ]
+
+
+def _renewal(sale: Sale, purchase: Values, paid: Paid, renewal_id: str) -> Values:
+    when = stamp(paid.at)
+    return {
+        **sale.owner,
+        **sale.offer.ids,
+        **_amounts(sale),
+        **_payment(paid.source),
+        "id": renewal_id,
+        "created_at": when,
+        "updated_at": when,
+        "policy_id": sale.policy_id,
+        "purchase_id": sale.purchase_id,
+        "customer_id": purchase["customer_id"],
+        "status": True,
+        "previous_expiration_at": stamp(paid.previous_expiration_at),
+        "start_at": stamp(paid.start_at),
+        "expiration_at": stamp(paid.expiration_at),
+    }
+
+
+def _refund(sale: Sale, ended: Ended) -> dict[str, Any]:
+    return {
+        **sale.owner,
+        "id": sale.refund_id,
+        "policy_id": sale.policy_id,
+        "purchase_id": sale.purchase_id,
+        "amount_minor": ended.refund.amount_minor,
+        "method": ended.refund.method,
+        "reason": ended.reason,
+        "explained": json.dumps(ended.refund.price.explained),
+        "created_at": stamp(ended.at),
+    }

@@ -1,0 +1,118 @@
+"""Invented customers: who buys for the first time, and who comes back."""
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import accumulate
+from random import Random
+
+from core.settings import ROOT
+from core.store.demo.dice import new_id
+from core.store.demo.rows import Rows, Values, stamp
+from core.store.tables_parties import Customer
+
+_COMES_BACK = 0.36
+_REMEMBERED = 2_500
+# Above 1, the first that were remembered come back more often than the last.
+_LOYALTY = 1.6
+_MIXED_NAMES = 0.06
+_WOMEN = 0.46
+_EMAIL_HOSTS = ("example.com", "example.com", "example.com", "example.net", "example.org", "post.example")
+# Ranges that no mobile network uses, so that nobody's phone is in the demonstration.
+_PHONES = ("0700", "0800", "0900", "+234700", "+234800")
+_HELD = json.loads((ROOT / "data" / "demonstration" / "people.json").read_text(encoding="utf-8"))
+_FAMILIES, _PLACES = _HELD["families"], _HELD["places"]
+_PLACES_BY_SHARE = list(accumulate(place["share"] for place in _PLACES))
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A customer and the words that a request says of them."""
+
+    id: str
+    says: Values
+
+
+class People:
+    """The customers of every distributor and mode; some buy again, a few of them often."""
+
+    def __init__(self, dice: Random, until: datetime) -> None:
+        self.dice = dice
+        self.this_year = until.year
+        self.met = 0
+        self._known: defaultdict[tuple[str, bool], list[Person]] = defaultdict(list)
+
+    def buyer(self, rows: Rows, owner: Values, at: datetime) -> Person:
+        """Who buys from an owner (distributor and mode) now; a new customer is added to the rows."""
+        known = self._known[owner["distributor_id"], owner["is_live"]]
+        if known and self.dice.random() < _COMES_BACK:
+            return self.acquaintance(owner)
+        person = self._stranger(rows, owner, at)
+        if len(known) < _REMEMBERED:
+            known.append(person)
+        else:
+            known[self.dice.randrange(_REMEMBERED)] = person
+        return person
+
+    def acquaintance(self, owner: Values) -> Person:
+        """Somebody who bought from this owner before."""
+        known = self._known[owner["distributor_id"], owner["is_live"]]
+        return known[int(len(known) * self.dice.random() ** _LOYALTY)]
+
+    def _stranger(self, rows: Rows, owner: Values, at: datetime) -> Person:
+        self.met += 1
+        says = _words(self.dice, self.met, self.this_year)
+        person = Person(new_id(self.dice, at), says)
+        rows.add(Customer, _row(self.dice, person, owner, at))
+        return person
+
+
+def _words(dice: Random, number: int, this_year: int) -> Values:
+    family, place = dice.choice(_FAMILIES), dice.choices(_PLACES, cum_weights=_PLACES_BY_SHARE)[0]
+    is_woman = dice.random() < _WOMEN
+    first, middle = dice.sample(family["women" if is_woman else "men"], 2)
+    married_elsewhere = dice.random() < _MIXED_NAMES
+    last = dice.choice((dice.choice(_FAMILIES) if married_elsewhere else family)["last_names"])
+    born_in = int(dice.triangular(this_year - 64, this_year - 20, this_year - 36))
+    mailbox = f"{first}.{last}{number}".lower().replace("'", "")
+    return {
+        "first_name": first,
+        "middle_name": middle,
+        "last_name": last,
+        "email": f"{mailbox}@{dice.choice(_EMAIL_HOSTS)}",
+        "phone": f"{dice.choice(_PHONES)}{dice.getrandbits(26) % 10_000_000:07d}",
+        "bvn_number": f"22000{dice.getrandbits(20) % 1_000_000:06d}",
+        "born": f"{born_in}-{dice.randint(1, 12):02d}-{dice.randint(1, 28):02d}",
+        "gender": "Female" if is_woman else "Male",
+        "title": dice.choice(("Mrs", "Miss", "Ms", "Dr") if is_woman else ("Mr", "Mr", "Mr", "Engr", "Dr")),
+        "address": f"{dice.randint(1, 180)} {dice.choice(place['streets'])}, {place['city']}",
+        "city": place["city"],
+        "state": place["state"],
+        "lga": place["lga"],
+    }
+
+
+def _row(dice: Random, person: Person, owner: Values, at: datetime) -> Values:
+    says, when = person.says, stamp(at)
+    return {
+        **owner,
+        "id": person.id,
+        "user_id": new_id(dice, at),
+        "created_at": when,
+        "updated_at": when,
+        "email": says["email"],
+        "email_key": says["email"],
+        "first_name": says["first_name"],
+        "last_name": says["last_name"],
+        "phone_number": says["phone"],
+        "country": "Nigeria",
+        "gender": says["gender"],
+        "title": says["title"],
+        "state_of_residence": says["state"],
+        "city": says["city"],
+        "address": says["address"],
+        "date_of_birth": says["born"],
+        "is_kyc_complete": dice.random() < 0.7,
+        "active": True,
+    }

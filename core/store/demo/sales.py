@@ -1,0 +1,173 @@
+"""The sales of the demonstration, one after the other: who buys what from whom, and what will become of it."""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import date, datetime
+from random import Random
+
+from core import clock, money, seal
+from core.store import numbers
+from core.store.demo.dice import code, new_id
+from core.store.demo.lives import Fates, Life
+from core.store.demo.market import Market
+from core.store.demo.offers import Offer
+from core.store.demo.people import People, Person
+from core.store.demo.rows import Rows, Values
+from core.store.demo.sellers import LENDER, Seller
+from core.store.demo.variants import Variant
+
+DESK = "staff operations@coverdesk.example"
+_TEST_MODE = 0.08
+_AT_THE_DESK, _IN_BULK = 0.13, 0.3
+_FOR_SOMEBODY_ELSE, _LOAN_SENT_TWICE = 0.03, 0.004
+_PLATE_CODES = "ABJ BDG BEN BWR EKY ENU FKJ GWA IKD JJJ KJA KMC KRD KSF LND LSD LSR MUS NSR PHC RBC SMK UYY YLA".split()  # noqa: SIM905
+_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"
+# Coprime to the number of plates, so that every serial number has a plate of its own.
+_STRIDE = 7_368_787
+
+
+@dataclass(frozen=True, slots=True)
+class Sale:
+    """One sale with everything that its rows say; `says` are the words of the buyer and of the thing insured."""
+
+    at: datetime
+    policy_id: str
+    purchase_id: str
+    batch_id: str
+    owner: Values
+    customer: Person
+    buyer_id: str
+    says: Values
+    seller: Seller
+    source: str
+    offer: Offer
+    variant: Variant
+    split: money.Split
+    life: Life
+    policy_number: str | None
+    certificates: list[str]
+    renewal_ids: list[str]
+    refund_id: str | None
+    repeats: str | None = None
+
+    @property
+    def changes(self) -> list[datetime]:
+        """When the policy changed after its sale, oldest first."""
+        ended = self.life.ended
+        accepted_at, ended_at = self.life.accepted_at, ended.at if ended else None
+        return [at for at in (accepted_at, *(paid.at for paid in self.life.renewals), ended_at) if at is not None]
+
+    @property
+    def touched_at(self) -> datetime:
+        """When the policy was last changed."""
+        told_at = self.life.heard_at if self.life.submitted else None
+        return max(self.at, told_at or self.at, *self.changes)
+
+    @property
+    def actor(self) -> str:
+        """Who sold it, as the audit log says."""
+        return DESK if self.source == "desk" else self.seller.actors[bool(self.owner["is_live"])]
+
+
+class Counting:
+    """Makes sales, and keeps what one sale leaves for the next: serial numbers, policy numbers, batches."""
+
+    def __init__(self, dice: Random, market: Market, people: People, until: datetime) -> None:
+        self.dice = dice
+        self.market, self.people = market, people
+        self.fates = Fates(dice, until)
+        self.serial = 0
+        self.policy_numbers: Counter[str] = Counter()
+        self._last_loan: dict[tuple[str, bool], Sale] = {}
+        self._books: dict[str, tuple[date, str]] = {}
+
+    def sell(self, rows: Rows, at: datetime) -> Sale:
+        """The sale of an instant; a customer who is new is added to the rows."""
+        self.serial += 1
+        seller, offer = self.market.draw(at)
+        is_live = self.dice.random() >= _TEST_MODE
+        owner = {"distributor_id": seller.id, "is_live": is_live}
+        first = self._sent_before(offer, owner, at)
+        customer = first.customer if first else self.people.buyer(rows, owner, at)
+        variant = first.variant if first else offer.variant(self.dice)
+        life = self.fates.decide(offer, variant, at)
+        somebody_else = self.dice.random() < _FOR_SOMEBODY_ELSE
+        source = self._source(seller, offer, is_live=is_live)
+        sale = Sale(
+            at=at,
+            policy_id=new_id(self.dice, at),
+            purchase_id=new_id(self.dice, at),
+            batch_id=self._batch(seller, source, at),
+            owner=owner,
+            customer=customer,
+            buyer_id=(self.people.acquaintance(owner) if somebody_else else customer).id,
+            says=self._words(customer, variant, at),
+            seller=seller,
+            source=source,
+            offer=offer,
+            variant=variant,
+            split=money.split(variant.total_minor, mca_bp=offer.mca_bp, distributor_bp=offer.distributor_bp),
+            life=life,
+            policy_number=self._policy_number(offer, life),
+            certificates=[code(self.dice) for _ in life.stretches],
+            renewal_ids=[new_id(self.dice, paid.at) for paid in life.renewals],
+            refund_id=new_id(self.dice, life.ended.at) if life.ended else None,
+            repeats=first.policy_id if first else None,
+        )
+        if variant.twin and first is None:
+            self._last_loan[seller.id, is_live] = sale
+        return sale
+
+    def _sent_before(self, offer: Offer, owner: Values, at: datetime) -> Sale | None:
+        """The loan that a distributor's system sends a second time, which is sold and flagged (contract S12)."""
+        last = self._last_loan.get((owner["distributor_id"], owner["is_live"]))
+        same = last is not None and last.offer is offer and last.at.date() == at.date()
+        return last if same and self.dice.random() < _LOAN_SENT_TWICE else None
+
+    def _source(self, seller: Seller, offer: Offer, *, is_live: bool) -> str:
+        drawn = self.dice.random()
+        if is_live and seller.kind is LENDER and offer.group == "credit life" and drawn < _IN_BULK:
+            return "bulk"
+        return "desk" if is_live and drawn > 1 - _AT_THE_DESK else "api"
+
+    def _batch(self, seller: Seller, source: str, at: datetime) -> str:
+        """A batch of its own, or the day's loan book of a distributor."""
+        if source != "bulk":
+            return new_id(self.dice, at)
+        day, batch = self._books.get(seller.id, (None, ""))
+        if day != at.date():
+            batch = new_id(self.dice, at)
+            self._books[seller.id] = (at.date(), batch)
+        return batch
+
+    def _policy_number(self, offer: Offer, life: Life) -> str | None:
+        if life.activated_on is None:
+            return None
+        self.policy_numbers[offer.segment] += 1
+        return numbers.printed(offer.series, self.policy_numbers[offer.segment], life.activated_on)
+
+    def _words(self, customer: Person, variant: Variant, at: datetime) -> Values:
+        term = variant.term(clock.lagos_day(at))
+        passport = f"B{self.serial * _STRIDE % 100_000_000:08d}"
+        born, starts = str(customer.says["born"]), str(term.start_on or at.date())
+        return {
+            **customer.says,
+            "plate": _plate(self.serial),
+            "engine": f"2AZ{self.serial:07d}",
+            "chassis": f"JTDBT92{self.serial * _STRIDE % 10_000_000_000:010d}",
+            "serial": f"SN{self.serial * _STRIDE % 1_000_000_000:09d}",
+            "passport_number": passport,
+            "passport": seal.mask(passport),
+            "bvn": seal.mask(str(customer.says["bvn_number"])),
+            "starts": starts,
+            "ends": str(term.expiration_on),
+            "age": int(starts[:4]) - int(born[:4]) - (starts[5:] < born[5:]),
+        }
+
+
+def _plate(serial: int) -> str:
+    """A plate of its own for every serial number: mostly the style since 2011, some older."""
+    turn, pair = divmod(serial * _STRIDE, len(_LETTERS) ** 2)
+    turn, digits = divmod(turn, 999)
+    code, letters = _PLATE_CODES[turn % len(_PLATE_CODES)], _LETTERS[pair // 24] + _LETTERS[pair % 24]
+    return f"{letters}{digits + 1:03d}-{code}" if serial % 9 == 0 else f"{code}-{digits + 1:03d}{letters}"

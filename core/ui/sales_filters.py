@@ -1,0 +1,227 @@
+"""The filters of the sales screens. The address holds their whole state: a link shows the same again.
+
+Each run reads the address, puts what it says into the widgets, and a widget that is changed writes the
+address; nothing is remembered elsewhere.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+from uuid import UUID
+
+import streamlit as st
+
+from core import clock
+from core.errors import FieldFault, InvalidInput
+from core.services.choices import DIMENSIONS, Choices, Dimension
+from core.services.selection import NAMES as PARAMETERS
+from core.services.selection import Selection
+from core.services.windows import EARLIEST, Window
+from core.ui import frame, periods
+
+LABELS: Mapping[Dimension, str] = {
+    "provider": "Insurer",
+    "category": "Category",
+    "product": "Product",
+    "distributor": "Distributor",
+}
+PLURALS: Mapping[Dimension, str] = {
+    "provider": "insurers",
+    "category": "categories",
+    "product": "products",
+    "distributor": "distributors",
+}
+SOURCES = {"api": "API", "desk": "Desk", "bulk": "Bulk upload"}
+_PERIOD, _PAGE = "period", "page"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an address asks a sales screen for; no window means all time."""
+
+    period: str
+    window: Window | None
+    selection: Selection
+
+    @property
+    def narrowed(self) -> bool:
+        """True when anything but the period is chosen."""
+        return self.selection != Selection(first=self.selection.first, last=self.selection.last)
+
+    @property
+    def link(self) -> dict[str, list[str]]:
+        """The query of another sales screen with the same selection and mode."""
+        return {**self.selection.address(), **{name: [value] for name, value in frame.mode_query().items()}}
+
+
+def read(names: Choices, *, default: str) -> Asked:
+    """What the address asks for; when that cannot be meant, say why, offer the way back, and end the page."""
+    address = {name: st.query_params.get_all(name) for name in (*PARAMETERS, _PERIOD)}
+    try:
+        selection = Selection.read(address)
+        _refuse_unknown(selection, names)
+        return _with_period(selection, address[_PERIOD], default)
+    except InvalidInput as error:
+        _way_back(error.faults)
+
+
+def _way_back(faults: Sequence[FieldFault]) -> NoReturn:
+    lines = "\n".join(f"- `{fault.field}` {fault.message}" for fault in faults)
+    st.error(f"The address asks for something that cannot be shown:\n{lines}", icon=":material/link_off:")
+    st.button("Start again without filters", icon=":material/restart_alt:", type="primary", on_click=reset)
+    st.stop()
+
+
+def _refuse_unknown(selection: Selection, names: Choices) -> None:
+    faults = [
+        FieldFault(dimension, f"names {LABELS[dimension].lower()} {key}, which is not known here")
+        for dimension in DIMENSIONS
+        for key in selection.members(dimension)
+        if key not in names.names[dimension]
+    ]
+    if faults:
+        raise InvalidInput(faults)
+
+
+def _with_period(selection: Selection, given: Sequence[str], default: str) -> Asked:
+    by_days = selection.first or selection.last
+    period = given[0] if given else (periods.CUSTOM if by_days else default)
+    if period not in periods.NAMES:
+        raise InvalidInput.one(_PERIOD, f"must be one of {', '.join(periods.NAMES)}")
+    if period == periods.ALL:
+        return Asked(period, None, selection.without_days())
+    if period != periods.CUSTOM:
+        window = periods.window_of(period, clock.today())
+        return Asked(period, window, selection.within(window))
+    first, last = selection.first or EARLIEST, selection.last or clock.today()
+    if last < first:
+        raise InvalidInput.one("from", "must not be in the future without a to")
+    window = Window.of_days(first, last)
+    return Asked(period, window, selection.within(window))
+
+
+def change(parameters: Mapping[str, Sequence[str]], *, keep_page: bool = False) -> None:
+    """Write parameters into the address; empty ones leave it. A new selection starts on its first page."""
+    if not keep_page:
+        st.query_params.pop(_PAGE, None)
+    for name, values in parameters.items():
+        if values:
+            st.query_params[name] = list(values)
+        else:
+            st.query_params.pop(name, None)
+
+
+def reset() -> None:
+    """Take every filter out of the address, and leave the mode."""
+    st.query_params.from_dict(frame.mode_query())
+
+
+def toggle(dimension: Dimension, member: UUID | str) -> None:
+    """Narrow the page to one member of a dimension, or let it go when it is the one chosen already."""
+    chosen = st.query_params.get_all(dimension)
+    change({dimension: [] if chosen == [str(member)] else [str(member)]})
+
+
+def narrow_to_days(window: Window) -> None:
+    """Narrow the page to some days."""
+    change({"period": [], "from": [str(window.start)], "to": [str(window.last)]})
+
+
+def draw_period(asked: Asked, *, offer: Sequence[str], default: str) -> None:
+    """The choice of the period, for other days the two days themselves, and the way back to everything."""
+    st.session_state[_PERIOD] = asked.period
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
+        st.segmented_control(
+            "Period",
+            list(offer),
+            key=_PERIOD,
+            required=True,
+            wrap=True,
+            format_func=periods.NAMES.__getitem__,
+            on_change=_period_changed,
+            args=(asked,),
+        )
+        if asked.period == periods.CUSTOM:
+            _day("from", "From", asked.selection.first)
+            _day("to", "To (included)", asked.selection.last)
+        _draw_reset(shown=asked.narrowed or asked.period != default)
+
+
+def _period_changed(asked: Asked) -> None:
+    period = st.session_state[_PERIOD]
+    if period == periods.CUSTOM:
+        narrow_to_days(asked.window or periods.window_of("30d", clock.today()))
+    else:
+        change({"period": [period], "from": [], "to": []})
+
+
+def _day(name: str, label: str, value: Any) -> None:
+    key = f"day_{name}"
+    st.session_state[key] = value
+    st.date_input(
+        label,
+        value=None,
+        key=key,
+        min_value=EARLIEST,
+        max_value=clock.today(),
+        format="DD/MM/YYYY",
+        width=150,
+        on_change=lambda: change({name: [str(st.session_state[key])] if st.session_state[key] else []}),
+    )
+
+
+def draw_members(asked: Asked, names: Choices, *dimensions: Dimension) -> None:
+    """A pick list for each dimension, to be placed in a row."""
+    for dimension in dimensions:
+        st.session_state[dimension] = [str(key) for key in asked.selection.members(dimension)]
+        called = {str(key): name for key, name in names.names[dimension].items()}
+        st.multiselect(
+            LABELS[dimension],
+            list(called),
+            key=dimension,
+            format_func=lambda key, called=called: called.get(key, key),
+            placeholder=f"All {PLURALS[dimension]}",
+            on_change=_picked,
+            args=(dimension,),
+        )
+
+
+def draw_sources(asked: Asked, known: Mapping[str, str] = SOURCES) -> None:
+    """A pick list of where requests came from."""
+    st.session_state["source"] = list(asked.selection.source)
+    st.multiselect(
+        "Request source",
+        list(dict.fromkeys([*known, *asked.selection.source])),
+        key="source",
+        format_func=lambda key: known.get(key, key),
+        placeholder="All sources",
+        on_change=_picked,
+        args=("source",),
+    )
+
+
+def draw_email(asked: Asked) -> None:
+    """The e-mail address of one customer."""
+    st.session_state["email"] = asked.selection.email or ""
+    st.text_input(
+        "Customer e-mail",
+        key="email",
+        placeholder="name@example.com",
+        autocomplete="off",
+        on_change=lambda: change({"email": [st.session_state["email"].strip()] if st.session_state["email"] else []}),
+    )
+
+
+def _picked(name: str) -> None:
+    change({name: st.session_state[name]})
+
+
+def _draw_reset(*, shown: bool) -> None:
+    st.button(
+        "Reset",
+        icon=":material/restart_alt:",
+        type="tertiary",
+        on_click=reset,
+        disabled=not shown,
+        help="Take every filter away and show the usual period.",
+    )

@@ -1,0 +1,116 @@
+"""Credit life: what the cover of a loan costs and why, and its sale with the same figures."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+import streamlit as st
+
+from core.covers.credit_life import BASES, CREDIT_LIFE
+from core.services import distributors
+from core.services.distributors import DistributorName
+from core.services.products import OnSale
+from core.store.engine import reading
+from core.ui import checkout, frame, selling
+from core.ui.checkout import Checkout
+from core.ui.price_curves import Figures, basis_of
+from core.ui.price_panel import ask_figures, show_curve, show_price, summary
+from core.ui.selling import Counter
+
+KEY = "credit_life"
+BUYING = f"{KEY}.buying"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loan:
+    """What is priced: for whom the desk sells, which product, with which figures."""
+
+    distributor: DistributorName
+    product: OnSale
+    figures: Figures
+
+
+def explore(sellers: Sequence[DistributorName]) -> None:
+    grid = st.grid(2, min_column_width=340, gap="medium")
+    with grid.container(border=True):
+        st.subheader("The loan", anchor=False)
+        loan = ask_loan(sellers, locked=False)
+    if loan is None:
+        grid.info("Enter the loan to see what its cover costs, and why.", icon=":material/calculate:")
+        return
+    with grid.container():
+        show_price(loan.product, loan.figures)
+        st.button("Buy with these figures", type="primary", icon=":material/shopping_cart:", on_click=begin)
+    show_curve(loan.product, loan.figures)
+
+
+def buy(sellers: Sequence[DistributorName]) -> None:
+    with st.container(border=True):
+        line = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
+        # The figures stay on the page, locked: so they keep their state and their place in the address.
+        with st.expander("The figures", icon=":material/lock:"):
+            loan = ask_loan(sellers, locked=True)
+        if loan is None:
+            leave()
+        line.markdown(summary(loan.product, loan.figures, loan.distributor.name), width=420)
+        if line.button("Change the figures"):
+            leave()
+    given = {
+        "loan_amount": loan.figures.amount,
+        "loan_tenure": loan.figures.tenure,
+        "benefit_coverage": list(loan.figures.benefits),
+    }
+    counter = counter_of(loan.distributor)
+    checkout.run(Checkout(key=KEY, cover=CREDIT_LIFE, product=loan.product, counter=counter, given=given))
+
+
+def begin() -> None:
+    st.session_state[BUYING] = True
+
+
+def leave() -> NoReturn:
+    del st.session_state[BUYING]
+    st.rerun()
+
+
+def counter_of(distributor: DistributorName) -> Counter:
+    return Counter(distributor_id=distributor.id, is_live=frame.mode(), person=person)
+
+
+def ask_loan(sellers: Sequence[DistributorName], *, locked: bool) -> Loan | None:
+    """The loan that was typed; none while there is no amount, or when something is wrong with it."""
+    distributor = st.selectbox(
+        "On behalf of",
+        sellers,
+        format_func=lambda seller: seller.name,
+        key="on_behalf_of",
+        bind="query-params",
+        disabled=locked,
+    )
+    offered = sorted(selling.offered(counter_of(distributor), CREDIT_LIFE), key=by_basis)
+    if not offered:
+        st.warning("This distributor has no credit life product. An administrator can switch one on.")
+        return None
+    product = st.selectbox(
+        "Product", offered, format_func=lambda sold: sold.name, key="plan", bind="query-params", disabled=locked
+    )
+    figures = ask_figures(product, locked=locked)
+    return Loan(distributor=distributor, product=product, figures=figures) if figures else None
+
+
+def by_basis(product: OnSale) -> int:
+    return BASES.index(basis_of(product.rates))
+
+
+person = frame.require("operations")
+frame.page_header("Credit life", "See what the cover of a loan costs and why, then sell it with the same figures.")
+with reading(frame.scope()) as session:
+    sellers = distributors.active(session)
+if receipt := checkout.receipt_of(KEY):
+    checkout.show_receipt(KEY, receipt)
+elif not sellers:
+    st.info("There is no distributor to sell for yet. An administrator adds one with its first API key.")
+elif BUYING in st.session_state:
+    buy(sellers)
+else:
+    explore(sellers)

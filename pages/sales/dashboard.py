@@ -1,0 +1,90 @@
+"""Dashboard: how sales go, against the period before, and what moved them."""
+
+import streamlit as st
+
+from core import clock
+from core.services import breakdowns, figures
+from core.services.choices import choices
+from core.services.figures import Summary
+from core.services.windows import Window
+from core.store.engine import reading
+from core.ui import dashboard_cards, frame, periods, sales_filters, tiles, words
+from core.ui.sales_filters import Asked
+
+DEFAULT = "30d"
+PURCHASES = "sales/purchases.py"
+
+
+def header(asked: Asked, window: Window) -> None:
+    st.caption(
+        f":material/calendar_month: **{periods.in_words(window)}**, compared with"
+        f" {periods.in_words(window.previous)}. Days are those of Lagos."
+    )
+
+
+def filters(asked: Asked) -> None:
+    sales_filters.draw_period(asked, offer=[name for name in periods.NAMES if name != periods.ALL], default=DEFAULT)
+    with st.grid(4, min_column_width=170, gap="xsmall"):
+        sales_filters.draw_members(asked, names, "provider", "category", "product", "distributor")
+
+
+def sum_of_parts(asked: Asked, summary: Summary) -> None:
+    """The premium as the sum of its parts, and the way to the purchases behind it."""
+    taken = summary.current.takings
+    with st.container(border=True, gap="xsmall"):
+        st.markdown(
+            f"Gross written premium **{words.naira(taken.premium_minor)}** = purchases"
+            f" **{words.naira(taken.sold_minor)}** ({words.count(taken.sold)}) + renewals"
+            f" **{words.naira(taken.renewed_minor)}** ({words.count(taken.renewed)})"
+        )
+        if st.button(
+            "Show these purchases",
+            icon=":material/arrow_forward:",
+            icon_position="right",
+            disabled=not taken.sold,
+            help=f"{words.count(taken.sold)} purchases, {words.naira(taken.sold_minor)}, with every filter kept.",
+        ):
+            st.switch_page(PURCHASES, query_params=asked.link)
+
+
+def nothing_sold(asked: Asked) -> None:
+    if asked.narrowed:
+        st.info("Nothing was sold in this selection.", icon=":material/filter_alt_off:")
+        st.button("Show all sales of the period", on_click=sales_filters.reset, type="primary")
+    else:
+        first = ", or record a first sale under Buy" if person.may("operations") else ""
+        st.info(
+            "Nothing was sold in this period yet. Choose a longer one above, look at the other mode with the switch"
+            f" in the menu{first}.",
+            icon=":material/rocket_launch:",
+        )
+        if asked.period != "1y":
+            st.button("Show the last year", on_click=sales_filters.change, args=({"period": ["1y"]},), type="primary")
+
+
+person = frame.require("operations", "finance")
+frame.page_header(
+    "Dashboard", "How sales go, against the period before, and which insurer, product or distributor moved."
+)
+with reading(frame.scope()) as session:
+    names = choices(session)
+asked = sales_filters.read(names, default=DEFAULT)
+window = asked.window or periods.window_of(DEFAULT, clock.today())
+filters(asked)
+cut = dashboard_cards.read_cut(window)
+with st.skeleton(height=600), reading(frame.scope()) as session:
+    wanted = asked.selection.wanted
+    summary = figures.summary(session, window, wanted)
+    parts = breakdowns.breakdown(session, window, wanted, names)
+    lines = breakdowns.over_time(session, window, wanted, names, grain=cut.grain, split=cut.split)
+header(asked, window)
+tiles.draw(summary)
+sum_of_parts(asked, summary)
+if summary.current.takings.written:
+    dashboard_cards.draw_premium(asked, cut, window, lines)
+    with st.grid(2, min_column_width=380, gap="small"):
+        dashboard_cards.draw_commissions(asked, cut, summary)
+        dashboard_cards.draw_new_against_renewal(asked, cut, summary)
+    dashboard_cards.draw_shares(asked, parts)
+else:
+    nothing_sold(asked)

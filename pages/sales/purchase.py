@@ -1,0 +1,104 @@
+"""One purchase: its customer, its policy, the split of the money, what was submitted and what happened since."""
+
+import streamlit as st
+
+from core import ids
+from core.errors import InvalidInput, NotFound
+from core.services import sale_detail
+from core.services.sale_detail import SaleDetail
+from core.store.engine import reading
+from core.ui import facts, frame, sales_filters, words
+
+PURCHASES = "sales/purchases.py"
+BACK = "purchases_address"
+
+
+def way_back() -> None:
+    st.page_link(
+        PURCHASES,
+        label="Back to the purchases",
+        icon=":material/arrow_back:",
+        query_params=st.session_state.get(BACK, frame.mode_query()),
+    )
+
+
+def found() -> SaleDetail | None:
+    """The purchase of the address; when there is none, say so."""
+    try:
+        with reading(frame.scope()) as session:
+            return sale_detail.one(session, ids.parse(st.query_params.get("id", "")))
+    except InvalidInput:
+        st.error("The address names no purchase: its id has to be a UUID.", icon=":material/link_off:")
+    except NotFound as error:
+        st.error(f"{error}. Look at the other mode with the switch in the menu.", icon=":material/search_off:")
+    return None
+
+
+def money(sale: SaleDetail) -> None:
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Split of the money**")
+        st.metric("Total", words.naira(sale.total_minor))
+        for part in sale.parts:
+            rate = f" · {words.percent(part.basis_points / 10_000, 2)}" if part.basis_points is not None else ""
+            facts.line(f"{part.name}{rate}", words.naira(part.minor))
+        if sale.refunded_minor:
+            facts.line("Refunded since, apart from the above", words.naira(sale.refunded_minor))
+
+
+def policy(sale: SaleDetail) -> None:
+    with st.container(border=True, height="stretch"):
+        st.markdown(f"**Policy** {words.badge(sale.stage)}")
+        facts.line("Number", sale.policy_number or "Not given yet")
+        facts.line("Product", sale.product)
+        facts.line("Insurer", sale.provider)
+        facts.line("Starts", words.day(sale.start_at))
+        facts.line("Ends", words.day(sale.expiration_at))
+        if sale.certificate_url:
+            st.link_button("Open the certificate", sale.certificate_url, icon=":material/verified:")
+        else:
+            st.caption("The certificate follows when the insurer has accepted the policy.")
+
+
+def customer(sale: SaleDetail) -> None:
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Customer**")
+        facts.line("Name", sale.customer)
+        facts.line("E-mail", sale.email)
+        facts.line("Phone", sale.phone or "–")
+        facts.line("Place", sale.place or "–")
+        st.page_link(
+            PURCHASES,
+            label="All purchases of this customer",
+            icon=":material/person_search:",
+            query_params={"email": sale.email, **frame.mode_query()},
+        )
+
+
+def origin(sale: SaleDetail) -> None:
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Sale**")
+        facts.line("Sold", words.moment(sale.created_at))
+        facts.line("Distributor", sale.distributor)
+        facts.line("Category", sale.category)
+        facts.line("Source", sales_filters.SOURCES.get(sale.request_source or "", sale.request_source or "–"))
+        facts.line(
+            "Payment", ", ".join(sales_filters.SOURCES.get(word, words.title(word)) for word in sale.payment) or "–"
+        )
+        facts.line("Premium paid", words.title(sale.premium_frequency))
+
+
+frame.require("operations", "finance")
+way_back()
+sale = found()
+if sale is None:
+    st.stop()
+frame.page_header(sale.policy_number or "Policy awaiting its number", f"Purchase of {words.moment(sale.created_at)}")
+with st.grid(2, min_column_width=320, gap="small"):
+    money(sale)
+    policy(sale)
+    customer(sale)
+    origin(sale)
+facts.explained(sale.explained)
+facts.submitted(sale.submitted)
+facts.history(sale.history)
+st.caption(f"Purchase {sale.id} · policy {sale.policy_id} · customer {sale.customer_id}")

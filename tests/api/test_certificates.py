@@ -1,0 +1,111 @@
+"""Certificates beside the API: whoever has the code opens and verifies one, and nobody else (contract S10)."""
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from core import clock
+from core.covers import insurer_a
+from core.errors import StoreUnavailable
+from core.services import certificates
+from tests.api.conftest import Client
+from tests.api.selling import buy
+from tests.conftest import Partner
+from tests.covers import shipped
+
+
+@pytest.fixture(autouse=True)
+def still() -> Iterator[None]:
+    with clock.frozen(shipped.STILL):
+        yield
+
+
+@pytest.fixture
+def policy(client: Client, partner: Partner) -> dict[str, Any]:
+    return buy(client, partner.test_key, insurer_a.THIRD_PARTY)
+
+
+@pytest.fixture
+def path(policy: dict[str, Any]) -> str:
+    """The path of its certificate."""
+    return str(policy["meta"]["certificate_url"]).removeprefix("http://127.0.0.1:8501")
+
+
+@pytest.fixture
+def page(path: str) -> str:
+    """The path of its verification page."""
+    return path.replace("/certificates/", "/verify/").removesuffix(".pdf")
+
+
+def test_certificate_opens_without_a_key(client: Client, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "application/pdf"
+    assert answer.content.startswith(b"%PDF-")
+    assert re.fullmatch(r'inline; filename="certificate-[a-z2-7]{8}\.pdf"', answer.headers["content-disposition"])
+
+
+def test_page_confirms_number_insurer_status_and_dates(client: Client, page: str, policy: dict[str, Any]) -> None:
+    answer = client.get(page)
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    for words in (policy["meta"]["policy_number"], "Anchorline Insurance", "In force", "20 November 2027"):
+        assert words in answer.text
+    assert "Test mode - not a certificate of insurance" in answer.text
+
+
+def test_page_says_nothing_personal_and_runs_nothing(client: Client, page: str, policy: dict[str, Any]) -> None:
+    text = client.get(page).text
+    for private in (policy["first_name"], policy["last_name"], policy["email"], policy["phone"], "LSD-123AB"):
+        assert private not in text
+    assert "<script" not in text
+
+
+@pytest.mark.parametrize(("days", "status"), [(-3, "Not started"), (0, "In force"), (400, "Expired")])
+def test_status_follows_the_clock(client: Client, page: str, days: int, status: str) -> None:
+    with clock.frozen(shipped.STILL + timedelta(days=days)):
+        assert f"<strong>{status}</strong>" in client.get(page).text
+
+
+@pytest.mark.parametrize("kind", ["path", "page"])
+def test_answers_are_neither_kept_nor_leaked(client: Client, path: str, page: str, kind: str) -> None:
+    headers = client.get({"path": path, "page": page}[kind]).headers
+    assert headers["cache-control"] == "no-store"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert "default-src 'none'" in headers["content-security-policy"]
+
+
+@pytest.mark.parametrize("code", ["a" * 26, "x", "A" * 26, "%00", "..%2f..%2fetc", "<script>"])
+def test_other_codes_are_a_page_that_says_so(client: Client, path: str, code: str) -> None:
+    for address in (f"/verify/{code}", f"/certificates/{code}.pdf"):
+        answer = client.get(address)
+        assert answer.status_code == 404
+        assert "<script>" not in answer.text
+    answer = client.get(f"/verify/{'a' * 26}")
+    assert "No such certificate" in answer.text
+    assert answer.headers["referrer-policy"] == "no-referrer"
+
+
+def test_addresses_never_come_from_the_host_header(client: Client, path: str, page: str) -> None:
+    honest = client.get(path)
+    elsewhere = client.get(path, headers={"Host": "evil.example", "X-Forwarded-Host": "evil.example"})
+    assert elsewhere.content == honest.content
+    assert "evil.example" not in client.get(page, headers={"Host": "evil.example"}).text
+
+
+def test_store_that_is_gone_is_said_so(client: Client, page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(*_: Any) -> None:
+        raise StoreUnavailable
+
+    monkeypatch.setattr(certificates, "by_code", gone)
+    answer = client.get(page)
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+    assert "Try again shortly" in answer.text
+
+
+def test_other_methods_are_refused(client: Client, path: str, page: str) -> None:
+    assert client.post(path).status_code == client.post(page).status_code == 405

@@ -1,0 +1,160 @@
+"""Policies over the API: search, list form, full form, and what no answer shows (contract P4, P5, S11, A3)."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from core import clock
+from core.covers import credit_life, insurer_a, insurer_b_auto
+from core.services import policy_changes
+from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import Customer, Policy
+from tests.api.conftest import Client
+from tests.api.selling import UNKNOWN, broken, buy, data_of
+from tests.conftest import Partner
+
+BVN = "22123456789"
+
+
+@pytest.fixture
+def loan(client: Client, partner: Partner) -> dict[str, Any]:
+    """A credit life policy in force."""
+    return buy(client, partner.test_key, credit_life.CREDIT_LIFE)
+
+
+@pytest.fixture
+def pending(client: Client, partner: Partner) -> dict[str, Any]:
+    """A comprehensive auto policy that waits for its insurer."""
+    return buy(client, partner.test_key, insurer_b_auto.COMPREHENSIVE, bvn=BVN)
+
+
+def found(client: Client, partner: Partner, query: str) -> list[str]:
+    data = data_of(client, partner.test_key, f"policies/search?{query}")
+    assert data["total_count"] == len(data["policies"])
+    return [policy["id"] for policy in data["policies"]]
+
+
+def test_list_form_embeds_little_and_detail_embeds_all(client: Client, partner: Partner, loan: dict[str, Any]) -> None:
+    (listed,) = data_of(client, partner.test_key, "policies")["policies"]
+    assert set(listed["product"]) == {
+        *("name", "description", "id", "inspectable", "is_dynamic_pricing", "claimable"),
+    }
+    assert set(listed["provider"]) == {"company_name", "id"}
+    assert set(listed["purchase"]) == {"id", "total"}
+    assert listed["inspection"] is None
+    assert listed["distributor"] == {"business_name": "Swift Lenders", "id": str(partner.id)}
+    full = data_of(client, partner.test_key, f"policies/{loan['id']}")["policy"]
+    purchase = data_of(client, partner.test_key, f"purchase/{loan['purchase_id']}")["purchase"]
+    assert full["customer"] == purchase["customer"]
+    assert full["provider"] == purchase["provider"]
+    assert full["product"] == purchase["product"]
+    assert full["purchase"] == {name: purchase[name] for name in full["purchase"]}
+    assert {"total", "mca_profit", "batch_id", "policy_id"} <= set(full["purchase"])
+    assert full["inspection"] is None
+
+
+def test_search_by_status_means_in_force_now(
+    client: Client, partner: Partner, loan: dict[str, Any], pending: dict[str, Any]
+) -> None:
+    assert found(client, partner, "status=true") == [loan["id"]]
+    assert found(client, partner, "status=false") == [pending["id"]]
+    assert found(client, partner, "") == [pending["id"], loan["id"]]
+    with clock.frozen(clock.now() + timedelta(days=400)):
+        assert found(client, partner, "status=true") == []
+        assert found(client, partner, "status=FALSE") == [pending["id"], loan["id"]]
+
+
+def test_cancelled_policy_is_not_in_force(client: Client, store: Store, partner: Partner, loan: dict[str, Any]) -> None:
+    with store.writing(partner.scope()) as session:
+        policy_changes.cancel(
+            session, UUID(loan["id"]), actor="desk", reason="repaid", by_insurer=False, expected_version=1
+        )
+    assert found(client, partner, "status=true") == []
+    assert data_of(client, partner.test_key, f"policies/{loan['id']}")["policy"]["active"] is False
+
+
+def test_only_your_own_id_matches_as_distributor(
+    client: Client, partner: Partner, stranger: Partner, loan: dict[str, Any]
+) -> None:
+    assert found(client, partner, f"distributor_id={partner.id}") == [loan["id"]]
+    for other in (stranger.id, UNKNOWN):
+        assert found(client, partner, f"distributor_id={other}") == []
+
+
+def test_customer_type_tells_who_bought_for_whom(
+    client: Client, store: Store, partner: Partner, loan: dict[str, Any], pending: dict[str, Any]
+) -> None:
+    buyer = Customer(
+        distributor_id=partner.id,
+        is_live=False,
+        email="employer@example.com",
+        email_key="employer@example.com",
+        first_name="Femi",
+        last_name="Employer",
+        user_id=UUID(UNKNOWN),
+    )
+    with store.writing(Scope.system()) as session:
+        session.insert(buyer)
+        session.get_one(Policy, UUID(loan["id"])).buyer_id = buyer.id
+    assert found(client, partner, "customer_type=beneficiary") == [loan["id"]]
+    assert found(client, partner, "customer_type=Principal") == [pending["id"]]
+    assert len(found(client, partner, "customer_type=all")) == 2
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ("customer_email=NGOZI.okafor@example.com", 1),
+        ("customer_email=ngozi", 0),
+        ("provider_id=01900000-0000-7000-8000-00000000b007", 1),
+        ("provider_id=01900000-0000-7000-8000-00000000b001", 0),
+        ("start_date=2020-01-01", 1),
+        ("end_date=2020-01-01", 0),
+        ("expired_start_date=2020-01-01T00:00:00Z", 1),
+        ("expired_end_date=2020-01-01", 0),
+        (f"customer_id={UNKNOWN}", 0),
+    ],
+)
+def test_search_narrows_by_each_parameter(
+    client: Client, partner: Partner, loan: dict[str, Any], query: str, count: int
+) -> None:
+    assert len(found(client, partner, query)) == count
+
+
+def test_search_by_customer_finds_theirs(client: Client, partner: Partner, loan: dict[str, Any]) -> None:
+    buy(client, partner.test_key, insurer_a.THIRD_PARTY)
+    assert found(client, partner, f"customer_id={loan['customer_id']}") == [loan["id"]]
+
+
+@pytest.mark.parametrize(
+    ("query", "fields"),
+    [
+        ("status=active", ["status"]),
+        ("distributor_id=me&customer_id=you", ["customer_id", "distributor_id"]),
+        ("customer_type=owner", ["customer_type"]),
+        ("expired_start_date=2026-02-02&expired_end_date=2026-02-01", ["expired_end_date"]),
+    ],
+)
+def test_malformed_search_is_refused_by_field(client: Client, partner: Partner, query: str, fields: list[str]) -> None:
+    assert sorted(broken(client.get(f"/v1/policies/search?{query}", key=partner.test_key))) == fields
+
+
+def test_others_find_nothing(client: Client, partner: Partner, stranger: Partner, loan: dict[str, Any]) -> None:
+    for key in (partner.live_key, stranger.test_key):
+        assert data_of(client, key, f"policies/search?distributor_id={partner.id}")["total_count"] == 0
+        assert data_of(client, key, f"policies/search?customer_id={loan['customer_id']}")["total_count"] == 0
+        assert client.get(f"/v1/policies/{loan['id']}", key=key).status_code == 404
+
+
+def test_personal_numbers_show_their_last_four_everywhere(
+    client: Client, partner: Partner, pending: dict[str, Any]
+) -> None:
+    assert "6789" in str(pending["meta"])
+    for path in (f"policies/{pending['id']}", "policies", "policies/search?status=false", "purchase"):
+        assert BVN not in client.get(f"/v1/{path}", key=partner.test_key).text
+    provider = data_of(client, partner.test_key, f"policies/{pending['id']}")["policy"]["provider"]
+    assert provider["bvn_number"].startswith("****")
+    assert provider["verification_number"].startswith("****")

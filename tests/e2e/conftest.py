@@ -1,0 +1,204 @@
+"""The real application in a real browser: one server, a store of its own, and no error on the console."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from core import clock
+from core.services import keys, sign_in, staff
+from core.settings import ROOT
+from core.store.engine import Store
+from core.store.scope import Scope
+from tests.portfolio import Portfolio
+
+PASSWORD = "correct horse battery"
+ROLES = ("operations", "claims", "finance", "admin")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+_STARTS_WITHIN_SECONDS = 60
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every test of this folder needs a browser."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A running application: its address, its store, its distributor, and one person for each role."""
+
+    url: str
+    store: Store
+    seller: UUID
+    people: Mapping[str, UUID]
+
+
+@pytest.fixture(scope="session")
+def desk(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """The application on a store with staff, one distributor and a small portfolio."""
+    folder = tmp_path_factory.mktemp("desk")
+    shutil.copy(sqlite_template, folder / "store.db")
+    store = Store(f"sqlite:///{folder / 'store.db'}")
+    with store.writing(Scope.system()) as session:
+        seller = keys.distributor_named(session, "Swift Lenders")
+        people = {
+            role: staff.add(
+                session, email=email(role), name=role.title(), roles=[role], password=PASSWORD, actor="tests"
+            )
+            for role in ROLES
+        }
+    Portfolio(seed=7, size=60, sellers=(seller,), now=clock.now()).write(store)
+    with Serving(folder) as url:
+        yield Desk(url, store, seller, people)
+    store.close()
+
+
+def email(role: str) -> str:
+    return f"{role}@coverdesk.example"
+
+
+class Serving:
+    """The process that serves a folder's store; its log stays beside the store."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log = folder / "server.log"
+        self.environment = {
+            **os.environ,
+            "COVERDESK_DATABASE_URL": f"sqlite:///{folder / 'store.db'}",
+            "COVERDESK_FILES_URL": str(folder / "files"),
+            "COVERDESK_BASE_URL": self.url,
+        }
+
+    def __enter__(self) -> str:
+        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port)]
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [*command, "--server.address", "127.0.0.1"],
+                cwd=ROOT,
+                env=self.environment,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        until = time.monotonic() + _STARTS_WITHIN_SECONDS
+        while not self._answers():
+            if self.process.poll() is not None or time.monotonic() > until:
+                self.__exit__()
+                pytest.fail(f"the application did not start:\n{self.log.read_text()[-3000:]}")
+            time.sleep(0.1)
+        return self.url
+
+    def _answers(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/_stcore/health", timeout=2).status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.wait(15)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium, for as long as one file of tests: its event loop would disturb the tests of other files."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        if "browser" in os.environ.get("COVERDESK_TESTS_REQUIRE", "").split(","):
+            pytest.fail("browser tests are required and Chromium is not installed")
+        pytest.skip("SKIPPED LOUDLY: no Chromium on this machine")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def page(browser: Browser, desk: Desk, tmp_path: Path) -> Iterator[Page]:
+    """A new visitor; the test fails on an error of the page, and on a request that leaves our own address."""
+    visitor = browser.new_context(base_url=desk.url, locale="en-GB", viewport={"width": 1280, "height": 900})
+    visitor.set_default_timeout(20_000)
+    page, troubles = visitor.new_page(), list[str]()
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    # The framework asks below every address for its own files first and finds them at the root: 404s by design.
+    page.on(
+        "console",
+        lambda said: (
+            troubles.append(said.text)
+            if said.type == "error" and "/_stcore/" not in said.location.get("url", "")
+            else None
+        ),
+    )
+    page.on("request", lambda sent: troubles.append(sent.url) if _elsewhere(sent.url, desk.url) else None)
+    yield page
+    page.screenshot(path=tmp_path / "last.png", full_page=True)
+    visitor.close()
+    assert not troubles
+
+
+def _elsewhere(url: str, ours: str) -> bool:
+    return not url.startswith((ours, ours.replace("http", "ws", 1), "data:", "blob:"))
+
+
+def settled(page: Page) -> None:
+    """Wait until the script has run to its end."""
+    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+
+
+Visit = Callable[..., Page]
+
+
+@pytest.fixture
+def visit(page: Page, desk: Desk) -> Visit:
+    """Opens an address as a person with a role, whose session is already open."""
+
+    def visit(role: str, path: str = "/") -> Page:
+        with desk.store.writing(Scope.system()) as session:
+            token = staff.open_session(session, desk.people[role])
+        page.context.add_cookies([{"name": sign_in.COOKIE, "value": token, "url": desk.url}])
+        page.goto(path)
+        page.get_by_role("button", name="Sign out").wait_for()
+        settled(page)
+        return page
+
+    return visit
+
+
+@pytest.fixture
+def signed_in(page: Page) -> Visit:
+    """Opens an address and signs in there with the form, as a person with a role."""
+
+    def sign_in_as(role: str, path: str = "/", password: str = PASSWORD) -> Page:
+        page.goto(path)
+        page.get_by_label("E-mail", exact=True).fill(email(role))
+        page.get_by_label("Password", exact=True).fill(password)
+        page.get_by_role("button", name="Sign in", exact=True).click()
+        if password == PASSWORD:
+            page.get_by_role("button", name="Sign out").wait_for()
+            settled(page)
+        return page
+
+    return sign_in_as

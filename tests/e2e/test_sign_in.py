@@ -1,0 +1,98 @@
+"""Signing in and out in a browser: what lasts, what ends, and what refuses."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from core.services import sign_in, staff
+from core.store.scope import Scope
+from tests.e2e.conftest import PASSWORD, Desk, Visit, email, settled
+
+
+def cookie_of(page: Page) -> dict[str, object] | None:
+    return next((dict(kept) for kept in page.context.cookies() if kept["name"] == sign_in.COOKIE), None)
+
+
+def test_a_deep_link_is_reached_through_the_sign_in_and_survives_a_reload(signed_in: Visit) -> None:
+    page = signed_in("operations", "/credit_life?mode=test")
+    heading = page.get_by_role("heading", name="Credit life")
+    expect(heading).to_be_visible()
+    assert page.url.endswith("/credit_life?mode=test")
+    page.reload()
+    expect(heading).to_be_visible()
+    expect(page.get_by_label("E-mail", exact=True)).not_to_be_visible()
+    kept = cookie_of(page)
+    assert kept
+    assert (kept["httpOnly"], kept["sameSite"], kept["path"]) == (True, "Lax", "/")
+
+
+def test_a_wrong_password_opens_nothing(signed_in: Visit) -> None:
+    page = signed_in("finance", password="not the password")
+    expect(page.get_by_text("The e-mail or the password is wrong.")).to_be_visible()
+    expect(page.get_by_label("E-mail", exact=True)).to_have_value(email("finance"))
+    assert cookie_of(page) is None
+
+
+def test_signing_out_ends_every_tab(visit: Visit) -> None:
+    page = visit("operations")
+    other = page.context.new_page()
+    other.goto("/credit_life")
+    expect(other.get_by_role("heading", name="Credit life")).to_be_visible()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_label("E-mail", exact=True)).to_be_visible()
+    assert cookie_of(page) is None
+    other.get_by_text("Test", exact=True).click()
+    expect(other.get_by_label("E-mail", exact=True)).to_be_visible()
+
+
+def test_a_stolen_cookie_is_worth_nothing_after_the_sign_out(visit: Visit, desk: Desk) -> None:
+    page = visit("operations")
+    stolen = cookie_of(page)
+    assert stolen
+    page.get_by_role("button", name="Sign out").click()
+    page.get_by_label("E-mail", exact=True).wait_for()
+    page.context.add_cookies([{"name": sign_in.COOKIE, "value": str(stolen["value"]), "url": desk.url}])
+    page.reload()
+    expect(page.get_by_label("E-mail", exact=True)).to_be_visible()
+
+
+def test_a_disabled_account_is_out_at_the_next_click(page: Page, desk: Desk) -> None:
+    with desk.store.writing(Scope.system()) as session:
+        staff.add(session, email=email("leaver"), name="Leaver", roles=["operations"], password=PASSWORD, actor="tests")
+    page.goto("/credit_life")
+    page.get_by_label("E-mail", exact=True).fill(email("leaver"))
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_label("Password", exact=True).press("Enter")
+    page.get_by_role("button", name="Sign out").wait_for()
+    settled(page)
+    with desk.store.writing(Scope.system()) as session:
+        staff.disable(session, email("leaver"), actor="tests")
+    page.get_by_text("Test", exact=True).click()
+    expect(page.get_by_label("E-mail", exact=True)).to_be_visible()
+
+
+def test_an_address_that_the_role_lacks_refuses(visit: Visit) -> None:
+    page = visit("finance", "/credit_life")
+    expect(page.get_by_text("it needs the role operations")).to_be_visible()
+    expect(page.get_by_role("link", name="Credit life")).not_to_be_visible()
+    expect(page.get_by_text("On behalf of")).not_to_be_visible()
+
+
+def test_the_mode_stays_in_the_address_from_page_to_page(visit: Visit) -> None:
+    page = visit("operations", "/credit_life")
+    page.get_by_text("Test", exact=True).click()
+    page.wait_for_url("**/credit_life?mode=test")
+    page.get_by_role("link", name="Purchases").click()
+    page.wait_for_url("**/purchases?*mode=test*")
+    page.get_by_text("Live", exact=True).click()
+    expect(page).not_to_have_url("mode=test")
+
+
+@pytest.mark.parametrize("elsewhere", ["//evil.example", "https://evil.example"])
+def test_the_sign_in_leads_nowhere_else(signed_in: Visit, desk: Desk, elsewhere: str) -> None:
+    page = signed_in("operations", f"/?next={elsewhere}")
+    assert page.url.startswith(f"{desk.url}/")
+
+
+def test_another_site_cannot_show_the_desk_in_a_frame(page: Page, desk: Desk) -> None:
+    answer = page.request.get("/")
+    assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]

@@ -1,0 +1,203 @@
+"""An export holds exactly the selection, to the kobo, and its receipt says so."""
+
+import csv
+import hashlib
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+
+from core import clock, ids, money
+from core.api import exporting
+from core.services import audit, exports, figures, progress, receipts, sales_table
+from core.services.choices import choices
+from core.services.exports import Tally
+from core.services.metrics import BY_KEY
+from core.services.paging import Paging
+from core.services.receipts import Order
+from core.services.selection import Selection
+from core.services.windows import Window
+from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import Policy, Product, Purchase
+from tests.conftest import Partner
+from tests.portfolio import NOW, Portfolio, lagos
+
+WINDOW = Window.of_days(lagos(NOW).replace(month=9, day=1), lagos(NOW))
+
+
+@pytest.fixture(autouse=True)
+def now() -> Iterator[None]:
+    with clock.frozen(NOW):
+        yield
+
+
+@pytest.fixture
+def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
+    Portfolio(seed=3, size=120, sellers=(partner.id, stranger.id)).write(store)
+    Portfolio(seed=4, size=30, sellers=(partner.id,), is_live=False).write(store)
+    return store
+
+
+def selections(store: Store, partner: Partner) -> list[Selection]:
+    """Selections of every kind within the window."""
+    with store.reading(Scope.staff(is_live=True)) as session:
+        columns = (Product.id, Product.provider_id, Product.product_category_id)
+        product = session.execute(sa.select(*columns).order_by(Product.name)).first()
+        email = session.execute(sa.select(Policy.email)).scalars().first()
+    assert product
+    days = Selection.of_window(WINDOW)
+    return [
+        days,
+        Selection(),
+        replace(days, distributor=(partner.id,)),
+        replace(days, provider=(product.provider_id,), distributor=(partner.id,)),
+        replace(days, category=(product.product_category_id,)),
+        replace(days, product=(product.id,)),
+        replace(days, source=("desk",)),
+        replace(days, email=email),
+        replace(days, product=(ids.new(),)),
+    ]
+
+
+def exported(store: Store, selection: Selection, *, is_live: bool = True) -> tuple[list[dict[str, str]], Tally]:
+    tally = Tally()
+    with store.reading(Scope.staff(is_live=is_live)) as session:
+        text = b"".join(exports.lines(session, selection.wanted, tally)).decode()
+    return list(csv.DictReader(io.StringIO(text, newline=""))), tally
+
+
+def minor(row: dict[str, str], column: str) -> int:
+    return int(row[column].replace(".", ""))
+
+
+def test_tile_footer_table_and_export_are_one_number_under_every_filter(sold: Store, partner: Partner) -> None:
+    for selection in selections(sold, partner):
+        rows, tally = exported(sold, selection)
+        with sold.reading(Scope.staff(is_live=True)) as session:
+            names = choices(session)
+            footer = sales_table.total(session, selection.wanted)
+            table = sales_table.rows(session, selection.wanted, names, paging=Paging(1, 500))
+            summary = figures.summary(session, WINDOW, selection.wanted)
+        assert len(rows) == tally.rows == footer.sold == len(table)
+        assert sum(minor(row, "total") for row in rows) == tally.sum_minor == footer.sold_minor
+        assert sum(minor(row, "mca_profit") for row in rows) == footer.sold_mca_minor
+        assert sum(minor(row, "distributor_profit") for row in rows) == footer.sold_distributor_minor
+        if selection.first:
+            assert summary.value(BY_KEY["policies_sold"]) == footer.sold
+            assert summary.current.takings.sold_minor == footer.sold_minor
+
+
+def test_export_rows_equal_the_table_rows_in_order_and_in_every_column(sold: Store) -> None:
+    rows, _ = exported(sold, Selection())
+    with sold.reading(Scope.staff(is_live=True)) as session:
+        table = sales_table.rows(session, Selection().wanted, choices(session), paging=Paging(1, 500))
+        emails = {sale: email for sale, email in session.execute(sa.select(Policy.purchase_id, Policy.email))}
+    assert list(rows[0]) == list(exports.COLUMNS)
+    assert len(exports.COLUMNS) == 20
+    for row, sale in zip(rows, table, strict=True):
+        assert row["id"] == str(sale.id)
+        assert row["created_at"] == clock.wire(sale.created_at)
+        assert row["created_on"] == str(lagos(sale.created_at))
+        assert row["policy_number"] == (sale.policy_number or "")
+        assert row["total"] == money.wire(sale.total_minor)
+        assert row["provider_share"] == money.wire(sale.provider_share_minor)
+        assert (row["distributor"], row["provider"]) == (sale.distributor, sale.provider)
+        assert (row["product"], row["category"]) == (sale.product, sale.category)
+        assert row["customer_name"].removeprefix("'") == sale.customer
+        assert row["customer_email"] == sale.email == emails[sale.id]
+        assert (row["mode"], row["premium_frequency"]) == ("live", sale.premium_frequency)
+        assert row["request_source"] == (sale.request_source or "")
+        parts = minor(row, "provider_share") + minor(row, "mca_profit") + minor(row, "distributor_profit")
+        assert parts == minor(row, "total")
+
+
+def test_names_that_are_formulas_are_defused_and_quotes_and_commas_survive(sold: Store) -> None:
+    names = {row["customer_name"] for row in exported(sold, Selection())[0]}
+    assert names <= {"Ngozi Okafor", "Bola O'Neil, Jr.", '\'=Tunde "Quoted"', "Zoë Ọládélé", "'@Sum -1+1"}
+    assert {'\'=Tunde "Quoted"', "'@Sum -1+1", "Bola O'Neil, Jr."} <= names
+
+
+def test_an_export_never_mixes_the_modes(sold: Store) -> None:
+    live, test = (exported(sold, Selection(), is_live=mode)[0] for mode in (True, False))
+    assert {row["mode"] for row in live} == {"live"}
+    assert {row["mode"] for row in test} == {"test"}
+    assert len(test) == 30
+
+
+@pytest.mark.parametrize("order", ["newest", "oldest", "largest", "smallest"])
+def test_pages_of_the_table_are_in_order_without_gap_or_repeat(sold: Store, order: sales_table.Order) -> None:
+    with sold.reading(Scope.staff(is_live=True)) as session:
+        names, wanted = choices(session), Selection().wanted
+        whole = sales_table.rows(session, wanted, names, order=order, paging=Paging(1, 500))
+        pages = [sales_table.rows(session, wanted, names, order=order, paging=Paging(n, 50)) for n in (1, 2, 3, 4)]
+    assert [row for page in pages for row in page] == whole
+    key = {"newest": "created_at", "oldest": "created_at"}.get(order, "total_minor")
+    values = [getattr(row, key) for row in whole]
+    assert values == sorted(values, reverse=order in {"newest", "largest"})
+    assert pages[3] == []
+
+
+def ordered(selection: Selection = Selection(), *, staff_id: UUID | None = None) -> Order:
+    return Order(id=ids.new(), selection=selection, is_live=True, actor="tests", staff_id=staff_id)
+
+
+def test_a_whole_export_leaves_a_receipt_and_two_lines_in_the_log(sold: Store, partner: Partner) -> None:
+    order = ordered(Selection(distributor=(partner.id,)))
+    out = io.BytesIO()
+    tally = exporting.export_to(order, out)
+    with sold.reading(Scope.system()) as session:
+        receipt = receipts.one(session, order.id)
+        log = [(entry.action, entry.after) for entry in audit.history(session, order.subject)]
+    assert receipt
+    assert (receipt.rows, receipt.sum_minor) == (tally.rows, tally.sum_minor)
+    assert receipt.sha256 == hashlib.sha256(out.getvalue()).hexdigest()
+    assert receipt.who == "command line"
+    assert [action for action, _ in log] == ["export started", "export finished"]
+    assert log[0][1]["filters"] == {"distributor": [str(partner.id)]}
+    assert log[1][1]["sha256"] == receipt.sha256
+    assert Selection.read(log[0][1]["filters"]) == order.selection
+
+
+def test_an_export_that_is_broken_off_is_in_the_log_and_has_no_receipt(sold: Store) -> None:
+    order = ordered()
+    stream = exporting.streamed(order, Tally())
+    next(stream)
+    assert progress.rows(order.id) is not None
+    stream.close()
+    assert progress.rows(order.id) is None
+    with sold.reading(Scope.system()) as session:
+        assert receipts.one(session, order.id) is None
+        assert [entry.action for entry in audit.history(session, order.subject)] == ["export started"]
+
+
+def test_a_sale_during_an_export_is_not_in_it(sold: Store, partner: Partner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exports, "CHUNK", 10)
+    order, tally = ordered(), Tally()
+    with sold.reading(Scope.staff(is_live=True)) as session:
+        before = sales_table.total(session, Selection().wanted)
+    stream = exporting.streamed(order, tally)
+    next(stream)
+    Portfolio(seed=9, size=5, sellers=(partner.id,)).write(sold)
+    list(stream)
+    assert (tally.rows, tally.sum_minor) == (before.sold, before.sold_minor)
+
+
+def test_an_empty_selection_is_a_heading_and_a_receipt(store: Store) -> None:
+    order, out = ordered(), io.BytesIO()
+    tally = exporting.export_to(order, out)
+    assert out.getvalue().decode() == ",".join(exports.COLUMNS) + "\r\n"
+    assert (tally.rows, tally.sum_minor) == (0, 0)
+
+
+def test_deleted_purchases_are_in_no_export_and_no_table(sold: Store) -> None:
+    with sold.writing(Scope.system()) as session:
+        session.execute(
+            sa.update(Purchase).where(Purchase.is_live).values(deleted_at=clock.now()),
+            execution_options={"synchronize_session": False},
+        )
+    rows, _ = exported(sold, Selection())
+    assert rows == []

@@ -1,0 +1,264 @@
+"""Lodged claims: none is turned away for what an officer should see, and every oddity is flagged (contract C2-C6)."""
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, ids
+from core.covers import request as requests
+from core.covers.credit_life import CREDIT_LIFE
+from core.errors import InvalidInput
+from core.services import claim_records, claim_rules, claims, files, lodging, staff
+from core.services.claim_request import CreditLifeClaimRequest
+from core.services.claim_search import ClaimFilter
+from core.services.claim_shapes import ClaimRecord
+from core.services.file_links import Owner
+from core.services.files import Sent
+from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import Claim, ClaimComment, ClaimEvent, Policy, UploadedFile
+from tests import papers
+from tests.conftest import Partner
+from tests.services.selling import sell
+
+TODAY = date(2026, 11, 20)
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+LOST_JOB = {"incident_type": "Loss of job"}
+
+
+class Desk:
+    """One policy, sold 90 days ago for a year, and claims on it."""
+
+    def __init__(self, store: Store, partner: Partner, *, is_live: bool = False, **changed: Any) -> None:
+        self.store, self.owner = store, Owner(distributor_id=partner.id, is_live=is_live)
+        self.scope = partner.scope(is_live=is_live)
+        started = TODAY - timedelta(days=90)
+        asked = {"loan_start_date": started.isoformat(), "loan_tenure": 12, **changed}
+        with clock.frozen(NOON - timedelta(days=90)):
+            self.sale = sell(store, partner, CREDIT_LIFE, is_live=is_live, **asked)
+
+    def lodge(
+        self, *, text: str = "", at: datetime = NOON, scope: Scope | None = None, **changed: Any
+    ) -> tuple[ClaimRecord, list[str]]:
+        """A claim with the papers that it needs, and the flags that it raised."""
+        told = {
+            "policy_number": self.sale.policy["meta"]["policy_number"],
+            "incident_type": "Burglary",
+            "accidental": "false",
+            "loan_offer_date": "2026-08-22",
+            "loan_repayment_date": "2027-08-22",
+            "loan_amount": "100000",
+            "pending_repayment_amount": "75000",
+            **changed,
+        }
+        needed = claim_rules.required_documents(told["incident_type"], accidental=told["accidental"] == "true")
+        arriving = [
+            Sent(field=name, file_name="a.pdf", content=papers.pdf(text=text or ids.code()))
+            for name in needed
+            if name not in told
+        ]
+        request = requests.read(CreditLifeClaimRequest, {**told, **{file.field: file.address for file in arriving}})
+        with (
+            clock.frozen(at),
+            files.keeping(arriving) as kept,
+            self.store.writing(scope or self.scope) as session,
+        ):
+            record = lodging.lodge(session, request, kept, owner=self.owner, actor="tests")
+            flags = session.execute(sa.select(col(Claim.flags)).where(col(Claim.id) == ids.parse(record["id"])))
+            return record, flags.scalar_one()
+
+    def change_policy(self, **values: Any) -> None:
+        with self.store.writing(self.scope) as session:
+            session.execute(sa.update(Policy).where(col(Policy.id) == self.sale.policy_id).values(**values))
+
+
+@pytest.fixture
+def desk(store: Store, partner: Partner) -> Desk:
+    return Desk(store, partner)
+
+
+def test_every_incident_of_the_specification_has_its_benefit_and_papers() -> None:
+    assert {name: incident.benefit for name, incident in claim_rules.INCIDENTS.items()} == {
+        "Death": "death",
+        "Permanent disability": "permanent_disability",
+        "Temporary disability": "temporary_disability",
+        "Critical illness": None,
+        "Loss of job": "loss_of_job",
+        "Burglary": None,
+    }
+    assert claim_rules.required_documents("Death", accidental=True) == (
+        "loan_offer_letter",
+        "police_report",
+        "medical_report",
+    )
+    assert claim_rules.required_documents("Burglary", accidental=False) == ("loan_offer_letter",)
+
+
+def test_sound_claim_raises_no_flag(desk: Desk) -> None:
+    assert desk.lodge(**LOST_JOB, incident_date="2026-11-01")[1] == []
+
+
+@pytest.mark.parametrize("incident", ["Burglary", "Critical illness"])
+def test_incident_that_no_benefit_answers_for_is_flagged(desk: Desk, incident: str) -> None:
+    assert desk.lodge(incident_type=incident)[1] == ["benefit_not_bought"]
+
+
+def test_benefit_that_was_not_chosen_is_flagged(store: Store, partner: Partner) -> None:
+    desk = Desk(store, partner, benefit_coverage=["death"])
+    assert desk.lodge(**LOST_JOB)[1] == ["benefit_not_bought"]
+    assert desk.lodge(incident_type="Death")[1] == []
+
+
+@pytest.mark.parametrize(
+    ("incident_date", "raised"),
+    [
+        ("2026-08-21", {"outside_cover", "outside_loan"}),
+        ("2026-08-22", {"early_loss"}),
+        ("2026-09-20", {"early_loss"}),
+        ("2026-09-21", set()),
+        ("2026-11-20", set()),
+        ("2026-11-21", {"future_incident"}),
+        ("2027-08-21", {"future_incident"}),
+        ("2027-08-22", {"future_incident", "outside_cover"}),
+        ("2027-08-23", {"future_incident", "outside_cover", "outside_loan"}),
+        (None, set()),
+    ],
+)
+def test_day_of_the_incident_is_held_against_cover_and_loan(
+    desk: Desk, incident_date: str | None, raised: set[str]
+) -> None:
+    record, flags = desk.lodge(incident_date=incident_date)
+    assert set(flags) == raised | {"benefit_not_bought"}
+    assert record["incident_date"] == incident_date
+
+
+def test_expired_policy_is_claimed_on_and_flagged(desk: Desk) -> None:
+    record, flags = desk.lodge(at=datetime(2027, 8, 22, tzinfo=UTC))
+    assert record["claim_status"] == "Pending"
+    assert record["policy"]["active"] is False
+    assert "policy_expired" in flags
+
+
+@pytest.mark.parametrize("column", ["cancelled_at", "declined_at"])
+def test_cancelled_or_declined_policy_is_claimed_on_and_flagged(desk: Desk, column: str) -> None:
+    desk.change_policy(**{column: NOON})
+    assert "policy_cancelled" in desk.lodge()[1]
+
+
+def test_another_loan_than_the_insured_one_is_flagged(desk: Desk) -> None:
+    assert "loan_differs" in desk.lodge(loan_amount="100000.01")[1]
+    assert "loan_differs" not in desk.lodge(loan_amount="100000.00")[1]
+
+
+def test_same_incident_and_day_on_one_policy_is_flagged_as_duplicate(desk: Desk) -> None:
+    told = {"incident_date": "2026-11-01"}
+    assert "duplicate" not in desk.lodge(**told)[1]
+    assert "duplicate" in desk.lodge(**told)[1]
+    assert "duplicate" not in desk.lodge(incident_date="2026-11-02")[1]
+    assert "duplicate" not in desk.lodge()[1]
+    assert "duplicate" in desk.lodge()[1], "twice without a day is the same again"
+
+
+def test_same_paper_with_two_claims_is_flagged(desk: Desk) -> None:
+    first, flags = desk.lodge(text="The letter", incident_date="2026-11-01")
+    assert "same_file" not in flags
+    assert "same_file" in desk.lodge(text="The letter", incident_date="2026-11-02")[1]
+    assert "same_file" not in desk.lodge(text="Another letter", incident_date="2026-11-03")[1]
+    assert first["credit_life_claim_meta"] is not None
+    link = first["credit_life_claim_meta"]["loan_offer_letter"]
+    assert "same_file" in desk.lodge(police_report=link, accidental="true", incident_date="2026-11-04")[1]
+
+
+def test_flags_are_words_that_the_rules_explain(desk: Desk) -> None:
+    desk.change_policy(cancelled_at=NOON)
+    desk.lodge(text="x", incident_date="2026-08-01")
+    _, flags = desk.lodge(text="x", incident_date="2026-08-01", loan_amount="200000")
+    assert flags == [name for name in claim_rules.FLAGS if name in flags]
+    assert len(flags) == 7
+
+
+def test_desk_lodges_for_a_distributor_by_the_same_rules(desk: Desk, partner: Partner, stranger: Partner) -> None:
+    record, _ = desk.lodge(scope=Scope.staff(is_live=False))
+    assert record["distributor_id"] == str(partner.id)
+    desk.owner = Owner(distributor_id=stranger.id, is_live=False)
+    with pytest.raises(InvalidInput, match="policy_number"):
+        desk.lodge(scope=Scope.staff(is_live=False))
+
+
+def test_papers_belong_to_the_claim_that_used_them_first(desk: Desk) -> None:
+    first, _ = desk.lodge()
+    assert first["credit_life_claim_meta"] is not None
+    desk.lodge(police_report=first["credit_life_claim_meta"]["loan_offer_letter"])
+    with desk.store.reading(desk.scope) as session:
+        owners = session.execute(sa.select(col(UploadedFile.claim_id))).scalars().all()
+    assert len(owners) == len(set(owners)) == 2
+    assert ids.parse(first["id"]) in owners
+
+
+@pytest.mark.parametrize(
+    ("instant", "shown"),
+    [
+        (datetime(2026, 11, 20, 7, 8, tzinfo=UTC), "Nov 20, 2026 8:08 AM"),
+        (datetime(2026, 3, 1, 23, 5, tzinfo=UTC), "Mar 2, 2026 12:05 AM"),
+        (datetime(2026, 12, 31, 11, 0, tzinfo=UTC), "Dec 31, 2026 12:00 PM"),
+    ],
+)
+def test_times_in_a_history_are_read_in_lagos(instant: datetime, shown: str) -> None:
+    assert claim_records.time_stamp(instant) == shown
+
+
+def _later(claim: Claim, table: type, **values: Any) -> Any:
+    return table(id=ids.new(), claim_id=claim.id, distributor_id=claim.distributor_id, is_live=claim.is_live, **values)
+
+
+def test_history_and_comments_are_told_in_order(desk: Desk) -> None:
+    record, _ = desk.lodge(at=NOON)
+    with desk.store.writing(Scope.system()) as session:
+        officer = staff.add(
+            session, email="o@x.example", name="O", roles=["claims"], password="long enough for tests", actor="tests"
+        )
+    with desk.store.writing(desk.scope) as session:
+        claim = session.get_one(Claim, ids.parse(record["id"]))
+        session.insert(
+            _later(claim, ClaimEvent, status="Offer sent", created_at=NOON + timedelta(days=2)),
+            _later(claim, ClaimEvent, status="Approved", created_at=NOON + timedelta(days=1)),
+            _later(claim, ClaimComment, staff_id=officer, text="Second", created_at=NOON + timedelta(days=1)),
+            _later(claim, ClaimComment, staff_id=officer, text="First", created_at=NOON),
+        )
+    with desk.store.reading(desk.scope) as session:
+        found = claims.one(session, ids.parse(record["id"]))
+    line, comments = found["status_time_line"], found["comments"]
+    assert [comment["text"] for comment in comments] == ["First", "Second"]
+    assert set(comments[0]) == {"id", "text", "created_at"}
+    assert [entry["name"] for entry in line] == ["Pending", "Approved", "Offer sent"]
+    assert line[-1]["time_stamp"] == "Nov 22, 2026 1:00 PM"
+
+
+def test_gadget_claim_shows_its_history_inside_and_only_the_end_of_an_account(desk: Desk) -> None:
+    record, _ = desk.lodge(at=NOON)
+    with desk.store.writing(desk.scope) as session:
+        claim = session.get_one(Claim, ids.parse(record["id"]))
+        claim.claim_type, claim.credit_life_claim_meta = "Gadget", None
+        claim.gadget_claim_meta = {"account_number": "0123456789", "bank_name": "A Bank"}
+    with desk.store.reading(desk.scope) as session:
+        (found,) = claims.page(session, ClaimFilter(claim_type="gadget")).rows
+    assert found["credit_life_claim_meta"] is None
+    assert found["gadget_claim_meta"] == {
+        "account_number": "******6789",
+        "bank_name": "A Bank",
+        "status_time_line": [{"name": "Pending", "time_stamp": "Nov 20, 2026 1:00 PM"}],
+    }
+
+
+def test_claims_of_a_policy_and_deleted_ones(desk: Desk) -> None:
+    record, _ = desk.lodge()
+    with desk.store.reading(desk.scope) as session:
+        assert claims.page(session, ClaimFilter(policy_id=desk.sale.policy_id)).total_count == 1
+        assert claims.page(session, ClaimFilter(policy_id=ids.new())).total_count == 0
+    with desk.store.writing(desk.scope) as session:
+        session.get_one(Claim, ids.parse(record["id"])).deleted_at = NOON
+    with desk.store.reading(desk.scope) as session:
+        assert claims.page(session).total_count == 0

@@ -1,0 +1,119 @@
+"""What goes back when cover ends early: the worked figures, and promises that hold for any figures."""
+
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core import clock
+from core.services import refunds
+from core.services.refunds import Stretch
+
+FIRST = date(2026, 1, 1)
+money_of = st.integers(0, 10**13).map(lambda minor: Decimal(minor).scaleb(-2))
+
+
+def stretch(premium: Decimal | str = "500.00", days: int = 365, first_on: date = FIRST) -> Stretch:
+    return Stretch(
+        premium=Decimal(premium),
+        start_at=clock.midnight(first_on),
+        expiration_at=clock.midnight(first_on + timedelta(days=days)),
+    )
+
+
+def test_500_ended_on_day_150_of_365_gives_294_52() -> None:
+    refund = refunds.pro_rata([stretch()], FIRST + timedelta(days=150))
+    assert refund.price.total == Decimal("294.52")
+    assert refund.amount_minor == 29_452
+    assert refund.price.explained == [
+        {"step": "Unexpired premium", "working": "500.00 x 215 / 365 days", "amount": "294.52"}
+    ]
+
+
+def test_short_rate_is_nine_tenths_rounded_once() -> None:
+    refund = refunds.short_rate([stretch()], FIRST + timedelta(days=150))
+    assert refund.price.total == Decimal("265.07")
+    assert refund.price.explained[-1] == {"step": "Short rate", "working": "90 % of 294.52", "amount": "265.07"}
+
+
+def test_renewed_terms_that_have_not_begun_go_back_whole() -> None:
+    terms = [stretch(), stretch("600.00", first_on=FIRST + timedelta(days=365))]
+    refund = refunds.pro_rata(terms, FIRST + timedelta(days=150))
+    assert refund.price.total == Decimal("894.52")
+    assert [step["amount"] for step in refund.price.explained] == ["294.52", "600.00", "894.52"]
+
+
+@pytest.mark.parametrize(
+    ("left", "level", "decreasing"),
+    [(12, "600.00", "600.00"), (6, "300.00", "161.54"), (1, "50.00", "7.69"), (0, "0.00", "0.00")],
+)
+def test_credit_life_by_months_left_of_twelve(left: int, level: str, decreasing: str) -> None:
+    assert refunds.level(Decimal(600), left, 12).price.total == Decimal(level)
+    assert refunds.decreasing(Decimal(600), left, 12).price.total == Decimal(decreasing)
+
+
+def test_cover_that_never_ran_gives_everything_back() -> None:
+    assert refunds.full([Decimal("575.00"), Decimal("0.05")]).price.total == Decimal("575.05")
+
+
+@pytest.mark.parametrize(
+    ("on", "left"),
+    [
+        (date(2026, 1, 1), 12),
+        (date(2025, 12, 1), 12),
+        (date(2026, 1, 2), 11),
+        (date(2026, 4, 1), 9),
+        (date(2026, 12, 1), 1),
+        (date(2026, 12, 2), 0),
+        (date(2027, 1, 1), 0),
+        (date(2027, 3, 1), 0),
+    ],
+)
+def test_months_left_are_whole_months(on: date, left: int) -> None:
+    assert refunds.months_left(on, date(2027, 1, 1), 12) == left
+
+
+def test_last_day_that_was_paid_for_counts_as_a_day() -> None:
+    end = datetime(2026, 1, 10, 22, 59, 59, 999000, tzinfo=UTC)
+    trip = Stretch(premium=Decimal(100), start_at=clock.midnight(FIRST), expiration_at=end)
+    assert (trip.days, trip.unexpired_days(FIRST), trip.unexpired_days(date(2026, 1, 10))) == (10, 10, 1)
+    assert trip.unexpired_days(date(2026, 1, 11)) == 0
+
+
+@given(premium=money_of, days=st.integers(1, 800), on=st.integers(-400, 1200))
+def test_refund_lies_between_nothing_and_the_premium(premium: Decimal, days: int, on: int) -> None:
+    ends = FIRST + timedelta(days=on)
+    whole = refunds.pro_rata([stretch(premium, days)], ends).price.total
+    short = refunds.short_rate([stretch(premium, days)], ends).price.total
+    assert 0 <= short <= whole <= premium
+
+
+@given(premium=money_of, days=st.integers(1, 800), on=st.integers(0, 800))
+def test_a_day_later_never_gives_more(premium: Decimal, days: int, on: int) -> None:
+    today, tomorrow = (
+        refunds.pro_rata([stretch(premium, days)], FIRST + timedelta(days=day)).price.total for day in (on, on + 1)
+    )
+    assert tomorrow <= today
+
+
+@given(premium=money_of, months=st.integers(3, 120), data=st.data())
+def test_falling_balance_never_gives_more_than_a_level_one(premium: Decimal, months: int, data: st.DataObject) -> None:
+    left = data.draw(st.integers(0, months))
+    level = refunds.level(premium, left, months).price.total
+    decreasing = refunds.decreasing(premium, left, months).price.total
+    assert 0 <= decreasing <= level <= premium
+    assert left < months or decreasing == premium
+
+
+@given(on=st.dates(date(2020, 1, 1), date(2040, 1, 1)), months=st.integers(0, 120))
+def test_months_added_are_months_left(on: date, months: int) -> None:
+    assert refunds.months_left(on, clock.add_months(on, months), 120) == months
+
+
+@given(premium=money_of, days=st.integers(1, 800), on=st.integers(0, 800))
+def test_last_step_is_the_refund(premium: Decimal, days: int, on: int) -> None:
+    for rule in (refunds.pro_rata, refunds.short_rate):
+        refund = rule([stretch(premium, days)], FIRST + timedelta(days=on))
+        assert refund.price.explained[-1]["amount"] == f"{refund.price.total:.2f}"

@@ -1,0 +1,350 @@
+"""One more term: when, at which price, once, and for every renewable product (contract R1-R4, S4)."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from threading import Barrier
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock
+from core.covers import insurer_a, insurer_b_auto, insurer_b_contents, insurer_c, insurer_f, insurer_g
+from core.errors import DuplicateRisk, NotFound, NotRenewable
+from core.services import audit, policy_changes, renewal_records, renewals, renewals_due
+from core.services.buying import Sale
+from core.services.filters import SalesFilter
+from core.services.renewal_windows import RenewalWindow, policy_year, window
+from core.services.renewals import Renewed
+from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import AuditEntry, Certificate, Policy, Product, ProductVersion, Renewal
+from tests.conftest import Partner
+from tests.covers import shipped
+from tests.services.selling import kept, sell
+
+YEAR = clock.midnight(date(2027, 11, 20))
+
+
+@pytest.fixture(autouse=True)
+def still() -> Iterator[None]:
+    with clock.frozen(shipped.STILL):
+        yield
+
+
+@contextmanager
+def days_from(instant: datetime, days: int, hours: int = 9) -> Iterator[None]:
+    with clock.frozen(instant + timedelta(days=days, hours=hours)):
+        yield
+
+
+def renew(store: Store, partner: Partner, policy_id: UUID, **options: Any) -> Renewed:
+    with store.writing(partner.scope()) as session:
+        return renewals.renew(session, policy_id, partner.seller(), **options)
+
+
+def refusal(store: Store, partner: Partner, policy_id: UUID, **options: Any) -> dict[str, Any]:
+    with pytest.raises(NotRenewable) as refused:
+        renew(store, partner, policy_id, **options)
+    assert refused.value.status == 409
+    assert refused.value.detail["reason"] == str(refused.value)
+    detail: dict[str, Any] = refused.value.detail
+    return detail
+
+
+def rows_of(store: Store, entity: Any) -> list[Any]:
+    with store.reading(Scope.system()) as session:
+        found = session.execute(sa.select(entity).order_by(col(entity.created_at))).scalars().all()
+        session.expunge_all()
+        return list(found)
+
+
+def activated(store: Store, partner: Partner, sale: Sale) -> None:
+    with store.writing(partner.scope()) as session:
+        policy_changes.activate(session, sale.policy_id, actor="desk", expected_version=1)
+
+
+def test_renewed_policy_keeps_its_id_and_gets_a_new_term_and_certificate(store: Store, partner: Partner) -> None:
+    sale = sell(store, partner, insurer_a.THIRD_PARTY)
+    with days_from(YEAR, -30):
+        renewed = renew(store, partner, sale.policy_id, cover=insurer_a.THIRD_PARTY)
+    assert renewed.policy["id"] == str(sale.policy_id)
+    assert renewed.policy["start_date"] == sale.policy["start_date"]
+    assert renewed.policy["expiration_date"] == "2028-11-20T00:00:00.000Z"
+    assert renewed.policy["meta"]["policy_number"] == sale.policy["meta"]["policy_number"]
+    assert renewed.policy["meta"]["certificate_url"] != sale.policy["meta"]["certificate_url"]
+    assert kept(store, partner, sale).version == 2
+    first, second = rows_of(store, Certificate)
+    assert (first.start_at, first.expiration_at) == (clock.midnight(date(2026, 11, 20)), YEAR)
+    assert (second.start_at, second.expiration_at) == (YEAR, clock.midnight(date(2028, 11, 20)))
+
+
+def test_renewal_keeps_both_dates_the_total_and_both_profits(store: Store, partner: Partner) -> None:
+    sale = sell(store, partner, insurer_a.THIRD_PARTY)
+    with days_from(YEAR, -30):
+        renewed = renew(store, partner, sale.policy_id)
+    with store.reading(partner.scope()) as session:
+        record = renewal_records.one(session, renewed.renewal_id)
+    assert record["previous_expiration_date"] == "2027-11-20T00:00:00.000Z"
+    assert record["start_date"] == "2027-11-20T00:00:00.000Z"
+    assert record["expiration_date"] == "2028-11-20T00:00:00.000Z"
+    assert (record["total"], record["mca_profit"], record["distributor_profit"]) == ("15000.00", "1875.00", "750.00")
+    assert record["status"] is True
+    assert record["policy"]["id"] == record["policy_id"] == str(sale.policy_id)
+    assert record["purchase_id"] == str(sale.purchase_id)
+
+
+@pytest.mark.parametrize("days", [-90, -1, 0, 30])
+def test_window_holds_from_90_days_before_to_30_after(store: Store, partner: Partner, days: int) -> None:
+    sale = sell(store, partner, insurer_a.THIRD_PARTY)
+    with days_from(YEAR, days):
+        assert renew(store, partner, sale.policy_id).price.total == Decimal("15000.00")
+
+
+@pytest.mark.parametrize("days", [-91, 31, -365])
+def test_outside_the_window_the_reason_and_the_dates_are_told(store: Store, partner: Partner, days: int) -> None:
+    sale = sell(store, partner, insurer_a.THIRD_PARTY)
+    with days_from(YEAR, days):
+        detail = refusal(store, partner, sale.policy_id)
+    assert detail["renewable_from"] == "2027-08-22"
+    assert detail["renewable_until"] == "2027-12-20"
+    assert detail["expiration_date"] == "2027-11-20T00:00:00.000Z"
+    assert rows_of(store, Renewal) == []
+
+
+def test_lapsed_policy_starts_anew_now_and_not_backwards(store: Store, partner: Partner) -> None:
+    sale = sell(store, partner, insurer_a.THIRD_PARTY)
+    with days_from(YEAR, 10):
+        assert renew(store, partner, sale.policy_id).policy["expiration_date"] == "2028-11-30T00:00:00.000Z"
+        (renewal,) = rows_of(store, Renewal)
+        assert renewal.start_at == clock.now()
+
+
+def test_renewal_closes_its_window_and_names_itself(store: Store, partner: Partner) -> None:
+    sale = sell(store, partner, insurer_a.THIRD_PARTY)
+    with days_from(YEAR, -5):
+        first = renew(store, partner, sale.policy_id)
+        detail = refusal(store, partner, sale.policy_id)
+    assert detail["renewal_id"] == str(first.renewal_id)
+    assert detail["renewable_from"] == "2028-08-22"
+    with days_from(YEAR, 300):
+        renew(store, partner, sale.policy_id)
+    assert len(rows_of(store, Renewal)) == 2
+
+
+def test_two_renewals_that_meet_have_one_winner(store: Store, partner: Partner) -> None:
+    sale, meet = sell(store, partner, insurer_a.THIRD_PARTY), Barrier(2)
+
+    def attempt(_: int) -> Any:
+        meet.wait()
+        try:
+            return store.transact(
+                partner.scope(), lambda session: renewals.renew(session, sale.policy_id, partner.seller())
+            )
+        except NotRenewable as refused:
+            return refused
+
+    with days_from(YEAR, -5), ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(attempt, range(2)))
+    (winner,) = [answer for answer in answers if isinstance(answer, Renewed)]
+    (loser,) = [answer for answer in answers if isinstance(answer, NotRenewable)]
+    assert loser.detail["renewal_id"] == str(winner.renewal_id)
+    assert len(rows_of(store, Renewal)) == 1
+    assert len(rows_of(store, Certificate)) == 2
+
+
+def test_term_that_a_renewal_row_already_names_is_refused_with_its_id(store: Store, partner: Partner) -> None:
+    sale = sell(store, partner, insurer_a.THIRD_PARTY)
+    with days_from(YEAR, -5):
+        first = renew(store, partner, sale.policy_id)
+        with store.writing(partner.scope()) as session:
+            session.get_one(Policy, sale.policy_id).expiration_at = YEAR
+            session.get_one(Renewal, first.renewal_id).status = False
+        assert refusal(store, partner, sale.policy_id)["renewal_id"] == str(first.renewal_id)
+
+
+def test_foreign_other_mode_and_unknown_policies_are_not_found(
+    store: Store, partner: Partner, stranger: Partner
+) -> None:
+    sale = sell(store, partner, insurer_a.THIRD_PARTY)
+    for scope in (stranger.scope(), partner.scope(is_live=True)):
+        with pytest.raises(NotFound), store.writing(scope) as session:
+            renewals.renew(session, sale.policy_id, partner.seller())
+    with pytest.raises(NotFound):
+        renew(store, partner, uuid4())
+
+
+def test_other_cover_is_refused_where_third_party_is_asked_for(store: Store, partner: Partner) -> None:
+    for cover in (insurer_b_auto.THIRD_PARTY, insurer_f.PERSONAL_ACCIDENT):
+        sale = sell(store, partner, cover)
+        with days_from(YEAR, -5):
+            detail = refusal(store, partner, sale.policy_id, cover=insurer_a.THIRD_PARTY)
+        assert detail["reason"] == "This policy is not third-party auto of insurer-a"
+
+
+def test_cancelled_pending_and_unrenewable_policies_are_refused(store: Store, partner: Partner) -> None:
+    cancelled = sell(store, partner, insurer_a.THIRD_PARTY)
+    with store.writing(partner.scope()) as session:
+        policy_changes.cancel(
+            session, cancelled.policy_id, actor="desk", reason="sold the car", by_insurer=False, expected_version=1
+        )
+    detail = refusal(store, partner, cancelled.policy_id)
+    assert detail["reason"] == "This policy was cancelled"
+    assert detail["cancelled_at"] == clock.wire(shipped.STILL)
+    pending = sell(store, partner, insurer_a.COMPREHENSIVE)
+    assert refusal(store, partner, pending.policy_id)["reason"] == "This policy is not active yet"
+    travel = sell(store, partner, insurer_c.TRAVEL)
+    assert refusal(store, partner, travel.policy_id)["reason"] == "This product cannot be renewed"
+
+
+def test_product_taken_off_sale_is_not_renewed(store: Store, partner: Partner) -> None:
+    sale = sell(store, partner, insurer_a.THIRD_PARTY)
+    with store.writing(Scope.system()) as session:
+        session.get_one(Product, UUID(sale.policy["product_id"])).active = False
+    with days_from(YEAR, -5):
+        assert refusal(store, partner, sale.policy_id)["reason"] == "This product is no longer sold"
+
+
+def test_thing_insured_elsewhere_after_a_lapse_is_not_insured_twice(store: Store, partner: Partner) -> None:
+    sale = sell(store, partner, insurer_a.THIRD_PARTY)
+    with days_from(YEAR, 5):
+        second = sell(store, partner, insurer_a.THIRD_PARTY)
+        with pytest.raises(DuplicateRisk) as refused:
+            renew(store, partner, sale.policy_id)
+        assert refused.value.detail["policy_id"] == str(second.policy_id)
+
+
+def test_renewed_policy_still_guards_its_risk(store: Store, partner: Partner) -> None:
+    sale = sell(store, partner, insurer_a.THIRD_PARTY)
+    with days_from(YEAR, -5):
+        renew(store, partner, sale.policy_id)
+    with days_from(YEAR, 5), pytest.raises(DuplicateRisk):
+        sell(store, partner, insurer_a.THIRD_PARTY)
+
+
+def test_new_term_costs_what_the_product_costs_now(store: Store, partner: Partner) -> None:
+    sale = sell(store, partner, insurer_a.THIRD_PARTY)
+    dearer(store, UUID(sale.policy["product_id"]), 18_000_00)
+    with days_from(YEAR, -5):
+        assert renew(store, partner, sale.policy_id).price.total == Decimal("18000.00")
+
+
+def dearer(store: Store, product_id: UUID, price_minor: int) -> None:
+    """A new version of a product's rates, in effect from a month after the frozen day."""
+    with store.writing(Scope.system()) as session:
+        first = session.execute(sa.select(ProductVersion).where(ProductVersion.product_id == product_id)).scalar_one()
+        session.insert(
+            ProductVersion(
+                **{
+                    **first.model_dump(),
+                    "id": uuid4(),
+                    "effective_at": shipped.STILL + timedelta(days=20),
+                    "price_minor": price_minor,
+                }
+            )
+        )
+
+
+def test_instalment_renews_for_its_own_period(store: Store, partner: Partner) -> None:
+    sale = sell(store, partner, insurer_a.COMPREHENSIVE, premium_frequency="monthly")
+    activated(store, partner, sale)
+    with clock.frozen(clock.midnight(date(2026, 12, 15))):
+        renewed = renew(store, partner, sale.policy_id)
+        assert refusal(store, partner, sale.policy_id)["renewal_id"] == str(renewed.renewal_id)
+    assert renewed.price.total == sale.price.total == Decimal("16666.67")
+    assert renewed.policy["expiration_date"] == "2027-01-20T00:00:00.000Z"
+
+
+def test_instalments_of_one_year_keep_its_rates_and_the_next_year_takes_the_new_ones(
+    store: Store, partner: Partner
+) -> None:
+    sale = sell(store, partner, insurer_a.COMPREHENSIVE, premium_frequency="biannually")
+    activated(store, partner, sale)
+    dearer(store, UUID(sale.policy["product_id"]), 6_00)
+    with clock.frozen(clock.midnight(date(2027, 5, 15))):
+        assert renew(store, partner, sale.policy_id).price.total == Decimal("100000.00")
+    with clock.frozen(clock.midnight(date(2027, 11, 15))):
+        assert renew(store, partner, sale.policy_id).price.total == Decimal("120000.00")
+
+
+def test_half_year_renews_for_half_a_year_and_a_monthly_plan_for_a_month(store: Store, partner: Partner) -> None:
+    office = sell(store, partner, insurer_b_contents.OFFICE, is_full_year=False)
+    monthly = sell(store, partner, insurer_g.PERSONAL_ACCIDENT, plan="Monthly")
+    with clock.frozen(clock.midnight(date(2027, 5, 15))):
+        renewed = renew(store, partner, office.policy_id)
+    assert renewed.policy["expiration_date"] == "2027-11-20T00:00:00.000Z"
+    assert renewed.price.total == office.price.total
+    with clock.frozen(clock.midnight(date(2026, 12, 18))):
+        assert renew(store, partner, monthly.policy_id).policy["expiration_date"] == "2027-01-20T00:00:00.000Z"
+
+
+def test_sealed_numbers_do_not_hinder_a_renewal_and_stay_sealed(store: Store, partner: Partner) -> None:
+    sale = sell(store, partner, insurer_b_auto.THIRD_PARTY, bvn="22123456789")
+    with days_from(YEAR, -5):
+        renewed = renew(store, partner, sale.policy_id)
+    assert "22123456789" not in str(renewed)
+    assert "22123456789" not in str(kept(store, partner, sale).model_dump())
+
+
+def test_staff_renew_through_the_same_service(store: Store, partner: Partner) -> None:
+    sale = sell(store, partner, insurer_f.PERSONAL_ACCIDENT)
+    with days_from(YEAR, -5), store.writing(Scope.staff(is_live=False)) as session:
+        renewals.renew(session, sale.policy_id, partner.seller())
+    (renewal,) = rows_of(store, Renewal)
+    assert (renewal.distributor_id, renewal.is_live) == (partner.id, False)
+    (entry,) = [entry for entry in rows_of(store, AuditEntry) if entry.action == "policy renewed"]
+    assert entry.before == {"expiration_date": "2027-11-20T00:00:00.000Z"}
+    assert entry.after["renewal_id"] == str(renewal.id)
+    with store.reading(Scope.system()) as session:
+        assert audit.broken_links(session) == []
+
+
+def test_due_policies_are_counted_by_days_with_the_premium_at_risk(store: Store, partner: Partner) -> None:
+    expiring = {"0-7 days": 3, "8-30 days": 30, "31-60 days": 60, "61-90 days": 90, "Lapsed up to 30 days": -30}
+    for number, days in enumerate((*expiring.values(), -31, 91)):
+        with clock.frozen(shipped.STILL + timedelta(days=days)):
+            sell(store, partner, insurer_a.THIRD_PARTY, registration_number=f"LSD-10{number}AB")
+    sell(store, partner, insurer_c.TRAVEL)
+    sell(store, partner, insurer_a.COMPREHENSIVE)
+    with store.reading(Scope.staff(is_live=False)) as session:
+        buckets = renewals_due.due(session, date(2027, 11, 20))
+        live = renewals_due.due(session, date(2027, 11, 20), SalesFilter(distributor_ids=[uuid4()]))
+    assert [(b.label, b.policies, b.premium_minor) for b in buckets] == [(name, 1, 15_000_00) for name in expiring]
+    assert sum(bucket.policies for bucket in live) == 0
+
+
+def test_renewed_policy_is_due_again_with_what_its_last_term_cost(store: Store, partner: Partner) -> None:
+    sale = sell(store, partner, insurer_a.THIRD_PARTY)
+    dearer(store, UUID(sale.policy["product_id"]), 18_000_00)
+    with days_from(YEAR, -5):
+        renew(store, partner, sale.policy_id)
+    with store.reading(partner.scope()) as session:
+        now, later = (renewals_due.due(session, date(year, 11, 15)) for year in (2027, 2028))
+    assert sum(bucket.policies for bucket in now) == 0
+    assert (later[0].policies, later[0].premium_minor) == (1, 18_000_00)
+
+
+@pytest.mark.parametrize(
+    ("days", "meta", "opens_on", "closes_on"),
+    [
+        (365, {}, date(2026, 10, 3), date(2027, 1, 31)),
+        (365, {"renewal_window": {"days_before": 10, "days_after": 0}}, date(2026, 12, 22), date(2027, 1, 1)),
+        (30, {}, date(2026, 12, 17), date(2027, 1, 31)),
+        (7, {}, date(2026, 12, 29), date(2027, 1, 31)),
+    ],
+)
+def test_window_opens_half_way_through_a_short_term_at_the_earliest(
+    days: int, meta: dict[str, Any], opens_on: date, closes_on: date
+) -> None:
+    end_on = date(2027, 1, 1)
+    assert window(end_on - timedelta(days=days), end_on, meta) == RenewalWindow(opens_on, closes_on)
+
+
+def test_policy_years_turn_on_the_anniversary() -> None:
+    days = (date(2024, 2, 29), date(2025, 2, 27), date(2025, 2, 28), date(2026, 2, 28), date(2024, 2, 28))
+    assert [policy_year(date(2024, 2, 29), day) for day in days] == [0, 0, 1, 2, -1]

@@ -1,0 +1,82 @@
+"""An address says one selection, a selection writes one address, and what cannot be meant is named."""
+
+from datetime import UTC, date, datetime
+from uuid import UUID
+
+import pytest
+
+from core.errors import InvalidInput
+from core.services.filters import Span
+from core.services.selection import Selection
+from core.services.windows import EARLIEST, LATEST, Window
+
+ONE, TWO = UUID("01900000-0000-7000-8000-000000000001"), UUID("01900000-0000-7000-8000-000000000002")
+
+
+def test_a_selection_survives_its_address() -> None:
+    selection = Selection(
+        first=date(2026, 11, 1),
+        last=date(2026, 11, 20),
+        provider=(ONE, TWO),
+        category=(TWO,),
+        product=(ONE,),
+        distributor=(TWO,),
+        email="ngozi@example.com",
+        source=("api", "desk"),
+    )
+    assert Selection.read(selection.address()) == selection
+    assert list(Selection().address()) == []
+
+
+def test_days_count_on_both_ends_and_are_those_of_lagos() -> None:
+    wanted = Selection(first=date(2026, 11, 1), last=date(2026, 11, 1)).wanted
+    assert wanted.created == Span(datetime(2026, 10, 31, 23, tzinfo=UTC), datetime(2026, 11, 1, 23, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("address", "broken"),
+    [
+        ({"from": ["2026-02-31"]}, ["from"]),
+        ({"from": ["20261101"]}, ["from"]),
+        ({"from": ["1999-12-31"]}, ["from"]),
+        ({"from": ["2026-11-01", "2026-11-02"]}, ["from"]),
+        ({"from": ["2026-11-02"], "to": ["2026-11-01"]}, ["to"]),
+        ({"to": ["yesterday"], "provider": ["nope"], "product": ["1"]}, ["to", "provider", "product"]),
+        ({"email": ["a@example.com", "b@example.com"]}, ["email"]),
+        ({"email": ["x" * 201]}, ["email"]),
+        ({"source": ["api\x00"]}, ["source"]),
+    ],
+)
+def test_every_value_that_cannot_be_meant_is_named(address: dict[str, list[str]], broken: list[str]) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        Selection.read(address)
+    assert [fault.field for fault in refusal.value.faults] == broken
+
+
+def test_blank_values_and_other_parameters_say_nothing() -> None:
+    assert Selection.read({"from": [" "], "email": [""], "page": ["7"], "provider": []}) == Selection()
+
+
+def test_repeated_values_count_once() -> None:
+    assert Selection.read({"provider": [str(ONE), str(ONE).upper(), str(TWO)]}).provider == (ONE, TWO)
+
+
+@pytest.mark.parametrize(
+    ("window", "months"),
+    [
+        (Window(date(2026, 1, 1), date(2026, 4, 1)), Window(date(2026, 1, 1), date(2026, 4, 1))),
+        (Window(date(2026, 1, 2), date(2026, 4, 5)), Window(date(2026, 2, 1), date(2026, 4, 1))),
+        (Window(date(2026, 1, 2), date(2026, 2, 28)), None),
+        (Window(date(2025, 12, 31), date(2026, 2, 1)), Window(date(2026, 1, 1), date(2026, 2, 1))),
+    ],
+)
+def test_whole_months_lie_inside_a_window(window: Window, months: Window | None) -> None:
+    assert window.whole_months == months
+
+
+def test_a_window_is_found_only_in_whole_days() -> None:
+    window = Window(date(2026, 11, 1), date(2026, 11, 8))
+    assert Window.within(window.span) == window
+    assert Window.within(Span()) == Window(EARLIEST, LATEST)
+    assert Window.within(Span(datetime(2026, 11, 1, tzinfo=UTC), window.span.end)) is None
+    assert window.previous == Window(date(2026, 10, 25), date(2026, 11, 1))

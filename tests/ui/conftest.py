@@ -1,0 +1,44 @@
+"""Screens in process: the UI script with a person of some roles in front of it."""
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import ids
+from core.services.staff import Person
+from core.settings import ROOT
+from core.store.engine import Store
+
+Screen = Callable[..., AppTest]
+
+
+def person_of(*roles: str) -> Person:
+    return Person(
+        id=ids.new(), email="somebody@coverdesk.example", name="Some_body *Bold*", roles=roles, claim_limit_minor=None
+    )
+
+
+@pytest.fixture
+def screen(store: Store, monkeypatch: pytest.MonkeyPatch) -> Screen:
+    """Opens the screens for a person with these roles, at a page and with a query if any are given."""
+
+    def open_(*roles: str, page: str | None = None, **query: str) -> AppTest:
+        person = person_of(*roles) if roles else None
+        monkeypatch.setattr("core.ui.frame.current", lambda: person)
+        at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=30)
+        at.query_params.update(query)
+        at.run()
+        if page:
+            at.switch_page(page).run()
+        assert not at.exception
+        return at
+
+    return open_
+
+
+def texts(at: AppTest) -> str:
+    """Everything that the page says, for looking a sentence up; what Markdown needs escaped is not."""
+    kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "success")
+    said = "\n".join(str(element.value) for kind in kinds for element in getattr(at, kind))
+    return said.replace("\\", "")

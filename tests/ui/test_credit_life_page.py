@@ -1,0 +1,239 @@
+"""The Credit life screen: the price with its steps, the sale with the same figures, and what goes wrong."""
+
+import io
+from decimal import Decimal
+
+import pytest
+import sqlalchemy as sa
+from PIL import Image
+from streamlit.testing.v1 import AppTest
+
+from core import clock
+from core.errors import StateForbids
+from core.services import distributors
+from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import AuditEntry, Policy, Purchase, UploadedFile
+from core.ui import selling
+from tests.conftest import Partner
+from tests.ui.conftest import Screen, texts
+
+PAGE = "buy/credit_life.py"
+PICTURE = "https://files.example.com/id/okafor.jpg"
+
+
+@pytest.fixture
+def page(screen: Screen, partner: Partner) -> AppTest:
+    """The screen of an operations person, with a loan of 100,000 naira typed in."""
+    at = screen("operations", page=PAGE)
+    at.text_input(key="amount").set_value("100000").run()
+    return at
+
+
+def png() -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (8, 8), "teal").save(out, "PNG")
+    return out.getvalue()
+
+
+def press(at: AppTest, label: str) -> AppTest:
+    return next(button for button in at.button if button.label.startswith(label)).click().run()
+
+
+def fill(at: AppTest, **other: object) -> AppTest:
+    typed = {"first_name": "Ngozi", "last_name": "Okafor", "email": "ngozi.okafor@example.com"}
+    typed |= {"phone_number": "08031234567", "id_image_url": PICTURE}
+    for name, value in {**typed, **other}.items():
+        at.text_input(key=f"credit_life.{name}").set_value(value)
+    at.date_input(key="credit_life.date_of_birth").set_value(clock.add_months(clock.today(), -360))
+    at.date_input(key="credit_life.loan_start_date").set_value(clock.today())
+    at.selectbox(key="credit_life.gender").set_value("Female")
+    return at
+
+
+def reviewed(at: AppTest, **other: object) -> AppTest:
+    return press(fill(press(at, "Buy with these figures"), **other), "Review")
+
+
+def sold(store: Store) -> list[tuple[bool, int, str]]:
+    with store.reading(Scope.system()) as session:
+        rows = session.execute(sa.select(Purchase.is_live, Purchase.total_minor, Purchase.request_source))
+        return [tuple(row) for row in rows]
+
+
+def metrics(at: AppTest) -> dict[str, str]:
+    return {metric.label: metric.value for metric in at.metric}
+
+
+def test_empty_screen_says_what_to_do(screen: Screen, partner: Partner) -> None:
+    at = screen("operations", page=PAGE)
+    assert "Enter the loan" in texts(at)
+    assert not at.metric
+
+
+def test_without_a_distributor_the_screen_says_so(screen: Screen) -> None:
+    assert "no distributor" in texts(screen("operations", page=PAGE))
+
+
+def test_price_shows_its_steps_and_the_three_bases(page: AppTest) -> None:
+    assert metrics(page) == {
+        "Premium": "₦575.00",
+        "Single premium (this)": "₦575.00",
+        "Level monthly": "₦6,900.00",
+        "Reducing balance": "₦3,737.50",
+    }
+    assert page.text_input(key="amount").value == "100,000"
+    assert "₦275.00" in texts(page)
+    assert "Greenquill" in texts(page)
+
+
+def test_price_follows_the_figures(page: AppTest) -> None:
+    page.button_group(key="benefits").set_value(["death"]).run()
+    assert metrics(page)["Premium"] == "₦275.00"
+    page.number_input(key="tenure").set_value(24).run()
+    assert metrics(page)["Level monthly"] == "₦6,600.00"
+
+
+@pytest.mark.parametrize("curve", ["Tenure", "Loan amount", "Benefits"])
+def test_every_curve_is_drawn(page: AppTest, curve: str) -> None:
+    page.button_group(key="curve").set_value(curve).run()
+    assert not page.exception
+    assert page.get("plotly_chart")
+
+
+@pytest.mark.parametrize(
+    ("typed", "complaint"),
+    [("nonsense", "must be a number"), ("0", "must be more than 0"), ("1.005", "at most two decimals")],
+)
+def test_wrong_amount_is_said_beside_it(screen: Screen, partner: Partner, typed: str, complaint: str) -> None:
+    at = screen("operations", page=PAGE)
+    at.text_input(key="amount").set_value(typed).run()
+    assert complaint[1:] in texts(at)
+    assert not at.metric
+
+
+def test_an_address_reproduces_the_figures(screen: Screen, partner: Partner) -> None:
+    at = screen("operations", amount="250,000", tenure="36", plan="Credit life, reducing balance")
+    at.switch_page(PAGE)
+    at.query_params.update({"amount": "250,000", "tenure": "36", "plan": "Credit life, reducing balance"})
+    at.run()
+    assert at.number_input(key="tenure").value == 36
+    assert metrics(at)["Premium"] == metrics(at)["Reducing balance (this)"] == "₦26,593.75"
+
+
+def test_a_sale_gives_a_receipt_and_a_live_purchase(page: AppTest, store: Store) -> None:
+    at = press(reviewed(page), "Confirm and buy for ₦575.00")
+    assert "Sold to Ngozi Okafor" in at.success[0].value
+    assert metrics(at)["Premium"] == "₦575.00"
+    assert metrics(at)["Policy number"].startswith("GQA")
+    assert sold(store) == [(True, 57500, "desk")]
+
+
+def test_the_sale_is_written_down_with_the_person(page: AppTest, store: Store) -> None:
+    press(reviewed(page), "Confirm")
+    with store.reading(Scope.system()) as session:
+        actors = session.execute(sa.select(AuditEntry.actor).where(AuditEntry.action == "policy sold")).scalars()
+        assert list(actors) == ["staff somebody@coverdesk.example"]
+
+
+def test_the_mode_of_the_switch_is_the_mode_of_the_sale(page: AppTest, store: Store) -> None:
+    page.button_group(key="mode_switch").set_value("Test").run()
+    at = reviewed(page)
+    assert "nobody is covered" in texts(at)
+    press(at, "Confirm")
+    assert sold(store) == [(False, 57500, "desk")]
+
+
+def test_changing_the_mode_takes_a_review_back(page: AppTest, store: Store) -> None:
+    at = reviewed(page)
+    at.button_group(key="mode_switch").set_value("Test").run()
+    assert not [button for button in at.button if button.label.startswith("Confirm")]
+    assert at.text_input(key="credit_life.first_name").value == "Ngozi"
+
+
+def test_changing_the_figures_takes_a_review_back(page: AppTest) -> None:
+    at = press(reviewed(page), "Change the figures")
+    at.number_input(key="tenure").set_value(24).run()
+    press(at, "Buy with these figures")
+    assert not [button for button in at.button if button.label.startswith("Confirm")]
+
+
+def test_every_broken_field_is_said_beside_it_and_nothing_is_lost(page: AppTest, store: Store) -> None:
+    at = press(fill(press(page, "Buy with these figures"), email="nobody", phone_number="12"), "Review")
+    said = texts(at)
+    assert "e-mail address" in said
+    assert "Nigerian mobile number" in said
+    assert at.text_input(key="credit_life.email").value == "nobody"
+    assert at.text_input(key="credit_life.first_name").value == "Ngozi"
+    assert sold(store) == []
+
+
+def test_a_loan_that_is_over_is_refused_at_the_review(page: AppTest) -> None:
+    at = fill(press(page, "Buy with these figures"))
+    at.date_input(key="credit_life.loan_start_date").set_value(clock.add_months(clock.today(), -24))
+    press(at, "Review")
+    assert "already over" in texts(at)
+
+
+def test_a_second_click_gets_the_receipt_of_the_first(page: AppTest, store: Store) -> None:
+    """The run of the first click may be stopped after the commit: the next one must not sell again."""
+    at = reviewed(page)
+    kept = {
+        name: at.session_state[name] for name in ("credit_life.token", "credit_life.reviewed", "credit_life.buying")
+    }
+    press(at, "Confirm")
+    number = metrics(at)["Policy number"]
+    del at.session_state["credit_life.receipt"]
+    for name, value in kept.items():
+        at.session_state[name] = value
+    press(at.run(), "Confirm")
+    assert metrics(at)["Policy number"] == number
+    assert len(sold(store)) == 1
+
+
+def test_the_next_sale_starts_with_an_empty_form(page: AppTest, store: Store) -> None:
+    at = press(press(reviewed(page), "Confirm"), "Sell another")
+    at.text_input(key="amount").set_value("200000").run()
+    press(at, "Buy with these figures")
+    assert not at.text_input(key="credit_life.first_name").value
+
+
+def test_a_probable_second_sale_of_the_same_loan_is_flagged(page: AppTest, store: Store) -> None:
+    at = press(press(reviewed(page), "Confirm"), "Sell another")
+    at.text_input(key="amount").set_value("100000").run()
+    press(reviewed(at), "Confirm")
+    assert "second loan" in at.warning[0].value
+    assert len(sold(store)) == 2
+
+
+def test_a_price_that_changed_since_the_review_is_not_charged(page: AppTest, store: Store, partner: Partner) -> None:
+    review = reviewed(page).session_state["credit_life.reviewed"]
+    sale = review.checkout.cover, review.request, review.checkout.counter
+    with pytest.raises(StateForbids, match=r"price has changed to ₦575\.00"):
+        selling.sell(*sale, token="another", expected=Decimal("570.00"))
+    assert sold(store) == []
+
+
+def test_a_chosen_file_becomes_the_distributors_own(page: AppTest, store: Store, partner: Partner) -> None:
+    at = fill(press(page, "Buy with these figures"), id_image_url="")
+    at.file_uploader(key="credit_life.id_image_url.chosen").upload("okafor.png", png())
+    press(at, "Review")
+    assert not [fault for fault in at.markdown if ":red[" in fault.value]
+    press(press(press(at, "Change the details"), "Review"), "Confirm")
+    with store.reading(Scope.system()) as session:
+        files = session.execute(sa.select(UploadedFile.distributor_id, UploadedFile.is_live, UploadedFile.code)).all()
+        submitted = session.execute(sa.select(Policy.submitted)).scalar_one()
+    assert [(row.distributor_id, row.is_live) for row in files] == [(partner.id, True)]
+    assert submitted["id_image_url"].endswith(files[0].code)
+
+
+def test_a_file_that_is_no_picture_is_refused_beside_its_field(page: AppTest) -> None:
+    at = fill(press(page, "Buy with these figures"), id_image_url="")
+    at.file_uploader(key="credit_life.id_image_url.chosen").upload("okafor.png", b"not a picture at all")
+    press(at, "Review")
+    assert "JPEG" in texts(at)
+
+
+def test_distributors_are_listed_by_name(store: Store, partner: Partner, stranger: Partner) -> None:
+    with store.reading(Scope.staff(is_live=True)) as session:
+        assert [seller.name for seller in distributors.active(session)] == ["Other Motors", "Swift Lenders"]

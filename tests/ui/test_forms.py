@@ -1,0 +1,138 @@
+"""The form of every cover: it asks for each field in its own way, and says what is wrong beside it."""
+
+from datetime import date
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.covers import fields, shelf
+from core.covers.cover import Cover
+from core.covers.credit_life import CREDIT_LIFE
+from core.covers.request import read
+from core.errors import InvalidInput
+from core.ui import questions
+from core.ui.questions import Kind, Question
+from tests.ui.conftest import texts
+
+every_cover = pytest.mark.parametrize("cover", shelf.COVERS, ids=lambda cover: cover.key)
+
+
+def form_of(prefix: str, route: str) -> None:
+    """The script under test: a form, a button, and what became of it in the session."""
+    import streamlit as st
+
+    from core.covers import shelf
+    from core.errors import InvalidInput
+    from core.ui import forms
+
+    cover = shelf.cover_of(prefix, route)
+    assert cover
+    form = forms.Form(key="form", model=cover.request, given={"product_id": st.session_state.product_id})
+    typed = forms.ask(form)
+    if st.button("Review"):
+        try:
+            st.session_state["request"] = forms.judged(form, typed)
+            st.session_state["answers"] = forms.answers(form, st.session_state["request"])
+            forms.blame(form, ())
+        except InvalidInput as error:
+            forms.blame(form, error.faults)
+        st.rerun()
+
+
+def opened(cover: Cover[Any]) -> AppTest:
+    at = AppTest.from_function(form_of, args=(cover.prefix, cover.route), default_timeout=30)
+    at.session_state["product_id"] = fields.example(cover.request)["product_id"]
+    return at.run()
+
+
+def put(at: AppTest, question: Question, value: Any) -> None:
+    """Answer one question as a person would."""
+    key = f"form.{question.name}"
+    match question.kind:
+        case Kind.PICK:
+            at.selectbox(key=key).set_value(value)
+            if question.name in {"vehicle_make", "nationality"}:
+                at.run()
+        case Kind.SEVERAL:
+            at.button_group(key=key).set_value(value)
+        case Kind.FLAG:
+            at.button_group(key=key).set_value("Yes" if value else "No")
+        case Kind.DAY | Kind.BIRTH_DAY:
+            at.date_input(key=key).set_value(date.fromisoformat(value[:10]))
+        case Kind.COUNT:
+            at.number_input(key=key).set_value(int(value))
+        case Kind.LONG_TEXT:
+            at.text_area(key=key).set_value(value)
+        case Kind.ITEMS:
+            at.session_state[f"{key}.0"] = {"edited_rows": {0: value[0]}, "added_rows": value[1:], "deleted_rows": []}
+        case _:
+            at.text_input(key=key).set_value(str(value))
+
+
+@every_cover
+def test_a_filled_form_is_the_request_that_the_api_takes(cover: Cover[Any]) -> None:
+    wanted = read(cover.request, fields.example(cover.request))
+    at = opened(cover)
+    answers = wanted.model_dump(mode="json", exclude_none=True)
+    for question in questions.of(cover.request, given=frozenset({"product_id"})):
+        if question.name in answers:
+            put(at, question, answers[question.name])
+    at.button[0].click().run()
+    assert not at.exception
+    assert ":red[" not in texts(at)
+    assert at.session_state["request"] == wanted
+    assert all(isinstance(answer, str) and answer for answer in at.session_state["answers"].values())
+
+
+@every_cover
+def test_an_empty_form_complains_of_every_required_field(cover: Cover[Any]) -> None:
+    at = opened(cover)
+    at.button[0].click().run()
+    with pytest.raises(InvalidInput) as refusal:
+        read(cover.request, {"product_id": at.session_state["product_id"]})
+    beside = [markdown.value for markdown in at.markdown if ":red[" in markdown.value]
+    assert len(beside) == len(refusal.value.faults)
+    assert not at.error
+
+
+@every_cover
+def test_no_question_shows_a_raw_field_name(cover: Cover[Any]) -> None:
+    for question in questions.of(cover.request):
+        assert "_" not in question.label
+        assert question.label[0].isupper()
+
+
+def test_personal_numbers_are_masked_when_they_are_read_back() -> None:
+    asked = {q.name: q for cover in shelf.COVERS for q in questions.of(cover.request)}
+    assert asked["bvn"].personal
+    assert asked["passport_number"].personal
+    assert not asked["first_name"].personal
+
+
+def test_a_question_knows_the_limits_of_its_field() -> None:
+    asked = {q.name: q for q in questions.of(CREDIT_LIFE.request)}
+    assert (asked["loan_tenure"].least, asked["loan_tenure"].most) == (3, 120)
+    assert asked["first_name"].longest == 100
+    assert asked["loan_tenure"].label == "Loan tenure (months)"
+    assert asked["id_image_url"].label == "ID image"
+
+
+def test_a_dependent_list_waits_for_what_it_depends_on() -> None:
+    at = opened(next(cover for cover in shelf.COVERS if cover.route == "buy-thirdparty"))
+    assert at.selectbox(key="form.vehicle_model").disabled
+    make = fields.example(shelf.cover_of("insurer-a", "buy-thirdparty").request)["vehicle_make"]
+    at.selectbox(key="form.vehicle_make").set_value(make).run()
+    assert not at.selectbox(key="form.vehicle_model").disabled
+
+
+def test_a_fault_in_a_row_of_items_names_the_row() -> None:
+    at = opened(next(cover for cover in shelf.COVERS if cover.route == "buy-home-content-cover"))
+    rows = [{"name": "Television", "amount": 100}, {"name": "Sofa", "amount": -1}]
+    put(
+        at,
+        next(q for q in questions.of(shelf.cover_of("insurer-b", "buy-home-content-cover").request) if q.columns),
+        rows,
+    )
+    at.button[0].click().run()
+    assert "Row 2, amount (₦): must not be negative" in texts(at)

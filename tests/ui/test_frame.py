@@ -1,0 +1,106 @@
+"""The frame around every screen: who gets which page, in which mode, and what is said when something is missing."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.errors import StoreUnavailable
+from core.services.staff import Person
+from core.ui import frame, menu
+from tests.ui.conftest import Screen, person_of, texts
+
+ROLES = ("operations", "claims", "finance", "supervisor", "admin")
+
+
+def titles(person: Person) -> set[str]:
+    return {shown.title for shown in menu.allowed(person) if not shown.hidden}
+
+
+def test_menu_follows_the_roles() -> None:
+    assert {"Dashboard", "Purchases", "Credit life"} <= titles(person_of("operations"))
+    assert "Credit life" not in titles(person_of("finance"))
+    assert not titles(person_of("claims")) & {"Dashboard", "Purchases", "Credit life"}
+    assert titles(person_of("admin")) == {shown.title for shown in menu.SCREENS if not shown.hidden}
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_every_screen_is_either_allowed_or_refused(role: str) -> None:
+    person = person_of(role)
+    assert {*menu.allowed(person), *menu.refused(person)} == set(menu.SCREENS)
+    assert not {*menu.allowed(person)} & {*menu.refused(person)}
+
+
+def test_addresses_are_told_apart() -> None:
+    addresses = [shown.address for shown in menu.SCREENS]
+    assert len(set(addresses)) == len(addresses)
+
+
+def test_without_a_person_there_is_only_the_sign_in(screen: Screen) -> None:
+    at = screen()
+    assert [field.label for field in at.text_input] == ["E-mail", "Password"]
+    assert [button.label for button in at.button] == ["Sign in"]
+
+
+def test_a_page_without_the_role_cannot_be_opened(screen: Screen) -> None:
+    at = screen("finance")
+    with pytest.raises(ValueError, match="credit_life"):
+        at.switch_page("buy/credit_life.py")
+
+
+def test_a_page_judges_the_role_again_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fragment runs without the menu: what stands at its top must refuse alone."""
+
+    def fragment(*roles: str) -> None:
+        import streamlit
+
+        from core.ui import frame as gate
+
+        streamlit.write(f"past the gate as {gate.require(*roles).name}")
+
+    monkeypatch.setattr(frame, "current", lambda: person_of("claims"))
+    refused = AppTest.from_function(fragment, args=("operations", "finance")).run()
+    assert "operations or finance" in refused.error[0].value
+    assert not refused.markdown
+    assert AppTest.from_function(fragment, args=("claims",)).run().markdown
+    monkeypatch.setattr(frame, "current", lambda: None)
+    assert "sign-in has ended" in AppTest.from_function(fragment).run().warning[0].value
+
+
+def test_live_is_the_mode_until_test_is_asked_for(screen: Screen) -> None:
+    at = screen("operations", page="buy/credit_life.py")
+    assert at.button_group(key="mode_switch").value == "Live"
+    assert "mode" not in at.query_params
+    at.button_group(key="mode_switch").set_value("Test").run()
+    assert at.query_params["mode"] == "test"
+    assert "Test" in at.title[0].value
+    at.button_group(key="mode_switch").set_value("Live").run()
+    assert "mode" not in at.query_params
+
+
+def test_an_address_with_the_mode_reproduces_it(screen: Screen) -> None:
+    at = screen("operations", mode="test")
+    assert at.button_group(key="mode_switch").value == "Test"
+
+
+def test_a_name_is_shown_as_it_stands(screen: Screen) -> None:
+    captions = [caption.value for caption in screen("operations").caption]
+    assert any(r"Some\_body \*Bold\*" in caption for caption in captions)
+
+
+def test_a_store_that_is_gone_is_said_and_recovers(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+    at = screen("operations", page="buy/credit_life.py")
+
+    def gone(*_: object) -> None:
+        raise StoreUnavailable
+
+    with monkeypatch.context() as broken:
+        broken.setattr("core.services.distributors.active", gone)
+        at.run()
+        assert not at.exception
+        assert "does not answer" in at.error[0].value
+    next(button for button in at.button if button.label == "Try again").click().run()
+    assert not at.error
+
+
+def test_somebody_without_any_screen_is_told_so(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(menu, "SCREENS", ())
+    assert "no screen yet" in texts(screen("claims"))
