@@ -128,9 +128,7 @@ def verify(
 
 
 def _refuse_unsafe() -> None:
-    if not settings().demo and not settings().secret_key.get_secret_value():
-        raise UnreadableSetting("COVERDESK_SECRET_KEY: must be set outside a demonstration")
-    settings().secret()
+    settings().refuse_unsafe()
     if schema.version(engine.store()) != schema.newest():
         raise UnreadableSetting("COVERDESK_DATABASE_URL: this store has another version, run `coverdesk init`")
 

@@ -62,7 +62,7 @@ def wire(instant: datetime | None) -> str | None:
     """ISO 8601 UTC with milliseconds and Z, as the API sends it (contract P9)."""
     if instant is None:
         return None
-    return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{instant.microsecond // 1000:03d}Z"
+    return instant.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
 def in_lagos(instant: datetime | None, pattern: str = "%d %b %Y, %H:%M") -> str:

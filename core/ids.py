@@ -27,7 +27,12 @@ def new() -> UUID:
 
 def from_parts(milliseconds: int, counter: int, random_bits: int) -> UUID:
     """A UUIDv7 of its parts: 48 bits of time, 12 of counter, 62 of randomness (RFC 9562)."""
-    return UUID(int=milliseconds << 80 | 7 << 76 | counter << 64 | 2 << 62 | random_bits)
+    return UUID(int=bits(milliseconds, counter, random_bits))
+
+
+def bits(milliseconds: int, counter: int, random_bits: int) -> int:
+    """The 128 bits of `from_parts`, for who writes ids by the million."""
+    return milliseconds << 80 | 7 << 76 | counter << 64 | 2 << 62 | random_bits
 
 
 def parse(value: str, field: str = "id") -> UUID:

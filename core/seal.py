@@ -44,4 +44,4 @@ def _hash_key(purpose: str) -> bytes:
 
 def keyed_hash(purpose: str, text: str) -> str:
     """A hash that only this server can compute; `purpose` keeps kinds apart."""
-    return hmac.new(_hash_key(purpose), text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
+    return hmac.digest(_hash_key(purpose), text.encode("utf-8", "surrogatepass"), "sha256").hex()

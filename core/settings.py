@@ -1,5 +1,6 @@
 """Every setting, from environment variables with the prefix COVERDESK_."""
 
+import contextlib
 import secrets
 from functools import cache
 from pathlib import Path
@@ -81,6 +82,15 @@ class Settings(BaseSettings):
             raise UnreadableSetting(f"COVERDESK_SECRET_KEY: must be at least {SHORTEST_SECRET} random characters")
         return given or demonstration_secret(create=self.demo)
 
+    def refuse_unsafe(self) -> None:
+        """UnreadableSetting when a server must not start: outside a demonstration it needs its own secret."""
+        if not self.demo and not self.secret_key.get_secret_value():
+            raise UnreadableSetting(
+                f"COVERDESK_SECRET_KEY: must be set to at least {SHORTEST_SECRET} random characters"
+                " outside a demonstration"
+            )
+        self.secret()
+
 
 def demonstration_secret(*, create: bool) -> str:
     """The secret of a demonstration, kept beside its store so that commands and server agree."""
@@ -91,8 +101,13 @@ def demonstration_secret(*, create: bool) -> str:
                 f"COVERDESK_SECRET_KEY: must be set to at least {SHORTEST_SECRET} random characters"
             )
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(48))
+        # Written aside and linked in place: of two commands that start at once, one secret wins whole.
+        draft = path.with_suffix(f".{secrets.token_hex(4)}")
+        draft.touch(mode=0o600)
+        draft.write_text(secrets.token_urlsafe(48))
+        with contextlib.suppress(FileExistsError):
+            path.hardlink_to(draft)
+        draft.unlink()
     return path.read_text()
 
 

@@ -38,6 +38,7 @@ from core.api.bodies import StrictRoute
 from core.api.headers import SecurityHeaders
 from core.api.journal import Journal
 from core.api.safety import LastResort
+from core.settings import settings
 from core.store.engine import store
 
 api = FastAPI(
@@ -78,6 +79,7 @@ async def docs(request: Request) -> HTMLResponse:
 @asynccontextmanager
 async def _alone(_: Starlette) -> AsyncIterator[None]:
     """What a process needs that serves the API without the screens."""
+    settings().refuse_unsafe()
     logs.configure()
     yield
     store().close()

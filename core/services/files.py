@@ -15,9 +15,10 @@ from typing_extensions import TypedDict
 
 from core import clock, ids
 from core.errors import NotAllowed, NotFound, Unauthorized
-from core.services import audit, file_links, judging, shelving
+from core.services import audit, file_links, judging
 from core.services.file_links import Owner
 from core.services.staff import Person
+from core.store import shelving
 from core.store.scope import ScopedSession
 from core.store.tables import UploadedFile
 

@@ -1,10 +1,11 @@
 """Chance that repeats itself: seeded dice, and ids and codes thrown with them."""
 
-from base64 import b32encode
 from datetime import datetime
 from random import Random
 
 from core import ids
+
+_DIGITS_TO_LETTERS = str.maketrans("0123456789abcdef", "qwertzu2iopasd3fgh4jkl5yxc"[:16])
 
 
 def dice(seed: int, purpose: str) -> Random:
@@ -14,9 +15,14 @@ def dice(seed: int, purpose: str) -> Random:
 
 def new_id(dice: Random, at: datetime) -> str:
     """A UUIDv7 of the row's own time, as its 32 digits."""
-    return ids.from_parts(int(at.timestamp() * 1000), dice.getrandbits(12), dice.getrandbits(62)).hex
+    return f"{ids.bits(int(at.timestamp() * 1000), dice.getrandbits(12), dice.getrandbits(62)):032x}"
+
+
+def dashed(digits: str) -> str:
+    """An id of 32 digits as people and the audit log read it."""
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def code(dice: Random) -> str:
-    """128 bits in 26 letters and digits, as certificates and files have them."""
-    return b32encode(dice.randbytes(16)).decode().rstrip("=").lower()
+    """26 letters and digits as certificates and files have them; thrown, so nobody's secret."""
+    return f"{dice.getrandbits(104):026x}".translate(_DIGITS_TO_LETTERS)
