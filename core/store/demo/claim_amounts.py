@@ -14,7 +14,7 @@ def owed_minor(loss: Loss) -> int:
     """What is at stake, in kobo: the balance of the loan on the day of the loss, or the cost of the repair."""
     body = loss.sale.variant.body
     if loss.kind == "device":
-        return int(body["device_value"] * loss.share * 0.7) * _NAIRA
+        return int(body["device_value"] * loss.share * 0.35) * _NAIRA
     loan, months = money.to_minor(Decimal(body["loan_amount"])), int(body["loan_tenure"])
     left = months_left(loss.happened_on, clock.lagos_day(loss.sale.life.stretches[0][1]), months)
     return loan * max(left, 1) // months // _NAIRA * _NAIRA

@@ -5,12 +5,11 @@ from collections.abc import Mapping
 from datetime import timedelta
 from random import Random
 from typing import Any
-from uuid import UUID
 
 from core import money, seal
 from core.store.demo.claim_amounts import amounts, owed_minor
 from core.store.demo.claims import Loss
-from core.store.demo.dice import new_id
+from core.store.demo.dice import dashed, new_id
 from core.store.demo.log import Log
 from core.store.demo.rows import Rows, Values, stamp
 from core.store.demo.specimens import Specimens
@@ -161,8 +160,8 @@ def _comment(loss: Loss, dice: Random, rows: Rows) -> None:
 
 
 def _note(loss: Loss, log: Log) -> None:
-    subject = f"claim {UUID(loss.id)}"
-    lodged = {"policy_id": str(UUID(loss.sale.policy_id)), "claim_status": "Pending", "flags": loss.flags}
+    subject = f"claim {dashed(loss.id)}"
+    lodged = {"policy_id": dashed(loss.sale.policy_id), "claim_status": "Pending", "flags": loss.flags}
     log.note(loss.lodged_at, loss.sale.actor, "claim lodged", subject, after=lodged)
     steps = zip(loss.reached, loss.reached[1:], loss.officers[1:], strict=False)
     for version, (before, after, officer) in enumerate(steps, 1):

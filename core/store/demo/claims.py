@@ -11,12 +11,12 @@ from core.store.demo.dice import new_id
 from core.store.demo.sales import Sale
 from core.store.demo.sellers import Officer
 
-_RATES = {"loan": 0.011, "device": 0.08}
+_RATES = {"loan": 0.011, "device": 0.05}
 _WAYS = {"loan": LOANS, "device": DEVICES}
 # A small demonstration has more claims than its sales would bring, so that there is one of everything.
 _ENOUGH_SALES = 2_000
 _OPEN_OF_EACH = {"loan": 3, "device": 1}
-_SPREAD_OPEN = 60
+_SPREAD_OPEN = {"loan": 60, "device": 2_000}
 _INCIDENTS = ("Loss of job", "Death", "Temporary disability", "Permanent disability", "Critical illness", "Burglary")
 _HOW_OFTEN = (44, 22, 13, 10, 8, 3)
 _PAPERS = {
@@ -83,7 +83,7 @@ class Losses:
             kind: [s for s in OPEN * times if any(s in ("Pending", *path) for path, _ in _WAYS[kind])]
             for kind, times in _OPEN_OF_EACH.items()
         }
-        self._open_chance = {kind: _SPREAD_OPEN * len(deck) / purchases for kind, deck in self._open.items()}
+        self._open_chance = {kind: _SPREAD_OPEN[kind] * len(deck) / purchases for kind, deck in self._open.items()}
         for deck in self._open.values():
             dice.shuffle(deck)
 

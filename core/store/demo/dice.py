@@ -5,7 +5,7 @@ from random import Random
 
 from core import ids
 
-_DIGITS_TO_LETTERS = str.maketrans("0123456789abcdef", "qwertzu2iopasd3fgh4jkl5yxc"[:16])
+_DIGITS_TO_LETTERS = str.maketrans("0123456789abcdef", "acdefhjkmnpqrtwx")
 
 
 def dice(seed: int, purpose: str) -> Random:

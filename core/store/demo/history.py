@@ -1,8 +1,7 @@
 """What the audit log says of a sale and its later life, in the words that the services use."""
 
-from uuid import UUID
-
 from core import clock, money
+from core.store.demo.dice import dashed
 from core.store.demo.lives import Ended
 from core.store.demo.log import Log
 from core.store.demo.sales import DESK, Sale
@@ -12,14 +11,14 @@ WORKER = "insurer worker"
 
 def note(sale: Sale, log: Log) -> None:
     """Note the sale and each change after it, each at its own time."""
-    subject = f"policy {UUID(sale.policy_id)}"
-    total = money.wire(sale.split.total_minor)
+    subject = f"policy {dashed(sale.policy_id)}"
+    total = money.wire(sale.variant.split.total_minor)
     log.note(
         sale.at,
         sale.actor,
         "policy sold",
         subject,
-        after={"purchase_id": str(UUID(sale.purchase_id)), "product_id": sale.offer.product_id, "total": total},
+        after={"purchase_id": dashed(sale.purchase_id), "product_id": sale.offer.product_id, "total": total},
     )
     if sale.life.accepted_at:
         _note_activation(sale, log, subject)
@@ -32,7 +31,7 @@ def note(sale: Sale, log: Log) -> None:
             before={"expiration_date": clock.wire(paid.previous_expiration_at)},
             after={
                 "expiration_date": clock.wire(paid.expiration_at),
-                "renewal_id": str(UUID(renewal_id)),
+                "renewal_id": dashed(renewal_id),
                 "total": total,
             },
         )

@@ -123,7 +123,7 @@ class Fates:
         if heard_at > self.until or forgotten:
             self._wait(life, sold_at)
         elif self.dice.random() < _DECLINED:
-            refund = refunds.full([money.to_naira(variant.total_minor)])
+            refund = refunds.full([money.to_naira(variant.split.total_minor)])
             life.declined = Ended(heard_at, self.dice.choice(_DECLINES), by_insurer=True, refund=refund)
             life.state, life.attempts, life.heard_at = "declined", 1, heard_at
         else:
@@ -156,9 +156,10 @@ class Fates:
             days = (ends_at - (starts_at or since)).days
             if self.dice.random() < _CANCELLED_A_YEAR * days / 365 and self._cancel(life, offer, variant, since):
                 return
+            if not offer.renewable or self.dice.random() > _persistence(offer.group, days):
+                return
             paid_at = self._at_work(ends_at + self._lateness(days), since)
-            goes_on = offer.renewable and self.dice.random() < _persistence(offer.group, days)
-            if not goes_on or not since < paid_at <= self.until:
+            if paid_at > self.until:
                 return
             life.renewals.append(self._pay_again(offer, variant, ends_at, paid_at))
             life.expiration_at, since = life.renewals[-1].expiration_at, paid_at
@@ -220,7 +221,7 @@ def _refund(
     stretches: Sequence[tuple[datetime, datetime]], offer: Offer, variant: Variant, at: datetime, *, by_insurer: bool
 ) -> refunds.Refund:
     """What goes back, by the sums that a cancellation at the desk uses."""
-    premium, on = money.to_naira(variant.total_minor), clock.lagos_day(at)
+    premium, on = money.to_naira(variant.split.total_minor), clock.lagos_day(at)
     if "loan_tenure" in variant.body:
         months = int(variant.body["loan_tenure"])
         rule = refunds.decreasing if offer.rates.meta.get("basis") == "reducing" else refunds.level

@@ -74,21 +74,18 @@ def chain(session: ScopedSession, rows: Rows, entries: list[Entry]) -> None:
         position, previous = heads[number]
         facts = (number, position + 1, entry.actor, entry.action, entry.subject)
         heads[number] = position + 1, link(previous, entry.at, *facts, entry.before, entry.after)
-        rows.add(AuditEntry, _row(entry, *heads[number]))
+        rows.add(AuditEntry, {**_row(entry), "chain": number, "position": position + 1, "hash": heads[number][1]})
     for number, (position, last) in heads.items():
         session.execute(sa.update(AuditHead).where(col(AuditHead.chain) == number).values(position=position, hash=last))
 
 
-def _row(entry: Entry, position: int, own_hash: str) -> dict[str, Any]:
+def _row(entry: Entry) -> dict[str, Any]:
     return {
         "id": entry.entry_id,
-        "chain": chain_of(entry.subject),
-        "position": position,
         "actor": entry.actor,
         "action": entry.action,
         "subject": entry.subject,
-        "before": json.dumps(entry.before),
+        "before": json.dumps(entry.before) if entry.before else "null",
         "after": json.dumps(entry.after),
         "created_at": stamp(entry.at),
-        "hash": own_hash,
     }

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -14,7 +15,7 @@ from core.covers import shelf
 from core.covers.cover import Cover, Rates
 from core.store.demo import variants
 from core.store.demo.rows import Values
-from core.store.demo.variants import Variant
+from core.store.demo.variants import Splitting, Variant
 from core.store.scope import ScopedSession
 from core.store.tables_catalogue import Product, ProductVersion
 from core.store.tables_parties import Provider
@@ -66,8 +67,7 @@ class Offer:
     segment: str
     series: str
     renewable: bool
-    mca_bp: int
-    distributor_bp: int
+    split: Splitting
     rates: Rates
     cover: Cover[Any] | None
     until: datetime
@@ -83,8 +83,10 @@ class Offer:
 
     def _new_variant(self, dice: Random) -> Variant:
         if self.cover is None:
-            return variants.device(self.rates, dice)
-        return variants.priced(self.cover, self.rates, dice, title=self.title, product_id=self.product_id)
+            return variants.device(self.rates, dice, split=self.split)
+        return variants.priced(
+            self.cover, self.rates, dice, title=self.title, product_id=self.product_id, split=self.split
+        )
 
 
 def on_the_shelf(session: ScopedSession, until: datetime) -> list[Offer]:
@@ -124,8 +126,7 @@ def _offer(product: Product, version: ProductVersion, provider: Provider, until:
         segment=provider.segment,
         series=provider.number_series,
         renewable=product.renewable,
-        mca_bp=version.mca_commission_bp,
-        distributor_bp=version.distributor_commission_bp,
+        split=partial(money.split, mca_bp=version.mca_commission_bp, distributor_bp=version.distributor_commission_bp),
         rates=rates,
         cover=shelf.cover_of(product.prefix, product.route_name),
         until=until,

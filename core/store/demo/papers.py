@@ -36,9 +36,9 @@ def file(sale: Sale, rows: Rows, figures: Figures) -> None:
 def _counted(sale: Sale, verb: str) -> dict[str, int]:
     return {
         verb: 1,
-        f"{verb}_minor": sale.split.total_minor,
-        f"{verb}_mca_minor": sale.split.mca_profit_minor,
-        f"{verb}_distributor_minor": sale.split.distributor_profit_minor,
+        f"{verb}_minor": sale.variant.split.total_minor,
+        f"{verb}_mca_minor": sale.variant.split.mca_profit_minor,
+        f"{verb}_distributor_minor": sale.variant.split.distributor_profit_minor,
     }
 
 
@@ -60,9 +60,9 @@ def _purchase(sale: Sale) -> Values:
 
 def _amounts(sale: Sale) -> dict[str, int]:
     return {
-        "total_minor": sale.split.total_minor,
-        "mca_profit_minor": sale.split.mca_profit_minor,
-        "distributor_profit_minor": sale.split.distributor_profit_minor,
+        "total_minor": sale.variant.split.total_minor,
+        "mca_profit_minor": sale.variant.split.mca_profit_minor,
+        "distributor_profit_minor": sale.variant.split.distributor_profit_minor,
     }
 
 
@@ -112,9 +112,9 @@ def _policy(sale: Sale, purchase: Values) -> Values:
         "twin_key": variant.twin % says if variant.twin else None,
         "possible_duplicate_of": sale.repeats,
         "sum_insured_minor": variant.sum_insured_minor,
-        "market_price_minor": variant.total_minor,
-        "genius_price_minor": variant.total_minor,
-        "profit_minor": sale.split.mca_profit_minor,
+        "market_price_minor": variant.split.total_minor,
+        "genius_price_minor": variant.split.total_minor,
+        "profit_minor": sale.variant.split.mca_profit_minor,
         "submitted": variant.submitted % says,
         "payload": variant.payload % says,
         "sealed": seal.seal({path: str(says[f"{word}_number"]) for path, word in variant.personal.items()}),

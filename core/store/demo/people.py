@@ -18,6 +18,7 @@ _REMEMBERED = 2_500
 _LOYALTY = 1.6
 _MIXED_NAMES = 0.06
 _WOMEN = 0.46
+_DAYS_OF_YEAR = [f"{month:02d}-{day:02d}" for month in range(1, 13) for day in range(1, 29)]
 _EMAIL_HOSTS = ("example.com", "example.com", "example.com", "example.net", "example.org", "post.example")
 # Ranges that no mobile network uses, so that nobody's phone is in the demonstration.
 _PHONES = ("0700", "0800", "0900", "+234700", "+234800")
@@ -71,19 +72,19 @@ class People:
 def _words(dice: Random, number: int, this_year: int) -> Values:
     family, place = dice.choice(_FAMILIES), dice.choices(_PLACES, cum_weights=_PLACES_BY_SHARE)[0]
     is_woman = dice.random() < _WOMEN
-    first, middle = dice.sample(family["women" if is_woman else "men"], 2)
-    married_elsewhere = dice.random() < _MIXED_NAMES
-    last = dice.choice((dice.choice(_FAMILIES) if married_elsewhere else family)["last_names"])
+    given = family["women" if is_woman else "men"]
+    first = dice.choice(given)
+    last = dice.choice((dice.choice(_FAMILIES) if dice.random() < _MIXED_NAMES else family)["last_names"])
     born_in = int(dice.triangular(this_year - 64, this_year - 20, this_year - 36))
     mailbox = f"{first}.{last}{number}".lower().replace("'", "")
     return {
         "first_name": first,
-        "middle_name": middle,
+        "middle_name": given[given.index(first) - 1],
         "last_name": last,
         "email": f"{mailbox}@{dice.choice(_EMAIL_HOSTS)}",
         "phone": f"{dice.choice(_PHONES)}{dice.getrandbits(26) % 10_000_000:07d}",
         "bvn_number": f"22000{dice.getrandbits(20) % 1_000_000:06d}",
-        "born": f"{born_in}-{dice.randint(1, 12):02d}-{dice.randint(1, 28):02d}",
+        "born": f"{born_in}-{dice.choice(_DAYS_OF_YEAR)}",
         "gender": "Female" if is_woman else "Male",
         "title": dice.choice(("Mrs", "Miss", "Ms", "Dr") if is_woman else ("Mr", "Mr", "Mr", "Engr", "Dr")),
         "address": f"{dice.randint(1, 180)} {dice.choice(place['streets'])}, {place['city']}",

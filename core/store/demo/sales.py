@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from random import Random
 
-from core import clock, money, seal
+from core import clock, seal
+from core.covers.insurer_c import age_on
 from core.store import numbers
 from core.store.demo.dice import code, new_id
 from core.store.demo.lives import Fates, Life
@@ -42,7 +43,6 @@ class Sale:
     source: str
     offer: Offer
     variant: Variant
-    split: money.Split
     life: Life
     policy_number: str | None
     certificates: list[str]
@@ -101,12 +101,11 @@ class Counting:
             owner=owner,
             customer=customer,
             buyer_id=(self.people.acquaintance(owner) if somebody_else else customer).id,
-            says=self._words(customer, variant, at),
+            says=self._words(customer, variant, clock.lagos_day(at)),
             seller=seller,
             source=source,
             offer=offer,
             variant=variant,
-            split=money.split(variant.total_minor, mca_bp=offer.mca_bp, distributor_bp=offer.distributor_bp),
             life=life,
             policy_number=self._policy_number(offer, life),
             certificates=[code(self.dice) for _ in life.stretches],
@@ -146,23 +145,19 @@ class Counting:
         self.policy_numbers[offer.segment] += 1
         return numbers.printed(offer.series, self.policy_numbers[offer.segment], life.activated_on)
 
-    def _words(self, customer: Person, variant: Variant, at: datetime) -> Values:
-        term = variant.term(clock.lagos_day(at))
-        passport = f"B{self.serial * _STRIDE % 100_000_000:08d}"
-        born, starts = str(customer.says["born"]), str(term.start_on or at.date())
-        return {
-            **customer.says,
-            "plate": _plate(self.serial),
-            "engine": f"2AZ{self.serial:07d}",
-            "chassis": f"JTDBT92{self.serial * _STRIDE % 10_000_000_000:010d}",
-            "serial": f"SN{self.serial * _STRIDE % 1_000_000_000:09d}",
-            "passport_number": passport,
-            "passport": seal.mask(passport),
-            "bvn": seal.mask(str(customer.says["bvn_number"])),
-            "starts": starts,
-            "ends": str(term.expiration_on),
-            "age": int(starts[:4]) - int(born[:4]) - (starts[5:] < born[5:]),
-        }
+    def _words(self, customer: Person, variant: Variant, today: date) -> Values:
+        """What the texts of a variant say of this buyer and of what is insured."""
+        term, number = variant.term(today), self.serial * _STRIDE
+        words = {**customer.says, "starts": str(term.start_on or today), "ends": str(term.expiration_on)}
+        if variant.risk == "plate":
+            words["plate"] = _plate(self.serial)
+            words["engine"], words["chassis"] = f"2AZ{self.serial:07d}", f"JTDBT92{number % 10_000_000_000:010d}"
+        elif variant.risk == "passport":
+            words["passport_number"] = f"B{number % 100_000_000:08d}"
+            words["age"] = age_on(term.start_on or today, date.fromisoformat(words["born"]))
+        else:
+            words["serial"] = f"SN{number % 1_000_000_000:09d}"
+        return words | {word: seal.mask(words[f"{word}_number"]) for word in variant.personal.values()}
 
 
 def _plate(serial: int) -> str:

@@ -2,15 +2,16 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from random import Random
 from typing import Any
 
 from core import clock, money
 from core.covers import fields
-from core.covers.cover import Cover, Price, Rates, Term
+from core.covers.cover import Cover, Rates, Term
 from core.covers.request import read
 from core.store.demo import requests
 from core.store.demo.rows import Values
@@ -41,6 +42,14 @@ _BY_FIELD = {name: value for value, names, _ in _STAND_INS for name in names}
 PERSONAL = {"QX9753108": "passport", "97531086429": "bvn"}
 
 
+Splitting = Callable[[int], money.Split]
+
+
+@cache
+def _end(start_on: date, months: int, days: int) -> date:
+    return clock.add_days(clock.add_months(start_on, months), days)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Variant:
     """One request for a product with its price; its texts and `twin` are filled in by `text % words`.
@@ -50,7 +59,7 @@ class Variant:
     """
 
     body: Values
-    total_minor: int
+    split: money.Split
     sum_insured_minor: int | None
     explained: str
     submitted: str
@@ -70,11 +79,10 @@ class Variant:
         start_on = clock.add_days(today, self.starts_in)
         if not self.months and not self.days:
             return Term(start_on, start_on, None)
-        ends_on = clock.add_days(clock.add_months(start_on, self.months), self.days)
-        return Term(start_on, start_on, ends_on, self.last_day_paid)
+        return Term(start_on, start_on, _end(start_on, self.months, self.days), self.last_day_paid)
 
 
-def priced(cover: Cover[Any], rates: Rates, dice: Random, *, title: str, product_id: str) -> Variant:
+def priced(cover: Cover[Any], rates: Rates, dice: Random, *, title: str, product_id: str, split: Splitting) -> Variant:
     """A believable request as its cover reads, prices and words it, on the clock's day."""
     wished = requests.wishes(dice, title, rates.meta, clock.today())
     known = {**fields.example(cover.request), **wished, **_BY_FIELD, "product_id": product_id}
@@ -82,8 +90,9 @@ def priced(cover: Cover[Any], rates: Rates, dice: Random, *, title: str, product
     price, term = cover.premium(request, rates), cover.term(request, rates)
     submitted, payload = request.model_dump(mode="json", exclude_none=True), dict(cover.payload(request, price))
     return Variant(
-        **_of_price(price),
         **_of_term(term),
+        split=split(money.to_minor(price.total)),
+        sum_insured_minor=None if price.sum_insured is None else money.to_minor(price.sum_insured),
         body=submitted,
         explained=re.sub(r"\d+ years", "%(age)s years", _text(price.explained, term)),
         submitted=_text(submitted, term),
@@ -94,14 +103,15 @@ def priced(cover: Cover[Any], rates: Rates, dice: Random, *, title: str, product
     )
 
 
-def device(rates: Rates, dice: Random) -> Variant:
+def device(rates: Rates, dice: Random, *, split: Splitting) -> Variant:
     """A device as it was insured at a flat price, while there was an endpoint for it."""
     asked = {name: _BY_FIELD[name] for name in ("first_name", "last_name", "email", "phone_number", "address")}
     body = {**asked, **requests.device(dice), "device_serial_number": _BY_FIELD["device_serial_number"]}
     term = Term.months(clock.today(), rates.cover_months)
     return Variant(
-        **_of_price(Price(total=money.half_up(rates.price), steps=[])),
         **_of_term(term),
+        split=split(money.to_minor(rates.price)),
+        sum_insured_minor=None,
         body=body,
         explained="[]",
         submitted=_text(body, term),
@@ -110,13 +120,6 @@ def device(rates: Rates, dice: Random) -> Variant:
         twin=None,
         risk=None,
     )
-
-
-def _of_price(price: Price) -> dict[str, Any]:
-    return {
-        "total_minor": money.to_minor(price.total),
-        "sum_insured_minor": None if price.sum_insured is None else money.to_minor(price.sum_insured),
-    }
 
 
 def _of_term(term: Term) -> dict[str, Any]:

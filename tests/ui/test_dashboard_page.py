@@ -1,0 +1,174 @@
+"""The dashboard: the same figures as the services, narrowed by its address, clear when it is empty or misled."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from streamlit.testing.v1 import AppTest
+
+from core import clock
+from core.services import figures
+from core.services.metrics import METRICS
+from core.services.selection import Selection
+from core.services.windows import Window
+from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import Product
+from core.ui import periods, tiles, words
+from tests.conftest import Partner
+from tests.portfolio import NOW, Portfolio, lagos
+from tests.ui.conftest import Screen, texts
+
+
+@pytest.fixture(autouse=True)
+def now() -> Iterator[None]:
+    with clock.frozen(NOW):
+        yield
+
+
+@pytest.fixture
+def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
+    Portfolio(seed=11, size=80, sellers=(partner.id, stranger.id)).write(store)
+    Portfolio(seed=12, size=8, sellers=(partner.id,), is_live=False).write(store)
+    return store
+
+
+def expected(store: Store, window: Window, selection: Selection = Selection(), *, is_live: bool = True) -> list[str]:
+    with store.reading(Scope.staff(is_live=is_live)) as session:
+        summary = figures.summary(session, window, selection.wanted)
+    return [tiles.shown(metric, summary.value(metric)) for metric in METRICS]
+
+
+def shown(at: AppTest) -> list[str]:
+    return [tile.value for tile in at.metric][: len(METRICS)]
+
+
+def charts(at: AppTest) -> list[Any]:
+    return list(at.get("plotly_chart"))
+
+
+def test_tiles_say_what_the_services_say_and_what_it_means(sold: Store, screen: Screen) -> None:
+    at = screen("operations")
+    assert [tile.label for tile in at.metric] == [metric.label for metric in METRICS] + ["Refunds, apart"]
+    assert shown(at) == expected(sold, periods.window_of("30d", lagos(NOW)))
+    for tile, metric in zip(at.metric, METRICS, strict=False):
+        assert metric.definition in tile.help
+    assert "22 Oct – 20 Nov 2026" in texts(at)
+    assert len(charts(at)) == 8
+
+
+@pytest.mark.parametrize("period", [name for name in periods.NAMES if name not in {"all", "custom"}])
+def test_every_period_can_be_linked_to(sold: Store, screen: Screen, period: str) -> None:
+    at = screen("finance", period=period)
+    assert shown(at) == expected(sold, periods.window_of(period, lagos(NOW)))
+
+
+def test_an_address_narrows_every_figure(sold: Store, screen: Screen, partner: Partner) -> None:
+    selection = Selection.read({"from": ["2026-10-01"], "to": ["2026-10-31"], "distributor": [str(partner.id)]})
+    at = screen("operations", **{"from": "2026-10-01", "to": "2026-10-31", "distributor": str(partner.id)})
+    window = Window.of_days(selection.first, selection.last)
+    assert shown(at) == expected(sold, window, replace(selection, first=None, last=None))
+    assert at.multiselect(key="distributor").value == [str(partner.id)]
+    assert at.date_input(key="day_from").value == selection.first
+
+
+def test_choosing_writes_the_address_and_reset_clears_it(sold: Store, screen: Screen, partner: Partner) -> None:
+    at = screen("operations")
+    at.multiselect(key="distributor").select(str(partner.id)).run()
+    assert at.query_params["distributor"] == [str(partner.id)]
+    at.segmented_control(key="period").set_value("7d").run()
+    assert at.query_params["period"] == ["7d"]
+    at.segmented_control(key="split").set_value("category").run()
+    assert at.query_params["split"] == ["category"]
+    next(button for button in at.button if button.label == "Reset").click().run()
+    assert not dict(at.query_params)
+    assert shown(at) == expected(sold, periods.window_of("30d", lagos(NOW)))
+
+
+def test_custom_days_start_from_the_days_on_the_screen(sold: Store, screen: Screen) -> None:
+    at = screen("operations", period="7d")
+    at.segmented_control(key="period").set_value("custom").run()
+    assert (at.query_params["from"], at.query_params["to"]) == (["2026-11-14"], ["2026-11-20"])
+    at.date_input(key="day_from").set_value(lagos(NOW)).run()
+    assert shown(at) == expected(sold, periods.window_of("today", lagos(NOW)))
+
+
+def test_a_click_on_a_bar_narrows_the_page_and_a_second_one_lets_go(
+    sold: Store, screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = screen("operations", period="1y")
+    with sold.reading(Scope.staff(is_live=True)) as session:
+        insurer = session.execute(sa.select(Product.provider_id)).scalars().first()
+    for narrowed in ([str(insurer)], None):
+        chart = next(chart for chart in charts(at) if "Share by insurer" in chart.proto.id)
+        point = {"customdata": [str(insurer), "Somebody", 3]}
+        at.session_state[_key_of(chart)] = {
+            "selection": {"points": [point], "point_indices": [], "box": [], "lasso": []}
+        }
+        at.run()
+        assert (at.query_params.get("provider") or None) == narrowed
+
+
+def _key_of(chart: Any) -> str:
+    return str(chart.proto.id).split("-", 3)[-1]
+
+
+def test_show_these_purchases_keeps_every_filter_and_the_total(sold: Store, screen: Screen, partner: Partner) -> None:
+    at = screen("operations", period="1y", distributor=str(partner.id))
+    selection = Selection(distributor=(partner.id,)).within(periods.window_of("1y", lagos(NOW)))
+    with sold.reading(Scope.staff(is_live=True)) as session:
+        taken = figures.summary(session, periods.window_of("1y", lagos(NOW)), selection.wanted).current.takings
+    assert words.naira(taken.sold_minor) in texts(at)
+    next(button for button in at.button if button.label == "Show these purchases").click().run()
+    assert at.title[0].value == "Purchases"
+    assert Selection.read(dict(at.query_params)) == selection
+    assert f"**{words.naira(taken.sold_minor)}**" in texts(at)
+
+
+def test_modes_never_mix(sold: Store, screen: Screen) -> None:
+    at = screen("operations", mode="test", period="1y")
+    assert shown(at) == expected(sold, periods.window_of("1y", lagos(NOW)), is_live=False)
+
+
+def test_an_empty_store_says_what_to_do_next(store: Store, screen: Screen) -> None:
+    at = screen("operations")
+    assert "Nothing was sold in this period yet" in at.info[0].value
+    assert "under Buy" in at.info[0].value
+    assert charts(at) == []
+    assert shown(at)[:2] == ["₦0.00", "0"]
+    assert "under Buy" not in screen("finance").info[0].value
+
+
+def test_a_selection_without_sales_leads_back(sold: Store, screen: Screen, partner: Partner) -> None:
+    at = screen("operations", **{"from": "2025-01-01", "to": "2025-01-02", "distributor": str(partner.id)})
+    assert "Nothing was sold in this selection" in at.info[0].value
+    next(button for button in at.button if button.label == "Show all sales of the period").click().run()
+    assert shown(at) == expected(sold, periods.window_of("30d", lagos(NOW)))
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"provider": "nope"}, "provider"),
+        ({"provider": "01900000-0000-7000-8000-00000000ffff"}, "not known here"),
+        ({"from": "2026-02-31"}, "from"),
+        ({"from": "2026-11-02", "to": "2026-11-01"}, "must not be before"),
+        ({"period": "banana"}, "period"),
+        ({"period": "custom", "from": "2027-01-01"}, "future"),
+    ],
+)
+def test_a_wrong_address_is_explained_and_leads_back(
+    sold: Store, screen: Screen, query: dict[str, str], said: str
+) -> None:
+    at = screen("operations", **query)
+    assert said in at.error[0].value
+    assert not at.metric
+    next(button for button in at.button if button.label == "Start again without filters").click().run()
+    assert shown(at) == expected(sold, periods.window_of("30d", lagos(NOW)))
+
+
+def test_who_lacks_the_role_is_refused(sold: Store, screen: Screen) -> None:
+    at = screen("claims", page="dashboard.py") if False else screen("claims")
+    assert not at.metric

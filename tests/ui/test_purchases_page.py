@@ -1,0 +1,208 @@
+"""The purchases: pages, totals, columns and export of a selection, and the page of one of them."""
+
+from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import clock, ids
+from core.api import exporting
+from core.services import sales_table
+from core.services.choices import choices
+from core.services.exports import Tally
+from core.services.paging import Paging
+from core.services.receipts import Order
+from core.services.sales_table import SaleRow
+from core.services.selection import Selection
+from core.store.engine import Store
+from core.store.scope import Scope
+from core.ui import export_panel, words
+from tests.conftest import Partner
+from tests.portfolio import NOW, Portfolio
+from tests.ui.conftest import Screen, texts
+
+LIST, ONE = "sales/purchases.py", "sales/purchase.py"
+
+
+@pytest.fixture(autouse=True)
+def now() -> Iterator[None]:
+    with clock.frozen(NOW):
+        yield
+
+
+@pytest.fixture
+def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
+    Portfolio(seed=21, size=110, sellers=(partner.id, stranger.id)).write(store)
+    return store
+
+
+def rows_of(store: Store, page: int = 1, **address: str) -> list[SaleRow]:
+    selection = Selection.read({name: [value] for name, value in address.items()})
+    with store.reading(Scope.staff(is_live=True)) as session:
+        return sales_table.rows(session, selection.wanted, choices(session), paging=Paging(page, 50))
+
+
+def on_screen(at: AppTest) -> list[str]:
+    return [number or "–" for number in at.dataframe[0].value["Policy number"]]
+
+
+def opened(screen: Screen, page: str, **query: str) -> AppTest:
+    """A page opened by its address, as a link does."""
+    at = screen("operations", page=page)
+    at.query_params.clear()
+    for name, value in query.items():
+        at.query_params[name] = value
+    return at.run()
+
+
+def test_the_table_shows_a_page_and_the_footer_the_whole(sold: Store, screen: Screen, partner: Partner) -> None:
+    at = opened(screen, LIST, distributor=str(partner.id))
+    with sold.reading(Scope.staff(is_live=True)) as session:
+        total = sales_table.total(session, Selection(distributor=(partner.id,)).wanted)
+    rest = total.sold_minor - total.sold_mca_minor - total.sold_distributor_minor
+    assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold, distributor=str(partner.id))]
+    for minor in (total.sold_minor, total.sold_mca_minor, total.sold_distributor_minor, rest):
+        assert f"**{words.naira(minor)}**" in texts(at)
+    assert f"**{total.sold}** purchases · All time" in texts(at)
+
+
+def test_pages_are_read_from_the_store_and_linked_to(sold: Store, screen: Screen) -> None:
+    at = opened(screen, LIST, page="3")
+    assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold, page=3)]
+    assert len(on_screen(at)) == 10
+    at.get("pagination")[0].set_value(2).run()
+    assert at.query_params["page"] == ["2"]
+    assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold, page=2)]
+
+
+def test_a_new_selection_starts_on_its_first_page(sold: Store, screen: Screen, partner: Partner) -> None:
+    at = opened(screen, LIST, page="3")
+    at.multiselect(key="distributor").select(str(partner.id)).run()
+    assert "page" not in at.query_params
+    assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold, distributor=str(partner.id))]
+
+
+@pytest.mark.parametrize("page", ["4", "0", "-1", "x", "99999999999999999999", "1.5", "²"])
+def test_a_page_that_does_not_exist_says_so_and_leads_back(sold: Store, screen: Screen, page: str) -> None:
+    at = opened(screen, LIST, page=page)
+    assert "this selection has 3" in at.warning[0].value
+    assert not at.dataframe
+    next(button for button in at.button if button.label == "Go to the first page").click().run()
+    assert len(on_screen(at)) == 50
+
+
+def test_filters_of_customer_and_source_are_in_the_address(sold: Store, screen: Screen) -> None:
+    at = opened(screen, LIST)
+    email = rows_of(sold)[0].email
+    at.text_input(key="email").set_value(f" {email.upper()} ").run()
+    assert at.query_params["email"] == [email.upper()]
+    assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold, email=email)]
+    at.text_input(key="email").set_value("").run()
+    at.multiselect(key="source").select("desk").run()
+    assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold, source="desk")][:50]
+    next(button for button in at.button if button.label == "Reset").click().run()
+    assert not dict(at.query_params)
+
+
+def test_columns_and_order_are_chosen_and_hidden_ones_are_not_sent(sold: Store, screen: Screen) -> None:
+    at = opened(screen, LIST, order="largest")
+    assert "E-mail" not in at.dataframe[0].value
+    premiums = list(at.dataframe[0].value["Premium"])
+    assert premiums == sorted(premiums, reverse=True)
+    at.get("button_group")[-1].set_value(["policy", "email"]).run()
+    assert list(at.dataframe[0].value) == ["Open", "Policy number", "E-mail"]
+    assert at.query_params["show"] == ["policy", "email"]
+
+
+def test_export_leads_to_exactly_the_selection_on_the_screen(sold: Store, screen: Screen, partner: Partner) -> None:
+    at = opened(screen, LIST, distributor=str(partner.id), **{"from": "2026-10-01", "to": "2026-10-31"})
+    link = urlsplit(at.get("link_button")[0].proto.url)
+    query = parse_qs(link.query)
+    assert link.path == exporting.PATH == export_panel.PATH
+    assert Selection.read(query) == Selection.read(
+        {"distributor": [str(partner.id)], "from": ["2026-10-01"], "to": ["2026-10-31"]}
+    )
+    assert ids.parse(query["receipt"][0])
+
+
+def test_the_receipt_is_shown_and_equals_the_footer(sold: Store, screen: Screen, partner: Partner) -> None:
+    at = opened(screen, LIST, distributor=str(partner.id))
+    export_id = ids.parse(parse_qs(urlsplit(at.get("link_button")[0].proto.url).query)["receipt"][0])
+    order = Order(id=export_id, selection=Selection(distributor=(partner.id,)), is_live=True, actor="tests")
+    tally = Tally()
+    list(exporting.streamed(order, tally))
+    link = f"distributor={partner.id}"
+    at.session_state["export_last"] = export_panel.Started(export_id, link, tally.rows, NOW)
+    at.run()
+    assert f"{tally.rows} purchases" in texts(at)
+    assert words.naira(tally.sum_minor) in texts(at)
+    assert "Equals the total below" in texts(at)
+    assert any(tally.sha256 in code.value for code in at.code)
+
+
+def test_an_export_that_was_broken_off_is_said_so(sold: Store, screen: Screen) -> None:
+    at = opened(screen, LIST)
+    at.session_state["export_last"] = export_panel.Started(ids.new(), "", 110, clock.add_minutes_ago(NOW))
+    at.run()
+    assert "broken off" in at.warning[0].value
+
+
+def test_an_empty_store_says_what_to_do_next(store: Store, screen: Screen) -> None:
+    at = opened(screen, LIST)
+    assert "There is no purchase in this mode yet" in at.info[0].value
+    assert at.get("link_button")[0].proto.disabled
+
+
+def test_a_selection_without_purchases_leads_back(sold: Store, screen: Screen) -> None:
+    at = opened(screen, LIST, email="nobody@example.com")
+    assert "No purchase matches" in at.info[0].value
+    next(button for button in at.button if button.label == "Show all purchases").click().run()
+    assert len(on_screen(at)) == 50
+
+
+def test_one_purchase_shows_its_money_its_policy_and_its_customer(sold: Store, screen: Screen) -> None:
+    row = next(row for row in rows_of(sold) if row.policy_number)
+    at = opened(screen, ONE, id=str(row.id))
+    said = texts(at) + "\n".join(str(text.value) for text in at.text)
+    assert at.title[0].value == row.policy_number
+    for minor in (row.total_minor, row.provider_share_minor, row.mca_profit_minor, row.distributor_profit_minor):
+        assert words.naira(minor) in said + "".join(str(tile.value) for tile in at.metric)
+    for fact in (row.customer, row.email, row.distributor, row.provider, row.product):
+        assert fact in said
+
+
+def test_an_opened_row_leads_to_its_page_and_back_to_the_same_list(sold: Store, screen: Screen) -> None:
+    at = opened(screen, LIST, page="2")
+    row = rows_of(sold, page=2)[3]
+    at.session_state["purchases_open"] = {"row": 3, "label": "Open"}
+    at.run()
+    assert at.query_params["id"] == [str(row.id)]
+    assert f"{row.id}" in texts(at)
+    assert at.session_state["purchases_address"] == {"page": ["2"]}
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({}, "names no purchase"),
+        ({"id": "1"}, "names no purchase"),
+        ({"id": "01900000-0000-7000-8000-00000000ffff"}, "no such purchase"),
+    ],
+)
+def test_a_wrong_purchase_is_explained_and_leads_back(
+    sold: Store, screen: Screen, query: dict[str, str], said: str
+) -> None:
+    at = opened(screen, ONE, **query)
+    assert said in at.error[0].value
+    assert "Back to the purchases" in [link.proto.label for link in at.get("page_link")]
+
+
+def test_a_purchase_of_the_other_mode_is_not_found(sold: Store, screen: Screen) -> None:
+    at = opened(screen, ONE, id=str(rows_of(sold)[0].id), mode="test")
+    assert "no such purchase" in at.error[0].value
+
+
+def test_who_lacks_the_role_is_refused(sold: Store, screen: Screen) -> None:
+    at = screen("claims")
+    assert not at.dataframe
