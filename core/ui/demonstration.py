@@ -1,9 +1,8 @@
 """The notice on every screen of a store that holds invented records."""
 
-import importlib
-
 import streamlit as st
 
+from core.services import demonstration
 from core.settings import settings
 from core.store.engine import reading
 from core.store.scope import Scope
@@ -19,9 +18,5 @@ def banner() -> None:
 
 @st.cache_data(ttl="1m", max_entries=4, show_spinner=False)
 def _is_demonstration(_of_store: str) -> bool:
-    try:
-        service = importlib.import_module("core.services.demonstration")
-    except ModuleNotFoundError:
-        return False
     with reading(Scope.system()) as session:
-        return bool(service.is_demonstration(session))
+        return demonstration.is_demonstration(session)

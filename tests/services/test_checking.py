@@ -1,0 +1,89 @@
+"""`coverdesk check` finds what should never be, and finds nothing where all is well."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+import sqlalchemy as sa
+
+from core.services import checking
+from core.store import demo, shelving
+from core.store.engine import Store
+from core.store.scope import Scope
+
+UNTIL = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def faults(store: Store) -> list[str]:
+    with store.reading(Scope.system()) as session:
+        return checking.faults(session)
+
+
+@pytest.fixture
+def portfolio(store: Store) -> Store:
+    """A store with some months of everything."""
+    demo.write(store, purchases=400, seed=3, until=UNTIL)
+    return store
+
+
+def drop_trigger(name: str, table: str) -> Callable[[Store], list[str]]:
+    return lambda store: [f"DROP TRIGGER {name}" + ("" if store.is_sqlite else f" ON {table}")]
+
+
+def nothing(_: Store) -> list[str]:
+    return []
+
+
+def test_empty_store_and_demonstration_hold(store: Store) -> None:
+    assert faults(store) == []
+    demo.write(store, purchases=400, seed=3, until=UNTIL)
+    assert faults(store) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "sabotage", "words"),
+    [
+        (
+            nothing,
+            "UPDATE policy SET genius_price_minor = genius_price_minor + 1 WHERE id = (SELECT min({text}) FROM policy)",
+            "1 policies that differ from their purchase",
+        ),
+        (nothing, "UPDATE policy SET certificate_code = NULL WHERE activated", "policies whose certificate is missing"),
+        (nothing, "UPDATE policy SET expiration_at = NULL WHERE activated", "without a number or dates"),
+        (nothing, "DELETE FROM submission", "policies that no submission accounts for"),
+        (nothing, "UPDATE renewal SET expiration_at = start_at", "renewals whose dates run backwards"),
+        (nothing, "UPDATE claim SET claim_status = 'Viewed' WHERE claim_status <> 'Viewed'", "its history at"),
+        (
+            drop_trigger("claim_event_update", "claim_event"),
+            "UPDATE claim_event SET status = 'Settled' WHERE status = 'Pending'",
+            "which no move allows",
+        ),
+        (
+            drop_trigger("refund_update", "refund"),
+            "UPDATE refund SET amount_minor = 100000000000",
+            "policies refunded by more than was paid",
+        ),
+        (
+            drop_trigger("audit_entry_update", "audit_entry"),
+            "UPDATE audit_entry SET actor = 'nobody' WHERE position = 1",
+            "audit chain",
+        ),
+        (nothing, "UPDATE daybook_line SET sold_minor = sold_minor + 1", "daybook"),
+    ],
+)
+def test_each_fault_is_named(portfolio: Store, first: Callable[[Store], list[str]], sabotage: str, words: str) -> None:
+    text = "id" if portfolio.is_sqlite else "id::text"
+    statement = sabotage.replace("(SELECT min({text}) FROM policy)", f"(SELECT id FROM policy ORDER BY {text} LIMIT 1)")
+    with portfolio.engine.execution_options(write=True).begin() as connection:
+        for preparation in first(portfolio):
+            connection.exec_driver_sql(preparation)
+        assert connection.execute(sa.text(statement)).rowcount > 0
+    assert any(words in fault for fault in faults(portfolio)), faults(portfolio)
+
+
+def test_missing_and_changed_files_are_named(portfolio: Store) -> None:
+    with portfolio.reading(Scope.system()) as session:
+        codes = session.execute(sa.text("SELECT code FROM uploaded_file ORDER BY code LIMIT 2")).scalars().all()
+    shelving.remove(codes[0])
+    shelving.path_of(codes[1]).write_bytes(b"something else")
+    assert {f"file {codes[0]} is missing", f"file {codes[1]} was changed"} <= set(faults(portfolio))
