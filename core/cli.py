@@ -13,6 +13,7 @@ from rich.table import Table
 
 from core import clock
 from core.api import verifying
+from core.commands import claims, exporting
 from core.errors import CoverdeskError
 from core.services import catalogue, checking, demonstration, keys, staff
 from core.settings import ROOT, UnreadableSetting, settings
@@ -26,6 +27,8 @@ keys_app = typer.Typer(help="API keys of distributors.", no_args_is_help=True)
 staff_app = typer.Typer(help="People who sign in.", no_args_is_help=True)
 app.add_typer(keys_app, name="keys")
 app.add_typer(staff_app, name="staff")
+app.add_typer(claims.app, name="claims")
+app.add_typer(exporting.app, name="export")
 out, err = Console(), Console(stderr=True)
 
 Host = Annotated[str, typer.Option(help="Address to listen on.")]
@@ -37,10 +40,10 @@ def main() -> None:
     try:
         app(standalone_mode=True)
     except UnreadableSetting as error:
-        err.print(f"[bold red]Cannot start.[/] {error}", highlight=False)
+        err.print(f"[bold red]Cannot start.[/] {error}", highlight=False, soft_wrap=True)
         sys.exit(2)
     except CoverdeskError as error:
-        err.print(f"[bold red]Refused.[/] {error}", highlight=False)
+        err.print(f"[bold red]Refused.[/] {error}", highlight=False, soft_wrap=True)
         sys.exit(1)
 
 

@@ -11,6 +11,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from core.errors import FieldFault, InvalidInput
 
 MISSPELT = 0.8
+_LINE_ENDS = str.maketrans("\n\r\t", "   ")
 _WORDS = {
     "missing": "is required",
     "string_type": "must be a text",
@@ -41,11 +42,12 @@ class Request(BaseModel):
     """Base of every body: blank is missing, control characters are refused, extras never stored.
 
     An extra field that looks like a misspelling of an absent optional one is refused with the
-    suggestion (contract E6).
+    suggestion (contract E6). Fields of `prose` may have several lines.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True, str_strip_whitespace=True)
     renamed: ClassVar[Mapping[str, str]] = {}
+    prose: ClassVar[frozenset[str]] = frozenset()
     suggests: ClassVar[bool] = True
 
     @model_validator(mode="wrap")
@@ -80,13 +82,17 @@ def _without_blanks(data: Mapping[Any, Any]) -> dict[Any, Any]:
     return {name: value for name, value in data.items() if present(value)}
 
 
-def _control_characters(given: Mapping[str, Any], model: type[BaseModel]) -> list[InitErrorDetails]:
+def _control_characters(given: Mapping[str, Any], model: type[Request]) -> list[InitErrorDetails]:
     fault = PydanticCustomError("control_characters", "must not contain control characters")
     return [
         InitErrorDetails(type=fault, loc=(name,), input=None)
         for name in model.model_fields
-        if isinstance(given.get(name), str) and has_control_characters(given[name].strip())
+        if isinstance(given.get(name), str) and has_control_characters(_of_one_line(given[name], name, model).strip())
     ]
+
+
+def _of_one_line(text: str, name: str, model: type[Request]) -> str:
+    return text.translate(_LINE_ENDS) if name in model.prose else text
 
 
 def has_control_characters(text: str) -> bool:

@@ -31,6 +31,22 @@ ALWAYS: Final = ("loan_offer_letter",)
 AFTER_AN_ACCIDENT: Final = ("police_report",)
 DOCUMENTS: Final = (*ALWAYS, *AFTER_AN_ACCIDENT, "medical_report", "employment_termination_letter")
 
+DECLINE_REASONS: Final = (
+    "not covered",
+    "outside period",
+    "premium unpaid",
+    "waiting period",
+    "exclusion",
+    "documents missing",
+    "duplicate",
+    "misrepresentation",
+    "below excess",
+    "limit exhausted",
+    "claimant withdrew",
+    "other",
+)
+NOT_DECLINED: Final = "None"
+
 FLAGS: Final[Mapping[str, str]] = {
     "policy_expired": "The policy had expired when the claim came in",
     "policy_cancelled": "The policy had been cancelled or declined when the claim came in",

@@ -1,8 +1,10 @@
 """What makes an officer look twice at a claim; nothing here refuses one (contract C3)."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, Final
+from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
@@ -10,8 +12,20 @@ from sqlmodel import col
 from core import clock
 from core.services import claim_rules
 from core.services.claim_request import CreditLifeClaimRequest
-from core.store.scope import ScopedSession
+from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import Claim, Policy, UploadedFile
+
+_OF_THE_DAY: Final = frozenset({"outside_cover", "outside_loan", "early_loss", "future_incident", "duplicate"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Loss:
+    """What happened when, and the dates of the loan."""
+
+    incident_type: str
+    happened_on: date | None
+    offered_on: date
+    repaid_on: date
 
 
 def flags_of(
@@ -21,13 +35,36 @@ def flags_of(
 
     `hashes` are those of its documents as they were sent.
     """
+    loss = Loss(
+        incident_type=request.incident_type,
+        happened_on=request.incident_date,
+        offered_on=request.loan_offer_date,
+        repaid_on=request.loan_repayment_date,
+    )
     raised = {
         **_of_policy(policy, request),
-        **_of_dates(policy, request),
-        "duplicate": _was_claimed(session, policy, request),
+        **_of_dates(policy, loss),
+        "duplicate": _was_claimed(session, policy.id, loss),
         "same_file": _was_sent(session, hashes),
     }
     return [name for name in claim_rules.FLAGS if raised.get(name)]
+
+
+def flags_on_day(session: ScopedSession, claim: Claim, happened_on: date) -> list[str]:
+    """The flags of a claim once its incident is known to have happened on that day."""
+    meta = claim.credit_life_claim_meta
+    if meta is None:
+        return claim.flags
+    loss = Loss(
+        incident_type=meta["incident_type"],
+        happened_on=happened_on,
+        offered_on=date.fromisoformat(meta["loan_offer_date"]),
+        repaid_on=date.fromisoformat(meta["loan_repayment_date"]),
+    )
+    policy = session.get_one(Policy, claim.policy_id)
+    raised = {**_of_dates(policy, loss), "duplicate": _was_claimed(session, policy.id, loss, but=claim.id)}
+    lasting = set(claim.flags) - _OF_THE_DAY
+    return [name for name in claim_rules.FLAGS if name in lasting or raised.get(name)]
 
 
 def _of_policy(policy: Policy, request: CreditLifeClaimRequest) -> Mapping[str, bool]:
@@ -41,14 +78,14 @@ def _of_policy(policy: Policy, request: CreditLifeClaimRequest) -> Mapping[str, 
     }
 
 
-def _of_dates(policy: Policy, request: CreditLifeClaimRequest) -> Mapping[str, bool]:
-    happened = request.incident_date
+def _of_dates(policy: Policy, loss: Loss) -> Mapping[str, bool]:
+    happened = loss.happened_on
     if happened is None:
         return {}
     start, end = (instant and clock.lagos_day(instant) for instant in (policy.start_at, policy.expiration_at))
     return {
         "outside_cover": _outside(happened, start, end and end - timedelta(days=1)),
-        "outside_loan": _outside(happened, request.loan_offer_date, request.loan_repayment_date),
+        "outside_loan": _outside(happened, loss.offered_on, loss.repaid_on),
         "early_loss": start is not None and timedelta(0) <= happened - start < _EARLY,
         "future_incident": happened > clock.today(),
     }
@@ -61,14 +98,14 @@ def _outside(day: date, first: date | None, last: date | None) -> bool:
     return (first is not None and day < first) or (last is not None and day > last)
 
 
-def _was_claimed(session: ScopedSession, policy: Policy, request: CreditLifeClaimRequest) -> bool:
-    same_day = sa.select(col(Claim.credit_life_claim_meta)).where(
-        col(Claim.policy_id) == policy.id,
-        col(Claim.incident_date) == (request.incident_date and request.incident_date.isoformat()),
+def _was_claimed(session: ScopedSession, policy_id: UUID, loss: Loss, *, but: UUID | None = None) -> bool:
+    same_day: AnySelect = sa.select(col(Claim.id), col(Claim.credit_life_claim_meta).label("meta")).where(
+        col(Claim.policy_id) == policy_id,
+        col(Claim.incident_date) == (loss.happened_on and loss.happened_on.isoformat()),
         col(Claim.deleted_at).is_(None),
     )
-    metas = session.execute(same_day).scalars()
-    return any(meta and meta["incident_type"] == request.incident_type for meta in metas)
+    others = (row.meta for row in session.execute(same_day) if row.id != but)
+    return any(meta and meta["incident_type"] == loss.incident_type for meta in others)
 
 
 def _was_sent(session: ScopedSession, hashes: Collection[str]) -> bool:

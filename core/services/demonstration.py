@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from core.errors import Unauthorized
 from core.services import staff
 from core.settings import settings
 from core.store import demo
@@ -28,9 +29,14 @@ def is_demonstration(session: ScopedSession) -> bool:
 
 
 def add_accounts(session: ScopedSession) -> None:
-    """One account for each role; only for demonstrations, where everybody may know the password."""
+    """One account for each role; only for demonstrations, where everybody may know the password.
+
+    Safe to repeat: an account that can be used already is left as it is.
+    """
     password = settings().demo_password.get_secret_value()
     for account in ACCOUNTS:
+        if _can_sign_in(session, account, password):
+            continue
         staff.add(
             session,
             email=account.email,
@@ -40,3 +46,11 @@ def add_accounts(session: ScopedSession) -> None:
             actor=ACTOR,
             check_strength=False,
         )
+
+
+def _can_sign_in(session: ScopedSession, account: Account, password: str) -> bool:
+    try:
+        staff.check_password(session, account.email, password)
+    except Unauthorized:
+        return False
+    return True

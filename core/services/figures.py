@@ -50,6 +50,13 @@ class Summary:
         """A metric of each day; zero where there is nothing."""
         return [metric.of(day) or 0 for day in self.days]
 
+    def trend(self, metric: Metric, most: int = 60) -> list[int | Decimal]:
+        """A metric of each day, or of equal stretches of days that end with the last, `most` of them at the most."""
+        size = -(-len(self.days) // most)
+        starts = range(len(self.days) % size, len(self.days), size)
+        stretches = [self.days[start : start + size] for start in starts]
+        return [metric.of(together(days)) or 0 for days in stretches]
+
 
 def summary(session: ScopedSession, window: Window, wanted: SalesFilter = EVERYTHING) -> Summary:
     """Every metric of a window and of the one before; the times of `wanted` are replaced by the window's."""

@@ -10,11 +10,11 @@ from sqlalchemy.exc import IntegrityError
 from core import clock
 from core.covers import shelf
 from core.covers.cover import Cover
+from core.covers.refunds import Refund
 from core.covers.request import has_control_characters, refuse_unless
 from core.errors import InvalidInput, StaleVersion, StateForbids
 from core.services import audit, certificates, numbering, policies, policy_states, products, refunding, submissions
 from core.services.products import OnSale
-from core.services.refunds import Refund
 from core.services.shapes import PolicyRecord
 from core.store.scope import ScopedSession
 from core.store.tables import Policy, Product, Purchase

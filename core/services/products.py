@@ -245,3 +245,9 @@ def record(
         **records.timed(row),
     }
     return cast(ProductRecord, whole)
+
+
+def insurers(session: ScopedSession) -> dict[str, UUID]:
+    """Every insurer's id by its part of the path ("insurer-a")."""
+    rows = session.execute(sa.select(col(Provider.segment), col(Provider.id)).order_by(col(Provider.segment)))
+    return {row.segment: row.id for row in rows}

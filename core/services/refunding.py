@@ -3,9 +3,10 @@
 from decimal import Decimal
 
 from core import clock, ids, money
-from core.services import paid_terms, products, refunds
+from core.covers import refunds
+from core.covers.refunds import Refund, Stretch
+from core.services import paid_terms, products
 from core.services.paid_terms import PaidTerm
-from core.services.refunds import Refund, Stretch
 from core.store import tables
 from core.store.scope import ScopedSession
 from core.store.tables import Policy, Purchase

@@ -12,7 +12,7 @@ from core import clock, money
 from core.covers import request as requests
 from core.covers import shelf
 from core.covers.cover import Cover, Price, Term
-from core.errors import InvalidInput, NotRenewable
+from core.errors import InvalidInput, NotRenewable, StaleVersion
 from core.services import audit, certificates, paid_terms, personal, policies, products, risks
 from core.services.buying import Seller
 from core.services.paid_terms import PaidTerm
@@ -32,27 +32,59 @@ class Renewed:
     price: Price
 
 
-def renew(session: ScopedSession, policy_id: UUID, seller: Seller, *, cover: Cover[Any] | None = None) -> Renewed:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NextTerm:
+    """What a renewal would buy now: the term after the last one, its rates and its price."""
+
+    cover: Cover[Any]
+    last: PaidTerm
+    sale: OnSale
+    price: Price
+    term: Term
+    start_at: datetime
+
+
+def renew(
+    session: ScopedSession,
+    policy_id: UUID,
+    seller: Seller,
+    *,
+    cover: Cover[Any] | None = None,
+    expected_version: int | None = None,
+) -> Renewed:
     """Renew a policy for one more term; with `cover`, only a policy of that cover.
 
     NotFound when the policy is unknown here; NotRenewable, with the reason and the dates in its detail, when
-    this term cannot be renewed now; DuplicateRisk when another policy covers the same thing by now.
+    this term cannot be renewed now; DuplicateRisk when another policy covers the same thing by now;
+    StaleVersion when somebody changed the policy since it had the expected version.
     """
     policy = policies.locked(session, policy_id)
-    sold = _cover_of(session, policy, cover)
+    if expected_version not in (None, policy.version):
+        raise StaleVersion(detail={"version": policy.version})
+    after = _next(session, policy, cover)
+    risks.claim_again(session, policy, after.term)
+    renewal = _renewal(policy, after, seller=seller)
+    if not session.insert_once(renewal):
+        _refuse(policy, "This term was renewed already", renewal_id=_renewal_of(session, policy))
+    _extend(session, policy, renewal)
+    _write_down(session, seller.actor, renewal)
+    return Renewed(renewal_id=renewal.id, policy=policies.record_of(policy, after.cover), price=after.price)
+
+
+def preview(session: ScopedSession, policy_id: UUID) -> NextTerm:
+    """What a renewal would buy now, by the same sum; nothing is written. Refuses as `renew` does."""
+    return _next(session, policies.row(session, policy_id), None)
+
+
+def _next(session: ScopedSession, policy: Policy, wanted: Cover[Any] | None) -> NextTerm:
+    sold = _cover_of(session, policy, wanted)
     last = _newest_term(session, policy)
     start_at = max(clock.now(), last.expiration_at)
     start_on = clock.lagos_day(start_at)
     sale = _rates(session, policy, sold, last, start_on)
     _refuse_outside(policy, last, window(last.start_on, last.expiration_on, sale.rates.meta))
     price, term = _price(policy, sold, sale), sold.next_term(policy.submitted, sale.rates, start_on)
-    risks.claim_again(session, policy, term)
-    renewal = _renewal(policy, last, sale, price, seller=seller, start_at=start_at, expiration_at=_end(term))
-    if not session.insert_once(renewal):
-        _refuse(policy, "This term was renewed already", renewal_id=_renewal_of(session, policy))
-    _extend(session, policy, renewal)
-    _write_down(session, seller.actor, renewal)
-    return Renewed(renewal_id=renewal.id, policy=policies.record_of(policy, sold), price=price)
+    return NextTerm(cover=sold, last=last, sale=sale, price=price, term=term, start_at=start_at)
 
 
 def _newest_term(session: ScopedSession, policy: Policy) -> PaidTerm:
@@ -109,18 +141,10 @@ def _price(policy: Policy, cover: Cover[Any], sale: OnSale) -> Price:
         _refuse(policy, "What was submitted no longer fits this product", faults=error.detail)
 
 
-def _renewal(
-    policy: Policy,
-    last: PaidTerm,
-    sale: OnSale,
-    price: Price,
-    *,
-    seller: Seller,
-    start_at: datetime,
-    expiration_at: datetime,
-) -> Renewal:
+def _renewal(policy: Policy, after: NextTerm, *, seller: Seller) -> Renewal:
+    sale = after.sale
     split = money.split(
-        money.to_minor(price.total), mca_bp=sale.mca_commission_bp, distributor_bp=sale.distributor_commission_bp
+        money.to_minor(after.price.total), mca_bp=sale.mca_commission_bp, distributor_bp=sale.distributor_commission_bp
     )
     return Renewal(
         distributor_id=policy.distributor_id,
@@ -135,9 +159,9 @@ def _renewal(
         total_minor=split.total_minor,
         mca_profit_minor=split.mca_profit_minor,
         distributor_profit_minor=split.distributor_profit_minor,
-        previous_expiration_at=last.expiration_at,
-        start_at=start_at,
-        expiration_at=expiration_at,
+        previous_expiration_at=after.last.expiration_at,
+        start_at=after.start_at,
+        expiration_at=_end(after.term),
         payment_option="wallet",
         payment_channel=seller.source,
         request_source=seller.source,

@@ -9,6 +9,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
+from core import reference
 from core.errors import NotFound
 from core.services import audit, policy_states
 from core.services.records import certificate_url
@@ -111,7 +112,9 @@ def one(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
         email=policy.email,
         phone=policy.phone,
         place=", ".join(filter(None, (customer.city, customer.state_of_residence))) or None,
-        submitted={name: _shown(value) for name, value in policy.submitted.items() if name != "product_id"},
+        submitted={
+            name: _named(name, shown(value)) for name, value in policy.submitted.items() if name != "product_id"
+        },
         explained=policy.explained,
         history=_history(session, sale.id, policy.id),
     )
@@ -153,13 +156,20 @@ def _parts(sale: Purchase, version: ProductVersion, provider: str, distributor: 
     ]
 
 
-def _shown(value: Any) -> Any:
+def shown(value: Any) -> Any:
     """A submitted value; pictures and papers of a person are kept but not led to from here (contract A3)."""
     if isinstance(value, str) and value.startswith(("http://", "https://")):
         return HIDDEN
     if isinstance(value, list):
-        return [_shown(part) for part in value]
-    return {name: _shown(part) for name, part in value.items()} if isinstance(value, dict) else value
+        return [shown(part) for part in value]
+    return {name: shown(part) for name, part in value.items()} if isinstance(value, dict) else value
+
+
+def _named(field: str, value: Any) -> Any:
+    """The name behind an id of the vehicle lookups, which some insurers take (contract S14)."""
+    lookup = {"vehicle_make": reference.make_by_id, "vehicle_model": reference.model_by_id}.get(field)
+    found = lookup(value) if lookup and isinstance(value, str) else None
+    return found.name if found else value
 
 
 def _history(session: ScopedSession, purchase_id: UUID, policy_id: UUID) -> list[Event]:

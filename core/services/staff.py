@@ -2,10 +2,12 @@
 
 import functools
 import hashlib
+import math
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -127,7 +129,7 @@ def refuse_guessing(session: ScopedSession, email: str) -> None:
     wait = timedelta(seconds=min(2 ** (attempt.failures - _FREE_FAILURES + 1), 900))
     left = attempt.last_failed_at + wait - clock.now()
     if left > timedelta(0):
-        raise TooManyRequests(int(left.total_seconds()) + 1)
+        raise TooManyRequests(math.ceil(left.total_seconds()))
 
 
 def note_failure(session: ScopedSession, email: str) -> None:
@@ -168,8 +170,24 @@ def person_of(session: ScopedSession, token: str | None) -> Person | None:
     if not token:
         return None
     row = session.execute(_live_session(token)).one_or_none()
+    return None if row is None else _person(row)
+
+
+def person_named(session: ScopedSession, email: str) -> Person:
+    """The person with an e-mail address, for commands; NotFound for an unknown and a disabled one."""
+    key = email.strip().lower()
+    row = session.execute(
+        sa.select(*_OF_PERSON).where(col(Staff.email) == key, col(Staff.disabled_at).is_(None))
+    ).one_or_none()
     if row is None:
-        return None
+        raise NotFound("No such person")
+    return _person(row)
+
+
+_OF_PERSON = (col(Staff.id), col(Staff.email), col(Staff.name), col(Staff.roles), col(Staff.claim_limit_minor))
+
+
+def _person(row: Any) -> Person:
     return Person(
         id=row.id,
         email=row.email,
@@ -182,7 +200,7 @@ def person_of(session: ScopedSession, token: str | None) -> Person | None:
 def _live_session(token: str) -> AnySelect:
     now = clock.now()
     return (
-        sa.select(col(Staff.id), col(Staff.email), col(Staff.name), col(Staff.roles), col(Staff.claim_limit_minor))
+        sa.select(*_OF_PERSON)
         .join(StaffSession, col(StaffSession.staff_id) == col(Staff.id))
         .where(
             col(StaffSession.token_hash) == _token_hash(token),

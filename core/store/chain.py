@@ -8,6 +8,7 @@ from typing import Any
 from core import clock, seal
 
 CHAINS = 16
+_PLAIN = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 def chain_of(subject: str) -> int:
@@ -20,5 +21,4 @@ def link(previous: str, created_at: datetime, *content: Any) -> str:
 
     `content` is chain, position, actor, action, subject, before and after, as plain data.
     """
-    text = json.dumps([previous, *content, clock.wire(created_at)], sort_keys=True, separators=(",", ":"))
-    return seal.keyed_hash("audit", text)
+    return seal.keyed_hash("audit", _PLAIN.encode([previous, *content, clock.wire(created_at)]))

@@ -28,18 +28,15 @@ def note(connection: sa.Connection, row: SQLModel) -> None:
     """Add a row that is being written to its day; the store calls this for every row it inserts."""
     line = _line(connection, row)
     if line is not None:
-        add(connection, [line])
+        add(connection, [line, line | {"grain": "month", "day": line["day"].replace(day=1)}])
 
 
 def add(connection: sa.Connection, lines: Sequence[Mapping[str, Any]]) -> None:
-    """Add lines of days, complete with keys and measures, to their days and their months."""
-    if not lines:
-        return
+    """Add lines, complete with keys and measures, to what the book holds."""
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     statement = dialect.insert(_BOOK)
     sums = {name: _BOOK.c[name] + statement.excluded[name] for name in MEASURES}
-    months = [{**line, "grain": "month", "day": line["day"].replace(day=1)} for line in lines]
-    connection.execute(statement.on_conflict_do_update(index_elements=KEYS, set_=sums), [*lines, *months])
+    connection.execute(statement.on_conflict_do_update(index_elements=KEYS, set_=sums), lines)
 
 
 def _line(connection: sa.Connection, row: SQLModel) -> dict[str, Any] | None:

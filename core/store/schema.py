@@ -42,7 +42,12 @@ def _next() -> int:
 def version(store: Store) -> str | None:
     """The migration that the store stands at; none for an empty store."""
     with store.engine.connect() as connection:
-        return MigrationContext.configure(connection).get_current_revision()
+        return version_of(connection)
+
+
+def version_of(connection: sa.Connection) -> str | None:
+    """The migration that the store behind a connection stands at."""
+    return MigrationContext.configure(connection).get_current_revision()
 
 
 def newest() -> str | None:

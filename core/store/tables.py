@@ -1,7 +1,7 @@
 """Every table in one place, so that metadata is complete whenever one is used."""
 
 from core.store.tables_catalogue import Product, ProductBlock, ProductCategory, ProductVersion
-from core.store.tables_claims import Claim, ClaimComment, ClaimEvent, UploadedFile
+from core.store.tables_claims import Claim, ClaimComment, ClaimEvent, ClaimQuestion, UploadedFile
 from core.store.tables_figures import DaybookLine
 from core.store.tables_office import AuditEntry, AuditHead, ExportReceipt, KeptAnswer
 from core.store.tables_parties import (
@@ -34,6 +34,7 @@ __all__ = [
     "Claim",
     "ClaimComment",
     "ClaimEvent",
+    "ClaimQuestion",
     "Customer",
     "DaybookLine",
     "Distributor",

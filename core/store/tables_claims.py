@@ -99,6 +99,18 @@ class ClaimComment(Owned, table=True):
     created_at: datetime
 
 
+class ClaimQuestion(Owned, table=True):
+    """What the claimant was asked for; the statutory clock stands still until it is answered (contract C9)."""
+
+    __tablename__ = "claim_question"
+    id: UUID = Field(primary_key=True)
+    claim_id: UUID = Field(foreign_key="claim.id", index=True)
+    staff_id: UUID = Field(foreign_key="staff.id")
+    text: str
+    asked_at: datetime
+    answered_at: datetime | None = None
+
+
 class UploadedFile(Owned, table=True):
     """A kept file: random name, judged type, the hash as kept and the hash as sent (contract L4)."""
 

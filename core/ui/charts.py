@@ -29,7 +29,7 @@ def over_time(when: Sequence[date], lines: Sequence[Series], grain: Grain, *, wh
         figure.add_bar(
             x=[str(day) for day in when],
             y=[minor / 100 for minor in line.minor],
-            name=line.name,
+            name=_plain(line.name),
             customdata=[str(line.id) if line.id else "" for _ in when],
             marker={"color": colour, "line": {"width": 0}},
             hovertemplate="₦%{y:,.2f}",
@@ -45,7 +45,7 @@ def lines_over_time(when: Sequence[date], lines: Sequence[Series], grain: Grain,
         figure.add_scatter(
             x=[str(day) for day in when],
             y=[minor / 100 for minor in line.minor],
-            name=line.name,
+            name=_plain(line.name),
             mode="lines+markers" if len(when) < 70 else "lines",
             line={"color": colour, "width": 2.5, "dash": dash},
             marker={"size": 6},
@@ -62,7 +62,7 @@ def ranked(slices: Sequence[Slice], *, whole: int, what: str) -> Chart:
         orientation="h",
         y=[_short(part.name) for part in rows],
         x=[part.takings.premium_minor / 100 for part in rows],
-        customdata=[[str(part.id) if part.id else "", part.name, part.takings.written] for part in rows],
+        customdata=[[str(part.id) if part.id else "", _plain(part.name), part.takings.written] for part in rows],
         text=[f"{words.short_naira(part.takings.premium_minor)} · {_percent(part, whole)}" for part in rows],
         textposition="outside",
         cliponaxis=False,
@@ -129,7 +129,12 @@ def _percent(part: Slice, whole: int) -> str:
 
 
 def _short(name: str, most: int = 26) -> str:
-    return name if len(name) <= most else f"{name[: most - 1].rstrip()}…"
+    return _plain(name if len(name) <= most else f"{name[: most - 1].rstrip()}…")
+
+
+def _plain(name: str) -> str:
+    """A name as it stands: charts read tags in texts."""
+    return name.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def _told(what: str, parts: Sequence[tuple[str, int]]) -> str:

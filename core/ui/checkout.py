@@ -10,7 +10,7 @@ from core import ids
 from core.covers.cover import Cover
 from core.errors import InvalidInput, StateForbids
 from core.services.products import OnSale
-from core.ui import forms, frame, prices, selling, uploads, words
+from core.ui import forms, frame, live_prices, prices, selling, uploads, words
 from core.ui.forms import Form
 from core.ui.selling import Counter, Offer, Receipt
 
@@ -59,7 +59,12 @@ def run(checkout: Checkout) -> None:
 
 def _details(checkout: Checkout) -> None:
     st.subheader("Details", anchor=False)
-    typed = forms.ask(checkout.form)
+    product = checkout.product
+    live = live_prices.reads(checkout.cover, str(product.id), product.rates).difference(checkout.given)
+    typed = forms.ask(checkout.form, live=live)
+    # What was priced before the details were asked for has its price on the page already.
+    if live or not checkout.given:
+        live_prices.show(checkout.form, live_prices.so_far(checkout.cover, typed, product.rates))
     if st.button("Review", type="primary", icon=":material/arrow_forward:", icon_position="right"):
         _judge(checkout, typed)
         st.rerun()
@@ -144,6 +149,9 @@ def show_receipt(key: str, receipt: Receipt) -> None:
             if st.button("Open the purchase", type="primary", icon=":material/receipt:"):
                 _leave(key)
                 st.switch_page("sales/purchase.py", query_params={"id": receipt.purchase_id, **frame.mode_query()})
+            if st.button("Open the policy", icon=":material/policy:"):
+                _leave(key)
+                st.switch_page("policies/policy.py", query_params={"id": receipt.policy_id, **frame.mode_query()})
             if receipt.certificate_url:
                 st.link_button("Certificate", receipt.certificate_url, icon=":material/picture_as_pdf:")
             if st.button("Sell another", icon=":material/add:"):

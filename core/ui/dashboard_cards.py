@@ -19,7 +19,7 @@ from core.ui.sales_filters import LABELS, Asked
 
 GRAINS: dict[Grain, str] = {"day": "Day", "week": "Week", "month": "Month"}
 _CONFIG = {"displayModeBar": False, "responsive": True}
-_LONGEST_BY_DAY, _LONGEST_BY_WEEK = 62, 190
+_LONGEST_BY_DAY, _LONGEST_BY_WEEK, _MOST_BARS = 62, 190, 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,10 @@ def read_cut(window: Window) -> Cut:
         "day" if window.length <= _LONGEST_BY_DAY else "week" if window.length <= _LONGEST_BY_WEEK else "month"
     )
     grain, split = st.query_params.get("by", usual), st.query_params.get("split", "provider")
+    # Nobody can read more bars than this, and drawing them would hold the page up.
+    offered = [known for known in GRAINS if len(breakdowns.buckets(window, known)) <= _MOST_BARS]
     return Cut(
-        next((known for known in GRAINS if known == grain), usual),
+        next((known for known in offered if known == grain), usual),
         next((known for known in DIMENSIONS if known == split), "provider"),
     )
 

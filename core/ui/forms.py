@@ -40,11 +40,11 @@ class Form:
         return f"{self.key}.{question.name}"
 
 
-def ask(form: Form, *, columns: int = 2) -> dict[str, Any]:
-    """Draw the form and return what was typed so far, with what was given."""
+def ask(form: Form, *, columns: int = 2, live: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """Draw the form and return what was typed so far, with what was given; a change of a `live` field reruns."""
     typed: dict[str, Any] = dict(form.given)
     asked, faults = form.questions, _faults(form)
-    awaited = {name for question in asked for name in question.after}
+    awaited = live.union(name for question in asked for name in question.after)
     _say_of_others(faults, asked)
     grid = None
     for question in asked:

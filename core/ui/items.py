@@ -11,7 +11,7 @@ from core.ui import words
 from core.ui.questions import Kind, Question
 
 
-def ask(question: Question, *, key: str) -> list[dict[str, Any]]:
+def ask(question: Question, *, key: str, reruns: bool = False) -> list[dict[str, Any]]:
     """Draw the table and return its filled rows; rows are added below the last and removed by their box."""
     st.markdown(question.label)
     version, rows = st.session_state.get(f"{key}.kept", (0, []))
@@ -22,7 +22,7 @@ def ask(question: Question, *, key: str) -> list[dict[str, Any]]:
         key=f"{key}.{version}",
         num_rows="dynamic",
         hide_index=True,
-        on_change="ignore",
+        on_change="rerun" if reruns else "ignore",
         column_config={column.name: _column(column) for column in question.columns},
     )
     filled = ({str(name): _value(value) for name, value in row.items()} for row in table.to_dict("records"))

@@ -23,11 +23,15 @@ class Screen:
 
 
 _SALES = ("operations", "finance")
+_POLICIES = ("operations", "claims")
 SCREENS: tuple[Screen, ...] = (
     Screen(section="Sales", title="Dashboard", path="sales/dashboard.py", icon="monitoring", roles=_SALES),
     Screen(section="Sales", title="Purchases", path="sales/purchases.py", icon="receipt_long", roles=_SALES),
     Screen(section="Sales", title="Purchase", path="sales/purchase.py", icon="receipt", roles=_SALES, hidden=True),
+    Screen(section="Policies", title="Policy search", path="policies/search.py", icon="search", roles=_POLICIES),
+    Screen(section="Policies", title="Policy", path="policies/policy.py", icon="policy", roles=_POLICIES, hidden=True),
     Screen(section="Buy", title="Credit life", path="buy/credit_life.py", icon="calculate", roles=("operations",)),
+    Screen(section="Buy", title="Buy", path="buy/buy.py", icon="shopping_cart", roles=("operations",)),
 )
 
 

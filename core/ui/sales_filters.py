@@ -33,6 +33,7 @@ PLURALS: Mapping[Dimension, str] = {
 }
 SOURCES = {"api": "API", "desk": "Desk", "bulk": "Bulk upload"}
 _PERIOD, _PAGE = "period", "page"
+_USUAL_DAYS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +55,13 @@ class Asked:
         return {**self.selection.address(), **{name: [value] for name, value in frame.mode_query().items()}}
 
 
-def read(names: Choices, *, default: str) -> Asked:
+def read(names: Choices, *, default: str, offer: Sequence[str] = tuple(periods.NAMES)) -> Asked:
     """What the address asks for; when that cannot be meant, say why, offer the way back, and end the page."""
     address = {name: st.query_params.get_all(name) for name in (*PARAMETERS, _PERIOD)}
     try:
         selection = Selection.read(address)
         _refuse_unknown(selection, names)
-        return _with_period(selection, address[_PERIOD], default)
+        return _with_period(selection, address[_PERIOD], default, offer)
     except InvalidInput as error:
         _way_back(error.faults)
 
@@ -83,17 +84,18 @@ def _refuse_unknown(selection: Selection, names: Choices) -> None:
         raise InvalidInput(faults)
 
 
-def _with_period(selection: Selection, given: Sequence[str], default: str) -> Asked:
+def _with_period(selection: Selection, given: Sequence[str], default: str, offer: Sequence[str]) -> Asked:
     by_days = selection.first or selection.last
     period = given[0] if given else (periods.CUSTOM if by_days else default)
-    if period not in periods.NAMES:
-        raise InvalidInput.one(_PERIOD, f"must be one of {', '.join(periods.NAMES)}")
+    if period not in offer:
+        raise InvalidInput.one(_PERIOD, f"must be one of {', '.join(offer)}")
     if period == periods.ALL:
         return Asked(period, None, selection.without_days())
     if period != periods.CUSTOM:
         window = periods.window_of(period, clock.today())
         return Asked(period, window, selection.within(window))
-    first, last = selection.first or EARLIEST, selection.last or clock.today()
+    last = selection.last or clock.today()
+    first = selection.first or (EARLIEST if periods.ALL in offer else clock.add_days(last, 1 - _USUAL_DAYS))
     if last < first:
         raise InvalidInput.one("from", "must not be in the future without a to")
     window = Window.of_days(first, last)
@@ -127,8 +129,11 @@ def narrow_to_days(window: Window) -> None:
     change({"period": [], "from": [str(window.start)], "to": [str(window.last)]})
 
 
-def draw_period(asked: Asked, *, offer: Sequence[str], default: str) -> None:
-    """The choice of the period, for other days the two days themselves, and the way back to everything."""
+def draw_period(asked: Asked, *, offer: Sequence[str], default: str, also_narrowed: bool = False) -> None:
+    """The choice of the period, for other days the two days themselves, and the way back to everything.
+
+    `also_narrowed` says that the screen has filters of its own in use, which the way back takes away too.
+    """
     st.session_state[_PERIOD] = asked.period
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         st.segmented_control(
@@ -144,7 +149,7 @@ def draw_period(asked: Asked, *, offer: Sequence[str], default: str) -> None:
         if asked.period == periods.CUSTOM:
             _day("from", "From", asked.selection.first)
             _day("to", "To (included)", asked.selection.last)
-        _draw_reset(shown=asked.narrowed or asked.period != default)
+        _draw_reset(shown=also_narrowed or asked.narrowed or asked.period != default)
 
 
 def _period_changed(asked: Asked) -> None:
@@ -163,7 +168,7 @@ def _day(name: str, label: str, value: Any) -> None:
         value=None,
         key=key,
         min_value=EARLIEST,
-        max_value=clock.today(),
+        max_value=max(clock.today(), value or clock.today()),
         format="DD/MM/YYYY",
         width=150,
         on_change=lambda: change({name: [str(st.session_state[key])] if st.session_state[key] else []}),

@@ -48,10 +48,10 @@ def columns() -> dict[str, Column]:
     at = st.column_config.DatetimeColumn("Sold", format="D MMM YYYY, HH:mm", timezone="Africa/Lagos", width=130)
     return {
         "sold": Column("Sold", lambda row: row.created_at, at),
-        "policy": _text("Policy number", "policy_number", 145),
-        "customer": _text("Customer", "customer", 130),
+        "policy": _text("Policy number", "policy_number", 175),
+        "customer": _text("Customer", "customer", 125),
         "email": _text("E-mail", "email", 190, usual=False),
-        "product": _text("Product", "product", 165),
+        "product": _text("Product", "product", 160),
         "total": _naira("Premium", "total_minor"),
         "provider": _text("Insurer", "provider", 150),
         "category": _text("Category", "category", 110, usual=False),

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from core import money
 from core.covers.cover import Cover, Price, Rates, Term
+from core.covers.shelf import COVERS
 from core.errors import KeyReused, StateForbids
 from core.services import buying, idempotency, products
 from core.services.buying import Seller
@@ -64,6 +65,14 @@ def offered(counter: Counter, cover: Cover[Any]) -> list[OnSale]:
     """The products that a distributor can sell through an endpoint now, by name."""
     with reading(counter.scope) as session:
         return products.offered(session, cover, counter.distributor_id)
+
+
+def shelf(counter: Counter) -> list[tuple[Cover[Any], OnSale]]:
+    """Everything that a distributor can sell now, each product with the cover that sells it."""
+    with reading(counter.scope) as session:
+        return [
+            (cover, product) for cover in COVERS for product in products.offered(session, cover, counter.distributor_id)
+        ]
 
 
 def offer(cover: Cover[Any], request: Any, rates: Rates) -> Offer:

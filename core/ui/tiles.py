@@ -23,7 +23,7 @@ def draw(summary: Summary) -> None:
 
 def _tile(metric: Metric, summary: Summary) -> None:
     before = shown(metric, summary.previous(metric))
-    days = [_plotted(metric, value) for value in summary.series(metric)]
+    days = [_plotted(metric, value) for value in summary.trend(metric)]
     st.metric(
         metric.label,
         shown(metric, summary.value(metric)),

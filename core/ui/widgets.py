@@ -23,7 +23,7 @@ def draw(question: Question, *, key: str, typed: Typed, reruns: bool) -> Any:
     typing is never interrupted. What was typed stays while the widget is out of sight.
     """
     if question.kind is Kind.ITEMS:
-        return items.ask(question, key=key)
+        return items.ask(question, key=key, reruns=reruns)
     label = question.label if question.required else f"{question.label} (optional)"
     if question.kind is Kind.FILE:
         return uploads.ask(label, key=key, help=question.help)

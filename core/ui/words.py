@@ -100,7 +100,7 @@ def moment(value: datetime | str | None) -> str:
 
 def plain(text: str | None) -> str:
     """A text that somebody else wrote, safe inside Markdown: shown as it stands, never formatted."""
-    unlinked = re.sub(r"(?i)(://|www\.|@)", "\u2060\\1", text or "")
+    unlinked = re.sub(r"(?i)(://|www\.)", "\u2060\\1", text or "")
     return _MARKDOWN.sub(r"\\\1", unlinked)
 
 

@@ -12,10 +12,11 @@ from core.ui import dashboard_cards, frame, periods, sales_filters, tiles, words
 from core.ui.sales_filters import Asked
 
 DEFAULT = "30d"
+PERIODS = [name for name in periods.NAMES if name != periods.ALL]
 PURCHASES = "sales/purchases.py"
 
 
-def header(asked: Asked, window: Window) -> None:
+def header(window: Window) -> None:
     st.caption(
         f":material/calendar_month: **{periods.in_words(window)}**, compared with"
         f" {periods.in_words(window.previous)}. Days are those of Lagos."
@@ -23,7 +24,7 @@ def header(asked: Asked, window: Window) -> None:
 
 
 def filters(asked: Asked) -> None:
-    sales_filters.draw_period(asked, offer=[name for name in periods.NAMES if name != periods.ALL], default=DEFAULT)
+    sales_filters.draw_period(asked, offer=PERIODS, default=DEFAULT)
     with st.grid(4, min_column_width=170, gap="xsmall"):
         sales_filters.draw_members(asked, names, "provider", "category", "product", "distributor")
 
@@ -50,7 +51,7 @@ def sum_of_parts(asked: Asked, summary: Summary) -> None:
 def nothing_sold(asked: Asked) -> None:
     if asked.narrowed:
         st.info("Nothing was sold in this selection.", icon=":material/filter_alt_off:")
-        st.button("Show all sales of the period", on_click=sales_filters.reset, type="primary")
+        st.button("Start again without filters", on_click=sales_filters.reset, type="primary")
     else:
         first = ", or record a first sale under Buy" if person.may("operations") else ""
         st.info(
@@ -68,7 +69,7 @@ frame.page_header(
 )
 with reading(frame.scope()) as session:
     names = choices(session)
-asked = sales_filters.read(names, default=DEFAULT)
+asked = sales_filters.read(names, default=DEFAULT, offer=PERIODS)
 window = asked.window or periods.window_of(DEFAULT, clock.today())
 filters(asked)
 cut = dashboard_cards.read_cut(window)
@@ -77,7 +78,7 @@ with st.skeleton(height=600), reading(frame.scope()) as session:
     summary = figures.summary(session, window, wanted)
     parts = breakdowns.breakdown(session, window, wanted, names)
     lines = breakdowns.over_time(session, window, wanted, names, grain=cut.grain, split=cut.split)
-header(asked, window)
+header(window)
 tiles.draw(summary)
 sum_of_parts(asked, summary)
 if summary.current.takings.written:

@@ -9,7 +9,7 @@ from core.services.sale_detail import SaleDetail
 from core.store.engine import reading
 from core.ui import facts, frame, sales_filters, words
 
-PURCHASES = "sales/purchases.py"
+PURCHASES, POLICY = "sales/purchases.py", "policies/policy.py"
 BACK = "purchases_address"
 
 
@@ -53,6 +53,13 @@ def policy(sale: SaleDetail) -> None:
         facts.line("Insurer", sale.provider)
         facts.line("Starts", words.day(sale.start_at))
         facts.line("Ends", words.day(sale.expiration_at))
+        if person.may("operations", "claims"):
+            st.page_link(
+                POLICY,
+                label="Open the policy",
+                icon=":material/policy:",
+                query_params={"id": str(sale.policy_id), **frame.mode_query()},
+            )
         if sale.certificate_url:
             st.link_button("Open the certificate", sale.certificate_url, icon=":material/verified:")
         else:
@@ -87,12 +94,14 @@ def origin(sale: SaleDetail) -> None:
         facts.line("Premium paid", words.title(sale.premium_frequency))
 
 
-frame.require("operations", "finance")
+person = frame.require("operations", "finance")
 way_back()
 sale = found()
 if sale is None:
     st.stop()
-frame.page_header(sale.policy_number or "Policy awaiting its number", f"Purchase of {words.moment(sale.created_at)}")
+frame.page_header(
+    words.plain(sale.policy_number or "Policy awaiting its number"), f"Purchase of {words.moment(sale.created_at)}"
+)
 with st.grid(2, min_column_width=320, gap="small"):
     money(sale)
     policy(sale)

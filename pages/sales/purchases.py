@@ -43,7 +43,7 @@ def footer(total: Takings) -> None:
         "Distributor commission": words.naira(total.sold_distributor_minor),
         "Insurers' share": words.naira(rest),
     }
-    with st.container(border=True, gap="xsmall"):
+    with st.container(border=True, gap="xsmall", key="purchases_total"):
         st.caption("Total of the whole selection, all pages")
         with st.grid(5, min_column_width=150, gap="small"):
             for label, value in figures.items():

@@ -160,7 +160,9 @@ def page(browser: Browser, desk: Desk, tmp_path: Path) -> Iterator[Page]:
 
 
 def _elsewhere(url: str, ours: str) -> bool:
-    return not url.startswith((ours, ours.replace("http", "ws", 1), "data:", "blob:"))
+    # The browser's own viewer of a PDF is made of files that come with it.
+    viewer = ("chrome-extension://", "chrome://")
+    return not url.startswith((ours, ours.replace("http", "ws", 1), "data:", "blob:", *viewer))
 
 
 def settled(page: Page) -> None:

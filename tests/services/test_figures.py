@@ -159,6 +159,16 @@ def test_the_days_of_a_summary_add_up_to_it_and_none_is_missing(sold: Store) -> 
     assert summary.series(BY_KEY["in_force"])[-1] == summary.value(BY_KEY["in_force"])
 
 
+def test_a_trend_is_made_of_equal_stretches_that_end_with_the_window(sold: Store) -> None:
+    with sold.reading(Scope.staff(is_live=True)) as session:
+        summary = figures.summary(session, WINDOWS[3])
+    sold_each_day, trend = (f(BY_KEY["policies_sold"]) for f in (summary.series, summary.trend))
+    assert len(sold_each_day) == 76
+    assert trend == [sum(sold_each_day[start : start + 2]) for start in range(0, 76, 2)]
+    assert summary.trend(BY_KEY["policies_sold"], most=30)[-1] == sum(sold_each_day[-3:])
+    assert summary.trend(BY_KEY["in_force"])[-1] == summary.value(BY_KEY["in_force"])
+
+
 def test_daybook_and_rows_tell_the_same(sold: Store, partner: Partner) -> None:
     every_source = SalesFilter(request_sources=["api", "desk"])
     with sold.writing(Scope.system()) as session:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import clock
-from core.services import refunds
-from core.services.refunds import Stretch
+from core.covers import refunds
+from core.covers.refunds import Stretch
 
 FIRST = date(2026, 1, 1)
 money_of = st.integers(0, 10**13).map(lambda minor: Decimal(minor).scaleb(-2))

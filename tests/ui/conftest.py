@@ -42,3 +42,14 @@ def texts(at: AppTest) -> str:
     kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "success")
     said = "\n".join(str(element.value) for kind in kinds for element in getattr(at, kind))
     return said.replace("\\", "")
+
+
+def address(at: AppTest) -> dict[str, list[str]]:
+    """The query of the page, every parameter with all its values."""
+    return {name: [value] if isinstance(value, str) else list(value) for name, value in at.query_params.items()}
+
+
+def press(at: AppTest, label: str) -> AppTest:
+    """Press the button of this name."""
+    pressed: AppTest = next(button for button in at.button if button.label == label).click().run()
+    return pressed

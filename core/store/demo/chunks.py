@@ -23,7 +23,7 @@ from core.store.demo.specimens import Specimens
 from core.store.scope import ScopedSession
 from core.store.tables_sales import NumberCounter
 
-_SMALLEST, _LARGEST, _PIECES = 1_000, 20_000, 20
+_SMALLEST, _LARGEST, _PIECES = 2_500, 20_000, 20
 
 
 @dataclass(frozen=True, slots=True)

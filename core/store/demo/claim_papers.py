@@ -2,18 +2,18 @@
 
 import json
 from collections.abc import Mapping
-from datetime import timedelta
 from random import Random
 from typing import Any
 
 from core import money, seal
-from core.store.demo.claim_amounts import amounts, owed_minor
+from core.store.demo import claim_talk
+from core.store.demo.claim_amounts import amounts
 from core.store.demo.claims import Loss
 from core.store.demo.dice import dashed, new_id
 from core.store.demo.log import Log
 from core.store.demo.rows import Rows, Values, stamp
 from core.store.demo.specimens import Specimens
-from core.store.tables_claims import Claim, ClaimComment, ClaimEvent
+from core.store.tables_claims import Claim, ClaimEvent
 
 _NOTES: Mapping[str, tuple[str, ...]] = {
     "Viewed": ("Opened for review",),
@@ -37,13 +37,6 @@ _WHY: Mapping[str, str] = {
     "outside period": "The incident lies outside the period of cover",
 }
 _FLAGGED = {"benefit_not_bought": "not covered", "outside_cover": "outside period", "policy_cancelled": "not covered"}
-_COMMENTS = (
-    "Called the claimant, the original comes by courier.",
-    "The bank confirms the account name.",
-    "Second opinion of the supervisor asked for.",
-    "Claimant asks to be called after 4 pm.",
-    "Copy of the document is hard to read, asked for another.",
-)
 _BANKS = (("Lagoon Bank", "901"), ("Savannah Trust Bank", "902"), ("Unity Hill Microfinance", "903"))
 
 
@@ -56,7 +49,7 @@ def file(loss: Loss, dice: Random, specimens: Specimens, rows: Rows, log: Log) -
         event = {"id": new_id(dice, step.at), "claim_id": loss.id, "status": step.status, "note": note}
         staff_id = officer.id if officer else None
         rows.add(ClaimEvent, {**loss.sale.owner, **event, "staff_id": staff_id, "created_at": stamp(step.at)})
-    _comment(loss, dice, rows)
+    claim_talk.file(loss, dice, rows, log)
     _note(loss, log)
 
 
@@ -91,7 +84,7 @@ def _claim(loss: Loss, reason: str, meta: Values) -> Values:
         "incident_date": str(loss.happened_on),
         "payment_reference": f"TRF-{loss.id[-10:].upper()}" if loss.came_to("Paid") else None,
         "assigned_to": next((officer.id for officer in loss.officers if officer), None),
-        "approved_by": _officer_at(loss, "Approved"),
+        "approved_by": _officer_at(loss, "Approved") if loss.is_approved else None,
         "flags": json.dumps(loss.flags),
         "version": len(loss.reached),
     }
@@ -119,7 +112,7 @@ def _loan(loss: Loss, specimens: Specimens, rows: Rows) -> dict[str, Any]:
     return {
         **{name: specimens.link(rows, owner, name) if name in sent else None for name in papers},
         "loan_amount": body["loan_amount"],
-        "pending_repayment_amount": money.wire(owed_minor(loss)),
+        "pending_repayment_amount": money.wire(loss.owed_minor),
         "incident_type": loss.incident,
         "loan_offer_date": loss.sale.says["starts"],
         "loan_repayment_date": loss.sale.says["ends"],
@@ -145,18 +138,10 @@ def _device(loss: Loss, dice: Random, specimens: Specimens, rows: Rows) -> dict[
         "incident_type": loss.incident,
         "police_report": specimens.link(rows, owner, "police_report") if loss.incident == "Theft" else None,
         "policy_number": loss.sale.policy_number,
-        "cost_of_repair": money.wire(owed_minor(loss)),
+        "cost_of_repair": money.wire(loss.owed_minor),
         "repair_receipt": None,
         "payment_receipt": specimens.link(rows, owner, "payment_receipt"),
     }
-
-
-def _comment(loss: Loss, dice: Random, rows: Rows) -> None:
-    handled = [(step, officer) for step, officer in zip(loss.reached, loss.officers, strict=True) if officer]
-    for step, officer in dice.sample(handled, min(len(handled), dice.choice((0, 0, 1, 2)))):
-        at = step.at + timedelta(minutes=1)
-        comment = {"id": new_id(dice, at), "claim_id": loss.id, "staff_id": officer.id, "text": dice.choice(_COMMENTS)}
-        rows.add(ClaimComment, {**loss.sale.owner, **comment, "created_at": stamp(at)})
 
 
 def _note(loss: Loss, log: Log) -> None:

@@ -28,7 +28,7 @@ DEVICES: Sequence[tuple[tuple[str, ...], int]] = (
     (("Viewed", "Reviewing", "Declined"), 16),
     (("Viewed", "Inspection submitted", "Declined"), 10),
 )
-OPEN = (PENDING, *_REPAIR, "Reviewing", "Approved", "Offer sent", "Offer accepted", "Offer rejected")
+OPEN = (PENDING, *_REPAIR, "Reviewing", "Approved", "Offer sent", "Offer accepted", "Offer rejected", "Paid")
 # The days that half of the claims need at most to reach a status.
 _MEDIAN_DAYS: Mapping[str, float] = {
     "Viewed": 0.4,

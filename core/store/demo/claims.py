@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise
 from random import Random
 
-from core import clock
+from core import clock, money
+from core.covers.refunds import months_left
 from core.store.demo.claim_paths import DEVICES, LOANS, OPEN, Reached, timed, way
 from core.store.demo.dice import new_id
 from core.store.demo.sales import Sale
@@ -35,6 +38,8 @@ BENEFITS = {
     "Permanent disability": "permanent_disability",
 }
 _EARLY = timedelta(days=30)
+_NAIRA = 100
+_LONG_FORGOTTEN = 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,8 @@ class Loss:
     happened_on: date
     reached: list[Reached]
     officers: list[Officer | None]
-    share: float
+    owed_minor: int
+    is_worn: bool
     flags: list[str]
 
     @property
@@ -67,6 +73,12 @@ class Loss:
         """The documents that prove the incident."""
         proof = _PAPERS.get(self.incident)
         return [*([proof] if proof else []), *(["police_report"] if self.accidental else [])]
+
+    @property
+    def is_approved(self) -> bool:
+        """True once it was approved; a decline after that takes the approval back."""
+        decisions = [step.status for step in self.reached if step.status in ("Approved", "Declined")]
+        return decisions[-1:] == ["Approved"]
 
     def came_to(self, status: str) -> bool:
         """True once it has been there."""
@@ -111,7 +123,8 @@ class Losses:
         if not deck or self.dice.random() > self._open_chance[kind]:
             return None
         steps = way(self.dice, _WAYS[kind], to=deck[-1])
-        lodged_at = self.until - timedelta(days=len(steps) * 2.2 + self.dice.triangular(0.2, 25, 3))
+        forgotten = self.dice.uniform(55, 75) if self.dice.random() < _LONG_FORGOTTEN else 0
+        lodged_at = self.until - timedelta(days=len(steps) * 2.2 + self.dice.triangular(0.2, 25, 3) + forgotten)
         lodged_at = lodged_at.replace(microsecond=0)
         ran_lately = sale.at + timedelta(days=3) < lodged_at < sale.life.stretches[0][1] + timedelta(days=12)
         reached = timed(self.dice, steps, lodged_at)
@@ -125,6 +138,7 @@ class Losses:
         lodged_on = clock.lagos_day(reached[0].at)
         first_on = clock.lagos_day(sale.life.stretches[0][0])
         happened_on = max(first_on, clock.add_days(lodged_on, -int(self.dice.triangular(1, 40, 6))))
+        owed_minor = self._owed(sale, kind, happened_on)
         loss = Loss(
             id=new_id(self.dice, reached[0].at),
             sale=sale,
@@ -133,8 +147,9 @@ class Losses:
             accidental=incident in _BODILY and self.dice.random() < 0.35,
             happened_on=happened_on,
             reached=reached,
-            officers=self._officers(reached),
-            share=self.dice.triangular(0.35, 0.98, 0.8),
+            officers=self._officers(reached, owed_minor),
+            owed_minor=owed_minor,
+            is_worn=self.dice.random() < 0.4,
             flags=[],
         )
         loss.flags.extend(_flags(loss))
@@ -155,11 +170,24 @@ class Losses:
         ]
         return self.dice.choices([incident for incident, _ in fitting], [weight for _, weight in fitting])[0]
 
-    def _officers(self, reached: Sequence[Reached]) -> list[Officer | None]:
-        """Who made each move: one officer, but never the one who approved for the payment."""
-        mine = self.dice.choice(self.desk)
-        payer = self.dice.choice([officer for officer in self.desk if officer is not mine])
-        return [None if step.status == "Pending" else payer if step.status == "Paid" else mine for step in reached]
+    def _owed(self, sale: Sale, kind: str, happened_on: date) -> int:
+        """What is at stake, in kobo: the balance of the loan on the day of the loss, or the cost of the repair."""
+        body = sale.variant.body
+        if kind == "device":
+            return int(body["device_value"] * self.dice.triangular(0.12, 0.4, 0.2)) * _NAIRA
+        loan, months = money.to_minor(Decimal(body["loan_amount"])), int(body["loan_tenure"])
+        left = months_left(happened_on, clock.lagos_day(sale.life.stretches[0][1]), months)
+        return loan * max(left, 1) // months // _NAIRA * _NAIRA
+
+    def _officers(self, reached: Sequence[Reached], owed_minor: int) -> list[Officer | None]:
+        """Who made each move: an officer of enough authority, another for the payment, a supervisor for appeals."""
+        able = [officer for officer in self.desk if officer.may_decide(owed_minor)]
+        mine = self.dice.choice(able)
+        payer = self.dice.choice([officer for officer in able if officer is not mine])
+        supervisor = next(officer for officer in self.desk if officer.limit_minor is None)
+        by_status = {"Pending": None, "Paid": payer}
+        appealed = {later.at for earlier, later in pairwise(reached) if earlier.status == "Declined"}
+        return [supervisor if step.at in appealed else by_status.get(step.status, mine) for step in reached]
 
 
 def _flags(loss: Loss) -> list[str]:

@@ -23,6 +23,6 @@ def dashed(digits: str) -> str:
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
-def code(dice: Random) -> str:
-    """26 letters and digits as certificates and files have them; thrown, so nobody's secret."""
-    return f"{dice.getrandbits(104):026x}".translate(_DIGITS_TO_LETTERS)
+def code(dice: Random, at: datetime) -> str:
+    """26 letters as certificates and files have them; in the order of time, and nobody's secret."""
+    return f"{int(at.timestamp() * 1000):012x}{dice.getrandbits(56):014x}".translate(_DIGITS_TO_LETTERS)

@@ -1,6 +1,7 @@
-"""The daybook of a chunk: its sales, renewals and refunds, summed before they are added to their days."""
+"""The daybook of a chunk: its sales, renewals and refunds, summed before they are added to days and months."""
 
 from collections import defaultdict
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -13,36 +14,42 @@ from core.store.tables_figures import MEASURES
 _LAGOS = timedelta(hours=1)
 _PLACE = {name: place for place, name in enumerate(MEASURES)}
 _NOTHING = [0] * len(MEASURES)
+Sums = defaultdict[tuple[Any, ...], list[int]]
 
 
 class Figures:
-    """Sums of one chunk by day, product, distributor and instalment."""
+    """Sums of one chunk by day, mode, product, distributor and instalment."""
 
     def __init__(self) -> None:
-        self.sums: defaultdict[tuple[Any, ...], list[int]] = defaultdict(_NOTHING.copy)
+        self.days = Sums(_NOTHING.copy)
 
     def add(self, at: datetime, purchase: Values, **measures: int) -> None:
         """Count something that happened to a purchase at an instant."""
         # Lagos is an hour ahead all year; this runs for every row, where a time zone's lookup would be felt.
         day = (at + _LAGOS).date()
         frequency = purchase["premium_frequency"] or daybook.ONCE
-        sums = self.sums[purchase["is_live"], day, purchase["product_id"], purchase["distributor_id"], frequency]
+        sums = self.days[day, purchase["is_live"], purchase["product_id"], purchase["distributor_id"], frequency]
         for name, value in measures.items():
             sums[_PLACE[name]] += value
 
 
 def pour_figures(session: ScopedSession, figures: Figures) -> None:
     """Add the sums to the daybook, in the session's transaction."""
-    lines = [
-        {
+    months = Sums(_NOTHING.copy)
+    for (day, *keys), sums in figures.days.items():
+        month = months[day.replace(day=1), *keys]
+        month[:] = map(sum, zip(month, sums, strict=True))
+    daybook.add(session.connection(), [*_lines("day", figures.days), *_lines("month", months)])
+
+
+def _lines(grain: str, sums: Sums) -> Iterator[dict[str, Any]]:
+    for (day, is_live, product_id, distributor_id, frequency), measured in sums.items():
+        yield {
             "is_live": is_live,
-            "grain": "day",
+            "grain": grain,
             "day": day,
             "product_id": UUID(product_id),
             "distributor_id": UUID(distributor_id),
             "premium_frequency": frequency,
-            **dict(zip(MEASURES, sums, strict=True)),
+            **dict(zip(MEASURES, measured, strict=True)),
         }
-        for (is_live, day, product_id, distributor_id, frequency), sums in figures.sums.items()
-    ]
-    daybook.add(session.connection(), lines)

@@ -20,7 +20,7 @@ def file(sale: Sale, rows: Rows, figures: Figures) -> None:
     rows.add(Purchase, purchase)
     figures.add(sale.at, purchase, **_counted(sale, "sold"))
     risk_hash = _risk(sale, rows)
-    rows.add(Policy, {**_policy(sale, purchase), "risk_hash": risk_hash})
+    rows.add(Policy, {**_policy(sale), "risk_hash": risk_hash})
     rows.add(Submission, _submission(sale))
     if sale.certificates:
         for certificate in _certificates(sale):
@@ -43,13 +43,12 @@ def _counted(sale: Sale, verb: str) -> dict[str, int]:
 
 
 def _purchase(sale: Sale) -> Values:
-    when = stamp(sale.at)
     return {
         **sale.owner,
         **sale.offer.ids,
         "id": sale.purchase_id,
-        "created_at": when,
-        "updated_at": when,
+        "created_at": sale.when,
+        "updated_at": sale.when,
         "customer_id": sale.customer.id,
         "batch_id": sale.batch_id,
         "premium_frequency": sale.variant.body.get("premium_frequency"),
@@ -78,12 +77,12 @@ def _risk(sale: Sale, rows: Rows) -> str | None:
     risk_hash = seal.keyed_hash("risk", plate_key(str(sale.says[word])))
     rows.add(
         InsuredRisk,
-        {"product_id": sale.offer.ids["product_id"], "risk_hash": risk_hash, "sold_at": stamp(sale.at)},
+        {"product_id": sale.offer.ids["product_id"], "risk_hash": risk_hash, "sold_at": sale.when},
     )
     return risk_hash
 
 
-def _policy(sale: Sale, purchase: Values) -> Values:
+def _policy(sale: Sale) -> Values:
     life, says, variant = sale.life, sale.says, sale.variant
     ids = {name: sale.offer.ids[name] for name in ("product_id", "product_category_id", "provider_id")}
     return {
@@ -95,7 +94,7 @@ def _policy(sale: Sale, purchase: Values) -> Values:
         "purchase_id": sale.purchase_id,
         "customer_id": sale.customer.id,
         "buyer_id": sale.buyer_id,
-        "created_at": purchase["created_at"],
+        "created_at": sale.when,
         "updated_at": stamp(sale.touched_at),
         "start_at": _stamp(life.start_at),
         "activation_at": _stamp(life.activation_at),
@@ -149,8 +148,8 @@ def _submission(sale: Sale) -> Values:
         "attempts": life.attempts,
         "next_try_at": _stamp(life.next_try_at),
         "last_error": life.last_error,
-        "created_at": stamp(sale.at),
-        "updated_at": stamp(life.heard_at or sale.at),
+        "created_at": sale.when,
+        "updated_at": stamp(life.heard_at) if life.heard_at else sale.when,
     }
 
 

@@ -69,6 +69,7 @@ class People:
         return person
 
 
+# What is indexed follows the number of the customer, so that a million rows go into their indexes in order.
 def _words(dice: Random, number: int, this_year: int) -> Values:
     family, place = dice.choice(_FAMILIES), dice.choices(_PLACES, cum_weights=_PLACES_BY_SHARE)[0]
     is_woman = dice.random() < _WOMEN
@@ -76,13 +77,13 @@ def _words(dice: Random, number: int, this_year: int) -> Values:
     first = dice.choice(given)
     last = dice.choice((dice.choice(_FAMILIES) if dice.random() < _MIXED_NAMES else family)["last_names"])
     born_in = int(dice.triangular(this_year - 64, this_year - 20, this_year - 36))
-    mailbox = f"{first}.{last}{number}".lower().replace("'", "")
+    mailbox = f"{first}{number}".lower().replace("'", "")
     return {
         "first_name": first,
         "middle_name": given[given.index(first) - 1],
         "last_name": last,
         "email": f"{mailbox}@{dice.choice(_EMAIL_HOSTS)}",
-        "phone": f"{dice.choice(_PHONES)}{dice.getrandbits(26) % 10_000_000:07d}",
+        "phone": f"{_PHONES[number % len(_PHONES)]}{number:07d}",
         "bvn_number": f"22000{dice.getrandbits(20) % 1_000_000:06d}",
         "born": f"{born_in}-{dice.choice(_DAYS_OF_YEAR)}",
         "gender": "Female" if is_woman else "Male",

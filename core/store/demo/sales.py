@@ -13,7 +13,7 @@ from core.store.demo.lives import Fates, Life
 from core.store.demo.market import Market
 from core.store.demo.offers import Offer
 from core.store.demo.people import People, Person
-from core.store.demo.rows import Rows, Values
+from core.store.demo.rows import Rows, Values, stamp
 from core.store.demo.sellers import LENDER, Seller
 from core.store.demo.variants import Variant
 
@@ -23,7 +23,7 @@ _AT_THE_DESK, _IN_BULK = 0.13, 0.3
 _FOR_SOMEBODY_ELSE, _LOAN_SENT_TWICE = 0.03, 0.004
 _PLATE_CODES = "ABJ BDG BEN BWR EKY ENU FKJ GWA IKD JJJ KJA KMC KRD KSF LND LSD LSR MUS NSR PHC RBC SMK UYY YLA".split()  # noqa: SIM905
 _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"
-# Coprime to the number of plates, so that every serial number has a plate of its own.
+# Prime, so that serial numbers far apart come out where neighbours were.
 _STRIDE = 7_368_787
 
 
@@ -32,6 +32,7 @@ class Sale:
     """One sale with everything that its rows say; `says` are the words of the buyer and of the thing insured."""
 
     at: datetime
+    when: str
     policy_id: str
     purchase_id: str
     batch_id: str
@@ -95,6 +96,7 @@ class Counting:
         source = self._source(seller, offer, is_live=is_live)
         sale = Sale(
             at=at,
+            when=stamp(at),
             policy_id=new_id(self.dice, at),
             purchase_id=new_id(self.dice, at),
             batch_id=self._batch(seller, source, at),
@@ -108,7 +110,7 @@ class Counting:
             variant=variant,
             life=life,
             policy_number=self._policy_number(offer, life),
-            certificates=[code(self.dice) for _ in life.stretches],
+            certificates=[code(self.dice, start) for start, _ in life.stretches],
             renewal_ids=[new_id(self.dice, paid.at) for paid in life.renewals],
             refund_id=new_id(self.dice, life.ended.at) if life.ended else None,
             repeats=first.policy_id if first else None,
@@ -161,8 +163,12 @@ class Counting:
 
 
 def _plate(serial: int) -> str:
-    """A plate of its own for every serial number: mostly the style since 2011, some older."""
-    turn, pair = divmod(serial * _STRIDE, len(_LETTERS) ** 2)
-    turn, digits = divmod(turn, 999)
-    code, letters = _PLATE_CODES[turn % len(_PLATE_CODES)], _LETTERS[pair // 24] + _LETTERS[pair % 24]
-    return f"{letters}{digits + 1:03d}-{code}" if serial % 9 == 0 else f"{code}-{digits + 1:03d}{letters}"
+    """A plate of its own for every serial number: mostly the style since 2011, some older.
+
+    Numbers rise within each code, as they are given out; which code is next looks like chance.
+    """
+    turn = serial // len(_PLATE_CODES)
+    place = (serial * 7 + turn * 5) % len(_PLATE_CODES)
+    digits, pair = (turn + place * 41) % 999 + 1, (turn // 999 + place * 29) % len(_LETTERS) ** 2
+    code, letters = _PLATE_CODES[place], _LETTERS[pair // len(_LETTERS)] + _LETTERS[pair % len(_LETTERS)]
+    return f"{letters}{digits:03d}-{code}" if serial % 9 == 0 else f"{code}-{digits:03d}{letters}"

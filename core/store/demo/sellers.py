@@ -66,6 +66,10 @@ class Officer:
     email: str
     limit_minor: int | None
 
+    def may_decide(self, minor: int) -> bool:
+        """True for an amount within the officer's own authority."""
+        return self.limit_minor is None or minor <= self.limit_minor
+
     @property
     def actor(self) -> str:
         """The officer's name in the audit log."""

@@ -31,7 +31,7 @@ class Specimens:
         return self._links[key]
 
     def _upload(self, rows: Rows, owner: Values, name: str) -> str:
-        path, kept_as = _specimens()[name], code(self.dice)
+        path, kept_as = _specimens()[name], code(self.dice, self.began)
         content = path.read_bytes()
         shelving.put(kept_as, content)
         row = {

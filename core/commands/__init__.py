@@ -1,0 +1,1 @@
+"""The commands of `coverdesk`, a file for each subject."""

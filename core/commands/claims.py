@@ -1,0 +1,43 @@
+"""`coverdesk claims ...`: claims and where they stand, by the services of the screens."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from core import ids
+from core.services import claim_work, staff
+from core.services.claim_changes import ClaimChange
+from core.store import engine
+from core.store.scope import Scope, ScopedSession
+
+app = typer.Typer(help="Claims and where they stand.", no_args_is_help=True)
+out = Console()
+
+
+@app.callback()
+def _claims() -> None:
+    """Keep `move` a word of its own while it is the only one."""
+
+
+@app.command("move")
+def move_claim(
+    claim: Annotated[str, typer.Argument(metavar="ID", help="The id of the claim.")],
+    to: Annotated[str, typer.Option(help="The status it should come to.")],
+    by: Annotated[str, typer.Option(help="E-mail of the officer who moves it.")],
+    version: Annotated[int, typer.Option(help="The version of the claim that you saw.")],
+    note: Annotated[str | None, typer.Option(help="What the history should say.")] = None,
+    amount: Annotated[str | None, typer.Option(help="Estimate, approved amount or offer, in naira.")] = None,
+    reason: Annotated[str | None, typer.Option(help="Why it is declined, as a reason code.")] = None,
+    payment_reference: Annotated[str | None, typer.Option(help="How the bank knows the payment.")] = None,
+) -> None:
+    """Move a claim, as the screen does; exit code 1 when it is refused or was changed meanwhile."""
+    claim_id = ids.parse(claim, "claim")
+    said = {"note": note, "amount": amount, "reason": reason, "payment_reference": payment_reference}
+
+    def work(session: ScopedSession) -> ClaimChange:
+        person = staff.person_named(session, by)
+        return claim_work.move(session, claim_id, to=to, person=person, version=version, **said)
+
+    moved = engine.store().transact(Scope.system(), work)
+    out.print(f"{claim_id} is {moved.claim['claim_status']} now, at version {moved.version}", highlight=False)

@@ -1,0 +1,187 @@
+"""What must hold of every sale in the store, each as a query for the rows that break it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.store.scope import AnySelect
+from core.store.tables import (
+    Certificate,
+    Claim,
+    Customer,
+    KeptAnswer,
+    Policy,
+    ProductVersion,
+    Purchase,
+    Refund,
+    Renewal,
+    Submission,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Invariant:
+    """Something that must not be: in words, and the ids of the rows that break it."""
+
+    words: str
+    breaking: AnySelect
+
+
+def _parts(entity: type[Purchase] | type[Renewal]) -> AnySelect:
+    """Amounts that are not the split of their total by the rates they were sold at (contract S7)."""
+    total, mca, distributor = (
+        col(entity.total_minor),
+        col(entity.mca_profit_minor),
+        col(entity.distributor_profit_minor),
+    )
+    platform = _share(total, col(ProductVersion.mca_commission_bp))
+    partner = _share(total, col(ProductVersion.distributor_commission_bp))
+    return (
+        sa.select(col(entity.id))
+        .join(ProductVersion, col(ProductVersion.id) == col(entity.product_version_id))
+        .where(
+            sa.or_(
+                mca != platform,
+                distributor != sa.case((partner > total - mca, total - mca), else_=partner),
+                mca + distributor > total,
+            )
+        )
+    )
+
+
+def _share(total: Any, basis_points: Any) -> Any:
+    return (total * basis_points + 5_000) // 10_000
+
+
+def _repeated(*columns: Any) -> AnySelect:
+    return sa.select(*columns).where(columns[-1].is_not(None)).group_by(*columns).having(sa.func.count() > 1)
+
+
+def _terms() -> sa.Subquery:
+    """Every renewal beside the end of the renewal before it on the same policy."""
+    before = sa.func.lag(col(Renewal.expiration_at)).over(
+        partition_by=col(Renewal.policy_id), order_by=col(Renewal.start_at)
+    )
+    return (
+        sa.select(col(Renewal.id), col(Renewal.previous_expiration_at), before.label("before"))
+        .where(col(Renewal.status), col(Renewal.deleted_at).is_(None))
+        .subquery("terms")
+    )
+
+
+def _per_policy(total: Any, entity: type[Renewal] | type[Refund]) -> sa.Subquery:
+    return sa.select(col(entity.policy_id), total.label("value")).group_by(col(entity.policy_id)).subquery()
+
+
+_TERMS = _terms()
+_LAST_TERM = _per_policy(sa.func.max(col(Renewal.expiration_at)), Renewal)
+_RENEWED = _per_policy(sa.func.sum(col(Renewal.total_minor)), Renewal)
+_REFUNDED = _per_policy(sa.func.sum(col(Refund.amount_minor)), Refund)
+_OF_PURCHASE = col(Policy.purchase_id) == col(Purchase.id)
+_POLICIES = sa.select(col(Policy.id))
+_SALES = _POLICIES.join(Purchase, _OF_PURCHASE)
+
+
+def _differ(one: type[object], other: type[object], *names: str) -> sa.ColumnElement[bool]:
+    return sa.or_(*(getattr(one, name) != getattr(other, name) for name in names))
+
+
+_OWNER = ("distributor_id", "is_live")
+INVARIANTS = (
+    Invariant("purchases whose parts are not those of their total", _parts(Purchase)),
+    Invariant("renewals whose parts are not those of their total", _parts(Renewal)),
+    Invariant(
+        "purchases without a policy",
+        sa.select(col(Purchase.id)).outerjoin(Policy, _OF_PURCHASE).where(col(Policy.id).is_(None)),
+    ),
+    Invariant(
+        "policies without a purchase", _POLICIES.outerjoin(Purchase, _OF_PURCHASE).where(col(Purchase.id).is_(None))
+    ),
+    Invariant("purchases with several policies", _repeated(col(Policy.purchase_id))),
+    Invariant(
+        "policies that differ from their purchase",
+        _SALES.where(
+            sa.or_(
+                _differ(Policy, Purchase, *_OWNER, "product_id", "provider_id", "customer_id"),
+                col(Policy.genius_price_minor) != col(Purchase.total_minor),
+                col(Policy.profit_minor) != col(Purchase.mca_profit_minor),
+            )
+        ),
+    ),
+    Invariant(
+        "policies of another distributor's customer",
+        _POLICIES.join(Customer, col(Customer.id) == col(Policy.customer_id)).where(_differ(Policy, Customer, *_OWNER)),
+    ),
+    Invariant(
+        "policy numbers that stand twice at one insurer", _repeated(col(Policy.provider_id), col(Policy.number_key))
+    ),
+    Invariant(
+        "active policies without a number or dates",
+        _POLICIES.where(
+            col(Policy.activated),
+            sa.or_(
+                col(Policy.number_key).is_(None), col(Policy.start_at).is_(None), col(Policy.expiration_at).is_(None)
+            ),
+        ),
+    ),
+    Invariant(
+        "active policies whose certificate is missing",
+        _POLICIES.outerjoin(Certificate, col(Certificate.code) == col(Policy.certificate_code)).where(
+            col(Policy.activated),
+            sa.or_(col(Certificate.code).is_(None), col(Certificate.policy_id) != col(Policy.id)),
+        ),
+    ),
+    Invariant(
+        "policies that no submission accounts for",
+        _POLICIES.outerjoin(Submission, col(Submission.policy_id) == col(Policy.id)).where(
+            col(Submission.policy_id).is_(None)
+        ),
+    ),
+    Invariant(
+        "renewals whose dates run backwards",
+        sa.select(col(Renewal.id)).where(
+            sa.or_(
+                col(Renewal.expiration_at) <= col(Renewal.start_at),
+                col(Renewal.start_at) < col(Renewal.previous_expiration_at),
+            )
+        ),
+    ),
+    Invariant("terms that were renewed twice", _repeated(col(Renewal.policy_id), col(Renewal.previous_expiration_at))),
+    Invariant(
+        "renewals that do not follow the term before them",
+        sa.select(_TERMS.c.id).where(_TERMS.c.before != _TERMS.c.previous_expiration_at),
+    ),
+    Invariant(
+        "policies that do not end with their last term",
+        _POLICIES.join(_LAST_TERM, _LAST_TERM.c.policy_id == col(Policy.id)).where(
+            col(Policy.expiration_at) != _LAST_TERM.c.value
+        ),
+    ),
+    Invariant(
+        "renewals that differ from their policy",
+        sa.select(col(Renewal.id))
+        .join(Policy, col(Policy.id) == col(Renewal.policy_id))
+        .where(_differ(Renewal, Policy, *_OWNER, "purchase_id", "customer_id", "product_id")),
+    ),
+    Invariant(
+        "policies refunded by more than was paid",
+        _SALES.join(_REFUNDED, _REFUNDED.c.policy_id == col(Policy.id))
+        .outerjoin(_RENEWED, _RENEWED.c.policy_id == col(Policy.id))
+        .where(_REFUNDED.c.value > col(Purchase.total_minor) + sa.func.coalesce(_RENEWED.c.value, 0)),
+    ),
+    Invariant(
+        "refunds of policies that never ended",
+        sa.select(col(Refund.id))
+        .join(Policy, col(Policy.id) == col(Refund.policy_id))
+        .where(col(Policy.cancelled_at).is_(None), col(Policy.declined_at).is_(None)),
+    ),
+    Invariant(
+        "claims that differ from their policy",
+        sa.select(col(Claim.id))
+        .join(Policy, col(Policy.id) == col(Claim.policy_id))
+        .where(_differ(Claim, Policy, *_OWNER, "customer_id", "product_id", "provider_id")),
+    ),
+    Invariant("answers kept without their work", sa.select(col(KeptAnswer.key)).where(col(KeptAnswer.status) == 0)),
+)

@@ -1,0 +1,111 @@
+"""The filters of the policy search; like those of the sales, their whole state stands in the address."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from core.errors import InvalidInput
+from core.services import policy_search
+from core.services.choices import Choices
+from core.services.filters import CustomerType, SalesFilter
+from core.ui import forms, periods, sales_filters, words
+from core.ui.sales_filters import Asked
+
+DEFAULT = periods.ALL
+_FORCE: Mapping[str, str] = {"yes": "In force", "no": "Not in force"}
+_ROLES: Mapping[CustomerType, str] = {"principal": "Principal", "beneficiary": "Beneficiary"}
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What an address asks the search for."""
+
+    text: str
+    fault: str | None
+    asked: Asked
+    force: str | None
+    role: CustomerType | None
+
+    @property
+    def wanted(self) -> SalesFilter:
+        """What the services are asked for."""
+        status = None if self.force is None else self.force == "yes"
+        return replace(self.asked.selection.wanted, status=status, customer_type=self.role or "all")
+
+    @property
+    def own(self) -> bool:
+        """True when a filter is in use that only this screen has."""
+        return bool(self.text or self.force or self.role)
+
+    @property
+    def narrowed(self) -> bool:
+        """True when anything is chosen at all."""
+        return self.own or self.asked.narrowed or self.asked.period != DEFAULT
+
+
+def read(names: Choices) -> Search:
+    """What the address asks for; a word that a filter does not know is left out of it."""
+    asked = sales_filters.read(names, default=DEFAULT)
+    text, force, role = (st.query_params.get(name, "") for name in ("find", "force", "role"))
+    return Search(
+        text=text.strip(),
+        fault=_fault(text),
+        asked=asked,
+        force=force if force in _FORCE else None,
+        role=next((known for known in _ROLES if known == role), None),
+    )
+
+
+def _fault(text: str) -> str | None:
+    try:
+        policy_search.tidied(text)
+    except InvalidInput as error:
+        return error.faults[0].message
+    return None
+
+
+def draw(search: Search, names: Choices) -> None:
+    """The box that finds any of them, then what narrows."""
+    st.session_state["find"] = search.text
+    st.text_input(
+        "Find",
+        key="find",
+        type="search",
+        max_chars=policy_search.LONGEST,
+        placeholder="Policy number, plate, customer name, e-mail or phone",
+        autocomplete="off",
+        on_change=lambda: sales_filters.change({"find": _given(st.session_state["find"].strip())}),
+    )
+    if search.fault:
+        st.markdown(forms.complaint(search.fault))
+    elif search.text:
+        st.caption(f"Looked for as {_kinds(search.text)}.")
+    with st.grid(4, min_column_width=170, gap="xsmall"):
+        sales_filters.draw_members(search.asked, names, "provider", "product")
+        _choice("force", "In force", _FORCE, search.force)
+        _choice("role", "Customer is", _ROLES, search.role)
+    sales_filters.draw_period(search.asked, offer=list(periods.NAMES), default=DEFAULT, also_narrowed=search.own)
+
+
+def _kinds(text: str) -> str:
+    kinds = [words.plain(kind) for kind in policy_search.kinds_of(policy_search.tidied(text))]
+    return " or ".join([", ".join(kinds[:-1]), kinds[-1]] if len(kinds) > 1 else kinds)
+
+
+def _choice(name: str, label: str, options: Mapping[Any, str], chosen: str | None) -> None:
+    st.session_state[name] = chosen
+    st.selectbox(
+        label,
+        list(options),
+        key=name,
+        index=None,
+        format_func=lambda option: options[option],
+        placeholder="All",
+        on_change=lambda: sales_filters.change({name: _given(st.session_state[name])}),
+    )
+
+
+def _given(value: str | None) -> list[str]:
+    return [value] if value else []

@@ -1,0 +1,87 @@
+"""One policy: what is covered, its certificate, what was submitted and sent, its money, and what may be done now."""
+
+import streamlit as st
+
+from core import ids
+from core.errors import InvalidInput, NotFound
+from core.services import policy_detail
+from core.services.policy_detail import PolicyDetail
+from core.store.engine import reading
+from core.ui import facts, frame, policy_cards, policy_dialogs, words
+
+SEARCH = "policies/search.py"
+BACK = "policies_address"
+
+
+def way_back() -> None:
+    st.page_link(
+        SEARCH,
+        label="Back to the search",
+        icon=":material/arrow_back:",
+        query_params=st.session_state.get(BACK, frame.mode_query()),
+    )
+
+
+def found() -> PolicyDetail | None:
+    """The policy of the address; when there is none, say so."""
+    try:
+        with reading(frame.scope()) as session:
+            return policy_detail.one(session, ids.parse(st.query_params.get("id", "")))
+    except InvalidInput:
+        st.error("The address names no policy: its id has to be a UUID.", icon=":material/link_off:")
+    except NotFound as error:
+        st.error(f"{error} in this mode. Look at the other one with the switch.", icon=":material/search_off:")
+    return None
+
+
+def header(policy: PolicyDetail) -> None:
+    number = policy.sale.policy_number or "Policy awaiting its number"
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        with st.container(width="content"):
+            frame.page_header(
+                f"{words.plain(number)} {words.badge(policy.state.stage)}",
+                f"{words.plain(policy.sale.product)} of {words.plain(policy.sale.customer)}",
+            )
+        if person.may("operations"):
+            policy_dialogs.buttons(policy, person)
+    if policy.possible_duplicate_of:
+        twin = frame.link("policy", id=str(policy.possible_duplicate_of))
+        st.warning(
+            f"The same customer has an [earlier policy]({twin}) for this amount and this loan start."
+            " Is it a second loan?",
+            icon=":material/content_copy:",
+        )
+
+
+def details(policy: PolicyDetail) -> None:
+    papers, money, terms, submitted, sent, history = st.tabs(
+        ["Certificate", "Money", "Terms and renewals", "Submitted", "Sent to the insurer", "History"]
+    )
+    with papers:
+        policy_cards.certificate(policy)
+    with money:
+        policy_cards.money(policy)
+    with terms:
+        policy_cards.terms(policy)
+    with submitted:
+        facts.masked(policy.sale.submitted)
+    with sent:
+        policy_cards.sent(policy)
+    with history:
+        facts.log(policy.sale.history)
+
+
+person = frame.require("operations", "claims")
+way_back()
+policy = found()
+if policy is None:
+    st.stop()
+header(policy)
+policy_dialogs.run(policy)
+with st.grid(2, min_column_width=320, gap="small"):
+    policy_cards.cover(policy)
+    policy_cards.holder(policy)
+    policy_cards.sale(policy, person)
+    policy_cards.insurer(policy)
+details(policy)
+st.caption(f"Policy {policy.id} · purchase {policy.sale.id} · customer {policy.sale.customer_id}")

@@ -1,0 +1,80 @@
+"""From a tile to its rows to a file, in a browser: one number all the way."""
+
+import csv
+import hashlib
+import io
+import re
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+from playwright.sync_api import Download, Page, expect
+
+from core import money
+from core.services import figures, receipts
+from core.services.selection import Selection
+from core.services.windows import Window
+from core.store.scope import Scope
+from tests.e2e.conftest import Desk, Visit, settled
+
+
+def downloaded(page: Page, link: str) -> Download:
+    """The file behind a link that opens in a tab of its own."""
+    files: list[Download] = []
+
+    def keep(file: Download) -> None:
+        files.append(file)
+
+    page.context.on("page", lambda tab: tab.on("download", keep))
+    page.on("download", keep)
+    page.get_by_role("link", name=link).click()
+    expect(page.get_by_text("Export receipt")).to_be_visible()
+    for _ in range(50):
+        if files:
+            break
+        page.wait_for_timeout(100)
+    return files[0]
+
+
+def test_dashboard_to_purchases_to_csv_is_one_number(visit: Visit, desk: Desk) -> None:
+    page = visit("operations", "/?period=1y")
+    shares = page.get_by_test_id("stPlotlyChart").nth(3)
+    shares.scroll_into_view_if_needed()
+    shares.locator("g.points path").last.click(force=True)
+    page.wait_for_url(re.compile("provider="))
+    settled(page)
+
+    page.get_by_role("button", name="Show these purchases").click()
+    expect(page.get_by_role("heading", name="Purchases")).to_be_visible()
+    settled(page)
+    selection = Selection.read(parse_qs(urlsplit(page.url).query))
+    assert selection.provider
+    assert selection.first
+    assert selection.last
+    with desk.store.reading(Scope.staff(is_live=True)) as session:
+        window = Window.of_days(selection.first, selection.last)
+        taken = figures.summary(session, window, selection.wanted).current.takings
+    expect(page.locator(".st-key-purchases_total")).to_contain_text(money.shown(taken.sold_minor))
+
+    file = downloaded(page, "Export CSV")
+    content = Path(file.path()).read_bytes()
+    rows = list(csv.DictReader(io.StringIO(content.decode(), newline="")))
+    assert len(rows) == taken.sold
+    assert sum(int(row["total"].replace(".", "")) for row in rows) == taken.sold_minor
+    expect(page.get_by_text("Equals the total below")).to_be_visible()
+    expect(page.get_by_text(hashlib.sha256(content).hexdigest())).to_be_visible()
+    with desk.store.reading(Scope.system()) as session:
+        assert receipts.latest(session, 1)[0].sum_minor == taken.sold_minor
+
+
+def test_a_row_opens_and_the_way_back_keeps_the_selection(visit: Visit) -> None:
+    page = visit("finance", "/purchases?period=1y&order=largest")
+    table = page.get_by_test_id("stDataFrame")
+    expect(table).to_be_visible()
+    page.wait_for_timeout(500)
+    table.click(position={"x": 35, "y": 55})
+    expect(page.get_by_text("Split of the money", exact=True)).to_be_visible()
+    assert re.search(r"/purchase\?id=[0-9a-f-]{36}$", page.url)
+    page.reload()
+    expect(page.get_by_text("Split of the money", exact=True)).to_be_visible()
+    page.get_by_text("Back to the purchases").click()
+    expect(page.get_by_role("heading", name="Purchases")).to_be_visible()

@@ -1,0 +1,58 @@
+"""A policy in a browser: found by its plate, opened, and cancelled with the refund that was shown."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from core.covers import insurer_a
+from core.services import buying, policy_states
+from core.services.buying import Sale, Seller
+from core.store.scope import Scope
+from tests.covers import shipped
+from tests.e2e.conftest import Desk, Visit
+
+PLATE = "KJA-417-QX"
+
+
+@pytest.fixture
+def sale(desk: Desk) -> Sale:
+    """A third-party policy of that plate, sold today in test mode."""
+    asked = shipped.request(insurer_a.THIRD_PARTY, registration_number=PLATE)
+    seller = Seller(distributor_id=desk.seller, is_live=False, actor="tests")
+    with desk.store.writing(Scope.of(desk.seller, is_live=False)) as session:
+        return buying.sell(session, insurer_a.THIRD_PARTY, asked, seller)
+
+
+def found(page: Page, text: str) -> None:
+    """Type into the one box and open the first row: its button is painted on a canvas."""
+    page.get_by_label("Find", exact=True).fill(text)
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("1 policy · sold all time")).to_be_visible()
+    table = page.get_by_test_id("stDataFrame").bounding_box()
+    assert table
+    page.mouse.click(table["x"] + 30, table["y"] + 50)
+    page.wait_for_url("**/policy?id=*")
+
+
+def test_a_policy_is_found_by_its_plate_and_cancelled_with_its_refund(visit: Visit, desk: Desk, sale: Sale) -> None:
+    page = visit("operations", "/search?mode=test")
+    found(page, "kja 417 qx")
+    number = str(sale.policy["meta"]["policy_number"])
+    expect(page.get_by_role("heading", name=number)).to_contain_text("In force")
+    certificate = page.frame_locator('iframe[title="Certificate"]').owner
+    expect(certificate).to_have_attribute("src", re.compile(r"^/certificates/[a-z2-7]{26}\.pdf"))
+    page.get_by_role("button", name="Cancel policy").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_test_id("stMetricValue")).to_have_text("₦13,500.00")
+    dialog.get_by_text("The insurer", exact=True).click()
+    expect(dialog.get_by_test_id("stMetricValue")).to_have_text("₦15,000.00")
+    dialog.get_by_label("Why it ends").fill("The vehicle was never delivered")
+    dialog.get_by_role("button", name="Cancel and give back ₦15,000.00").dblclick()
+    expect(page.get_by_text("The policy is cancelled; ₦15,000.00 goes back.")).to_be_visible()
+    expect(page.get_by_role("heading", name=number)).to_contain_text("Cancelled")
+    expect(page.get_by_role("button", name="Cancel policy")).not_to_be_visible()
+    with desk.store.reading(Scope.staff(is_live=False)) as session:
+        assert policy_states.of(session, sale.policy_id).stage == "Cancelled"
+    page.get_by_role("link", name="Back to the search").click()
+    expect(page.get_by_label("Find", exact=True)).to_have_value("kja 417 qx")

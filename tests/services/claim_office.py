@@ -1,0 +1,97 @@
+"""A claims office for tests: one policy, officers with and without authority, and claims to work on."""
+
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import ids
+from core.services import audit, claim_work, staff
+from core.services.claim_changes import ClaimChange
+from core.services.staff import Person
+from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import AuditEntry, Claim, ClaimEvent, Staff
+from tests.conftest import Partner
+from tests.services.test_lodging import Desk
+
+DESK = Scope.staff(is_live=False)
+REFERENCE = "TRF-0001"
+# Ada may decide up to 100,000.00; Bola has no limit; Sade is their supervisor; Funmi works in finance.
+PEOPLE: dict[str, tuple[list[str], int | None]] = {
+    "ada": (["claims"], 10_000_000),
+    "bola": (["claims"], None),
+    "sade": (["supervisor"], None),
+    "root": (["admin"], None),
+    "funmi": (["finance", "operations"], None),
+}
+SAID: dict[str, dict[str, Any]] = {
+    "Repair estimate submitted": {"amount": "60000"},
+    "Approved": {"amount": "75000"},
+    "Offer sent": {"amount": "70000"},
+    "Declined": {"reason": "exclusion", "note": "Excluded by the wording"},
+    "Paid": {"payment_reference": REFERENCE},
+}
+PAID = ("Approved", "Offer sent", "Offer accepted", "Paid")
+
+
+class Office:
+    """Everything that a test of working claims needs."""
+
+    def __init__(self, store: Store, partner: Partner) -> None:
+        self.store, self.desk = store, Desk(store, partner)
+        with store.writing(Scope.system()) as session:
+            for name, (roles, limit) in PEOPLE.items():
+                session.add(Staff(email=f"{name}@x.example", name=name, roles=roles, claim_limit_minor=limit))
+        self.people = {name: self.person(name) for name in PEOPLE}
+
+    def person(self, name: str) -> Person:
+        with self.store.reading(Scope.system()) as session:
+            return staff.person_named(session, f"{name}@x.example")
+
+    def lodge(self, **changed: Any) -> UUID:
+        """A claim of a borrower who lost the job and owes 75,000 of 100,000."""
+        return ids.parse(self.desk.lodge(**{"incident_type": "Loss of job", **changed})[0]["id"])
+
+    def claim(self, claim_id: UUID) -> Claim:
+        with self.store.reading(DESK) as session:
+            claim = session.get_one(Claim, claim_id)
+            session.expunge(claim)
+            return claim
+
+    def put(self, claim_id: UUID, **values: Any) -> None:
+        """Change a claim past the services."""
+        with self.store.writing(DESK) as session:
+            session.execute(sa.update(Claim).where(col(Claim.id) == claim_id).values(**values))
+
+    def move(
+        self, claim_id: UUID, to: str, *, by: str = "bola", version: int | None = None, **said: Any
+    ) -> ClaimChange:
+        """One move with the version of now, unless another is given."""
+        seen = self.claim(claim_id).version if version is None else version
+        with self.store.writing(DESK) as session:
+            return claim_work.move(session, claim_id, to=to, person=self.people[by], version=seen, **said)
+
+    def walk(self, claim_id: UUID, *statuses: str) -> None:
+        """Moves with what each needs, the payment by somebody else than the approval."""
+        for status in statuses:
+            self.move(claim_id, status, by="ada" if status == "Paid" else "sade", **SAID.get(status, {}))
+
+    def do(self, verb: Any, claim_id: UUID, *, by: str = "bola", **options: Any) -> Any:
+        """Any other service on a claim."""
+        with self.store.writing(DESK) as session:
+            return verb(session, claim_id, person=self.people[by], **options)
+
+    def events(self, claim_id: UUID) -> list[ClaimEvent]:
+        with self.store.reading(DESK) as session:
+            query = sa.select(ClaimEvent).where(col(ClaimEvent.claim_id) == claim_id)
+            rows = list(session.execute(query.order_by(col(ClaimEvent.created_at), col(ClaimEvent.id))).scalars())
+            session.expunge_all()
+            return rows
+
+    def log(self, claim_id: UUID) -> list[AuditEntry]:
+        with self.store.reading(Scope.system()) as session:
+            entries = audit.history(session, f"claim {claim_id}")
+            session.expunge_all()
+            return entries

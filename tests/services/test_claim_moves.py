@@ -1,0 +1,114 @@
+"""Every pair of statuses, allowed and forbidden, from one table that contract and page agree with (contract C5)."""
+
+import dataclasses
+import re
+from itertools import pairwise, product
+from uuid import UUID
+
+import pytest
+
+from core.errors import StateForbids
+from core.services import claim_matrix, claim_moves, claim_rules
+from core.services.claim_moves import MOVES
+from core.settings import ROOT
+from core.store.demo import claim_paths
+from core.store.engine import Store
+from tests.conftest import Partner
+from tests.services.claim_office import SAID, Office
+
+STATUSES = claim_rules.CLAIM_STATUSES
+
+
+@pytest.fixture
+def office(store: Store, partner: Partner) -> Office:
+    return Office(store, partner)
+
+
+def promised() -> set[tuple[str, str]]:
+    """The pairs of clause C5, read off the contract."""
+    contract = (ROOT / "docs" / "contract.md").read_text()
+    clause = contract[contract.index("**C5") : contract.index("**C6")]
+    rows = re.findall(r"^\| ([A-Z][a-z ]+) \| ([A-Z].+) \|$", clause, re.MULTILINE)
+    return {(start, re.sub(r" \(.*\)", "", to)) for start, ways in rows for to in ways.split(", ") if start in STATUSES}
+
+
+def test_table_is_that_of_the_contract() -> None:
+    assert {(move.start, move.to) for move in MOVES} == promised()
+    assert len(MOVES) == len(promised()) == 35
+
+
+def test_table_cannot_be_changed() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        MOVES[0].to = "Paid"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("path", [path for path, _ in (*claim_paths.LOANS, *claim_paths.DEVICES)], ids=" ".join)
+def test_demonstration_goes_allowed_ways_only(path: tuple[str, ...]) -> None:
+    assert all(claim_moves.between(start, to) for start, to in pairwise((claim_paths.PENDING, *path)))
+
+
+def test_page_says_what_the_code_does() -> None:
+    page = claim_matrix.PAGE.read_text()
+    assert "| **Pending** |" in page
+    assert claim_matrix.filled(page) == page, "run: python -m core.services.claim_matrix"
+
+
+def test_every_pair_of_statuses_moves_or_is_refused(office: Office) -> None:
+    claim_id, approver = office.lodge(), office.people["root"].id
+    standing = {"approved_amount_minor": 7_500_000, "offer_amount_minor": 7_000_000, "approved_by": approver}
+    for start, to in product(STATUSES, STATUSES):
+        office.put(claim_id, claim_status=start, **standing)
+        before = office.claim(claim_id)
+        if (start, to) in promised():
+            office.move(claim_id, to, by="sade", **SAID.get(to, {}))
+            after = office.claim(claim_id)
+            assert (after.claim_status, after.version) == (to, before.version + 1)
+        else:
+            with pytest.raises(StateForbids, match=f"that is {start} cannot become {to}") as refused:
+                office.move(claim_id, to, by="sade", **SAID.get(to, {}))
+            assert refused.value.detail == {"claim_status": start, "allowed": list(claim_moves.ways_from(start))}
+            assert office.claim(claim_id) == before
+    assert len(office.events(claim_id)) == 1 + len(MOVES)
+
+
+def words(office: Office, claim_id: UUID, by: str) -> dict[str, tuple[str, ...]]:
+    return {move.to: move.missing for move in claim_moves.allowed(office.claim(claim_id), office.people[by])}
+
+
+def test_officer_is_told_what_each_move_still_needs(office: Office) -> None:
+    claim_id = office.lodge()
+    assert set(words(office, claim_id, "ada")) == set(claim_moves.ways_from("Pending"))
+    assert not any(words(office, claim_id, "ada").values())
+    office.put(claim_id, credit_life_claim_meta={"incident_type": "Death", "accidental": "true"})
+    assert words(office, claim_id, "ada")["Approved"] == (
+        "the required documents: loan offer letter, police report, medical report",
+    )
+    office.put(claim_id, claim_status="Repair estimate submitted")
+    assert words(office, claim_id, "ada")["Offer sent"] == ("an earlier approval",)
+
+
+def test_officer_is_told_who_else_has_to_move(office: Office) -> None:
+    claim_id = office.lodge()
+    office.put(claim_id, claim_status="Declined")
+    assert words(office, claim_id, "bola") == {"Reviewing": ("a supervisor",)}
+    assert words(office, claim_id, "sade") == words(office, claim_id, "root") == {"Reviewing": ()}
+    office.put(
+        claim_id, claim_status="Offer accepted", approved_by=office.people["ada"].id, offer_amount_minor=10_000_001
+    )
+    assert words(office, claim_id, "ada")["Paid"] == (
+        "an approver other than the payer",
+        "a supervisor: ₦100,000.01 is above the limit of ₦100,000.00",
+    )
+    assert words(office, claim_id, "bola") == {"Paid": ()}
+
+
+def test_who_works_no_claims_is_offered_no_move(office: Office) -> None:
+    assert words(office, office.lodge(), "funmi") == {}
+
+
+def test_move_says_what_a_form_has_to_ask(office: Office) -> None:
+    asked = {move.to: [need.field for need in move.asks] for move in MOVES}
+    assert asked["Declined"] == ["reason", "note"]
+    assert asked["Approved"] == asked["Offer sent"] == asked["Repair estimate submitted"] == ["amount"]
+    assert asked["Paid"] == ["payment_reference"]
+    assert asked["Reviewing"] == asked["Settled"] == []

@@ -1,0 +1,74 @@
+"""The daybook follows every way of writing a sale, and a store of an earlier release gets one."""
+
+from datetime import timedelta
+
+import sqlalchemy as sa
+from alembic import command
+
+from core.store import daybook, schema
+from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import DaybookLine, Policy, ProductVersion, Purchase, Renewal
+from tests.conftest import Partner
+from tests.portfolio import NOW, one_sale
+
+
+def lines(store: Store) -> list[tuple[str, str, int, int, int]]:
+    with store.reading(Scope.system()) as session:
+        query = sa.select(DaybookLine).order_by(DaybookLine.grain, DaybookLine.day)
+        found = session.execute(query).scalars()
+        return [(line.grain, str(line.day), line.sold, line.renewed, line.refunds) for line in found]
+
+
+def faults(store: Store) -> list[str]:
+    with store.engine.connect() as connection:
+        return daybook.faults(connection)
+
+
+def renewal(purchase: Purchase, policy: Policy, version: ProductVersion, **changed: object) -> Renewal:
+    money = {name: getattr(purchase, name) for name in ("total_minor", "mca_profit_minor", "distributor_profit_minor")}
+    place = {name: getattr(purchase, name) for name in ("distributor_id", "is_live", "customer_id", "provider_id")}
+    facts: dict[str, object] = {
+        "created_at": NOW,
+        "policy_id": policy.id,
+        "purchase_id": purchase.id,
+        "product_id": purchase.product_id,
+        "product_category_id": purchase.product_category_id,
+        "product_version_id": version.id,
+        "previous_expiration_at": NOW,
+        "start_at": NOW,
+        "expiration_at": NOW + timedelta(days=30),
+    }
+    return Renewal(**{**money, **place, **facts, **changed})
+
+
+def test_a_sale_is_entered_on_its_day_and_in_its_month(store: Store, partner: Partner) -> None:
+    with store.writing(Scope.system()) as session:
+        one_sale(session, partner.id, NOW)
+    assert lines(store) == [("day", "2026-11-20", 1, 0, 0), ("month", "2026-11-01", 1, 0, 0)]
+
+
+def test_added_inserted_and_claimed_rows_are_all_entered_once(store: Store, partner: Partner) -> None:
+    with store.writing(Scope.system()) as session:
+        one_sale(session, partner.id, NOW)
+        purchase, policy = (session.execute(sa.select(entity)).scalar_one() for entity in (Purchase, Policy))
+        version = session.get_one(ProductVersion, purchase.product_version_id)
+        session.add(renewal(purchase, policy, version))
+        session.flush()
+        later = {"previous_expiration_at": NOW + timedelta(days=1)}
+        assert session.insert_once(renewal(purchase, policy, version, **later))
+        assert not session.insert_once(renewal(purchase, policy, version, **later))
+        session.insert(renewal(purchase, policy, version, previous_expiration_at=NOW - timedelta(days=1), status=False))
+    assert lines(store)[0] == ("day", "2026-11-20", 1, 2, 0)
+    assert faults(store) == []
+
+
+def test_a_store_of_an_earlier_release_is_given_its_daybook(store: Store, partner: Partner) -> None:
+    with store.writing(Scope.system()) as session:
+        one_sale(session, partner.id, NOW)
+        session.execute(sa.update(Purchase).values(premium_frequency=None))
+    with store.engine.execution_options(write=True).begin() as connection:
+        command.downgrade(schema._config(connection), "0002")
+    schema.migrate(store)
+    assert schema.differences(store) == []
+    assert lines(store) == [("day", "2026-11-20", 1, 0, 0), ("month", "2026-11-01", 1, 0, 0)]

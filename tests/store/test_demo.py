@@ -1,0 +1,269 @@
+"""The demonstration: the same for the same seed, whole or resumed, and business like any other."""
+
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from sqlmodel import SQLModel, col
+
+from core import clock, money, seal
+from core.covers import request as requests
+from core.covers import shelf
+from core.errors import StateForbids
+from core.services import certificates, checking, claim_rules, demonstration, personal, renewals, staff
+from core.services.buying import Seller
+from core.services.renewal_windows import window
+from core.settings import settings
+from core.store import demo
+from core.store.demo import chunks, portfolio
+from core.store.demo.dice import dice
+from core.store.demo.offers import on_the_shelf
+from core.store.engine import Store
+from core.store.scope import Scope, ScopedSession
+from core.store.tables import Claim, Customer, Policy, Product, Purchase, Submission
+from tests.conftest import Partner
+from tests.services import selling
+
+UNTIL = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
+STAND_INS = re.compile(r"Q[a-z]+q|QENGINE|QCHASSIS|QSERIAL|QQQ|QX97|9753108642|%\(|Zamfara|High Chief|Otunba")
+
+
+def write(store: Store, purchases: int = 300, seed: int = 1) -> demo.Summary:
+    return demo.write(store, purchases=purchases, seed=seed, until=UNTIL)
+
+
+def read(store: Store, query: Any) -> list[Any]:
+    with store.reading(Scope.system()) as session:
+        return list(session.execute(query))
+
+
+def rows_of(store: Store) -> dict[str, list[tuple[Any, ...]]]:
+    """Every row of every table; sealed values, which differ each time they are sealed, as what they hold."""
+    found = {}
+    for table in SQLModel.metadata.sorted_tables:
+        place = next((n for n, column in enumerate(table.columns) if column.name == "sealed"), None)
+        rows = [tuple(row) for row in read(store, sa.select(table))]
+        if place is not None:
+            rows = [(*row[:place], str(seal.unseal(row[place])), *row[place + 1 :]) for row in rows]
+        found[table.name] = sorted(rows, key=repr)
+    return found
+
+
+@pytest.fixture
+def twin(sqlite_template: Path, tmp_path: Path) -> Iterator[Store]:
+    """A second fresh store, always on SQLite."""
+    path = tmp_path / "twin.db"
+    shutil.copy(sqlite_template, path)
+    store = Store(f"sqlite:///{path}")
+    yield store
+    store.close()
+
+
+def test_same_seed_writes_the_same_rows_into_either_database(store: Store, twin: Store) -> None:
+    assert write(store) == write(twin)
+    ours, theirs = rows_of(store), rows_of(twin)
+    assert [name for name in ours if ours[name] != theirs[name]] == []
+
+
+def test_another_seed_writes_another_business(store: Store, twin: Store) -> None:
+    write(store), write(twin, seed=2)
+    assert rows_of(store)["customer"] != rows_of(twin)["customer"]
+
+
+def test_writing_again_changes_nothing(store: Store) -> None:
+    first = write(store)
+    before = rows_of(store)
+    again = demo.write(store, purchases=300, seed=1)
+    assert again.already_there
+    assert not first.already_there
+    assert (again.purchases, again.until) == (300, UNTIL)
+    assert rows_of(store) == before
+
+
+def test_another_demonstration_is_refused(store: Store) -> None:
+    write(store)
+    with pytest.raises(StateForbids, match="300 purchases, seed 1"):
+        write(store, purchases=301)
+
+
+def test_store_with_its_own_business_is_refused(store: Store, partner: Partner) -> None:
+    selling.sell(store, partner, shelf.COVERS[0])
+    before = rows_of(store)
+    with pytest.raises(StateForbids, match="business of its own"):
+        write(store)
+    assert rows_of(store) == before
+
+
+def test_killed_run_leaves_a_sound_store_and_goes_on(
+    store: Store, twin: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunks, "_SMALLEST", 100)
+    whole = portfolio.write_chunk
+
+    def killed(session: ScopedSession, chunk: chunks.Chunk) -> None:
+        whole(session, chunk)
+        if chunk.upto > 100:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(portfolio, "write_chunk", killed)
+    with pytest.raises(KeyboardInterrupt):
+        write(store)
+    assert len(read(store, sa.select(col(Purchase.id)))) == 100
+    with store.reading(Scope.system()) as session:
+        assert checking.faults(session) == []
+        assert demonstration.is_demonstration(session)
+    monkeypatch.setattr(portfolio, "write_chunk", whole)
+    write(store), write(twin)
+    ours, theirs = rows_of(store), rows_of(twin)
+    assert [name for name in ours if ours[name] != theirs[name]] == []
+
+
+def test_store_without_a_demonstration_says_so(store: Store) -> None:
+    with store.reading(Scope.system()) as session:
+        assert not demonstration.is_demonstration(session)
+
+
+def test_every_request_is_worded_by_its_cover_and_nothing_of_a_stand_in_is_left(store: Store) -> None:
+    with store.reading(Scope.system()) as session:
+        offers = on_the_shelf(session, UNTIL)
+    assert {offer.cover for offer in offers if offer.cover} == set(shelf.COVERS)
+    thrown = dice(1, "tests")
+    for offer in offers:
+        for variant in [offer.variant(thrown) for _ in range(5)]:
+            texts = (variant.submitted, variant.payload, variant.explained, variant.twin or "")
+            assert not STAND_INS.search(re.sub(r"%\([a-z_]+\)s", "", " ".join(texts))), texts
+            assert variant.split.total_minor > 0
+
+
+def test_policies_hold_no_stand_in_and_no_open_personal_number(store: Store) -> None:
+    write(store)
+    for submitted, payload, explained, sealed in read(
+        store, sa.select(col(Policy.submitted), col(Policy.payload), col(Policy.explained), col(Policy.sealed))
+    ):
+        text = f"{submitted} {payload} {explained}"
+        assert not STAND_INS.search(text), text
+        assert not any(number in text for number in seal.unseal(sealed).values())
+
+
+def test_people_are_invented(store: Store) -> None:
+    write(store)
+    people = read(store, sa.select(col(Customer.email), col(Customer.phone_number)))
+    assert all(re.search(r"@(example\.(com|net|org)|post\.example)$", email) for email, _ in people)
+    assert all(re.fullmatch(r"(0|\+234)[789]00\d{7}", phone) for _, phone in people)
+
+
+def test_business_is_believable(store: Store) -> None:
+    """One portfolio, looked at as the desk would."""
+    written = write(store, purchases=2_000)
+    assert written.purchases == written.policies == 2_000
+    by_distributor = Counter(row[0] for row in read(store, sa.select(col(Purchase.distributor_id))))
+    assert len(by_distributor) == 12
+    assert 0.25 < max(by_distributor.values()) / 2_000 < 0.36
+    assert 0.05 < sum(not row[0] for row in read(store, sa.select(col(Purchase.is_live)))) / 2_000 < 0.11
+    sold = [row[0] for row in read(store, sa.select(col(Purchase.created_at)))]
+    assert min(sold) > UNTIL - timedelta(days=732)
+    assert max(sold) < UNTIL
+    half = UNTIL - timedelta(days=365)
+    assert sum(at > half for at in sold) > 1.2 * sum(at < half for at in sold)
+    weekdays = Counter(clock.lagos_day(at).weekday() for at in sold)
+    assert weekdays[6] < weekdays[0] / 2
+    states = {row[0] for row in read(store, sa.select(col(Submission.state)))}
+    assert {"delegated", "accepted", "queued"} <= states
+    sources = {row[0] for row in read(store, sa.select(col(Purchase.request_source)))}
+    assert sources == {"api", "desk", "bulk"}
+    assert written.renewals > 200
+    assert 700 < written.customers < 1_500
+
+
+def test_claims_stand_in_every_status(store: Store) -> None:
+    write(store, purchases=2_000)
+    assert {row[0] for row in read(store, sa.select(col(Claim.claim_status)))} == set(claim_rules.CLAIM_STATUSES)
+    reasons = {row[0] for row in read(store, sa.select(col(Claim.decline_reason)))}
+    assert reasons <= {*claim_rules.DECLINE_REASONS, claim_rules.NOT_DECLINED}
+    flags = {flag for row in read(store, sa.select(col(Claim.flags))) for flag in row[0]}
+    assert flags <= set(claim_rules.FLAGS)
+
+
+def test_product_that_is_no_longer_sold_was_sold_in_the_first_year(store: Store) -> None:
+    write(store, purchases=600)
+    query = sa.select(col(Purchase.created_at)).join(Product, col(Product.id) == col(Purchase.product_id))
+    sold = [row[0] for row in read(store, query.where(col(Product.active).is_(False)))]
+    assert sold
+    assert max(sold) < UNTIL - timedelta(days=364)
+
+
+def test_next_sale_gets_the_next_number(store: Store, partner: Partner) -> None:
+    write(store)
+    for cover in shelf.COVERS:
+        selling.sell(store, partner, cover)
+    with store.reading(Scope.system()) as session:
+        assert checking.faults(session) == []
+
+
+def test_policy_of_the_demonstration_can_be_renewed_for_what_it_cost(store: Store) -> None:
+    write(store, purchases=600)
+    renewed = set()
+    with clock.frozen(UNTIL), store.writing(Scope.system()) as session:
+        for policy, total in session.execute(_due()).all():
+            start_on, ends_on = clock.lagos_day(policy.start_at), clock.lagos_day(policy.expiration_at)
+            if policy.product_id in renewed or not window(start_on, ends_on, {}).holds(clock.today()):
+                continue
+            seller = Seller(distributor_id=policy.distributor_id, is_live=policy.is_live, actor="tests")
+            assert money.to_minor(renewals.renew(session, policy.id, seller).price.total) == total
+            renewed.add(policy.product_id)
+        assert len(renewed) > 8
+        assert checking.faults(session) == []
+
+
+def _due() -> Any:
+    """Policies of renewable products in their first term, with what was paid for them."""
+    return (
+        sa.select(Policy, col(Purchase.total_minor))
+        .join(Purchase, col(Purchase.id) == col(Policy.purchase_id))
+        .join(Product, col(Product.id) == col(Policy.product_id))
+        .where(col(Product.renewable), col(Policy.version) == 1, col(Policy.activated))
+        .order_by(col(Policy.created_at))
+    )
+
+
+def test_submitted_data_can_be_read_again_by_its_cover(store: Store) -> None:
+    write(store)
+    for policy, product in read(
+        store, sa.select(Policy, Product).join(Product, col(Product.id) == col(Policy.product_id))
+    ):
+        cover = shelf.cover_of(product.prefix, product.route_name)
+        if cover is None:
+            continue
+        submitted = personal.restored(policy.submitted, policy.sealed, "submitted")
+        with clock.frozen(policy.created_at):
+            request = requests.read(cover.request, submitted)
+        assert cover.plate(request) == policy.plate_key
+        assert cover.twin(request) == policy.twin_key
+        assert request.first_name == policy.first_name
+
+
+def test_certificates_of_the_demonstration_open(store: Store) -> None:
+    write(store)
+    codes = [row[0] for row in read(store, sa.select(col(Policy.certificate_code))) if row[0]]
+    with store.reading(Scope.system()) as session:
+        for code in codes[::20]:
+            assert certificates.by_code(session, code).policy_number
+
+
+def test_accounts_can_sign_in_and_are_added_once(store: Store) -> None:
+    write(store)
+    password = settings().demo_password.get_secret_value()
+    for _ in range(2):
+        with store.writing(Scope.system()) as session:
+            demonstration.add_accounts(session)
+    with store.reading(Scope.system()) as session:
+        for account in demonstration.ACCOUNTS:
+            assert staff.check_password(session, account.email, password)
+    saved = read(store, sa.text("SELECT count(*) FROM audit_entry WHERE action = 'staff saved'"))
+    assert saved[0][0] == len(demonstration.ACCOUNTS)

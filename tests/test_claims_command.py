@@ -1,0 +1,88 @@
+"""`coverdesk claims move`: the service of the screen as a command, which fails when it is refused (contract C5, C7)."""
+
+import sys
+from collections.abc import Iterator
+from uuid import UUID
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from core import cli, clock
+from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
+from core.services import staff
+from core.store.engine import Store
+from core.store.scope import Scope
+from tests.conftest import Partner
+from tests.services.claim_office import Office
+from tests.services.test_lodging import NOON
+
+
+@pytest.fixture(autouse=True)
+def still() -> Iterator[None]:
+    with clock.frozen(NOON):
+        yield
+
+
+@pytest.fixture
+def office(store: Store, partner: Partner) -> Office:
+    return Office(store, partner)
+
+
+def run(claim_id: UUID | str, to: str, *options: str, by: str = "bola@x.example", version: int = 1) -> Result:
+    told = ["claims", "move", str(claim_id), "--to", to, "--by", by, "--version", str(version), *options]
+    return CliRunner().invoke(cli.app, told)
+
+
+def test_claim_goes_from_pending_to_paid_by_command(office: Office) -> None:
+    claim_id, sade = office.lodge(), "Sade@x.example"
+    moved = run(claim_id, "Approved", "--amount", "75000", "--note", "Complete", by=sade)
+    assert moved.exit_code == 0
+    assert moved.stdout.replace("\n", "") == f"{claim_id} is Approved now, at version 2"
+    assert run(claim_id, "Offer sent", "--amount", "70000.50", version=2).exit_code == 0
+    assert run(claim_id, "Offer accepted", version=3).exit_code == 0
+    assert run(claim_id, "Paid", "--payment-reference", "TRF-1", version=4).exit_code == 0
+    claim = office.claim(claim_id)
+    assert (claim.claim_status, claim.offer_amount_minor, claim.payment_reference) == ("Paid", 7_000_050, "TRF-1")
+    assert office.log(claim_id)[-1].actor == "staff bola@x.example"
+
+
+def test_claim_is_declined_by_command(office: Office) -> None:
+    claim_id = office.lodge()
+    assert run(claim_id, "Declined", "--reason", "documents-missing", "--note", "None came").exit_code == 0
+    assert office.claim(claim_id).decline_reason == "documents missing"
+
+
+def test_refused_command_fails_and_changes_nothing(office: Office) -> None:
+    claim_id = office.lodge()
+    for answer, kind in (
+        (run(claim_id, "Viewed", version=2), StaleVersion),
+        (run(claim_id, "Paid", "--payment-reference", "R"), StateForbids),
+        (run(claim_id, "Approved"), InvalidInput),
+        (run(claim_id, "Approved", "--amount", "much"), InvalidInput),
+        (run(claim_id, "Viewed", by="funmi@x.example"), NotAllowed),
+        (run(claim_id, "Viewed", by="nobody@x.example"), NotFound),
+        (run(UUID(int=1), "Viewed"), NotFound),
+        (run("no-id", "Viewed"), InvalidInput),
+    ):
+        assert answer.exit_code != 0
+        assert isinstance(answer.exception, kind)
+    assert office.claim(claim_id).version == 1
+
+
+def test_conflict_ends_with_one_and_tells_the_version_of_now(
+    office: Office, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    claim_id = office.lodge()
+    told = ["coverdesk", "claims", "move", str(claim_id), "--to", "Viewed", "--by", "ada@x.example", "--version", "7"]
+    monkeypatch.setattr(sys, "argv", told)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 1
+    assert "it is Pending now, at version 1" in " ".join(capsys.readouterr().err.split())
+
+
+def test_disabled_officer_moves_nothing(office: Office) -> None:
+    claim_id = office.lodge()
+    with office.store.writing(Scope.system()) as session:
+        staff.disable(session, "bola@x.example", actor="tests")
+    assert isinstance(run(claim_id, "Viewed").exception, NotFound)

@@ -1,0 +1,276 @@
+"""The screen of one policy: what it shows, what may be done to it, and what happens when two people do it at once."""
+
+from decimal import Decimal
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import sqlalchemy as sa
+from streamlit.testing.v1 import AppTest
+
+from core import clock
+from core.covers import credit_life, insurer_a, insurer_f
+from core.errors import StateForbids
+from core.services import policy_changes, policy_states
+from core.services.buying import Sale
+from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import AuditEntry, Policy, Refund, Renewal
+from core.ui import policy_actions
+from tests.conftest import Partner
+from tests.services.selling import sell
+from tests.ui.conftest import Screen, press, texts
+
+PAGE = "policies/policy.py"
+ACTIONS = {"Activate", "Decline", "Cancel policy", "Renew"}
+
+
+@pytest.fixture
+def pending(store: Store, partner: Partner) -> Sale:
+    return sell(store, partner, insurer_a.COMPREHENSIVE, is_live=True)
+
+
+@pytest.fixture
+def active(store: Store, partner: Partner) -> Sale:
+    return sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
+
+
+def opened(screen: Screen, policy_id: Any, *roles: str, **query: str) -> AppTest:
+    """The screen of a policy."""
+    at = screen(*(roles or ("operations",)), **query)
+    at.switch_page(PAGE)
+    at.query_params["id"] = str(policy_id)
+    at.run()
+    assert not at.exception
+    return at
+
+
+def actions(at: AppTest) -> set[str]:
+    return {button.label for button in at.button} & ACTIONS
+
+
+def confirm(at: AppTest) -> AppTest:
+    done: AppTest = at.button(key="policy.confirm").click().run()
+    assert not done.exception
+    return done
+
+
+def stage(store: Store, sale: Sale) -> str:
+    with store.reading(Scope.system()) as session:
+        return policy_states.of(session, sale.policy_id).stage
+
+
+def count(store: Store, table: Any) -> int:
+    with store.reading(Scope.system()) as session:
+        return int(session.execute(sa.select(sa.func.count()).select_from(table)).scalar_one())
+
+
+def elsewhere(store: Store, partner: Partner, sale: Sale, verb: Any, **given: Any) -> None:
+    """Somebody else changes the policy meanwhile."""
+    with store.writing(partner.scope(is_live=True)) as session:
+        verb(session, sale.policy_id, actor="a colleague", expected_version=1, **given)
+
+
+def test_a_policy_shows_its_facts_its_certificate_and_its_log(screen: Screen, active: Sale) -> None:
+    at = opened(screen, active.policy_id)
+    said = texts(at)
+    meta = active.policy["meta"]
+    assert f"{meta['policy_number']} :green-badge[In force]" in at.title[0].value.replace("\\", "")
+    code = str(meta["certificate_url"]).rpartition("/")[2].removesuffix(".pdf")
+    assert any(f'"/certificates/{code}.pdf#' in html.proto.body for html in at.get("html"))
+    assert "Policy sold" in said
+    assert "Personal numbers show their last four" in said
+    assert {"Premium", "With the insurer"} & {metric.label for metric in at.metric} == {"Premium"}
+
+
+def test_personal_numbers_are_masked(screen: Screen, store: Store, partner: Partner) -> None:
+    sale = sell(store, partner, credit_life.CREDIT_LIFE, is_live=True, bvn="22345678901")
+    shown = str([table.value for table in opened(screen, sale.policy_id).table])
+    assert "22345678901" not in shown
+    assert "https://" not in shown
+
+
+@pytest.mark.parametrize(("id_", "said"), [("nonsense", "has to be a UUID"), ("", "has to be a UUID")])
+def test_an_address_that_names_no_policy_says_so(screen: Screen, store: Store, id_: str, said: str) -> None:
+    assert said in opened(screen, id_).error[0].value
+
+
+def test_an_unknown_policy_and_one_of_the_other_mode_are_not_found(screen: Screen, active: Sale) -> None:
+    assert "Policy not found" in opened(screen, uuid4()).error[0].value
+    assert "Policy not found" in opened(screen, active.policy_id, mode="test").error[0].value
+
+
+def test_only_the_allowed_actions_are_offered(
+    screen: Screen, store: Store, partner: Partner, pending: Sale, active: Sale
+) -> None:
+    assert actions(opened(screen, pending.policy_id)) == {"Activate", "Decline", "Cancel policy"}
+    assert actions(opened(screen, active.policy_id)) == {"Cancel policy", "Renew"}
+    elsewhere(store, partner, active, policy_changes.cancel, reason="sold it", by_insurer=False)
+    assert actions(opened(screen, active.policy_id)) == set()
+
+
+def test_claims_may_look_and_not_act(screen: Screen, pending: Sale) -> None:
+    at = opened(screen, pending.policy_id, "claims")
+    assert at.title
+    assert actions(at) == set()
+    assert not [link for link in at.get("page_link") if link.proto.label == "Open the purchase"]
+
+
+def test_finance_has_no_policy_screen(screen: Screen) -> None:
+    with pytest.raises(ValueError, match="policy"):
+        screen("finance").switch_page(PAGE)
+
+
+def test_activating_takes_the_insurers_number(screen: Screen, store: Store, pending: Sale) -> None:
+    at = press(opened(screen, pending.policy_id), "Activate")
+    at.text_input(key="policy.number").set_value("ACC/CM/11/26/HQ/77")
+    confirm(at)
+    assert "active as ACC/CM/11/26/HQ/77" in texts(at)
+    assert "In force" in at.title[0].value
+    assert actions(at) >= {"Cancel policy"}
+    assert stage(store, pending) == "In force"
+
+
+def test_wrong_dates_are_said_beside_them_and_nothing_is_lost(screen: Screen, store: Store, pending: Sale) -> None:
+    at = press(opened(screen, pending.policy_id), "Activate")
+    at.text_input(key="policy.number").set_value("N/1")
+    at.date_input(key="policy.expiration_on").set_value(clock.add_months(clock.today(), 60))
+    confirm(at)
+    assert "no premium, no cover" in texts(at)
+    assert at.text_input(key="policy.number").value == "N/1"
+    assert stage(store, pending) == "Pending"
+
+
+def test_cancelling_shows_the_refund_first_and_gives_back_that(screen: Screen, store: Store, active: Sale) -> None:
+    at = press(opened(screen, active.policy_id), "Cancel policy")
+    by_customer = next(metric.value for metric in at.metric if metric.label == "Goes back")
+    at.button_group(key="policy.by").set_value("The insurer").run()
+    by_insurer = next(metric.value for metric in at.metric if metric.label == "Goes back")
+    assert (by_customer, by_insurer) == ("₦13,500.00", "₦15,000.00")
+    assert at.button(key="policy.confirm").label == f"Cancel and give back {by_insurer}"
+    at.text_area(key="policy.reason").set_value("Wrong vehicle")
+    confirm(at)
+    assert f"cancelled; {by_insurer} goes back" in texts(at)
+    assert "Cancelled" in at.title[0].value
+    with store.reading(Scope.system()) as session:
+        assert session.execute(sa.select(Refund.amount_minor, Refund.reason)).one() == (1_500_000, "Wrong vehicle")
+
+
+def test_a_reason_is_needed(screen: Screen, store: Store, active: Sale) -> None:
+    at = confirm(press(opened(screen, active.policy_id), "Cancel policy"))
+    assert "Must be said" in texts(at)
+    assert stage(store, active) == "In force"
+
+
+def test_declining_gives_everything_back(screen: Screen, store: Store, pending: Sale) -> None:
+    at = press(opened(screen, pending.policy_id), "Decline")
+    at.text_area(key="policy.reason").set_value("Too old")
+    confirm(at)
+    assert "declined" in at.success[0].value
+    assert stage(store, pending) == "Declined"
+
+
+def test_a_renewal_too_early_says_when(screen: Screen, store: Store, active: Sale) -> None:
+    at = press(opened(screen, active.policy_id), "Renew")
+    assert "can be renewed from" in at.info[0].value
+    assert not [button for button in at.button if button.key == "policy.confirm"]
+    assert count(store, Renewal) == 0
+
+
+def test_a_renewal_shows_its_price_and_then_its_term(screen: Screen, store: Store, partner: Partner) -> None:
+    with clock.frozen(clock.midnight(clock.add_months(clock.today(), -11))):
+        sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
+    at = press(opened(screen, sale.policy_id), "Renew")
+    assert at.button(key="policy.confirm").label == "Renew for ₦15,000.00"
+    confirm(at)
+    assert "renewed for ₦15,000.00" in texts(at)
+    assert "| Renewal |" in texts(at)
+    assert count(store, Renewal) == 1
+
+
+def test_a_second_click_acts_once(screen: Screen, store: Store, active: Sale) -> None:
+    """The run of the first click may be stopped after the commit: the next one must find its answer."""
+    at = press(opened(screen, active.policy_id), "Cancel policy")
+    hand = at.session_state["policy.open"].hand
+    given = {"reason": "Sold the car", "by_insurer": False, "expected": Decimal("13500.00")}
+    assert policy_actions.cancel(hand, **given) == policy_actions.cancel(hand, **given)
+    assert count(store, Refund) == 1
+    with pytest.raises(StateForbids, match="done already"):
+        policy_actions.cancel(hand, **{**given, "reason": "Another reason"})
+    assert "cannot be cancelled" in texts(at.run())
+
+
+def test_a_refund_that_changed_since_it_was_shown_is_not_given(screen: Screen, store: Store, active: Sale) -> None:
+    at = press(opened(screen, active.policy_id), "Cancel policy")
+    hand = at.session_state["policy.open"].hand
+    with pytest.raises(StateForbids, match=r"refund has changed to ₦13,500\.00"):
+        policy_actions.cancel(hand, reason="Sold it", by_insurer=False, expected=Decimal("13500.01"))
+    assert stage(store, active) == "In force"
+    assert count(store, Refund) == 0
+
+
+def test_somebody_elses_change_is_said_and_nothing_typed_is_lost(
+    screen: Screen, store: Store, partner: Partner, pending: Sale
+) -> None:
+    at = press(opened(screen, pending.policy_id), "Cancel policy")
+    at.text_area(key="policy.reason").set_value("Changed their mind")
+    elsewhere(store, partner, pending, policy_changes.activate)
+    confirm(at)
+    assert "Somebody else changed this policy" in at.warning[0].value
+    assert "In force" in at.warning[0].value
+    assert at.text_area(key="policy.reason").value == "Changed their mind"
+    assert count(store, Refund) == 0
+    confirm(at)
+    assert stage(store, pending) == "Cancelled"
+
+
+def test_an_action_that_somebody_else_has_ruled_out_is_not_offered_again(
+    screen: Screen, store: Store, partner: Partner, pending: Sale
+) -> None:
+    at = press(opened(screen, pending.policy_id), "Decline")
+    at.text_area(key="policy.reason").set_value("Too old")
+    elsewhere(store, partner, pending, policy_changes.activate)
+    confirm(at)
+    assert "Nothing of yours was written" in at.warning[0].value
+    assert [area.value for area in at.text_area] == ["Too old"]
+    press(at, "Close and look at it")
+    assert actions(at) >= {"Cancel policy"}
+    assert stage(store, pending) == "In force"
+
+
+def test_an_open_dialog_does_not_follow_to_another_policy(screen: Screen, pending: Sale, active: Sale) -> None:
+    at = press(opened(screen, pending.policy_id), "Decline")
+    at.query_params["id"] = str(active.policy_id)
+    at.run()
+    assert not [button for button in at.button if button.key == "policy.confirm"]
+
+
+def test_changes_are_written_down_with_the_person(screen: Screen, store: Store, active: Sale) -> None:
+    at = press(opened(screen, active.policy_id), "Cancel policy")
+    at.text_area(key="policy.reason").set_value("Sold the car")
+    confirm(at)
+    with store.reading(Scope.system()) as session:
+        actors = session.execute(sa.select(AuditEntry.actor).where(AuditEntry.action == "policy cancelled")).scalars()
+        assert list(actors) == ["staff somebody@coverdesk.example"]
+    assert "Policy cancelled" in texts(at)
+
+
+def test_a_probable_duplicate_is_pointed_out(screen: Screen, store: Store, partner: Partner) -> None:
+    first, second = (sell(store, partner, credit_life.CREDIT_LIFE, is_live=True) for _ in range(2))
+    at = opened(screen, second.policy_id)
+    assert str(first.policy_id) in at.warning[0].value
+
+
+def test_a_policy_without_a_certificate_says_so(screen: Screen, pending: Sale) -> None:
+    at = opened(screen, pending.policy_id)
+    assert "follows when the policy is activated" in texts(at)
+    assert not at.get("html")
+
+
+def test_a_beneficiary_is_told_apart(screen: Screen, store: Store, partner: Partner) -> None:
+    sale = sell(store, partner, insurer_f.COVERS[0], is_live=True)
+    buyer = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True, email="buyer@example.com")
+    with store.writing(Scope.system()) as session:
+        bought_by = session.get_one(Policy, buyer.policy_id).customer_id
+        session.get_one(Policy, sale.policy_id).buyer_id = bought_by
+    assert "Beneficiary" in str([line.value for line in opened(screen, sale.policy_id).text])
