@@ -99,8 +99,10 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("COVERDESK_FILES_URL", str(tmp_path / "files"))
     settings_module.settings.cache_clear()
     engine.store.cache_clear()
-    yield engine.store()
-    engine.store().close()
+    made = engine.store()
+    yield made
+    for each in (made, engine.store()):
+        each.close()
     engine.store.cache_clear()
     settings_module.settings.cache_clear()
     if server is not None:

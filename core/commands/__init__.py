@@ -1,1 +1,3 @@
 """The commands of `coverdesk`, a file for each subject."""
+
+ACTOR = "command line"

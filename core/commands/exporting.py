@@ -55,7 +55,9 @@ def export_purchases(
     tally = _write(order, out)
     total = money.shown(tally.sum_minor)
     err.print(
-        f"{tally.rows:,} purchases, {total}; SHA-256 {tally.sha256}; receipt {order.id}", highlight=False, soft_wrap=True
+        f"{tally.rows:,} purchases, {total}; SHA-256 {tally.sha256}; receipt {order.id}",
+        highlight=False,
+        soft_wrap=True,
     )
 
 

@@ -6,12 +6,15 @@ from core.services import certificate_pdf, certificates
 from core.store.engine import reading
 from core.ui import frame
 
+# In a block, as the page may draw it again and a script shares its names with the others.
 _VIEWER = """<div id="certificate-viewer"></div>
 <script>
-const frame = document.createElement("iframe");
-frame.src = "{address}#navpanes=0&view=FitH"; frame.title = "Certificate";
-frame.style.cssText = "width: 100%; height: 640px; border: 0; border-radius: 0.4rem";
-document.getElementById("certificate-viewer").replaceChildren(frame);
+{{
+  const frame = document.createElement("iframe");
+  frame.src = "{address}#navpanes=0&view=FitH"; frame.title = "Certificate";
+  frame.style.cssText = "width: 100%; height: 640px; border: 0; border-radius: 0.4rem";
+  document.getElementById("certificate-viewer").replaceChildren(frame);
+}}
 </script>"""
 
 

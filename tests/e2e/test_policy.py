@@ -10,7 +10,7 @@ from core.services import buying, policy_states
 from core.services.buying import Sale, Seller
 from core.store.scope import Scope
 from tests.covers import shipped
-from tests.e2e.conftest import Desk, Visit
+from tests.e2e.conftest import Desk, Visit, settled
 
 PLATE = "KJA-417-QX"
 
@@ -29,9 +29,12 @@ def found(page: Page, text: str) -> None:
     page.get_by_label("Find", exact=True).fill(text)
     page.keyboard.press("Enter")
     expect(page.get_by_text("1 policy · sold all time")).to_be_visible()
-    table = page.get_by_test_id("stDataFrame").bounding_box()
-    assert table
-    page.mouse.click(table["x"] + 30, table["y"] + 50)
+    settled(page)
+    table = page.get_by_test_id("stDataFrame")
+    table.locator("canvas").first.wait_for()
+    place = table.bounding_box()
+    assert place
+    page.mouse.click(place["x"] + 30, place["y"] + 50)
     page.wait_for_url("**/policy?id=*")
 
 

@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from core.services import checking
-from core.store import demo, shelving
+from core.store import demo, schema, shelving
 from core.store.engine import Store
 from core.store.scope import Scope
 
@@ -22,7 +22,7 @@ def faults(store: Store) -> list[str]:
 @pytest.fixture
 def portfolio(store: Store) -> Store:
     """A store with some months of everything."""
-    demo.write(store, purchases=400, seed=3, until=UNTIL)
+    demo.write(store, purchases=250, seed=3, until=UNTIL)
     return store
 
 
@@ -36,7 +36,7 @@ def nothing(_: Store) -> list[str]:
 
 def test_empty_store_and_demonstration_hold(store: Store) -> None:
     assert faults(store) == []
-    demo.write(store, purchases=400, seed=3, until=UNTIL)
+    demo.write(store, purchases=250, seed=3, until=UNTIL)
     assert faults(store) == []
 
 
@@ -69,6 +69,41 @@ def test_empty_store_and_demonstration_hold(store: Store) -> None:
             "audit chain",
         ),
         (nothing, "UPDATE daybook_line SET sold_minor = sold_minor + 1", "daybook"),
+        (
+            drop_trigger("purchase_amounts", "purchase"),
+            "UPDATE purchase SET mca_profit_minor = mca_profit_minor - 1 WHERE mca_profit_minor > 0",
+            "purchases whose parts are not those of their total",
+        ),
+        (
+            drop_trigger("renewal_amounts", "renewal"),
+            "UPDATE renewal SET distributor_profit_minor = distributor_profit_minor - 1",
+            "renewals whose parts are not those of their total",
+        ),
+        (
+            nothing,
+            "UPDATE policy SET expiration_at = activation_at WHERE id IN (SELECT policy_id FROM renewal)",
+            "policies that do not end with their last term",
+        ),
+        (
+            nothing,
+            "UPDATE renewal SET previous_expiration_at = '2020-01-01 00:00:00.000000' WHERE start_at ="
+            " (SELECT max(start_at) FROM renewal WHERE policy_id = (SELECT policy_id FROM renewal"
+            " GROUP BY policy_id ORDER BY count(*) DESC LIMIT 1))",
+            "renewals that do not follow the term before them",
+        ),
+        (
+            nothing,
+            "UPDATE renewal SET customer_id = (SELECT customer_id FROM policy WHERE policy.id <> renewal.policy_id"
+            " AND policy.customer_id <> renewal.customer_id LIMIT 1)",
+            "renewals that differ from their policy",
+        ),
+        (nothing, "UPDATE claim SET is_live = NOT is_live", "claims that differ from their policy"),
+        (nothing, "UPDATE customer SET is_live = NOT is_live", "policies of another distributor's customer"),
+        (
+            nothing,
+            "UPDATE policy SET cancelled_at = NULL, declined_at = NULL",
+            "refunds of policies that never ended",
+        ),
     ],
 )
 def test_each_fault_is_named(portfolio: Store, first: Callable[[Store], list[str]], sabotage: str, words: str) -> None:
@@ -87,3 +122,35 @@ def test_missing_and_changed_files_are_named(portfolio: Store) -> None:
     shelving.remove(codes[0])
     shelving.path_of(codes[1]).write_bytes(b"something else")
     assert {f"file {codes[0]} is missing", f"file {codes[1]} was changed"} <= set(faults(portfolio))
+
+
+def test_summary_counts_what_was_checked(portfolio: Store) -> None:
+    with portfolio.reading(Scope.system()) as session:
+        checked = checking.check(session)
+    assert checked.holds
+    assert checked.counts["purchases"] == checked.counts["policies"] == 250
+    assert checked.version == schema.newest()
+    assert checked.database.startswith("SQLite 3." if portfolio.is_sqlite else "PostgreSQL ")
+    assert str(checked).endswith("Everything holds.")
+
+
+def test_store_of_another_version_is_named(store: Store) -> None:
+    with store.engine.execution_options(write=True).begin() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0001'")
+    assert any("stands at version 0001" in fault for fault in faults(store))
+
+
+def test_row_that_points_to_nothing_is_named(portfolio: Store) -> None:
+    """On PostgreSQL the database itself keeps such rows from coming to be."""
+    if not portfolio.is_sqlite:
+        return
+    connection = portfolio.engine.raw_connection()
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA foreign_keys=OFF")
+    cursor.execute("DELETE FROM certificate")
+    cursor.execute("DELETE FROM policy WHERE id IN (SELECT id FROM policy ORDER BY id LIMIT 1)")
+    cursor.execute("PRAGMA foreign_keys=ON")
+    connection.close()
+    found = faults(portfolio)
+    assert any("1 purchases without a policy" in fault for fault in found)
+    assert any("points to nothing in policy" in fault for fault in found)

@@ -1,0 +1,53 @@
+"""`coverdesk keys`: API keys of distributors."""
+
+import sys
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from core import clock
+from core.commands import ACTOR
+from core.services import keys
+from core.store import engine
+from core.store.scope import Scope
+
+app = typer.Typer(help="API keys of distributors.", no_args_is_help=True)
+out = Console()
+
+
+@app.command("issue")
+def issue_key(
+    distributor: Annotated[str, typer.Option(help="The distributor's name; made when it is new.")],
+    mode: Annotated[str, typer.Option(help="test or live.")],
+    name: Annotated[str, typer.Option(help="What the key is for.")] = "issued by command",
+) -> None:
+    """Print a new key, and only the key; it cannot be shown again."""
+    if mode not in {"test", "live"}:
+        raise typer.BadParameter("must be test or live", param_hint="--mode")
+    with engine.writing(Scope.system()) as session:
+        distributor_id = keys.distributor_named(session, distributor)
+        key = keys.issue(session, distributor_id=distributor_id, is_live=mode == "live", name=name, actor=ACTOR)
+    sys.stdout.write(key + "\n")
+
+
+@app.command("list")
+def list_keys() -> None:
+    """Show every key without the key itself."""
+    with engine.reading(Scope.system()) as session:
+        found = keys.all_keys(session)
+    table = Table("id", "distributor", "mode", "name", "key", "last used", "revoked")
+    for key in found:
+        used, revoked = clock.in_lagos(key.last_used_at), clock.in_lagos(key.revoked_at)
+        mode = "live" if key.is_live else "test"
+        table.add_row(str(key.id), key.distributor, mode, key.name, key.hint, used, revoked)
+    out.print(table)
+
+
+@app.command("revoke")
+def revoke_key(id_or_key: Annotated[str, typer.Argument(help="The id of the key, or the key.")]) -> None:
+    """End a key; it stops working within a second."""
+    with engine.writing(Scope.system()) as session:
+        revoked = keys.revoke(session, id_or_key, actor=ACTOR)
+    out.print(f"Revoked {revoked}")

@@ -1,0 +1,91 @@
+"""`coverdesk init`, `demo`, `serve`, `api`, `check`: making a store, serving it, and auditing it."""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+import uvicorn
+from rich.console import Console
+from rich.progress import Progress
+
+from core.services import catalogue, checking, demonstration
+from core.settings import ROOT, UnreadableSetting, settings
+from core.store import demo as portfolio
+from core.store import engine, schema
+from core.store.scope import Scope
+
+out, err = Console(), Console(stderr=True)
+Host = Annotated[str, typer.Option(help="Address to listen on.")]
+Port = Annotated[int, typer.Option(help="Port to listen on.")]
+
+
+def init() -> None:
+    """Create or migrate the store and load the catalogue; safe to repeat."""
+    settings().secret()
+    schema.migrate(engine.store())
+    with engine.writing(Scope.system()) as session:
+        new = catalogue.load(session)
+    out.print(f"The store stands at version {schema.version(engine.store())}; {new} catalogue records are new.")
+
+
+def demo(
+    purchases: Annotated[int, typer.Option(min=1, help="How many purchases.")] = 20_000,
+    seed: Annotated[int, typer.Option(help="The same seed writes the same business.")] = 1,
+) -> None:
+    """Write a labelled demonstration portfolio; safe to repeat."""
+    init()
+    with Progress(console=err, transient=True) as progress:
+        task = progress.add_task("Writing two years of business", total=purchases)
+        written = portfolio.write(
+            engine.store(), purchases=purchases, seed=seed, progress=lambda n: progress.update(task, completed=n)
+        )
+    out.print(str(written), highlight=False)
+    if settings().demo:
+        with engine.writing(Scope.system()) as session:
+            demonstration.add_accounts(session)
+
+
+def serve(host: Host = "127.0.0.1", port: Port = 8501) -> None:
+    """Serve screens and API in one process."""
+    _refuse_unsafe()
+    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.address", host]
+    command += ["--server.port", str(port)]
+    _say_where(host, port)
+    sys.stdout.flush()
+    os.chdir(ROOT)
+    os.execv(sys.executable, command)  # noqa: S606 - our own interpreter, our own arguments
+
+
+def api(host: Host = "127.0.0.1", port: Port = 8502, workers: Annotated[int, typer.Option(min=1)] = 1) -> None:
+    """Serve the API alone, in as many processes as wanted (PostgreSQL for more than one)."""
+    _refuse_unsafe()
+    if workers > 1 and engine.store().is_sqlite:
+        raise UnreadableSetting("COVERDESK_DATABASE_URL: more than one worker needs PostgreSQL")
+    engine.store().close()
+    uvicorn.run("core.api.app:app", host=host, port=port, workers=workers, log_level="warning", access_log=False)
+
+
+def check() -> None:
+    """Audit the whole store; exit code 1 when anything does not hold."""
+    with engine.reading(Scope.system()) as session:
+        faults = checking.faults(session)
+    for fault in faults:
+        err.print(f"[red]✗[/] {fault}", highlight=False, soft_wrap=True)
+    if faults:
+        raise typer.Exit(1)
+    out.print("[green]✓[/] Everything holds.")
+
+
+def _refuse_unsafe() -> None:
+    settings().refuse_unsafe()
+    if schema.version(engine.store()) != schema.newest():
+        raise UnreadableSetting("COVERDESK_DATABASE_URL: this store has another version, run `coverdesk init`")
+
+
+def _say_where(host: str, port: int) -> None:
+    out.print(f"\nCoverdesk is at [bold]http://{host}:{port}[/]  (the API at /v1, its page at /v1/docs)")
+    if settings().demo:
+        out.print(f"Demonstration sign-ins, password [bold]{settings().demo_password.get_secret_value()}[/]:")
+        for account in demonstration.ACCOUNTS:
+            out.print(f"  {account.email}  ({account.role})", highlight=False)

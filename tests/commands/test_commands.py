@@ -1,0 +1,138 @@
+"""What an operator types: answers, refusals and exit codes."""
+
+import csv
+import io
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from core.cli import main
+from core.services import keys, staff
+from core.settings import settings
+from core.store import demo, engine
+from core.store.engine import Store
+from core.store.scope import Scope
+from tests.conftest import Partner
+
+UNTIL = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def _forget() -> None:
+    """Let the next look at settings and store be a fresh one, as in another process."""
+    if engine.store.cache_info().currsize:
+        engine.store().close()
+    engine.store.cache_clear()
+    settings.cache_clear()
+
+
+def coverdesk(*words: str, stdin: str = "", **environment: str) -> Ended:
+    """One command, as `coverdesk` runs it; the store is the one that the environment names."""
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        patch.setattr("sys.argv", ["coverdesk", *words])
+        patch.setattr("sys.stdin", io.StringIO(stdin))
+        _forget()
+        try:
+            main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        finally:
+            _forget()
+    return Ended(code, out.getvalue(), err.getvalue())
+
+
+def test_init_makes_a_store_from_nothing_and_can_be_repeated(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'new' / 'store.db'}"
+    first, second = (coverdesk("init", COVERDESK_DATABASE_URL=url) for _ in range(2))
+    assert (first.returncode, second.returncode) == (0, 0), first.stderr
+    assert "0 catalogue records are new" in second.stdout
+    assert coverdesk("check", COVERDESK_DATABASE_URL=url).stdout.strip() == "✓ Everything holds."
+
+
+def test_issued_key_is_the_only_line_and_works(store: Store) -> None:
+    answer = coverdesk("keys", "issue", "--distributor", "Corner Shop", "--mode", "live")
+    assert answer.returncode == 0, answer.stderr
+    (key,) = answer.stdout.splitlines()
+    with store.reading(Scope.system()) as session:
+        assert keys.authenticate(session, key).is_live
+    assert key not in coverdesk("keys", "list").stdout
+    assert coverdesk("keys", "revoke", key).returncode == 0
+    assert coverdesk("keys", "revoke", "cd_live_unknown").returncode == 1
+
+
+def test_staff_is_added_with_a_password_from_standard_input(store: Store) -> None:
+    words = ("staff", "add", "ada@example.com", "--role", "finance", "--role", "claims")
+    assert coverdesk(*words, stdin="too short\n").returncode == 1
+    assert coverdesk(*words, stdin="a long enough password\n").returncode == 0
+    with store.reading(Scope.system()) as session:
+        assert staff.person_named(session, "ada@example.com").roles == ("claims", "finance")
+    assert coverdesk("staff", "disable", "ada@example.com").returncode == 0
+    assert coverdesk("staff", "disable", "nobody@example.com").returncode == 1
+
+
+def test_export_is_whole_and_sums_to_its_last_line(store: Store, tmp_path: Path) -> None:
+    demo.write(store, purchases=300, seed=5, until=UNTIL)
+    target = tmp_path / "march.csv"
+    answer = coverdesk("export", "purchases", "--from", "2026-03-01", "--to", "2026-10-31", "--out", str(target))
+    assert answer.returncode == 0, answer.stderr
+    rows = list(csv.DictReader(io.StringIO(target.read_text())))
+    assert rows
+    total = sum(Decimal(row["total"]) for row in rows)
+    parts = sum(Decimal(row[n]) for row in rows for n in ("provider_share", "mca_profit", "distributor_profit"))
+    assert total == parts
+    assert f"{len(rows):,} purchases, ₦{total:,.2f};" in answer.stderr
+    assert [path.name for path in tmp_path.glob("*march*")] == ["march.csv"]
+
+
+def test_export_refuses_a_selection_that_cannot_be_meant(store: Store) -> None:
+    for words in (("--from", "2026-02-30"), ("--provider", "nobody")):
+        answer = coverdesk("export", "purchases", *words)
+        assert (answer.returncode, answer.stdout) == (1, "")
+        assert "must be" in answer.stderr
+
+
+def test_check_names_a_fault_and_fails(store: Store, partner: Partner) -> None:
+    with store.engine.execution_options(write=True).begin() as connection:
+        connection.exec_driver_sql("UPDATE audit_head SET position = position + 1 WHERE position > 0")
+    answer = coverdesk("check")
+    assert answer.returncode == 1
+    assert "audit chain" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("environment", "words"),
+    [
+        ({"COVERDESK_RATE_LIMIT": "many"}, "COVERDESK_RATE_LIMIT"),
+        ({"COVERDESK_SECRET_KEY": "short"}, "COVERDESK_SECRET_KEY: must be at least 32 random characters"),
+        ({"COVERDESK_SECRET_KEY": ""}, "COVERDESK_SECRET_KEY: must be set"),
+    ],
+)
+@pytest.mark.parametrize("command", ["serve", "api"])
+def test_server_refuses_an_unsafe_or_unreadable_setting_by_name(
+    store: Store, command: str, environment: dict[str, str], words: str
+) -> None:
+    answer = coverdesk(command, **environment)
+    assert answer.returncode == 2
+    assert words in answer.stderr
+    assert "Traceback" not in answer.stderr
+
+
+def test_server_refuses_a_store_of_another_version(tmp_path: Path) -> None:
+    answer = coverdesk("api", COVERDESK_DATABASE_URL=f"sqlite:///{tmp_path / 'empty.db'}")
+    assert answer.returncode == 2
+    assert "run `coverdesk init`" in answer.stderr
