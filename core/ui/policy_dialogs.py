@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 import streamlit as st
 
@@ -11,7 +10,7 @@ from core import clock
 from core.covers.cover import Price
 from core.errors import StateForbids
 from core.services.policy_detail import PolicyDetail
-from core.services.policy_states import Action
+from core.services.policy_states import Action, PolicyState
 from core.services.staff import Person
 from core.ui import frame, policy_actions, policy_attempts, prices, words
 from core.ui.policy_actions import Hand
@@ -66,7 +65,7 @@ def _draw() -> None:
     if attempt is None:
         st.rerun()
     if attempt.now is not None:
-        _say_stale(attempt)
+        _say_stale(attempt.action, attempt.now)
     if attempt.now is None or attempt.action in attempt.now.actions:
         _ask(attempt)
     if attempt.refusal:
@@ -80,22 +79,28 @@ def _ask(attempt: Attempt) -> None:
         st.info(f"{words.plain(str(error))}.", icon=":material/event_busy:")
 
 
-def _say_stale(attempt: Attempt) -> None:
+def _say_stale(action: Action, now: PolicyState) -> None:
     """What was typed stays, and is confirmed again on the policy as it is now."""
-    assert attempt.now is not None  # noqa: S101 - asked by the caller
     st.warning(
-        f"Somebody else changed this policy while you had it open: it is now {words.badge(attempt.now.stage)}."
+        f"Somebody else changed this policy while you had it open: it is now {words.badge(now.stage)}."
         " Nothing of yours was written.",
         icon=":material/sync_problem:",
     )
-    if attempt.action not in attempt.now.actions:
+    if action not in now.actions:
         if reason := st.session_state.get(_REASON):
             st.text_area("What you typed", reason, disabled=True, key="policy.typed")
         st.button("Close and look at it", type="primary", on_click=policy_attempts.close)
 
 
-def _confirm(label: str, act: Callable[[Hand], str], *, type: Any = "primary") -> None:  # noqa: A002 - the framework's word
-    st.button(label, type=type, width="stretch", key="policy.confirm", on_click=policy_attempts.carry_out, args=(act,))
+def _confirm(label: str, act: Callable[[Hand], str]) -> None:
+    st.button(
+        label,
+        type="primary",
+        width="stretch",
+        key="policy.confirm",
+        on_click=policy_attempts.carry_out,
+        args=(act,),
+    )
 
 
 def _ask_activate(_: Hand) -> None:

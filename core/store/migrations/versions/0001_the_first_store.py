@@ -254,6 +254,29 @@ def upgrade() -> None:
     with op.batch_alter_table('staff_session', schema=None) as batch_op:
         batch_op.create_index(batch_op.f('ix_staff_session_staff_id'), ['staff_id'], unique=False)
 
+    op.create_table('daybook_line',
+    sa.Column('distributor_id', sa.Uuid(), nullable=False),
+    sa.Column('is_live', sa.Boolean(), nullable=False),
+    sa.Column('grain', sqlmodel.sql.sqltypes.AutoString(length=5), nullable=False),
+    sa.Column('day', sa.Date(), nullable=False),
+    sa.Column('product_id', sa.Uuid(), nullable=False),
+    sa.Column('premium_frequency', sqlmodel.sql.sqltypes.AutoString(length=20), nullable=False),
+    sa.Column('sold', sa.BigInteger(), nullable=False),
+    sa.Column('sold_minor', sa.BigInteger(), nullable=False),
+    sa.Column('sold_mca_minor', sa.BigInteger(), nullable=False),
+    sa.Column('sold_distributor_minor', sa.BigInteger(), nullable=False),
+    sa.Column('renewed', sa.BigInteger(), nullable=False),
+    sa.Column('renewed_minor', sa.BigInteger(), nullable=False),
+    sa.Column('renewed_mca_minor', sa.BigInteger(), nullable=False),
+    sa.Column('renewed_distributor_minor', sa.BigInteger(), nullable=False),
+    sa.Column('refunds', sa.BigInteger(), nullable=False),
+    sa.Column('refunded_minor', sa.BigInteger(), nullable=False),
+    sa.CheckConstraint("grain IN ('day', 'month')", name=op.f('ck_daybook_line_grain')),
+    sa.ForeignKeyConstraint(['distributor_id'], ['distributor.id'], name=op.f('fk_daybook_line_distributor_id')),
+    sa.ForeignKeyConstraint(['product_id'], ['product.id'], name=op.f('fk_daybook_line_product_id')),
+    sa.PrimaryKeyConstraint('is_live', 'grain', 'day', 'product_id', 'distributor_id', 'premium_frequency', name=op.f('pk_daybook_line')),
+    sqlite_with_rowid=False
+    )
     op.create_table('insured_risk',
     sa.Column('product_id', sa.Uuid(), nullable=False),
     sa.Column('risk_hash', sqlmodel.sql.sqltypes.AutoString(length=64), nullable=False),
@@ -298,6 +321,7 @@ def upgrade() -> None:
     sa.Column('product_category_id', sa.Uuid(), nullable=False),
     sa.Column('provider_id', sa.Uuid(), nullable=False),
     sa.Column('batch_id', sa.Uuid(), nullable=False),
+    sa.Column('premium_frequency', sqlmodel.sql.sqltypes.AutoString(length=20), nullable=True),
     sa.Column('discount_code_id', sa.Uuid(), nullable=True),
     sa.Column('total_minor', sa.BigInteger(), nullable=False),
     sa.Column('mca_profit_minor', sa.BigInteger(), nullable=False),
@@ -316,8 +340,8 @@ def upgrade() -> None:
     )
     with op.batch_alter_table('purchase', schema=None) as batch_op:
         batch_op.create_index(batch_op.f('ix_purchase_customer_id_created_at'), ['customer_id', 'created_at'], unique=False)
-        batch_op.create_index(batch_op.f('ix_purchase_distributor_id_is_live_created_at_id'), ['distributor_id', 'is_live', 'created_at', 'id'], unique=False)
-        batch_op.create_index(batch_op.f('ix_purchase_is_live_created_at_id'), ['is_live', 'created_at', 'id'], unique=False)
+        batch_op.create_index(batch_op.f('ix_purchase_distributor_id_is_live_created_at_id_deleted_at'), ['distributor_id', 'is_live', 'created_at', 'id', 'deleted_at'], unique=False)
+        batch_op.create_index(batch_op.f('ix_purchase_is_live_created_at_id_deleted_at'), ['is_live', 'created_at', 'id', 'deleted_at'], unique=False)
 
     op.create_table('policy',
     sa.Column('distributor_id', sa.Uuid(), nullable=False),
@@ -385,12 +409,13 @@ def upgrade() -> None:
         batch_op.create_index(batch_op.f('ix_policy_customer_id_created_at'), ['customer_id', 'created_at'], unique=False)
         batch_op.create_index(batch_op.f('ix_policy_distributor_id_is_live_created_at_id'), ['distributor_id', 'is_live', 'created_at', 'id'], unique=False)
         batch_op.create_index(batch_op.f('ix_policy_email'), ['email'], unique=False)
+        batch_op.create_index('ix_policy_in_force', ['is_live', 'expiration_at', 'created_at', 'activated', 'cancelled_at', 'declined_at', 'deleted_at', 'product_id', 'distributor_id'], unique=False)
         batch_op.create_index(batch_op.f('ix_policy_is_live_created_at_id'), ['is_live', 'created_at', 'id'], unique=False)
-        batch_op.create_index(batch_op.f('ix_policy_is_live_expiration_at'), ['is_live', 'expiration_at'], unique=False)
         batch_op.create_index(batch_op.f('ix_policy_number_key'), ['number_key'], unique=False)
         batch_op.create_index(batch_op.f('ix_policy_phone'), ['phone'], unique=False)
         batch_op.create_index(batch_op.f('ix_policy_plate_key'), ['plate_key'], unique=False)
         batch_op.create_index(batch_op.f('ix_policy_product_id_risk_hash'), ['product_id', 'risk_hash'], unique=False)
+        batch_op.create_index('ix_policy_unusual', ['is_live', 'created_at'], unique=False, sqlite_where=sa.text('(NOT activated OR cancelled_at IS NOT NULL OR declined_at IS NOT NULL)'), postgresql_where=sa.text('(NOT activated OR cancelled_at IS NOT NULL OR declined_at IS NOT NULL)'))
 
     op.create_table('certificate',
     sa.Column('distributor_id', sa.Uuid(), nullable=False),
@@ -525,6 +550,7 @@ def upgrade() -> None:
         batch_op.create_index(batch_op.f('ix_renewal_customer_id_created_at'), ['customer_id', 'created_at'], unique=False)
         batch_op.create_index(batch_op.f('ix_renewal_distributor_id_is_live_created_at_id'), ['distributor_id', 'is_live', 'created_at', 'id'], unique=False)
         batch_op.create_index(batch_op.f('ix_renewal_is_live_created_at_id'), ['is_live', 'created_at', 'id'], unique=False)
+        batch_op.create_index('ix_renewal_terms', ['is_live', 'previous_expiration_at', 'start_at', 'status', 'deleted_at', 'product_id', 'distributor_id'], unique=False)
 
     op.create_table('submission',
     sa.Column('distributor_id', sa.Uuid(), nullable=False),
@@ -579,6 +605,24 @@ def upgrade() -> None:
     )
     with op.batch_alter_table('claim_event', schema=None) as batch_op:
         batch_op.create_index(batch_op.f('ix_claim_event_claim_id'), ['claim_id'], unique=False)
+        batch_op.create_index(batch_op.f('ix_claim_event_is_live_status_created_at'), ['is_live', 'status', 'created_at'], unique=False)
+
+    op.create_table('claim_question',
+    sa.Column('distributor_id', sa.Uuid(), nullable=False),
+    sa.Column('is_live', sa.Boolean(), nullable=False),
+    sa.Column('id', sa.Uuid(), nullable=False),
+    sa.Column('claim_id', sa.Uuid(), nullable=False),
+    sa.Column('staff_id', sa.Uuid(), nullable=False),
+    sa.Column('text', sqlmodel.sql.sqltypes.AutoString(), nullable=False),
+    sa.Column('asked_at', sqlmodel.sql.sqltypes.UTCDateTime(), nullable=False),
+    sa.Column('answered_at', sqlmodel.sql.sqltypes.UTCDateTime(), nullable=True),
+    sa.ForeignKeyConstraint(['claim_id'], ['claim.id'], name=op.f('fk_claim_question_claim_id')),
+    sa.ForeignKeyConstraint(['distributor_id'], ['distributor.id'], name=op.f('fk_claim_question_distributor_id')),
+    sa.ForeignKeyConstraint(['staff_id'], ['staff.id'], name=op.f('fk_claim_question_staff_id')),
+    sa.PrimaryKeyConstraint('id', name=op.f('pk_claim_question'))
+    )
+    with op.batch_alter_table('claim_question', schema=None) as batch_op:
+        batch_op.create_index(batch_op.f('ix_claim_question_claim_id'), ['claim_id'], unique=False)
 
     op.create_table('uploaded_file',
     sa.Column('distributor_id', sa.Uuid(), nullable=False),
@@ -609,7 +653,12 @@ def downgrade() -> None:
         batch_op.drop_index(batch_op.f('ix_uploaded_file_claim_id'))
 
     op.drop_table('uploaded_file')
+    with op.batch_alter_table('claim_question', schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f('ix_claim_question_claim_id'))
+
+    op.drop_table('claim_question')
     with op.batch_alter_table('claim_event', schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f('ix_claim_event_is_live_status_created_at'))
         batch_op.drop_index(batch_op.f('ix_claim_event_claim_id'))
 
     op.drop_table('claim_event')
@@ -622,6 +671,7 @@ def downgrade() -> None:
 
     op.drop_table('submission')
     with op.batch_alter_table('renewal', schema=None) as batch_op:
+        batch_op.drop_index('ix_renewal_terms')
         batch_op.drop_index(batch_op.f('ix_renewal_is_live_created_at_id'))
         batch_op.drop_index(batch_op.f('ix_renewal_distributor_id_is_live_created_at_id'))
         batch_op.drop_index(batch_op.f('ix_renewal_customer_id_created_at'))
@@ -643,26 +693,28 @@ def downgrade() -> None:
 
     op.drop_table('certificate')
     with op.batch_alter_table('policy', schema=None) as batch_op:
+        batch_op.drop_index('ix_policy_unusual', sqlite_where=sa.text('(NOT activated OR cancelled_at IS NOT NULL OR declined_at IS NOT NULL)'), postgresql_where=sa.text('(NOT activated OR cancelled_at IS NOT NULL OR declined_at IS NOT NULL)'))
         batch_op.drop_index(batch_op.f('ix_policy_product_id_risk_hash'))
         batch_op.drop_index(batch_op.f('ix_policy_plate_key'))
         batch_op.drop_index(batch_op.f('ix_policy_phone'))
         batch_op.drop_index(batch_op.f('ix_policy_number_key'))
-        batch_op.drop_index(batch_op.f('ix_policy_is_live_expiration_at'))
         batch_op.drop_index(batch_op.f('ix_policy_is_live_created_at_id'))
+        batch_op.drop_index('ix_policy_in_force')
         batch_op.drop_index(batch_op.f('ix_policy_email'))
         batch_op.drop_index(batch_op.f('ix_policy_distributor_id_is_live_created_at_id'))
         batch_op.drop_index(batch_op.f('ix_policy_customer_id_created_at'))
 
     op.drop_table('policy')
     with op.batch_alter_table('purchase', schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f('ix_purchase_is_live_created_at_id'))
-        batch_op.drop_index(batch_op.f('ix_purchase_distributor_id_is_live_created_at_id'))
+        batch_op.drop_index(batch_op.f('ix_purchase_is_live_created_at_id_deleted_at'))
+        batch_op.drop_index(batch_op.f('ix_purchase_distributor_id_is_live_created_at_id_deleted_at'))
         batch_op.drop_index(batch_op.f('ix_purchase_customer_id_created_at'))
 
     op.drop_table('purchase')
     op.drop_table('product_version')
     op.drop_table('product_block')
     op.drop_table('insured_risk')
+    op.drop_table('daybook_line')
     with op.batch_alter_table('staff_session', schema=None) as batch_op:
         batch_op.drop_index(batch_op.f('ix_staff_session_staff_id'))
 
