@@ -12,7 +12,7 @@ from rich.progress import Progress
 from core.services import catalogue, checking, demonstration
 from core.settings import ROOT, UnreadableSetting, settings
 from core.store import demo as portfolio
-from core.store import engine, schema
+from core.store import engine, schema, statistics
 from core.store.scope import Scope
 
 out, err = Console(), Console(stderr=True)
@@ -40,6 +40,7 @@ def demo(
         written = portfolio.write(
             engine.store(), purchases=purchases, seed=seed, progress=lambda n: progress.update(task, completed=n)
         )
+    statistics.refresh(engine.store())
     out.print(str(written), highlight=False)
     if settings().demo:
         with engine.writing(Scope.system()) as session:

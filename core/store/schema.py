@@ -11,6 +11,7 @@ from alembic.script import ScriptDirectory
 from sqlmodel import SQLModel
 
 import core.store.tables  # noqa: F401 - metadata is complete once it is imported
+from core.store import statistics
 from core.store.engine import Store
 
 _HERE = Path(__file__).parent / "migrations"
@@ -27,17 +28,7 @@ def migrate(store: Store) -> None:
     """Run every migration that this store has not seen, in one transaction."""
     with store.engine.execution_options(write=True).begin() as connection:
         command.upgrade(_config(connection), "head")
-    if store.is_sqlite:
-        _measure(store)
-
-
-def _measure(store: Store) -> None:
-    """Have SQLite count what its indexes hold, of tables that have grown since (PostgreSQL does so by itself).
-
-    Without it, SQLite takes the index of the mode to find one policy by its number, and so reads them all.
-    """
-    with store.engine.execution_options(write=True).begin() as connection:
-        connection.exec_driver_sql("PRAGMA optimize=0x10002")
+    statistics.refresh(store)
 
 
 def draft(store: Store, message: str) -> None:

@@ -1,0 +1,39 @@
+"""What the database knows of how many rows an index leaves, so that it takes the right one."""
+
+import json
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from core.store.engine import Store
+
+# As SQLite measured them on a portfolio of 20,000 purchases; `ANALYZE` writes the same three columns.
+_MEASURED = Path(__file__).with_suffix(".json")
+
+
+def refresh(store: Store) -> None:
+    """Measure what has grown; a table that is still empty gets the figures of a store in use.
+
+    Without figures, SQLite takes the index of the distributor to find one policy by its number or its
+    risk, and so reads them all: a store that grows from empty would become slower with every sale.
+    """
+    with store.engine.execution_options(write=True).begin() as connection:
+        if not store.is_sqlite:
+            connection.exec_driver_sql("ANALYZE")
+            return
+        connection.exec_driver_sql("PRAGMA optimize=0x10002")
+        _lend(connection)
+    # A connection reads the figures when it is opened.
+    store.engine.dispose()
+
+
+def _lend(connection: sa.Connection) -> None:
+    measured: dict[str, list[tuple[str, str]]] = {}
+    for table, index, figures in json.loads(_MEASURED.read_text()):
+        measured.setdefault(table, []).append((index, figures))
+    for table, rows in measured.items():
+        if connection.execute(sa.select(sa.literal(1)).select_from(sa.table(table)).limit(1)).first():
+            continue
+        connection.exec_driver_sql("DELETE FROM sqlite_stat1 WHERE tbl = ?", (table,))
+        for index, figures in rows:
+            connection.exec_driver_sql("INSERT INTO sqlite_stat1 VALUES (?, ?, ?)", (table, index, figures))

@@ -1,0 +1,37 @@
+"""The right index from the first row on: a store that grows from empty does not slow down."""
+
+import pytest
+import sqlalchemy as sa
+
+from core.store import statistics
+from core.store.engine import Store
+
+ONE_OF_MINE = "distributor_id = 'd' AND is_live = 1"
+
+
+@pytest.mark.parametrize(
+    ("question", "index"),
+    [
+        (f"SELECT id FROM policy WHERE {ONE_OF_MINE} AND number_key = 'N'", "ix_policy_number_key"),
+        (
+            f"SELECT id FROM policy WHERE {ONE_OF_MINE} AND product_id = 'p' AND risk_hash = 'r'"
+            " AND (expiration_at IS NULL OR expiration_at > 'x') ORDER BY created_at, id LIMIT 1",
+            "ix_policy_product_id_risk_hash",
+        ),
+        (f"SELECT id FROM policy WHERE {ONE_OF_MINE} AND customer_id = 'c'", "ix_policy_customer_id_created_at"),
+        (f"SELECT id FROM purchase WHERE {ONE_OF_MINE} AND id = 'x'", "sqlite_autoindex_purchase_1"),
+        (f"SELECT id FROM purchase WHERE {ONE_OF_MINE} ORDER BY created_at DESC, id DESC LIMIT 10", "ix_purchase_dist"),
+        (f"SELECT id FROM claim_event WHERE {ONE_OF_MINE} AND claim_id = 'c'", "ix_claim_event_claim_id"),
+    ],
+)
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_sqlite_finds_one_row_by_its_own_index_in_an_empty_store(store: Store, question: str, index: str) -> None:
+    statistics.refresh(store)
+    with store.engine.connect() as connection:
+        plan = " ".join(row.detail for row in connection.execute(sa.text(f"EXPLAIN QUERY PLAN {question}")))
+    assert index in plan
+
+
+def test_refreshing_again_changes_nothing(store: Store) -> None:
+    statistics.refresh(store)
+    statistics.refresh(store)
