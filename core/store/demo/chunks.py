@@ -1,6 +1,6 @@
 """The demonstration in pieces: each is made in memory and then written whole, or not at all."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -26,6 +26,16 @@ from core.store.tables_sales import NumberCounter
 _SMALLEST, _LARGEST, _PIECES = 2_500, 20_000, 20
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """What a demonstration is made of: its mark, who sells, what, and who decides claims."""
+
+    mark: Mark
+    sellers: Sequence[Seller]
+    offers: Sequence[Offer]
+    desk: Sequence[Officer]
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """What one transaction writes; `upto` purchases are in the store after it."""
@@ -37,13 +47,14 @@ class Chunk:
     upto: int
 
 
-def chunks(mark: Mark, sellers: Sequence[Seller], offers: Sequence[Offer], desk: Sequence[Officer]) -> Iterator[Chunk]:
+def chunks(plan: Plan) -> Generator[Chunk]:
     """Every chunk in the order of time; always cut at the same sales, so that writing can go on after a crash."""
+    mark = plan.mark
     until, thrown = mark.until, dice(mark.seed, "sales")
     log, specimens = Log(dice(mark.seed, "log")), Specimens(thrown, days.begins_at(until))
-    people, market = People(thrown, until), Market(thrown, sellers, offers, until)
+    people, market = People(thrown, until), Market(thrown, plan.sellers, plan.offers, until)
     counting = Counting(thrown, market, people, until)
-    losses = Losses(thrown, desk, purchases=mark.purchases, until=until)
+    losses = Losses(thrown, plan.desk, purchases=mark.purchases, until=until)
     moments = days.instants(dice(mark.seed, "days"), purchases=mark.purchases, until=until)
     size, upto = min(_LARGEST, max(_SMALLEST, mark.purchases // _PIECES)), 0
     while batch := list(islice(moments, size)):

@@ -13,15 +13,18 @@ from core.store.tables_figures import MEASURES
 
 _LAGOS = timedelta(hours=1)
 _PLACE = {name: place for place, name in enumerate(MEASURES)}
-_NOTHING = [0] * len(MEASURES)
 Sums = defaultdict[tuple[Any, ...], list[int]]
+
+
+def _nothing() -> list[int]:
+    return [0] * len(MEASURES)
 
 
 class Figures:
     """Sums of one chunk by day, mode, product, distributor and instalment."""
 
     def __init__(self) -> None:
-        self.days = Sums(_NOTHING.copy)
+        self.days: Sums = defaultdict(_nothing)
 
     def add(self, at: datetime, purchase: Values, **measures: int) -> None:
         """Count something that happened to a purchase at an instant."""
@@ -35,7 +38,7 @@ class Figures:
 
 def pour_figures(session: ScopedSession, figures: Figures) -> None:
     """Add the sums to the daybook, in the session's transaction."""
-    months = Sums(_NOTHING.copy)
+    months: Sums = defaultdict(_nothing)
     for (day, *keys), sums in figures.days.items():
         month = months[day.replace(day=1), *keys]
         month[:] = map(sum, zip(month, sums, strict=True))

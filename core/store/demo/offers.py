@@ -69,9 +69,14 @@ class Offer:
     renewable: bool
     split: Splitting
     rates: Rates
-    cover: Cover[Any] | None
+    endpoint: tuple[str, str]
     until: datetime
     made: list[Variant] = field(default_factory=list)
+
+    @property
+    def cover(self) -> Cover[Any] | None:
+        """The cover that sells it; none for what is no longer sold."""
+        return shelf.cover_of(*self.endpoint)
 
     def variant(self, dice: Random) -> Variant:
         """A request for this product; after enough different ones they come again."""
@@ -82,11 +87,10 @@ class Offer:
         return self.made[-1]
 
     def _new_variant(self, dice: Random) -> Variant:
-        if self.cover is None:
+        cover = self.cover
+        if cover is None:
             return variants.device(self.rates, dice, split=self.split)
-        return variants.priced(
-            self.cover, self.rates, dice, title=self.title, product_id=self.product_id, split=self.split
-        )
+        return variants.priced(cover, self.rates, dice, title=self.title, product_id=self.product_id, split=self.split)
 
 
 def on_the_shelf(session: ScopedSession, until: datetime) -> list[Offer]:
@@ -128,6 +132,6 @@ def _offer(product: Product, version: ProductVersion, provider: Provider, until:
         renewable=product.renewable,
         split=partial(money.split, mca_bp=version.mca_commission_bp, distributor_bp=version.distributor_commission_bp),
         rates=rates,
-        cover=shelf.cover_of(product.prefix, product.route_name),
+        endpoint=(product.prefix, product.route_name),
         until=until,
     )

@@ -1,9 +1,7 @@
 """Writes the demonstration: two years of believable business that end now, the same for the same seed."""
 
-import gc
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,13 +11,14 @@ from sqlmodel import SQLModel
 from core import clock
 from core.errors import StateForbids
 from core.store.demo import days, marker
-from core.store.demo.chunks import Chunk, chunks, write_chunk
+from core.store.demo.chunks import Chunk, Plan, chunks, write_chunk
 from core.store.demo.dice import dice
 from core.store.demo.log import chain
+from core.store.demo.maker import made_elsewhere, uncollected
 from core.store.demo.marker import Mark
-from core.store.demo.offers import Offer, on_the_shelf
+from core.store.demo.offers import on_the_shelf
 from core.store.demo.rows import Rows, pour
-from core.store.demo.sellers import Officer, Seller, enlist, officers
+from core.store.demo.sellers import enlist, officers
 from core.store.engine import Store
 from core.store.scope import Scope, ScopedSession
 from core.store.tables_claims import Claim
@@ -27,6 +26,8 @@ from core.store.tables_parties import Customer
 from core.store.tables_sales import Policy, Purchase, Renewal
 
 Progress = Callable[[int], object]
+# A second interpreter needs some seconds to start.
+_WORTH_A_PROCESS = 100_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,17 +59,16 @@ def write(
     demonstration or business of its own; nothing is written then.
     """
     with store.writing(Scope.system()) as session:
-        mark, sellers, offers, desk = _begin(session, purchases=purchases, seed=seed, until=until or clock.now())
+        plan = _begin(session, purchases=purchases, seed=seed, until=until or clock.now())
         done = _count(session, Purchase)
-    if not mark.written:
-        _write(store, chunks(mark, sellers, offers, desk), done, progress or (lambda _: None))
+    if not plan.mark.written:
+        with uncollected(), closing(_pieces(plan)) as pieces:
+            _write(store, pieces, done, progress or (lambda _: None))
     with store.reading(Scope.system()) as session:
-        return _summary(session, mark)
+        return _summary(session, plan.mark)
 
 
-def _begin(
-    session: ScopedSession, *, purchases: int, seed: int, until: datetime
-) -> tuple[Mark, list[Seller], list[Offer], list[Officer]]:
+def _begin(session: ScopedSession, *, purchases: int, seed: int, until: datetime) -> Plan:
     """Mark the store, and enlist who sells and who decides; all of it is there already when it was begun before."""
     log = marker.begin(session, Mark(purchases=purchases, seed=seed, until=until, written=False))
     rows = Rows()
@@ -84,37 +84,21 @@ def _begin(
     sellers, desk = enlist(session, keys, thrown, began), officers(session, thrown, began)
     if log is not None:
         pour(session, keys)
-    return mark, sellers, offers, desk
+    return Plan(mark=mark, sellers=sellers, offers=offers, desk=desk)
+
+
+def _pieces(plan: Plan) -> Generator[Chunk]:
+    """The chunks; for a large demonstration they are made by another process while this one writes."""
+    return made_elsewhere(plan) if plan.mark.purchases >= _WORTH_A_PROCESS else chunks(plan)
 
 
 def _write(store: Store, pieces: Iterable[Chunk], done: int, progress: Progress) -> None:
-    """Write what is missing; while one chunk is written, the next is made."""
-    waiting: Future[None] | None = None
-    with _without_collecting(), ThreadPoolExecutor(1) as writer:
-        for chunk in pieces:
-            if waiting is not None:
-                waiting.result()
-            progress(chunk.upto)
-            waiting = writer.submit(_commit, store, chunk) if chunk.upto > done else None
-    if waiting is not None:
-        waiting.result()
-
-
-@contextmanager
-def _without_collecting() -> Iterator[None]:
-    """Rows by the million hold no cycles, and looking for some takes a tenth of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-def _commit(store: Store, chunk: Chunk) -> None:
-    with store.writing(Scope.system()) as session:
-        write_chunk(session, chunk)
+    """Write what is missing, one transaction for each chunk."""
+    for chunk in pieces:
+        if chunk.upto > done:
+            with store.writing(Scope.system()) as session:
+                write_chunk(session, chunk)
+        progress(chunk.upto)
 
 
 def _summary(session: ScopedSession, mark: Mark) -> Summary:

@@ -127,7 +127,7 @@ class Counting:
 
     def _source(self, seller: Seller, offer: Offer, *, is_live: bool) -> str:
         drawn = self.dice.random()
-        if is_live and seller.kind is LENDER and offer.group == "credit life" and drawn < _IN_BULK:
+        if is_live and seller.kind == LENDER and offer.group == "credit life" and drawn < _IN_BULK:
             return "bulk"
         return "desk" if is_live and drawn > 1 - _AT_THE_DESK else "api"
 
