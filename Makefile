@@ -4,8 +4,9 @@ V := .venv
 UV = $(shell command -v uv 2>/dev/null || echo $(V)/bin/uv)
 PURCHASES ?= 20000
 PORT ?= 8501
+PYTEST = $(V)/bin/python -m pytest -n auto --dist worksteal
 
-.PHONY: run setup test check format format-check e2e bench crash lock help
+.PHONY: run setup test check format format-check e2e bench fuzz lock help
 
 help:
 	@echo "make run    the working app with a demonstration portfolio on http://127.0.0.1:$(PORT)"
@@ -27,7 +28,7 @@ run: setup
 	@COVERDESK_DEMO=true $(V)/bin/coverdesk serve --port $(PORT)
 
 test: setup
-	@$(V)/bin/python -m pytest
+	@$(PYTEST)
 
 e2e: setup
 	@$(V)/bin/python -m pytest -m browser
@@ -37,7 +38,7 @@ check: setup
 	@$(V)/bin/ruff check .
 	@$(V)/bin/mypy
 	@$(V)/bin/lint-imports
-	@$(V)/bin/python -m pytest
+	@$(PYTEST)
 
 format: setup
 	@$(V)/bin/ruff check --fix .
@@ -47,8 +48,13 @@ format-check: setup
 	@$(V)/bin/ruff format --check .
 	@$(V)/bin/ruff check .
 
+# Ratios to hand-written SQL on the same data; COVERDESK_BENCH_PURCHASES sets the size.
 bench: setup
 	@$(V)/bin/python -m tests.bench
+
+# Every operation fuzzed with 20,000 cases; the ordinary suite tries some 2,000.
+fuzz: setup
+	@COVERDESK_FUZZ_CASES=20000 $(V)/bin/python -m pytest tests/api/test_fuzz.py
 
 lock:
 	@$(UV) pip compile --universal --generate-hashes --no-emit-index-url --no-header --group dev pyproject.toml -o requirements.lock

@@ -52,6 +52,8 @@ def serve(host: Host = "127.0.0.1", port: Port = 8501) -> None:
     _refuse_unsafe()
     command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.address", host]
     command += ["--server.port", str(port)]
+    # Links that nobody configured lead to where we listen.
+    os.environ.setdefault("COVERDESK_BASE_URL", f"http://{host}:{port}")
     _say_where(host, port)
     sys.stdout.flush()
     os.chdir(ROOT)
