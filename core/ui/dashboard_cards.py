@@ -13,7 +13,7 @@ from core.services.breakdowns import Breakdown, Grain, Series, Slice
 from core.services.choices import DIMENSIONS, Dimension
 from core.services.figures import Summary
 from core.services.windows import Window
-from core.ui import charts, sales_filters
+from core.ui import address, charts, sales_filters
 from core.ui.charts import Chart
 from core.ui.sales_filters import LABELS, Asked
 
@@ -137,7 +137,7 @@ def _choice(name: str, label: str, options: dict[Any, str] | Any, value: str) ->
         required=True,
         format_func=lambda key: options[key],
         label_visibility="collapsed",
-        on_change=lambda: sales_filters.change({name: [st.session_state[name]]}),
+        on_change=lambda: address.change({name: [st.session_state[name]]}),
     )
 
 

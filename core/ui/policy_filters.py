@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import streamlit as st
 
@@ -10,7 +9,7 @@ from core.errors import InvalidInput
 from core.services import policy_search
 from core.services.choices import Choices
 from core.services.filters import CustomerType, SalesFilter
-from core.ui import forms, periods, sales_filters, words
+from core.ui import address, forms, periods, sales_filters, words
 from core.ui.sales_filters import Asked
 
 DEFAULT = periods.ALL
@@ -48,13 +47,13 @@ class Search:
 def read(names: Choices) -> Search:
     """What the address asks for; a word that a filter does not know is left out of it."""
     asked = sales_filters.read(names, default=DEFAULT)
-    text, force, role = (st.query_params.get(name, "") for name in ("find", "force", "role"))
+    text = st.query_params.get("find", "")
     return Search(
         text=text.strip(),
         fault=_fault(text),
         asked=asked,
-        force=force if force in _FORCE else None,
-        role=next((known for known in _ROLES if known == role), None),
+        force=address.one_of("force", _FORCE),
+        role=address.one_of("role", _ROLES),
     )
 
 
@@ -68,15 +67,12 @@ def _fault(text: str) -> str | None:
 
 def draw(search: Search, names: Choices) -> None:
     """The box that finds any of them, then what narrows."""
-    st.session_state["find"] = search.text
-    st.text_input(
+    address.search_box(
+        "find",
         "Find",
-        key="find",
-        type="search",
-        max_chars=policy_search.LONGEST,
+        text=search.text,
         placeholder="Policy number, plate, customer name, e-mail or phone",
-        autocomplete="off",
-        on_change=lambda: sales_filters.change({"find": _given(st.session_state["find"].strip())}),
+        longest=policy_search.LONGEST,
     )
     if search.fault:
         st.markdown(forms.complaint(search.fault))
@@ -84,28 +80,11 @@ def draw(search: Search, names: Choices) -> None:
         st.caption(f"Looked for as {_kinds(search.text)}.")
     with st.grid(4, min_column_width=170, gap="xsmall"):
         sales_filters.draw_members(search.asked, names, "provider", "product")
-        _choice("force", "In force", _FORCE, search.force)
-        _choice("role", "Customer is", _ROLES, search.role)
+        address.choice("force", "In force", _FORCE, chosen=search.force)
+        address.choice("role", "Customer is", _ROLES, chosen=search.role)
     sales_filters.draw_period(search.asked, offer=list(periods.NAMES), default=DEFAULT, also_narrowed=search.own)
 
 
 def _kinds(text: str) -> str:
     kinds = [words.plain(kind) for kind in policy_search.kinds_of(policy_search.tidied(text))]
     return " or ".join([", ".join(kinds[:-1]), kinds[-1]] if len(kinds) > 1 else kinds)
-
-
-def _choice(name: str, label: str, options: Mapping[Any, str], chosen: str | None) -> None:
-    st.session_state[name] = chosen
-    st.selectbox(
-        label,
-        list(options),
-        key=name,
-        index=None,
-        format_func=lambda option: options[option],
-        placeholder="All",
-        on_change=lambda: sales_filters.change({name: _given(st.session_state[name])}),
-    )
-
-
-def _given(value: str | None) -> list[str]:
-    return [value] if value else []

@@ -1,12 +1,8 @@
-"""The filters of the sales screens. The address holds their whole state: a link shows the same again.
-
-Each run reads the address, puts what it says into the widgets, and a widget that is changed writes the
-address; nothing is remembered elsewhere.
-"""
+"""The filters of the sales screens: period, members of a dimension, source and e-mail, all from the address."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 from uuid import UUID
 
 import streamlit as st
@@ -17,7 +13,7 @@ from core.services.choices import DIMENSIONS, Choices, Dimension
 from core.services.selection import NAMES as PARAMETERS
 from core.services.selection import Selection
 from core.services.windows import EARLIEST, Window
-from core.ui import frame, periods
+from core.ui import address, frame, periods
 
 LABELS: Mapping[Dimension, str] = {
     "provider": "Insurer",
@@ -32,7 +28,7 @@ PLURALS: Mapping[Dimension, str] = {
     "distributor": "distributors",
 }
 SOURCES = {"api": "API", "desk": "Desk", "bulk": "Bulk upload"}
-_PERIOD, _PAGE = "period", "page"
+_PERIOD = "period"
 _USUAL_DAYS = 30
 
 
@@ -57,20 +53,13 @@ class Asked:
 
 def read(names: Choices, *, default: str, offer: Sequence[str] = tuple(periods.NAMES)) -> Asked:
     """What the address asks for; when that cannot be meant, say why, offer the way back, and end the page."""
-    address = {name: st.query_params.get_all(name) for name in (*PARAMETERS, _PERIOD)}
+    given = address.values(*PARAMETERS, _PERIOD)
     try:
-        selection = Selection.read(address)
+        selection = Selection.read(given)
         _refuse_unknown(selection, names)
-        return _with_period(selection, address[_PERIOD], default, offer)
+        return _with_period(selection, given[_PERIOD], default, offer)
     except InvalidInput as error:
-        _way_back(error.faults)
-
-
-def _way_back(faults: Sequence[FieldFault]) -> NoReturn:
-    lines = "\n".join(f"- `{fault.field}` {fault.message}" for fault in faults)
-    st.error(f"The address asks for something that cannot be shown:\n{lines}", icon=":material/link_off:")
-    st.button("Start again without filters", icon=":material/restart_alt:", type="primary", on_click=reset)
-    st.stop()
+        address.way_back(error.faults)
 
 
 def _refuse_unknown(selection: Selection, names: Choices) -> None:
@@ -102,31 +91,15 @@ def _with_period(selection: Selection, given: Sequence[str], default: str, offer
     return Asked(period, window, selection.within(window))
 
 
-def change(parameters: Mapping[str, Sequence[str]], *, keep_page: bool = False) -> None:
-    """Write parameters into the address; empty ones leave it. A new selection starts on its first page."""
-    if not keep_page:
-        st.query_params.pop(_PAGE, None)
-    for name, values in parameters.items():
-        if values:
-            st.query_params[name] = list(values)
-        else:
-            st.query_params.pop(name, None)
-
-
-def reset() -> None:
-    """Take every filter out of the address, and leave the mode."""
-    st.query_params.from_dict(frame.mode_query())
-
-
 def toggle(dimension: Dimension, member: UUID | str) -> None:
     """Narrow the page to one member of a dimension, or let it go when it is the one chosen already."""
     chosen = st.query_params.get_all(dimension)
-    change({dimension: [] if chosen == [str(member)] else [str(member)]})
+    address.change({dimension: [] if chosen == [str(member)] else [str(member)]})
 
 
 def narrow_to_days(window: Window) -> None:
     """Narrow the page to some days."""
-    change({"period": [], "from": [str(window.start)], "to": [str(window.last)]})
+    address.change({"period": [], "from": [str(window.start)], "to": [str(window.last)]})
 
 
 def draw_period(asked: Asked, *, offer: Sequence[str], default: str, also_narrowed: bool = False) -> None:
@@ -149,7 +122,7 @@ def draw_period(asked: Asked, *, offer: Sequence[str], default: str, also_narrow
         if asked.period == periods.CUSTOM:
             _day("from", "From", asked.selection.first)
             _day("to", "To (included)", asked.selection.last)
-        _draw_reset(shown=also_narrowed or asked.narrowed or asked.period != default)
+        address.reset_button(shown=also_narrowed or asked.narrowed or asked.period != default)
 
 
 def _period_changed(asked: Asked) -> None:
@@ -157,7 +130,7 @@ def _period_changed(asked: Asked) -> None:
     if period == periods.CUSTOM:
         narrow_to_days(asked.window or periods.window_of("30d", clock.today()))
     else:
-        change({"period": [period], "from": [], "to": []})
+        address.change({"period": [period], "from": [], "to": []})
 
 
 def _day(name: str, label: str, value: Any) -> None:
@@ -171,38 +144,26 @@ def _day(name: str, label: str, value: Any) -> None:
         max_value=max(clock.today(), value or clock.today()),
         format="DD/MM/YYYY",
         width=150,
-        on_change=lambda: change({name: [str(st.session_state[key])] if st.session_state[key] else []}),
+        on_change=lambda: address.change({name: [str(st.session_state[key])] if st.session_state[key] else []}),
     )
 
 
 def draw_members(asked: Asked, names: Choices, *dimensions: Dimension) -> None:
     """A pick list for each dimension, to be placed in a row."""
     for dimension in dimensions:
-        st.session_state[dimension] = [str(key) for key in asked.selection.members(dimension)]
-        called = {str(key): name for key, name in names.names[dimension].items()}
-        st.multiselect(
+        address.choices(
+            dimension,
             LABELS[dimension],
-            list(called),
-            key=dimension,
-            format_func=lambda key, called=called: called.get(key, key),
-            placeholder=f"All {PLURALS[dimension]}",
-            on_change=_picked,
-            args=(dimension,),
+            {str(key): name for key, name in names.names[dimension].items()},
+            chosen=[str(key) for key in asked.selection.members(dimension)],
+            anything=f"All {PLURALS[dimension]}",
         )
 
 
 def draw_sources(asked: Asked, known: Mapping[str, str] = SOURCES) -> None:
     """A pick list of where requests came from."""
-    st.session_state["source"] = list(asked.selection.source)
-    st.multiselect(
-        "Request source",
-        list(dict.fromkeys([*known, *asked.selection.source])),
-        key="source",
-        format_func=lambda key: known.get(key, key),
-        placeholder="All sources",
-        on_change=_picked,
-        args=("source",),
-    )
+    options = {source: known.get(source, source) for source in (*known, *asked.selection.source)}
+    address.choices("source", "Request source", options, chosen=asked.selection.source, anything="All sources")
 
 
 def draw_email(asked: Asked) -> None:
@@ -213,20 +174,7 @@ def draw_email(asked: Asked) -> None:
         key="email",
         placeholder="name@example.com",
         autocomplete="off",
-        on_change=lambda: change({"email": [st.session_state["email"].strip()] if st.session_state["email"] else []}),
-    )
-
-
-def _picked(name: str) -> None:
-    change({name: st.session_state[name]})
-
-
-def _draw_reset(*, shown: bool) -> None:
-    st.button(
-        "Reset",
-        icon=":material/restart_alt:",
-        type="tertiary",
-        on_click=reset,
-        disabled=not shown,
-        help="Take every filter away and show the usual period.",
+        on_change=lambda: address.change(
+            {"email": [st.session_state["email"].strip()] if st.session_state["email"] else []}
+        ),
     )

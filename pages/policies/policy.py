@@ -7,19 +7,9 @@ from core.errors import InvalidInput, NotFound
 from core.services import policy_detail
 from core.services.policy_detail import PolicyDetail
 from core.store.engine import reading
-from core.ui import facts, frame, policy_cards, policy_dialogs, words
+from core.ui import facts, frame, policy_cards, policy_dialogs, tables, words
 
 SEARCH = "policies/search.py"
-BACK = "policies_address"
-
-
-def way_back() -> None:
-    st.page_link(
-        SEARCH,
-        label="Back to the search",
-        icon=":material/arrow_back:",
-        query_params=st.session_state.get(BACK, frame.mode_query()),
-    )
 
 
 def found() -> PolicyDetail | None:
@@ -72,7 +62,7 @@ def details(policy: PolicyDetail) -> None:
 
 
 person = frame.require("operations", "claims")
-way_back()
+tables.back_link("policies", SEARCH, "Back to the search")
 policy = found()
 if policy is None:
     st.stop()

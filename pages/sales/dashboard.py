@@ -8,7 +8,7 @@ from core.services.choices import choices
 from core.services.figures import Summary
 from core.services.windows import Window
 from core.store.engine import reading
-from core.ui import dashboard_cards, frame, periods, sales_filters, tiles, words
+from core.ui import address, dashboard_cards, frame, periods, sales_filters, tiles, words
 from core.ui.sales_filters import Asked
 
 DEFAULT = "30d"
@@ -51,7 +51,7 @@ def sum_of_parts(asked: Asked, summary: Summary) -> None:
 def nothing_sold(asked: Asked) -> None:
     if asked.narrowed:
         st.info("Nothing was sold in this selection.", icon=":material/filter_alt_off:")
-        st.button("Start again without filters", on_click=sales_filters.reset, type="primary")
+        st.button("Start again without filters", on_click=address.reset, type="primary")
     else:
         first = ", or record a first sale under Buy" if person.may("operations") else ""
         st.info(
@@ -60,7 +60,7 @@ def nothing_sold(asked: Asked) -> None:
             icon=":material/rocket_launch:",
         )
         if asked.period != "1y":
-            st.button("Show the last year", on_click=sales_filters.change, args=({"period": ["1y"]},), type="primary")
+            st.button("Show the last year", on_click=address.change, args=({"period": ["1y"]},), type="primary")
 
 
 person = frame.require("operations", "finance")

@@ -7,19 +7,9 @@ from core.errors import InvalidInput, NotFound
 from core.services import sale_detail
 from core.services.sale_detail import SaleDetail
 from core.store.engine import reading
-from core.ui import facts, frame, sales_filters, words
+from core.ui import facts, frame, sales_filters, tables, words
 
 PURCHASES, POLICY = "sales/purchases.py", "policies/policy.py"
-BACK = "purchases_address"
-
-
-def way_back() -> None:
-    st.page_link(
-        PURCHASES,
-        label="Back to the purchases",
-        icon=":material/arrow_back:",
-        query_params=st.session_state.get(BACK, frame.mode_query()),
-    )
 
 
 def found() -> SaleDetail | None:
@@ -95,7 +85,7 @@ def origin(sale: SaleDetail) -> None:
 
 
 person = frame.require("operations", "finance")
-way_back()
+tables.back_link("purchases", PURCHASES, "Back to the purchases")
 sale = found()
 if sale is None:
     st.stop()

@@ -55,6 +55,7 @@ def server() -> Iterator[str]:
     """The API behind a real socket, for clients that bring their own transport; answers its address."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
+        listening.listen()  # from here on a client waits for the answer, however late the thread starts
         running = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off"))
         thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
         thread.start()

@@ -53,7 +53,7 @@ def test_dashboard_to_purchases_to_csv_is_one_number(visit: Visit, desk: Desk) -
     with desk.store.reading(Scope.staff(is_live=True)) as session:
         window = Window.of_days(selection.first, selection.last)
         taken = figures.summary(session, window, selection.wanted).current.takings
-    expect(page.locator(".st-key-purchases_total")).to_contain_text(money.shown(taken.sold_minor))
+    expect(page.locator(".st-key-selection_total")).to_contain_text(money.shown(taken.sold_minor))
 
     file = downloaded(page, "Export CSV")
     content = Path(file.path()).read_bytes()

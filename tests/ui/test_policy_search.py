@@ -17,7 +17,7 @@ from core.services.paging import Paging
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import Policy
-from core.ui import policy_grid
+from core.ui import tables
 from tests.conftest import Partner
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, press, texts
@@ -182,7 +182,7 @@ def test_nothing_found_offers_the_way_back(screen: Screen, sales: tuple[Sale, Sa
 def test_a_filter_changed_on_the_screen_goes_back_to_the_first_page(
     screen: Screen, sales: tuple[Sale, Sale], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(policy_grid, "PAGE_SIZE", 1)
+    monkeypatch.setattr(tables, "PAGE_SIZE", 1)
     at = opened(screen, page="2")
     assert rows(at) == ["Ngozi Okafor-Bello"]
     at.selectbox(key="force").set_value("yes").run()

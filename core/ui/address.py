@@ -1,0 +1,123 @@
+"""The address of a screen holds its whole state: filters, order, columns and page. A link shows the same again.
+
+Each run reads the address, puts what it says into the widgets, and a widget that is changed writes the
+address; nothing is remembered elsewhere.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+import streamlit as st
+
+from core.errors import FieldFault
+from core.ui import frame
+
+_PAGE = "page"
+
+
+def values(*names: str) -> dict[str, list[str]]:
+    """Every value that the address gives each of these names."""
+    return {name: st.query_params.get_all(name) for name in names}
+
+
+def whole() -> dict[str, list[str]]:
+    """Everything that the address says, to come back to it."""
+    return values(*st.query_params)
+
+
+def one_of(name: str, known: Mapping[Any, str]) -> Any:
+    """The value of a parameter if it is a known one, else none."""
+    given = st.query_params.get(name)
+    return next((key for key in known if key == given), None)
+
+
+def change(parameters: Mapping[str, Sequence[str]], *, keep_page: bool = False) -> None:
+    """Write parameters into the address; empty ones leave it. A new selection starts on its first page."""
+    if not keep_page:
+        st.query_params.pop(_PAGE, None)
+    for name, chosen in parameters.items():
+        if chosen:
+            st.query_params[name] = list(chosen)
+        else:
+            st.query_params.pop(name, None)
+
+
+def reset() -> None:
+    """Take every filter out of the address, and leave the mode."""
+    st.query_params.from_dict(frame.mode_query())
+
+
+def page() -> int:
+    """The page that the address asks for; 0 when it asks for none that can be."""
+    given = st.query_params.get(_PAGE, "1")
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 10 else 0
+
+
+def to_page(number: int) -> None:
+    """Go to another page of the same selection."""
+    change({_PAGE: [str(number)] if number > 1 else []}, keep_page=True)
+
+
+def way_back(faults: Sequence[FieldFault]) -> NoReturn:
+    """Say what cannot be meant in an address, offer the way back, and end the page."""
+    lines = "\n".join(f"- `{fault.field}` {fault.message}" for fault in faults)
+    st.error(f"The address asks for something that cannot be shown:\n{lines}", icon=":material/link_off:")
+    st.button("Start again without filters", icon=":material/restart_alt:", type="primary", on_click=reset)
+    st.stop()
+
+
+def search_box(name: str, label: str, *, text: str, placeholder: str, longest: int) -> None:
+    """A box for any words, kept in the address under `name`."""
+    st.session_state[name] = text
+    st.text_input(
+        label,
+        key=name,
+        type="search",
+        max_chars=longest,
+        placeholder=placeholder,
+        autocomplete="off",
+        on_change=lambda: change({name: _given(st.session_state[name].strip())}),
+    )
+
+
+def choice(name: str, label: str, options: Mapping[Any, str], *, chosen: Any, anything: str = "All") -> None:
+    """A pick list of one of some options, or of none."""
+    st.session_state[name] = chosen
+    st.selectbox(
+        label,
+        list(options),
+        key=name,
+        index=None,
+        format_func=lambda option: options[option],
+        placeholder=anything,
+        on_change=lambda: change({name: _given(st.session_state[name])}),
+    )
+
+
+def choices(name: str, label: str, options: Mapping[str, str], *, chosen: Sequence[str], anything: str) -> None:
+    """A pick list of any number of options; none means all."""
+    st.session_state[name] = list(chosen)
+    st.multiselect(
+        label,
+        list(options),
+        key=name,
+        format_func=lambda option: options.get(option, option),
+        placeholder=anything,
+        on_change=lambda: change({name: st.session_state[name]}),
+    )
+
+
+def reset_button(*, shown: bool) -> None:
+    """The visible way back to everything; grey while there is nothing to take away."""
+    st.button(
+        "Reset",
+        icon=":material/restart_alt:",
+        type="tertiary",
+        on_click=reset,
+        disabled=not shown,
+        help="Take every filter away and show the usual period.",
+    )
+
+
+def _given(value: str | None) -> list[str]:
+    return [value] if value else []
