@@ -2,8 +2,8 @@
 
 import difflib
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
@@ -70,9 +70,24 @@ class Request(BaseModel):
 
     @classmethod
     def ignored(cls, data: Mapping[str, Any]) -> list[str]:
-        """Names in a body that this request does not use, sorted, for `X-Ignored-Fields`."""
-        taken = {wrong for wrong, right in cls.renamed.items() if right not in data}
-        return sorted(str(name) for name in data if name not in cls.model_fields and name not in taken)
+        """Names in a body that this request does not use, sorted, for `X-Ignored-Fields`; "items.0.colour" inside."""
+        return sorted([*_extras(cls, data), *_extras_inside(cls, data)])
+
+
+def _extras(model: type[Request], data: Mapping[str, Any]) -> list[str]:
+    taken = {wrong for wrong, right in model.renamed.items() if right not in data}
+    return [str(name) for name in data if name not in model.model_fields and name not in taken]
+
+
+def _extras_inside(model: type[Request], data: Mapping[str, Any]) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        part = next(
+            (arg for arg in get_args(field.annotation) if isinstance(arg, type) and issubclass(arg, Request)), None
+        )
+        rows = data.get(name)
+        for place, row in enumerate(rows if part and isinstance(rows, list) else ()):
+            if part and isinstance(row, Mapping):
+                yield from (f"{name}.{place}.{extra}" for extra in part.ignored(row))
 
 
 def _without_blanks(data: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -103,7 +118,7 @@ def has_control_characters(text: str) -> bool:
 def _misspellings(given: Mapping[str, Any], model: type[Request]) -> list[InitErrorDetails]:
     absent = [n for n, f in model.model_fields.items() if n not in given and not f.is_required()]
     found = []
-    for name in model.ignored(given):
+    for name in _extras(model, given):
         close = difflib.get_close_matches(name, absent, 1, MISSPELT)
         if close:
             fault = PydanticCustomError("misspelt", "is not known, did you mean {name}?", {"name": close[0]})

@@ -9,7 +9,7 @@ from core.covers.cover import Answer, Cover
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import example
 from core.covers.insurer_b_auto import COMPREHENSIVE
-from core.covers.shelf import COVERS
+from core.covers.shelf import COVERS, cover_of
 from tests.api.conftest import Client
 from tests.conftest import Partner
 
@@ -33,6 +33,15 @@ def test_every_cover_sells_over_http_at_its_path(client: Client, partner: Partne
     assert "A-17" not in answer.text
     purchase = client.get(f"/v1/purchase/{policy['purchase_id']}", key=partner.test_key).json()["data"]["purchase"]
     assert purchase["total"] == policy["genius_price"]
+
+
+def test_extras_inside_items_are_named_with_their_place(client: Client, partner: Partner) -> None:
+    cover = cover_of("insurer-b", "buy-office-content-cover")
+    assert cover
+    items = [{"name": "Desk", "amount": "90000"}, {"name": "Lamp", "amount": "4000", "colour": "red"}]
+    answer = buy(client, partner, cover, office_items=items, zone="A")
+    assert answer.status_code == 201, answer.text
+    assert answer.headers["X-Ignored-Fields"] == "office_items.1.colour,zone"
 
 
 @every_cover
