@@ -4,9 +4,10 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
@@ -66,35 +67,88 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+class PostgresDatabase:
+    """One database with the catalogue that every test of a worker finds as new.
+
+    Making one takes 0.2 s, emptying one 0.01 s; only after a test that changed the schema a new one is made.
+    """
+
+    _NAME, _TEMPLATE = "coverdesk", "coverdesk_template"
+    _SHAPE = (
+        "SELECT (SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal),"
+        " (SELECT count(*) FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid"
+        "  WHERE relnamespace = 'public'::regnamespace)"
+    )
+
+    def __init__(self, server: sa.URL) -> None:
+        self._server = server
+        self.url = server.set(database=self._NAME)
+        template = server.set(database=self._TEMPLATE)
+        _administer(server, f"CREATE DATABASE {self._TEMPLATE}")
+        store = Store(template.render_as_string(hide_password=False))
+        _ready(store)
+        store.close()
+        with _administering(template) as connection:
+            tables = [name for (name,) in connection.exec_driver_sql(self._TABLES)]
+            full = [t for t in tables if connection.exec_driver_sql(f"SELECT 1 FROM {t} LIMIT 1").first()]
+            connection.exec_driver_sql("CREATE SCHEMA kept")
+            for table in full:
+                connection.exec_driver_sql(f"CREATE TABLE kept.{table} AS TABLE {table}")
+            self._shape = connection.exec_driver_sql(self._SHAPE).one()
+        self._as_new = "; ".join(
+            [
+                "SET session_replication_role = replica",  # past the append-only triggers
+                *(f"DELETE FROM {table}" for table in tables),
+                *(f"INSERT INTO {table} SELECT * FROM kept.{table}" for table in full),
+            ]
+        )
+        _administer(server, f"CREATE DATABASE {self._NAME} TEMPLATE {self._TEMPLATE}")
+
+    _TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
+    _OTHERS = (
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %(name)s AND pid <> pg_backend_pid()"
+    )
+
+    def renew(self) -> None:
+        """Make it as new, whatever the last test left."""
+        with _administering(self.url) as connection:
+            connection.exec_driver_sql(self._OTHERS, {"name": self._NAME})
+            same = connection.exec_driver_sql(self._SHAPE).one() == self._shape
+            if same:
+                connection.exec_driver_sql(self._as_new)
+        if not same:
+            _administer(self._server, f"DROP DATABASE {self._NAME} WITH (FORCE)")
+            _administer(self._server, f"CREATE DATABASE {self._NAME} TEMPLATE {self._TEMPLATE}")
+
+
 @pytest.fixture(scope="session")
-def postgres_template(postgres: sa.URL) -> sa.URL:
-    """A database with the catalogue, the template of each test's own."""
-    _administer(postgres, "CREATE DATABASE coverdesk_template")
-    url = postgres.set(database="coverdesk_template")
-    store = Store(url.render_as_string(hide_password=False))
-    _ready(store)
-    store.close()
-    return url
+def postgres_database(postgres: sa.URL) -> PostgresDatabase:
+    """The one database that this worker's tests share, one after the other."""
+    return PostgresDatabase(postgres)
 
 
-def _administer(server: sa.URL, statement: str) -> None:
-    admin = sa.create_engine(server, isolation_level="AUTOCOMMIT")
+@contextmanager
+def _administering(url: sa.URL) -> Iterator[sa.Connection]:
+    admin = sa.create_engine(url, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
     with admin.connect() as connection:
+        yield connection
+
+
+def _administer(url: sa.URL, statement: str) -> None:
+    with _administering(url) as connection:
         connection.exec_driver_sql(statement)
-    admin.dispose()
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """A fresh store with the catalogue, once on each database; it is the process's store meanwhile."""
-    name, server = f"t{uuid4().hex}", None
     if request.param == "sqlite":
         shutil.copy(request.getfixturevalue("sqlite_template"), tmp_path / "store.db")
         url = f"sqlite:///{tmp_path / 'store.db'}"
     else:
-        server = request.getfixturevalue("postgres_template")
-        _administer(server.set(database="postgres"), f"CREATE DATABASE {name} TEMPLATE coverdesk_template")
-        url = server.set(database=name).render_as_string(hide_password=False)
+        database: PostgresDatabase = request.getfixturevalue("postgres_database")
+        database.renew()
+        url = database.url.render_as_string(hide_password=False)
     monkeypatch.setenv("COVERDESK_DATABASE_URL", url)
     monkeypatch.setenv("COVERDESK_FILES_URL", str(tmp_path / "files"))
     settings_module.settings.cache_clear()
@@ -105,8 +159,6 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
         each.close()
     engine.store.cache_clear()
     settings_module.settings.cache_clear()
-    if server is not None:
-        _administer(server.set(database="postgres"), f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @dataclass(frozen=True)
