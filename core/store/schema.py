@@ -27,8 +27,13 @@ def _config(connection: sa.Connection | None = None) -> Config:
 def migrate(store: Store) -> None:
     """Run every migration that this store has not seen, in one transaction."""
     with store.engine.execution_options(write=True).begin() as connection:
-        command.upgrade(_config(connection), "head")
+        upgrade(connection, "head")
     statistics.refresh(store)
+
+
+def upgrade(connection: sa.Connection, to: str) -> None:
+    """Run the migrations up to a version within the connection's transaction."""
+    command.upgrade(_config(connection), to)
 
 
 def draft(store: Store, message: str) -> None:
@@ -55,6 +60,11 @@ def version_of(connection: sa.Connection) -> str | None:
 def newest() -> str | None:
     """The migration that this code wants."""
     return ScriptDirectory.from_config(_config()).get_current_head()
+
+
+def known() -> set[str]:
+    """Every version that this code can bring to its own."""
+    return {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}
 
 
 def differences(store: Store) -> list[object]:

@@ -1,0 +1,65 @@
+"""`coverdesk backup` and `coverdesk restore`: the whole store in one file, and back."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+from uuid import UUID
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+
+from core.services import audit
+from core.settings import settings
+from core.store import backups, engine
+from core.store.backups import Manifest
+from core.store.scope import Scope
+
+out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True)
+File = Annotated[Path, typer.Argument(metavar="FILE", dir_okay=False)]
+_ACTOR = "command line"
+
+
+def backup(file: File) -> None:
+    """Write the whole store and its files into FILE; sales go on meanwhile. The server secret is not in it."""
+    settings().secret()
+    with _moving("Copying the store") as progress:
+        made = backups.make(engine.store(), file, progress=progress)
+    _note("store backed up", made)
+    out.print(f"[green]✓[/] {file} holds the {made.kind} store of {made.made_at} and {made.files:,} uploaded files.")
+    out.print("Keep COVERDESK_SECRET_KEY apart from it: without that secret nobody can use what it holds.")
+    for code in made.lost:
+        err.print(f"[yellow]![/] file {code} is missing from the store, and so from the backup")
+
+
+def restore(file: Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False)]) -> None:
+    """Make the store what FILE says. What stood there before is kept beside it under another name."""
+    settings().secret()
+    with _moving("Checking the backup") as progress:
+        manifest = backups.read(file, progress=progress)
+    with _moving("Restoring") as progress:
+        kept = backups.put_back(engine.store(), file, manifest, progress=progress)
+    _note("store restored", manifest)
+    out.print(f"[green]✓[/] The store is what it was at {manifest.made_at}, with {manifest.files:,} uploaded files.")
+    if kept:
+        out.print(f"What stood there before is kept as {kept}; remove it when it is no longer wanted.")
+
+
+def _note(action: str, manifest: Manifest) -> None:
+    with engine.writing(Scope.system()) as session:
+        audit.write(
+            session,
+            actor=_ACTOR,
+            action=action,
+            subject=audit.subject_of("backup", UUID(manifest.id)),
+            after={"made_at": manifest.made_at, "version": manifest.version, "files": manifest.files},
+        )
+
+
+@contextmanager
+def _moving(what: str) -> Iterator[Callable[[int], None]]:
+    columns = (TextColumn(what), BarColumn(), DownloadColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=err, transient=True) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda size: progress.advance(task, size)

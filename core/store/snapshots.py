@@ -1,0 +1,162 @@
+"""One consistent look at a whole database as files, and a database made from such files again.
+
+SQLite gives its own file, copied page by page; PostgreSQL gives one CSV for each table, all read in one snapshot.
+Neither makes a sale wait.
+"""
+
+import csv
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from core import clock
+from core.errors import StateForbids
+from core.store import schema
+from core.store.engine import Store
+
+SQLITE, POSTGRESQL = "sqlite", "postgresql"
+_FILE, _ROWS = "store.db", ".csv"
+_CSV = "(FORMAT csv, HEADER)"
+_CHUNK = 1 << 20
+_IN_USE = "The store is in use: stop every server and worker first"
+_OTHERS = (
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    " AND backend_type = 'client backend'"
+)
+
+
+def kind_of(store: Store) -> str:
+    """The word for a kind of store; a snapshot fits no other kind."""
+    return SQLITE if store.is_sqlite else POSTGRESQL
+
+
+def take(store: Store, folder: Path) -> list[Path]:
+    """The files of one snapshot, written into a folder of the caller's."""
+    return [_of_sqlite(store, folder / _FILE)] if store.is_sqlite else list(_of_postgres(store, folder))
+
+
+def put_back(store: Store, folder: Path, *, version: str) -> str | None:
+    """Make the store what a snapshot says, wholly or not at all; the name of what stood there before, if anything.
+
+    What stood there is kept beside it under that name. StateForbids while somebody else has the store open.
+    """
+    store.close()
+    return _into_sqlite(store, folder / _FILE) if store.is_sqlite else _into_postgres(store, folder, version)
+
+
+def _of_sqlite(store: Store, target: Path) -> Path:
+    copy = _driver(store).connect(str(target))
+    with store.engine.connect() as connection:
+        source: Any = connection.connection.driver_connection
+        try:
+            # All pages in one step: a copy in several begins anew whenever somebody writes.
+            source.backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")
+        finally:
+            copy.close()
+    return target
+
+
+def _into_sqlite(store: Store, source: Path) -> str | None:
+    target = Path(store.url.database or "")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    arriving = target.with_name(f".{target.name}.arriving")
+    shutil.copyfile(source, arriving)
+    arriving.chmod(0o600)
+    sync(arriving)
+    kept = None
+    if target.exists():
+        _settle(_driver(store), target)
+        kept = _aside(target.name)
+        os.link(target, target.with_name(kept))
+    arriving.replace(target)
+    sync(target.parent)
+    return kept
+
+
+def _driver(store: Store) -> Any:
+    return store.engine.dialect.loaded_dbapi
+
+
+def _settle(sqlite: Any, target: Path) -> None:
+    """Bring what the log holds into the file, and be sure that nobody else has it open."""
+    alone = sqlite.connect(str(target), timeout=1, isolation_level=None)
+    try:
+        alone.execute("PRAGMA locking_mode = EXCLUSIVE")
+        # A log can be left behind only by who is alone.
+        if alone.execute("PRAGMA journal_mode = DELETE").fetchone() != ("delete",):
+            raise StateForbids(_IN_USE)
+        alone.execute("BEGIN EXCLUSIVE")
+        alone.execute("ROLLBACK")
+    except sqlite.OperationalError:
+        raise StateForbids(_IN_USE) from None
+    finally:
+        alone.close()
+
+
+def _of_postgres(store: Store, folder: Path) -> Iterator[Path]:
+    engine = store.engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+    with engine.connect() as connection:
+        _take_time(connection)
+        for table in sa.inspect(connection).get_table_names():
+            path = folder / f"{table}{_ROWS}"
+            with path.open("wb") as file, _copying(connection, f'"{table}" TO STDOUT') as rows:
+                for chunk in rows:
+                    file.write(chunk)
+            yield path
+
+
+def _into_postgres(store: Store, folder: Path, version: str) -> str | None:
+    with store.engine.begin() as connection:
+        _take_time(connection)
+        if connection.exec_driver_sql(_OTHERS).scalar_one():
+            raise StateForbids(_IN_USE)
+        kept = _aside("public") if sa.inspect(connection).get_table_names() else None
+        if kept:
+            connection.exec_driver_sql(f'ALTER SCHEMA public RENAME TO "{kept}"')
+            connection.exec_driver_sql("CREATE SCHEMA public")
+        schema.upgrade(connection, version)
+        for table, _ in sa.inspect(connection).get_sorted_table_and_fkc_names():
+            path = folder / f"{table}{_ROWS}"
+            if table and path.is_file():
+                connection.exec_driver_sql(f'DELETE FROM "{table}"')
+                _load(connection, table, path)
+    return kept
+
+
+def _load(connection: sa.Connection, table: str, path: Path) -> None:
+    with path.open(newline="") as file:
+        columns = ", ".join(f'"{name}"' for name in next(csv.reader(file)))
+    with path.open("rb") as file, _copying(connection, f'"{table}" ({columns}) FROM STDIN') as rows:
+        while chunk := file.read(_CHUNK):
+            rows.write(chunk)
+
+
+@contextmanager
+def _copying(connection: sa.Connection, what: str) -> Iterator[Any]:
+    raw: Any = connection.connection.driver_connection
+    with raw.cursor() as cursor, cursor.copy(f"COPY {what} {_CSV}") as rows:
+        yield rows
+
+
+def _take_time(connection: sa.Connection) -> None:
+    for setting in ("statement_timeout", "idle_in_transaction_session_timeout"):
+        connection.exec_driver_sql(f"SET LOCAL {setting} = 0")
+
+
+def _aside(name: str) -> str:
+    return f"{name}_before_{clock.now():%Y%m%d_%H%M%S}"
+
+
+def sync(path: Path) -> None:
+    """Make a file, or the names in a folder, survive a loss of power."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

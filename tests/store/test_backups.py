@@ -1,0 +1,168 @@
+"""A backup brings back every row and file as it was; a broken one is found before anything changes."""
+
+import threading
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from sqlmodel import SQLModel
+
+from core.errors import InvalidInput, StateForbids
+from core.services import checking, files
+from core.services.files import Sent
+from core.settings import settings
+from core.store import backups, demo, engine, schema
+from core.store.backups import Manifest
+from core.store.engine import Store
+from core.store.scope import Scope
+from tests.conftest import Partner, make_partner
+from tests.papers import pdf
+
+SYSTEM = Scope.system()
+
+
+def nothing(_: int) -> None:
+    """Nobody watches."""
+
+
+def rows(store: Store) -> dict[str, int]:
+    with store.engine.connect() as connection:
+        count = sa.select(sa.func.count())
+        return {t.name: connection.execute(count.select_from(t)).scalar_one() for t in SQLModel.metadata.sorted_tables}
+
+
+def upload(store: Store, partner: Partner) -> str:
+    with files.keeping([Sent(field="file", file_name="letter.pdf", content=pdf())]) as kept:
+        with store.writing(partner.scope()) as session:
+            files.record(session, kept[0], partner.seller().owner, actor="tests")
+        return kept[0].code
+
+
+def restore(store: Store, source: Path) -> str | None:
+    return backups.put_back(store, source, backups.read(source, progress=nothing), progress=nothing)
+
+
+def faults(store: Store) -> list[str]:
+    with store.reading(SYSTEM) as session:
+        return checking.faults(session)
+
+
+@pytest.fixture
+def business(store: Store) -> Store:
+    demo.write(store, purchases=60, seed=3)
+    return store
+
+
+@pytest.fixture
+def made(business: Store, partner: Partner, tmp_path: Path) -> tuple[Path, Manifest]:
+    upload(business, partner)
+    target = tmp_path / "backup.tar"
+    return target, backups.make(business, target, progress=nothing)
+
+
+def test_everything_is_as_it_was(business: Store, made: tuple[Path, Manifest]) -> None:
+    source, manifest = made
+    before = rows(business)
+    make_partner(business, "Came later")
+    kept = restore(business, source)
+    assert rows(business) == before
+    assert manifest.files >= 1
+    assert kept is not None
+    assert faults(business) == []
+
+
+def test_a_lost_machine_is_made_again_from_the_backup_alone(
+    business: Store, made: tuple[Path, Manifest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = rows(business)
+    monkeypatch.setenv("COVERDESK_FILES_URL", str(tmp_path / "elsewhere"))
+    if business.is_sqlite:
+        monkeypatch.setenv("COVERDESK_DATABASE_URL", f"sqlite:///{tmp_path / 'new' / 'machine.db'}")
+    business.close()
+    settings.cache_clear()
+    engine.store.cache_clear()
+    new = engine.store()
+    restore(new, made[0])
+    assert rows(new) == before
+    assert faults(new) == []
+
+
+def test_sales_go_on_and_what_was_there_before_it_began_is_in_it(business: Store, tmp_path: Path) -> None:
+    before, over = rows(business)["distributor"], threading.Event()
+
+    def sell() -> None:
+        for number in range(40):
+            make_partner(business, f"Shop {number}")
+            if over.is_set():
+                return
+
+    selling = threading.Thread(target=sell)
+    selling.start()
+    backups.make(business, tmp_path / "b.tar", progress=nothing)
+    over.set()
+    selling.join()
+    restore(business, tmp_path / "b.tar")
+    assert before <= rows(business)["distributor"] <= before + 40
+    assert faults(business) == []
+
+
+@pytest.mark.parametrize("harm", ["cut short", "one byte changed", "no backup at all"])
+def test_a_broken_backup_is_refused_before_anything_changes(
+    business: Store, made: tuple[Path, Manifest], harm: str
+) -> None:
+    source, before = made[0], rows(business)
+    content = source.read_bytes()
+    middle = len(content) // 2
+    harmed = {
+        "cut short": content[:middle],
+        "one byte changed": content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
+        "no backup at all": b"nothing of the kind",
+    }
+    source.write_bytes(harmed[harm])
+    with pytest.raises(InvalidInput, match="whole backup"):
+        restore(business, source)
+    assert rows(business) == before
+
+
+def test_another_secret_or_a_newer_release_is_refused(
+    business: Store, made: tuple[Path, Manifest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest, before = made[1], rows(business)
+    for field, value, words in (
+        ("secret", "another", "COVERDESK_SECRET_KEY"),
+        ("version", "9999", "newer release"),
+        ("kind", "oracle", "COVERDESK_DATABASE_URL"),
+    ):
+        other = Manifest(**{**_fields(manifest), field: value})
+        with pytest.raises(StateForbids, match=words):
+            backups.put_back(business, made[0], other, progress=nothing)
+    assert rows(business) == before
+
+
+def _fields(manifest: Manifest) -> dict[str, object]:
+    return {name: getattr(manifest, name) for name in Manifest.__dataclass_fields__}
+
+
+def test_a_store_that_somebody_has_open_is_left_alone(business: Store, made: tuple[Path, Manifest]) -> None:
+    before = rows(business)
+    url = business.url.render_as_string(hide_password=False)
+    other = Store(url)
+    try:
+        with other.engine.connect() as connection:
+            connection.exec_driver_sql("SELECT 1 FROM distributor").fetchall()
+            with pytest.raises(StateForbids, match="in use"):
+                restore(business, made[0])
+    finally:
+        other.close()
+    assert rows(business) == before
+
+
+def test_an_empty_store_and_a_missing_folder_are_said_so(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="folder"):
+        backups.make(store, tmp_path / "nowhere" / "b.tar", progress=nothing)
+    empty = Store(f"sqlite:///{tmp_path / 'empty.db'}")
+    assert schema.version(empty) is None
+    with pytest.raises(StateForbids, match="coverdesk init"):
+        backups.make(empty, tmp_path / "b.tar", progress=nothing)
+    empty.close()
+    assert not (tmp_path / "b.tar").exists()
