@@ -139,18 +139,28 @@ def _administer(url: sa.URL, statement: str) -> None:
         connection.exec_driver_sql(statement)
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+BOTH = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
+
+
+@pytest.fixture(params=BOTH)
 def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """A fresh store with the catalogue, once on each database; it is the process's store meanwhile."""
-    if request.param == "sqlite":
-        shutil.copy(request.getfixturevalue("sqlite_template"), tmp_path / "store.db")
-        url = f"sqlite:///{tmp_path / 'store.db'}"
+    with fresh_store(request, request.param, tmp_path, monkeypatch) as made:
+        yield made
+
+
+@contextmanager
+def fresh_store(request: pytest.FixtureRequest, kind: str, folder: Path, patch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """A store of one kind, "sqlite" or "postgres", as every test finds it; its files lie in the folder."""
+    if kind == "sqlite":
+        shutil.copy(request.getfixturevalue("sqlite_template"), folder / "store.db")
+        url = f"sqlite:///{folder / 'store.db'}"
     else:
         database: PostgresDatabase = request.getfixturevalue("postgres_database")
         database.renew()
         url = database.url.render_as_string(hide_password=False)
-    monkeypatch.setenv("COVERDESK_DATABASE_URL", url)
-    monkeypatch.setenv("COVERDESK_FILES_URL", str(tmp_path / "files"))
+    patch.setenv("COVERDESK_DATABASE_URL", url)
+    patch.setenv("COVERDESK_FILES_URL", str(folder / "files"))
     settings_module.settings.cache_clear()
     engine.store.cache_clear()
     made = engine.store()

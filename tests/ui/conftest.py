@@ -1,6 +1,7 @@
 """Screens in process: the UI script with a person of some roles in front of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -9,6 +10,7 @@ from core import ids
 from core.services.staff import Person
 from core.settings import ROOT
 from core.store.engine import Store
+from tests.conftest import fresh_store
 
 Screen = Callable[..., AppTest]
 
@@ -17,6 +19,16 @@ def person_of(*roles: str) -> Person:
     return Person(
         id=ids.new(), email="somebody@coverdesk.example", name="Some_body *Bold*", roles=roles, claim_limit_minor=None
     )
+
+
+@pytest.fixture
+def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """The store behind a screen, on SQLite: what it reads and writes is tested with the services on both databases.
+
+    That every screen opens on both is `test_every_screen.py`.
+    """
+    with fresh_store(request, "sqlite", tmp_path, monkeypatch) as made:
+        yield made
 
 
 @pytest.fixture

@@ -1,0 +1,34 @@
+"""`coverdesk backup` and `coverdesk restore`, as an operator types them."""
+
+from pathlib import Path
+
+from core.services import audit, keys
+from core.store.engine import Store
+from core.store.scope import Scope
+from tests.commands.test_commands import coverdesk
+
+
+def test_what_came_after_the_backup_is_gone_and_kept_aside(store: Store, tmp_path: Path) -> None:
+    store.close()
+    file = tmp_path / "night.tar"
+    assert coverdesk("keys", "issue", "--distributor", "Swift Lenders", "--mode", "test").returncode == 0
+    made = coverdesk("backup", str(file))
+    assert (made.returncode, file.stat().st_mode & 0o777) == (0, 0o600), made.stderr
+    assert "COVERDESK_SECRET_KEY" in made.stdout
+    assert coverdesk("keys", "issue", "--distributor", "Came Later", "--mode", "test").returncode == 0
+    restored = coverdesk("restore", str(file))
+    assert restored.returncode == 0, restored.stderr
+    assert "is kept as" in restored.stdout
+    with store.reading(Scope.system()) as session:
+        assert [key.distributor for key in keys.all_keys(session)] == ["Swift Lenders"]
+        assert audit.broken_links(session) == []
+    assert coverdesk("check").returncode == 0
+
+
+def test_what_is_no_backup_is_refused_in_words(store: Store, tmp_path: Path) -> None:
+    store.close()
+    file = tmp_path / "letter.txt"
+    file.write_text("Dear all")
+    refused = coverdesk("restore", str(file))
+    assert refused.returncode == 1
+    assert "FILE must be a whole backup" in refused.stderr

@@ -1,0 +1,33 @@
+"""Every screen of the menu opens, empty and full, on both databases."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.store import demo
+from core.store.engine import Store
+from core.ui import menu
+from tests.conftest import BOTH, fresh_store
+from tests.ui.conftest import Screen
+
+@pytest.fixture(params=BOTH)
+def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    with fresh_store(request, request.param, tmp_path, monkeypatch) as made:
+        yield made
+
+
+@pytest.fixture
+def busy(store: Store) -> Store:
+    demo.write(store, purchases=40, seed=5)
+    return store
+
+
+def test_every_screen_opens_on_an_empty_store(store: Store, screen: Screen) -> None:
+    for page in menu.SCREENS:
+        assert not screen(page.roles[0], page=page.path).exception, page.path
+
+
+def test_every_screen_opens_on_a_busy_store(busy: Store, screen: Screen) -> None:
+    for page in menu.SCREENS:
+        assert not screen("admin", page=page.path).exception, page.path
