@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine
 from decimal import Decimal
 from typing import Any
 
+import anyio
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
@@ -12,24 +13,32 @@ from core.api.failures import Refused
 from core.errors import InvalidInput, TooLarge, WrongMediaType
 
 LARGEST_JSON = 1024 * 1024
+# A body that drips in would hold its connection, and what was read of it, for as long as its sender likes.
+SECONDS = 30
 
 
 class StrictRequest(Request):
     """A request whose body is read under the rules above; what was sent stays at `state.raw`."""
 
     async def body(self) -> bytes:
-        """The bytes of the body; refused while still arriving once they are too many."""
+        """The bytes of the body; refused while still arriving once they are too many or take too long."""
         if not hasattr(self, "_body"):
             declared = self.headers.get("content-length", "")
             if declared.isdigit() and int(declared) > LARGEST_JSON:
                 raise Refused(TooLarge())
-            received = bytearray()
-            async for chunk in self.stream():
-                received += chunk
-                if len(received) > LARGEST_JSON:
-                    raise Refused(TooLarge())
-            self._body = bytes(received)
+            with anyio.move_on_after(SECONDS) as wait:
+                self._body = await self._received()
+            if wait.cancelled_caught:
+                raise Refused(InvalidInput.one("body", f"must arrive within {SECONDS} seconds"))
         return self._body
+
+    async def _received(self) -> bytes:
+        received = bytearray()
+        async for chunk in self.stream():
+            received += chunk
+            if len(received) > LARGEST_JSON:
+                raise Refused(TooLarge())
+        return bytes(received)
 
     async def json(self) -> Any:
         """The parsed body; numbers with a point become exact decimals."""

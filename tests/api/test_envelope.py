@@ -1,7 +1,11 @@
 """Every answer under /v1 is the envelope, and the key is judged before anything else (contract E1-E6)."""
 
+import socket
+
 import pytest
 
+from core.api import bodies
+from core.store.engine import Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
 
@@ -77,6 +81,22 @@ def test_body_above_a_mebibyte_is_refused(client: Client, partner: Partner) -> N
     body = b'{"loan_amount": "' + b" " * 1024 * 1024 + b'1"}'
     answer = client.post(PRICE, key=partner.test_key, content=body, headers={"Content-Type": "application/json"})
     assert (answer.status_code, answer.json()["responseCode"]) == (413, 0)
+
+
+def test_body_that_drips_in_is_refused_in_time(
+    store: Store, server: str, partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bodies, "SECONDS", 0.1)
+    host, port = server.removeprefix("http://").split(":")
+    head = (
+        f"POST /v1/products/credit-life-price HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {partner.test_key}\r\n"
+        'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"loan'
+    )
+    with socket.create_connection((host, int(port)), timeout=20) as connection:
+        connection.sendall(head.encode())
+        answer = b"".join(iter(lambda: connection.recv(4096), b""))
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert b"must arrive within" in answer
 
 
 def test_every_broken_field_is_named_at_once(client: Client, partner: Partner) -> None:
