@@ -12,9 +12,11 @@ from starlette.middleware import Middleware
 from core import logs
 from core.api.app import routes
 from core.api.headers import SecurityHeaders
+from core.api.provider_answers import ProviderAnswers
 from core.settings import settings
 from core.store.engine import store
-from core.ui import unavailable
+from core.ui import identity, unavailable
+from core.worker import Worker
 
 THREADS = 40
 # The first page with a chart would wait more than a second for these.
@@ -23,14 +25,19 @@ WARM = ("pandas", "plotly.express", "plotly.graph_objects")
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
-    """Refuse to start unsafely, open the store, load what is slow; close the store at the end."""
+    """Refuse to start unsafely, open the store, load what is slow, let a worker run beside; end both well."""
     settings().refuse_unsafe()
     anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
     for name in WARM:
         importlib.import_module(name)
     logs.configure()
     opened = store()
+    worker = Worker(opened)
+    if settings().worker:
+        worker.start()
     yield
+    # What is under way with an insurer is brought home first.
+    await anyio.to_thread.run_sync(worker.stop)
     opened.close()
 
 
@@ -38,8 +45,9 @@ app = st.App(
     Path(__file__).parent / "pages" / "_main.py",
     routes=routes,
     lifespan=lifespan,
-    middleware=[Middleware(SecurityHeaders)],
+    middleware=[Middleware(SecurityHeaders), Middleware(ProviderAnswers)],
     on_script_error=unavailable.explain,
+    secrets=identity.secrets(),
 )
 
 if __name__ == "__main__":

@@ -5,13 +5,17 @@ import sys
 import typer
 from rich.console import Console
 
-from core.commands import claims, exporting, keys, running, staff, verifying
+from core.commands import backups, claims, exporting, insurers, keys, running, staff, verifying
 from core.errors import CoverdeskError
 from core.settings import UnreadableSetting
 
 app = typer.Typer(help="The desk and the counter of an insurance distribution business.", no_args_is_help=True)
 for command in (running.init, running.demo, running.serve, running.api, running.check, verifying.verify):
     app.command()(command)
+app.command()(backups.backup)
+app.command()(backups.restore)
+app.command()(insurers.worker)
+app.command()(insurers.sandbox_insurer)
 for name, subject in {"keys": keys, "staff": staff, "claims": claims, "export": exporting}.items():
     app.add_typer(subject.app, name=name)
 

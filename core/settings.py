@@ -13,6 +13,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 ROOT = Path(__file__).parents[1]
 VAR = ROOT / "data" / "var"
 SHORTEST_SECRET = 32
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 class UnreadableSetting(Exception):
@@ -26,12 +27,21 @@ def _web_address(value: str) -> str:
     return value.rstrip("/")
 
 
-def _insurer_address(value: str) -> str:
+def _safe_address(value: str) -> str:
     address = _web_address(value)
     parts = urlsplit(address)
-    if parts.scheme == "http" and parts.hostname not in {"127.0.0.1", "::1", "localhost"}:
+    if parts.scheme == "http" and parts.hostname not in LOOPBACK:
         raise ValueError("must be https (http only on loopback)")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError("must be a bare address; a credential goes into COVERDESK_INSURER_X_KEY")
     return address
+
+
+def _insurer_key(value: SecretStr) -> SecretStr:
+    secret = value.get_secret_value()
+    if not 8 <= len(secret) <= 4096 or not all("!" <= character <= "~" for character in secret):
+        raise ValueError("must be 8 to 4,096 visible ASCII characters without blanks")
+    return value
 
 
 def _database(value: str) -> str:
@@ -41,7 +51,8 @@ def _database(value: str) -> str:
 
 
 WebAddress = Annotated[str, AfterValidator(_web_address)]
-InsurerAddress = Annotated[str, AfterValidator(_insurer_address)]
+SafeAddress = Annotated[str, AfterValidator(_safe_address)]
+InsurerKey = Annotated[SecretStr, AfterValidator(_insurer_key)]
 DatabaseUrl = Annotated[str, AfterValidator(_database)]
 
 
@@ -55,22 +66,66 @@ class Settings(BaseSettings):
     files_url: str = str(VAR / "files")
     secret_key: SecretStr = SecretStr("")
     base_url: WebAddress = "http://127.0.0.1:8501"
-    insurer_a_url: InsurerAddress | None = None
-    insurer_b_url: InsurerAddress | None = None
-    insurer_c_url: InsurerAddress | None = None
-    insurer_d_url: InsurerAddress | None = None
-    insurer_e_url: InsurerAddress | None = None
-    insurer_f_url: InsurerAddress | None = None
-    insurer_g_url: InsurerAddress | None = None
+    insurer_a_url: SafeAddress | None = None
+    insurer_b_url: SafeAddress | None = None
+    insurer_c_url: SafeAddress | None = None
+    insurer_d_url: SafeAddress | None = None
+    insurer_e_url: SafeAddress | None = None
+    insurer_f_url: SafeAddress | None = None
+    insurer_g_url: SafeAddress | None = None
+    insurer_a_test_url: SafeAddress | None = None
+    insurer_b_test_url: SafeAddress | None = None
+    insurer_c_test_url: SafeAddress | None = None
+    insurer_d_test_url: SafeAddress | None = None
+    insurer_e_test_url: SafeAddress | None = None
+    insurer_f_test_url: SafeAddress | None = None
+    insurer_g_test_url: SafeAddress | None = None
+    insurer_a_key: InsurerKey | None = None
+    insurer_b_key: InsurerKey | None = None
+    insurer_c_key: InsurerKey | None = None
+    insurer_d_key: InsurerKey | None = None
+    insurer_e_key: InsurerKey | None = None
+    insurer_f_key: InsurerKey | None = None
+    insurer_g_key: InsurerKey | None = None
+    worker: bool = True
+    oidc_metadata_url: SafeAddress | None = None
+    oidc_client_id: str = ""
+    oidc_client_secret: SecretStr = SecretStr("")
+    oidc_name: str = "your organisation"
+    passwords: bool = True
     rate_limit: Annotated[int, Field(ge=0)] = 0
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     demo: bool = False
     demo_password: SecretStr = SecretStr("coverdesk-demo")
 
-    def insurer_url(self, segment: str) -> str | None:
-        """Where an insurer ("insurer-a") takes policies; none means delegated authority."""
-        address: str | None = getattr(self, f"{segment.replace('-', '_')}_url", None)
-        return address
+    def insurer_url(self, segment: str, *, is_live: bool = True) -> str | None:
+        """Where an insurer ("insurer-a") takes policies; none means delegated authority.
+
+        Test records go to the insurer's test address. Without one they go to its address only where that is on
+        loopback, a sandbox: an insurer must not take a test for a policy (contract M1, N1).
+        """
+        name = segment.replace("-", "_")
+        address: str | None = getattr(self, f"{name}_url", None)
+        if is_live:
+            return address
+        sandbox = address if address and urlsplit(address).hostname in LOOPBACK else None
+        return getattr(self, f"{name}_test_url", None) or sandbox
+
+    @property
+    def connected(self) -> bool:
+        """True when any insurer has an address, so that there is something for a worker to do."""
+        names = [f"insurer_{letter}{kind}" for letter in "abcdefg" for kind in ("_url", "_test_url")]
+        return any(getattr(self, name) for name in names)
+
+    def insurer_key(self, segment: str) -> str | None:
+        """The credential that an insurer is shown, if it wants one."""
+        key: SecretStr | None = getattr(self, f"{segment.replace('-', '_')}_key", None)
+        return key.get_secret_value() if key else None
+
+    @property
+    def has_provider(self) -> bool:
+        """True when people may sign in with an identity provider (contract A2)."""
+        return self.oidc_metadata_url is not None
 
     def secret(self) -> str:
         """The server secret: from the environment, or in a demonstration from a private file.
@@ -90,6 +145,19 @@ class Settings(BaseSettings):
                 " outside a demonstration"
             )
         self.secret()
+        self._refuse_half_a_provider()
+
+    def _refuse_half_a_provider(self) -> None:
+        parts = {
+            "COVERDESK_OIDC_METADATA_URL": self.oidc_metadata_url,
+            "COVERDESK_OIDC_CLIENT_ID": self.oidc_client_id,
+            "COVERDESK_OIDC_CLIENT_SECRET": self.oidc_client_secret.get_secret_value(),
+        }
+        missing = [name for name, value in parts.items() if not value]
+        if missing and len(missing) < len(parts):
+            raise UnreadableSetting(f"{missing[0]}: must be set too, as an identity provider is")
+        if missing and not self.passwords:
+            raise UnreadableSetting("COVERDESK_PASSWORDS: nobody could sign in without an identity provider")
 
 
 def demonstration_secret(*, create: bool) -> str:

@@ -5,11 +5,11 @@ It stands inside pages/ on purpose: beside the folder, the framework would run a
 
 import streamlit as st
 
-from core.ui import demonstration, frame, navigation, signing_in, unavailable
+from core.ui import demonstration, frame, link_forms, navigation, signing_in, unavailable
 
 st.set_page_config(page_title="Coverdesk", page_icon=frame.ICON, layout="wide")
 with unavailable.explained():
-    person = frame.current()
+    person = None if link_forms.asked() else frame.current()
     page = navigation.page_for(person) if person else None
     demonstration.banner()
     if page is None:

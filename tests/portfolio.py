@@ -204,25 +204,30 @@ class _Writer:
                 *("betterment_deduction_amount", "excess_deduction_amount"),
             )
         )
+        offer_minor = self.dice.randrange(10**7)
+        statuses = self.dice.choice((("Pending",), ("Pending", "Paid"), ("Paid", "Reviewing", "Paid")))
+        history = [(status, self._when()) for status in statuses]
+        paid = [at for status, at in history if status == "Paid"]
         claim = Claim(
             **owned,
             **dict.fromkeys(amounts, 0),
-            offer_amount_minor=self.dice.randrange(10**7),
+            offer_amount_minor=offer_minor,
             policy_id=policy.id,
             customer_id=policy.customer_id,
             product_id=policy.product_id,
             provider_id=policy.provider_id,
             claim_type="Credit life",
-            claim_status="Paid",
+            claim_status="Paid" if paid else "Pending",
             claim_description="A loss",
             claim_owner="Owner",
             claim_owner_first_name=policy.first_name,
             claim_owner_last_name=policy.last_name,
             claim_owner_email=policy.email,
+            clock_stopped_at=max(paid, default=None),
         )
         self.session.insert(claim)
-        for status in self.dice.choice((("Pending",), ("Pending", "Paid"), ("Paid", "Reviewing", "Paid"))):
-            event = {"id": ids.new(), "claim_id": claim.id, "status": status, "created_at": self._when()}
+        for status, at in history:
+            event = {"id": ids.new(), "claim_id": claim.id, "status": status, "created_at": at}
             self.session.insert(ClaimEvent(**owned, **event))
 
 

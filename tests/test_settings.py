@@ -57,3 +57,21 @@ def test_demonstration_makes_a_private_secret_that_commands_share(
 
 def test_postgres_addresses_use_the_driver_that_is_installed() -> None:
     assert Settings(database_url="postgresql://u@h/d").database_url == "postgresql+psycopg://u@h/d"
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"OIDC_CLIENT_ID": "coverdesk"}, "COVERDESK_OIDC_METADATA_URL"),
+        ({"OIDC_METADATA_URL": "https://id.example/x", "OIDC_CLIENT_ID": "c"}, "COVERDESK_OIDC_CLIENT_SECRET"),
+        ({"PASSWORDS": "false"}, "COVERDESK_PASSWORDS"),
+    ],
+)
+def test_half_an_identity_provider_is_refused(
+    monkeypatch: pytest.MonkeyPatch, given: dict[str, str], named: str
+) -> None:
+    for name, value in given.items():
+        monkeypatch.setenv(f"COVERDESK_{name}", value)
+    with pytest.raises(UnreadableSetting, match=named):
+        settings().refuse_unsafe()
+    settings.cache_clear()

@@ -7,78 +7,101 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from core import clock, ids
+from core import ids
 from core.errors import CoverdeskError, NotAllowed, StoreUnavailable, Unauthorized
 from core.services import exports, progress, receipts, sign_in, staff
+from core.services.export_formats import format_named
+from core.services.export_shelf import kind_named
 from core.services.exports import Tally
 from core.services.receipts import Order
-from core.services.selection import Selection
+from core.services.staff import Person
 from core.store.engine import reading, writing
 from core.store.scope import Scope
 
-PATH = "/exports/purchases.csv"
-ROLES = ("operations", "finance")
+PATH = "/exports/{kind}.{format}"
 _NOT_KEPT = {"Cache-Control": "no-store"}
 
 
 def streamed(order: Order, tally: Tally) -> Iterator[bytes]:
     """The export in chunks; the last one is held back until the receipt is kept, so a whole file has one."""
-    held = b""
+    held = None
     with writing(Scope.system()) as session:
         receipts.begin(session, order)
-    with progress.of(order.id, tally), reading(Scope.staff(is_live=order.is_live)) as session:
-        for chunk in exports.lines(session, order.selection.wanted, tally):
-            if held:
+    with progress.of(order.id, tally), reading(Scope.staff(is_live=order.is_live), snapshot=True) as session:
+        lines = exports.lines(session, order.kind, order.selection, tally)
+        for chunk in order.format.made(lines, order.kind, lambda: order.facts(tally), tally):
+            if held is not None:
                 yield held
             held = chunk
     with writing(Scope.system()) as session:
         receipts.keep(session, order, tally)
-    yield held
+    yield held or b""
 
 
 def export_to(order: Order, out: BinaryIO) -> Tally:
     """Write the export to an open binary file, for commands; returns what it contained."""
     tally = Tally()
+    admit(order)
     for chunk in streamed(order, tally):
         out.write(chunk)
     return tally
 
 
+def admit(order: Order) -> None:
+    """Refuse, before anything is sent: more rows than the format holds, or a repetition of something else."""
+    with reading(Scope.system()) as session:
+        receipts.refuse_another(session, order)
+    if order.format.most_rows is not None:
+        with reading(Scope.staff(is_live=order.is_live)) as session:
+            rows = order.kind.count(session, order.selection)
+        order.format.refuse_too_many(rows)
+
+
 def download(request: Request) -> Response:
-    """The purchases of an address as CSV, for somebody whose role has the purchases screen."""
+    """The rows of an address as a file, for somebody whose role has the screen of that kind."""
     if request.method != "GET":
         return PlainTextResponse("", 405, _NOT_KEPT | {"Allow": "GET"})
     try:
         order = _order(request)
+        admit(order)
     except CoverdeskError as error:
         again = {"Retry-After": str(error.retry_after)} if isinstance(error, StoreUnavailable) else {}
         return PlainTextResponse(str(error), error.status, _NOT_KEPT | again)
-    name = f"purchases-{'live' if order.is_live else 'test'}-{clock.today()}.csv"
     return StreamingResponse(
         streamed(order, Tally()),
-        media_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}"', **_NOT_KEPT},
+        media_type=order.format.media_type,
+        headers={"Content-Disposition": f'attachment; filename="{order.file_name}"', **_NOT_KEPT},
     )
 
 
 def _order(request: Request) -> Order:
-    query = request.query_params
+    query, person = request.query_params, _person(request)
+    kind, format_ = kind_named(request.path_params["kind"]), format_named(request.path_params["format"])
+    kind.refuse_stranger(person)
     wanted_id = ids.parse(query["receipt"], "receipt") if "receipt" in query else ids.new()
     with reading(Scope.system()) as session:
-        person = staff.person_of(session, request.cookies.get(sign_in.COOKIE))
         taken = receipts.one(session, wanted_id) or progress.rows(wanted_id) is not None
-    if person is None:
-        raise Unauthorized("Please sign in first")
-    # A link on somebody else's page must not make a file of personal data.
-    if not person.may(*ROLES) or request.headers.get("sec-fetch-site", "none") not in {"same-origin", "none"}:
-        raise NotAllowed
     return Order(
         id=ids.new() if taken else wanted_id,
-        selection=Selection.read({name: query.getlist(name) for name in query}),
+        kind=kind,
+        format=format_,
+        selection=kind.read({name: query.getlist(name) for name in query}),
         is_live=query.get("mode") != "test",
         actor=person.actor,
         staff_id=person.id,
+        again_of=ids.parse(query["again"], "again") if "again" in query else None,
     )
+
+
+def _person(request: Request) -> Person:
+    with reading(Scope.system()) as session:
+        person = staff.person_of(session, request.cookies.get(sign_in.COOKIE))
+    if person is None:
+        raise Unauthorized("Please sign in first")
+    # A link on somebody else's page must not make a file of personal data.
+    if request.headers.get("sec-fetch-site", "none") not in {"same-origin", "none"}:
+        raise NotAllowed
+    return person
 
 
 routes = [Route(PATH, download, methods=["GET"])]

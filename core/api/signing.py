@@ -7,13 +7,14 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from core.errors import CoverdeskError, StoreUnavailable
-from core.services import sign_in, staff
+from core.services import sign_in, staff_sessions
 from core.settings import settings
 from core.store.engine import writing
 from core.store.scope import Scope
 
 _NOT_KEPT = {"Cache-Control": "no-store"}
 _AGAIN = "/?sign_in=again"
+_OF_FRAMEWORK = "_streamlit_user"
 
 
 def complete(request: Request) -> Response:
@@ -24,16 +25,17 @@ def complete(request: Request) -> Response:
     try:
         with writing(Scope.system()) as session:
             token = sign_in.complete(session, request.query_params.get("t", ""))
-            staff.end_session(session, request.cookies.get(sign_in.COOKIE, ""))
+            staff_sessions.end_session(session, request.cookies.get(sign_in.COOKIE, ""))
     except StoreUnavailable:
         return _unavailable()
     except CoverdeskError:
         return _to(_AGAIN)
     answer = _to(sign_in.local_path(request.query_params.get("next", "/")))
+    _forget_provider(request, answer)
     answer.set_cookie(
         sign_in.COOKIE,
         token,
-        max_age=int(staff.LONGEST.total_seconds()),
+        max_age=int(staff_sessions.LONGEST.total_seconds()),
         httponly=True,
         samesite="lax",
         secure=_is_https(request),
@@ -48,12 +50,20 @@ def sign_out(request: Request) -> Response:
         return PlainTextResponse("This was not sent from our own page", 403, _NOT_KEPT)
     try:
         with writing(Scope.system()) as session:
-            staff.end_session(session, request.cookies.get(sign_in.COOKIE, ""))
+            staff_sessions.end_session(session, request.cookies.get(sign_in.COOKIE, ""))
     except StoreUnavailable:
         return _unavailable()
     answer = _to("/")
+    _forget_provider(request, answer)
     answer.delete_cookie(sign_in.COOKIE, path="/", httponly=True, samesite="lax", secure=_is_https(request))
     return answer
+
+
+def _forget_provider(request: Request, answer: Response) -> None:
+    """Clear what the framework keeps for thirty days of a provider's word: it has served, or nobody wants it."""
+    for name in request.cookies:
+        if name.startswith(_OF_FRAMEWORK):
+            answer.delete_cookie(name, path="/", httponly=True, samesite="lax")
 
 
 def _to(path: str) -> RedirectResponse:

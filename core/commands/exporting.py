@@ -1,9 +1,10 @@
 """`coverdesk export`: the same files as the screens give, with the same receipts."""
 
+import inspect
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 import typer
@@ -11,58 +12,84 @@ from rich.console import Console
 
 from core import ids, money
 from core.api import exporting
+from core.commands import ACTOR
 from core.errors import InvalidInput
-from core.services import products
-from core.services.choices import DIMENSIONS, Dimension, choices
-from core.services.exports import Tally
+from core.services import products, staff
+from core.services.choices import Choices, choices
+from core.services.export_formats import format_named
+from core.services.export_shelf import KINDS
+from core.services.exports import ExportKind, Parameter, Tally
 from core.services.receipts import Order
-from core.services.selection import Selection
 from core.store import engine
-from core.store.scope import Scope
+from core.store.scope import Scope, ScopedSession
 
 app = typer.Typer(help="Exports, each with a receipt.", no_args_is_help=True)
 err = Console(stderr=True)
-Names = Annotated[
-    list[str], typer.Option(help="A name, an id or insurer-a ... insurer-g; repeat it for any of several.")
-]
-NONE: list[str] = []
+_ALWAYS = {
+    "mode": ("live", "live or test."),
+    "format": ("csv", "csv or xlsx."),
+    "out": ("-", "A file, or - for standard output."),
+}
 
 
-@app.callback()
-def _of_subjects() -> None:
-    """Exports, each with a receipt."""
+def _command(kind: ExportKind[Any]) -> Callable[..., None]:
+    """The command of a kind: an option for each of its parameters, and those that all have."""
+
+    def export(**given: Any) -> None:
+        settings = {name: given.pop(name) for name in _ALWAYS}
+        if settings["mode"] not in {"live", "test"}:
+            raise typer.BadParameter("must be live or test", param_hint="--mode")
+        _export(kind, {name.removesuffix("_"): _values(value) for name, value in given.items()}, **settings)
+
+    options = [_option(parameter) for parameter in kind.parameters]
+    options += [_plain(name, default, says) for name, (default, says) in _ALWAYS.items()]
+    # Typer reads a command's options off its signature.
+    export.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    export.__doc__ = f"Write the {kind.noun[1]} of a selection as CSV or XLSX."
+    return export
 
 
-@app.command("purchases")
-def export_purchases(
-    from_: Annotated[str, typer.Option("--from", help="First day, YYYY-MM-DD in Lagos.")] = "",
-    to: Annotated[str, typer.Option(help="Last day, that day included.")] = "",
-    provider: Names = NONE,
-    category: Names = NONE,
-    product: Names = NONE,
-    distributor: Names = NONE,
-    email: Annotated[str, typer.Option(help="E-mail of the customer.")] = "",
-    source: Annotated[list[str], typer.Option(help="Where sales came from: api, desk, ...")] = NONE,
-    mode: Annotated[str, typer.Option(help="live or test.")] = "live",
-    out: Annotated[str, typer.Option(help="A file, or - for standard output.")] = "-",
-) -> None:
-    """Write the purchases of a selection as CSV."""
-    if mode not in {"live", "test"}:
-        raise typer.BadParameter("must be live or test", param_hint="--mode")
-    given = dict(zip(DIMENSIONS, (provider, category, product, distributor), strict=True))
-    address = {"from": _given(from_), "to": _given(to), "email": _given(email), "source": source, **_ids(given)}
-    order = Order(id=ids.new(), selection=Selection.read(address), is_live=mode == "live", actor="command line")
+def _option(parameter: Parameter) -> inspect.Parameter:
+    if not parameter.many:
+        return _plain(parameter.name, "", parameter.says)
+    option = Annotated[list[str], typer.Option(_flag(parameter.name), help=parameter.says)]
+    return _named(parameter.name, option, [])
+
+
+def _plain(name: str, default: str, says: str) -> inspect.Parameter:
+    return _named(name, Annotated[str, typer.Option(_flag(name), help=says)], default)
+
+
+def _named(name: str, option: Any, default: Any) -> inspect.Parameter:
+    # `from` is a word of Python, so that no argument can be called that.
+    called = f"{name}_" if name == "from" else name
+    return inspect.Parameter(called, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=option)
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _values(given: Any) -> list[str]:
+    return [given] if isinstance(given, str) and given else list(given)
+
+
+def _export(kind: ExportKind[Any], given: Mapping[str, list[str]], *, mode: str, format: str, out: str) -> None:  # noqa: A002 - the option's name
+    order = Order(
+        id=ids.new(),
+        kind=kind,
+        format=format_named(format),
+        selection=kind.read(_address(kind, given)),
+        is_live=mode == "live",
+        actor=ACTOR,
+    )
     tally = _write(order, out)
-    total = money.shown(tally.sum_minor)
+    summed = f", {money.shown(tally.sum_minor)}" if kind.sum_title else ""
     err.print(
-        f"{tally.rows:,} purchases, {total}; SHA-256 {tally.sha256}; receipt {order.id}",
+        f"{kind.counted(tally.rows)}{summed}; SHA-256 {tally.file_sha256}; receipt {order.id}",
         highlight=False,
         soft_wrap=True,
     )
-
-
-def _given(value: str) -> list[str]:
-    return [value] if value else []
 
 
 def _write(order: Order, out: str) -> Tally:
@@ -80,11 +107,25 @@ def _write(order: Order, out: str) -> Tally:
     return tally
 
 
-def _ids(given: Mapping[Dimension, Sequence[str]]) -> dict[str, list[str]]:
+def _address(kind: ExportKind[Any], given: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """The parameters as an address says them: names of records become their ids."""
     with engine.reading(Scope.system()) as session:
         known, insurers = choices(session), products.insurers(session)
-    called = {name: _called(known.names[name]) | (insurers if name == "provider" else {}) for name in given}
-    return {name: [_id(name, called[name], value) for value in values] for name, values in given.items()}
+        return {
+            parameter.name: _told(session, parameter, given[parameter.name], known, insurers)
+            for parameter in kind.parameters
+        }
+
+
+def _told(
+    session: ScopedSession, parameter: Parameter, values: Sequence[str], known: Choices, insurers: dict[str, UUID]
+) -> list[str]:
+    if parameter.names is None:
+        return list(values)
+    if parameter.names == "staff":
+        return [str(staff.person_named(session, value).id) if "@" in value else value for value in values]
+    called = _called(known.names[parameter.names]) | (insurers if parameter.name == "provider" else {})
+    return [_id(parameter.name, called, value) for value in values]
 
 
 def _called(names: Mapping[UUID, str]) -> dict[str, UUID]:
@@ -98,3 +139,7 @@ def _id(dimension: str, called: Mapping[str, UUID], value: str) -> str:
         words = ", ".join(word for word, key in called.items() if word != str(key))
         raise InvalidInput.one(f"--{dimension}", f"must be an id or one of {words}")
     return str(found)
+
+
+for each in KINDS:
+    app.command(each.name)(_command(each))

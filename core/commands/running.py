@@ -9,7 +9,8 @@ import uvicorn
 from rich.console import Console
 from rich.progress import Progress
 
-from core.services import catalogue, checking, demonstration
+from core.commands import insurers
+from core.services import catalogue, checking, demonstration, invitations
 from core.settings import ROOT, UnreadableSetting, settings
 from core.store import demo as portfolio
 from core.store import engine, schema, statistics
@@ -21,7 +22,12 @@ Port = Annotated[int, typer.Option(help="Port to listen on.")]
 
 
 def init() -> None:
-    """Create or migrate the store and load the catalogue; safe to repeat."""
+    """Create or migrate the store and load the catalogue, and print how to begin; safe to repeat."""
+    _make_store()
+    _say_how_to_begin()
+
+
+def _make_store() -> None:
     settings().secret()
     schema.migrate(engine.store())
     with engine.writing(Scope.system()) as session:
@@ -33,8 +39,8 @@ def demo(
     purchases: Annotated[int, typer.Option(min=1, help="How many purchases.")] = 20_000,
     seed: Annotated[int, typer.Option(help="The same seed writes the same business.")] = 1,
 ) -> None:
-    """Write a labelled demonstration portfolio; safe to repeat."""
-    init()
+    """Write a labelled demonstration portfolio, and in demonstration mode its accounts; safe to repeat."""
+    _make_store()
     with Progress(console=err, transient=True) as progress:
         task = progress.add_task("Writing two years of business", total=purchases)
         written = portfolio.write(
@@ -45,6 +51,17 @@ def demo(
     if settings().demo:
         with engine.writing(Scope.system()) as session:
             demonstration.add_accounts(session)
+    _say_how_to_begin()
+
+
+def _say_how_to_begin() -> None:
+    """Until there is an admin, the link that makes the first one."""
+    with engine.reading(Scope.system()) as session:
+        link = invitations.set_up_link(session)
+    if link:
+        out.print("Nobody can administer this store yet. Once it is served, open this link to become its admin:")
+        sys.stdout.write(f"{link}\n")
+        out.print("It works once and for 24 hours; `coverdesk staff set-up-link` prints another.", highlight=False)
 
 
 def serve(host: Host = "127.0.0.1", port: Port = 8501) -> None:
@@ -60,13 +77,20 @@ def serve(host: Host = "127.0.0.1", port: Port = 8501) -> None:
     os.execv(sys.executable, command)  # noqa: S606 - our own interpreter, our own arguments
 
 
-def api(host: Host = "127.0.0.1", port: Port = 8502, workers: Annotated[int, typer.Option(min=1)] = 1) -> None:
+def api(
+    host: Host = "127.0.0.1",
+    port: Port = 8502,
+    workers: Annotated[int, typer.Option(min=1)] = 1,
+    *,
+    with_worker: Annotated[bool, typer.Option("--with-worker", help="Send to insurers from here too.")] = False,
+) -> None:
     """Serve the API alone, in as many processes as wanted (PostgreSQL for more than one)."""
     _refuse_unsafe()
     if workers > 1 and engine.store().is_sqlite:
         raise UnreadableSetting("COVERDESK_DATABASE_URL: more than one worker needs PostgreSQL")
     engine.store().close()
-    uvicorn.run("core.api.app:app", host=host, port=port, workers=workers, log_level="warning", access_log=False)
+    with insurers.beside(wanted=with_worker):
+        uvicorn.run("core.api.app:app", host=host, port=port, workers=workers, log_level="warning", access_log=False)
 
 
 def check() -> None:

@@ -7,7 +7,8 @@ import typer
 from rich.console import Console
 
 from core.commands import ACTOR
-from core.services import staff
+from core.errors import StateForbids
+from core.services import invitations, staff
 from core.store import engine
 from core.store.scope import Scope
 
@@ -20,11 +21,22 @@ def add_staff(
     email: str,
     role: Annotated[list[str], typer.Option(help="operations, claims, finance, supervisor or admin.")],
     name: Annotated[str, typer.Option(help="The person's name.")] = "",
+    claim_limit: Annotated[
+        str | None, typer.Option(help="Up to how many naira they decide a claim alone; left out, there is no limit.")
+    ] = None,
 ) -> None:
     """Add a person, or change their roles and password; the password is read from standard input."""
     password = typer.prompt("Password", hide_input=True) if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
     with engine.writing(Scope.system()) as session:
-        staff.add(session, email=email, name=name or email, roles=role, password=password, actor=ACTOR)
+        staff.add(
+            session,
+            email=email,
+            name=name or email,
+            roles=role,
+            password=password,
+            claim_limit=claim_limit,
+            actor=ACTOR,
+        )
     out.print(f"{email} can sign in as {', '.join(role)}.", highlight=False)
 
 
@@ -34,3 +46,13 @@ def disable_staff(email: str) -> None:
     with engine.writing(Scope.system()) as session:
         staff.disable(session, email, actor=ACTOR)
     out.print(f"{email} can no longer sign in.", highlight=False)
+
+
+@app.command("set-up-link")
+def print_set_up_link() -> None:
+    """Print a link that makes the first admin; good once and for a day, and only while there is no admin."""
+    with engine.reading(Scope.system()) as session:
+        link = invitations.set_up_link(session)
+    if link is None:
+        raise StateForbids("An admin can sign in already and invites everybody else, under Admin > Staff")
+    sys.stdout.write(link + "\n")

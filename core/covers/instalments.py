@@ -26,7 +26,8 @@ _PARTS = {
     "biannually": _Part(2, months=6),
     "annually": _Part(1, months=12),
 }
-FREQUENCY = fields.one_of(*_PARTS)
+FREQUENCIES = tuple(_PARTS)
+FREQUENCY = fields.one_of(*FREQUENCIES)
 
 
 def instalment(year: Sum, frequency: str, rates: Rates) -> Price:
@@ -34,7 +35,7 @@ def instalment(year: Sum, frequency: str, rates: Rates) -> Price:
 
     InvalidInput when the product does not offer the frequency.
     """
-    offered = rates.meta.get("premium_frequencies", list(_PARTS))
+    offered = rates.meta.get("premium_frequencies", FREQUENCIES)
     if frequency not in offered:
         raise InvalidInput.one("premium_frequency", f"must be offered by the product: {', '.join(offered)}")
     parts = _PARTS[frequency].in_a_year

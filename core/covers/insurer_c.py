@@ -22,6 +22,7 @@ _ZONES = {
     "elsewhere": ("worldwide_without_usa_canada", "Worldwide without USA and Canada"),
     "usa_canada": ("worldwide", "Worldwide"),
 }
+ZONE_NAMES = dict(_ZONES.values())
 
 
 def _ahead(value: date) -> date:

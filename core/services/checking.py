@@ -1,14 +1,15 @@
 """The audit of the whole store: its database, every invariant, claims, files, figures and the audit log."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 import sqlalchemy as sa
 from sqlmodel import SQLModel, col
 
-from core.services import audit, claim_moves
+from core import clock
+from core.services import audit, claim_clock, claim_moves, claim_questions
 from core.services.invariants import INVARIANTS, Invariant
 from core.store import daybook, schema, shelving
 from core.store.engine import wal_is_safe
@@ -26,6 +27,7 @@ from core.store.tables import (
     UploadedFile,
 )
 
+_AT_ONCE = 500
 _COUNTED: dict[str, type[SQLModel]] = {
     "distributors": Distributor,
     "customers": Customer,
@@ -69,19 +71,31 @@ def check(session: ScopedSession) -> Checked:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One rule that was checked, in words, and everything that breaks it, one line each."""
+
+    rule: str
+    faults: list[str]
+
+
 def faults(session: ScopedSession) -> list[str]:
     """Everything that does not hold, one line each; empty when all is well.
 
     The session's scope must be the system's. Reads the whole store: at a million purchases, minutes.
     """
-    return [
-        *_of_the_database(session),
-        *(fault for invariant in INVARIANTS for fault in _broken(session, invariant)),
-        *daybook.faults(session.connection()),
-        *_claims(session),
-        *_files(session),
-        *audit.broken_links(session),
-    ]
+    return [fault for finding in findings(session) for fault in finding.faults]
+
+
+def findings(session: ScopedSession) -> Iterator[Finding]:
+    """Every rule of `rules`, one after the other, with what breaks it."""
+    for rule, look in _RULES.items():
+        yield Finding(rule, list(look(session)))
+
+
+def rules() -> int:
+    """How many rules there are."""
+    return len(_RULES)
 
 
 def _count(session: ScopedSession, entity: type[SQLModel]) -> int:
@@ -143,6 +157,24 @@ def _claims(session: ScopedSession) -> Iterator[str]:
                 yield f"claim {claim_id} moved from {start} to {to}, which no move allows"
 
 
+def _clocks(session: ScopedSession) -> Iterator[str]:
+    """Claims whose kept clock is not the one that their history gives (contract C9)."""
+    columns = (Claim.id, Claim.claim_status, Claim.created_at, Claim.clock_from, Claim.clock_stopped_at)
+    now = clock.now()
+    for rows in session.execute(sa.select(*map(col, columns)).order_by(col(Claim.id))).partitions(_AT_ONCE):
+        told = claim_questions.clocks(session, [row.id for row in rows], now=now)
+        for row in rows:
+            kept = claim_clock.kept(
+                lodged_at=row.created_at,
+                begins_at=row.clock_from,
+                stopped_at=row.clock_stopped_at,
+                status=row.claim_status,
+                now=now,
+            )
+            if row.id in told and told[row.id] != kept:
+                yield f"claim {row.id} keeps another clock than its history gives"
+
+
 def _files(session: ScopedSession) -> Iterator[str]:
     for row in session.execute(sa.select(col(UploadedFile.code), col(UploadedFile.sha256))):
         path = shelving.path_of(row.code)
@@ -150,3 +182,18 @@ def _files(session: ScopedSession) -> Iterator[str]:
             yield f"file {row.code} is missing"
         elif hashlib.sha256(path.read_bytes()).hexdigest() != row.sha256:
             yield f"file {row.code} was changed"
+
+
+def _holding(invariant: Invariant) -> Callable[[ScopedSession], Iterable[str]]:
+    return lambda session: _broken(session, invariant)
+
+
+_RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
+    "The database is whole and of this release": _of_the_database,
+    **{f"No {invariant.words}": _holding(invariant) for invariant in INVARIANTS},
+    "The daybook has the sums of the sales": lambda session: daybook.faults(session.connection()),
+    "Every claim came to where it stands by allowed moves": _claims,
+    "The clock of every claim is the one of its history": _clocks,
+    "Every file is there and unchanged": _files,
+    "The audit log is unbroken": audit.broken_links,
+}

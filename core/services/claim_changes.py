@@ -74,7 +74,7 @@ def seen(session: ScopedSession, claim_id: UUID, *, person: Person, version: int
 
 def next_instant(claim: Claim) -> datetime:
     """Now, and after every earlier change: a history keeps its order where the clocks of two servers differ."""
-    return max(clock.now(), claim.updated_at + _TICK)
+    return max(clock.now(), claim.updated_at + _TICK, claim.clock_stopped_at or claim.clock_from)
 
 
 def facts_of(claim: Claim) -> dict[str, Any]:

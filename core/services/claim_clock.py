@@ -6,9 +6,14 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final
 
+from core.store import tables_claims
+
 ALLOWED: Final = timedelta(days=60)
-WAITING: Final = frozenset({"Offer sent"})
-DECIDED: Final = frozenset({"Paid", "Settled", "Declined"})
+# So much of it left is near its end.
+NEAR: Final = timedelta(days=7)
+# The statuses in which the claimant has to act, and those that end the clock.
+WAITING: Final = tables_claims.WAITING
+DECIDED: Final = tables_claims.DECIDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,11 @@ class Clock:
         return self.left < timedelta(0)
 
     @property
+    def is_near(self) -> bool:
+        """True when the clock runs and at most 7 of the 60 days are left, or none."""
+        return self.is_running and self.left <= NEAR
+
+    @property
     def is_running(self) -> bool:
         """True while it is the desk's turn."""
         return not (self.is_waiting or self.is_decided)
@@ -81,6 +91,30 @@ def read(history: Sequence[Reached], now: datetime, pauses: Sequence[Pause] = ()
         is_waiting=not is_decided and not _runs(history, pauses, end),
         is_decided=is_decided,
     )
+
+
+def kept(*, lodged_at: datetime, begins_at: datetime, stopped_at: datetime | None, status: str, now: datetime) -> Clock:
+    """The same clock by what is kept on the claim: the lodging moved on by every pause, and since when it stands."""
+    is_decided = status in DECIDED and stopped_at is not None
+    end = stopped_at or now
+    return Clock(
+        age=max(timedelta(0), (end if is_decided else now) - lodged_at),
+        counted=max(timedelta(0), end - begins_at),
+        is_waiting=stopped_at is not None and not is_decided,
+        is_decided=is_decided,
+    )
+
+
+def turned(
+    begins_at: datetime, stopped_at: datetime | None, *, at: datetime, runs: bool, decides: bool = False
+) -> tuple[datetime, datetime | None]:
+    """What is kept of a clock from an instant on at which it runs or stands; `decides` when a decision stops it.
+
+    A decision ends the wait for the claimant: its own stop begins when it is made.
+    """
+    if stopped_at is not None and (runs or decides):
+        begins_at, stopped_at = begins_at + (at - stopped_at), None
+    return begins_at, stopped_at if runs or stopped_at is not None else at
 
 
 def _decided_at(history: Sequence[Reached]) -> datetime:

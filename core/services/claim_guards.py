@@ -38,7 +38,7 @@ def amount_of(move: Move, claim: Claim, person: Person, given: MoveInput) -> int
     refuse_unless([*_of_amount(move, claim, given, minor), *_of_words(move, given)])
     beyond = claim_moves.above_limit(person, minor) if AUTHORITY in move.needs else None
     if beyond:
-        raise _refusal(NotAllowed, move, [beyond])
+        raise _refusal(NotAllowed, move, [beyond], field="amount" if given.amount is not None else None)
     return minor
 
 
@@ -52,8 +52,10 @@ def _refuse_lacks(move: Move, claim: Claim, person: Person) -> None:
             raise _refusal(kind, move, lacks)
 
 
-def _refusal(kind: type[CoverdeskError], move: Move, lacks: list[str]) -> CoverdeskError:
-    return kind(f"{move.to} needs {' and '.join(lacks)}", detail={"missing": lacks})
+def _refusal(kind: type[CoverdeskError], move: Move, lacks: list[str], *, field: str | None = None) -> CoverdeskError:
+    """A refusal in words; `field` is the input that it is about, if it is about one."""
+    about = {"field": field} if field else {}
+    return kind(f"{move.to} needs {' and '.join(lacks)}", detail={"missing": lacks, **about})
 
 
 def _amount(move: Move, claim: Claim, given: MoveInput) -> int:

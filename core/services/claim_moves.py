@@ -117,13 +117,18 @@ def lack(need: Need, move: Move, claim: Claim, person: Person) -> str | None:
     return need.words if unmet else None
 
 
-def missing_documents(claim: Claim) -> tuple[str, ...]:
-    """The documents that a credit life claim must bring and does not have (contract C2)."""
+def needed_documents(claim: Claim) -> tuple[str, ...]:
+    """The documents that a credit life claim must bring (contract C2)."""
     meta = claim.credit_life_claim_meta
     if meta is None:
         return ()
-    needed = claim_rules.required_documents(meta["incident_type"], accidental=meta["accidental"] == "true")
-    return tuple(name for name in needed if not meta.get(name))
+    return claim_rules.required_documents(meta["incident_type"], accidental=meta["accidental"] == "true")
+
+
+def missing_documents(claim: Claim) -> tuple[str, ...]:
+    """The documents that a claim must bring and does not have."""
+    meta = claim.credit_life_claim_meta or {}
+    return tuple(name for name in needed_documents(claim) if not meta.get(name))
 
 
 def above_limit(person: Person, minor: int) -> str | None:

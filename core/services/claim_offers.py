@@ -5,7 +5,10 @@ from decimal import Decimal
 from typing import Any
 
 from core import money
+from core.covers import request
 from core.covers.cover import Price, Step
+from core.errors import InvalidInput
+from core.services.claim_inputs import MoveInput
 from core.store.tables import Claim
 
 
@@ -31,6 +34,15 @@ def offer(
     total = max(amount, money.ZERO)
     steps.append(Step("Offer", "never below zero" if amount < 0 else "what remains", total))
     return Price(total=total, steps=steps)
+
+
+def readable(typed: str) -> Decimal | None:
+    """An amount that somebody is typing, in naira; none while it is no amount that could be approved."""
+    try:
+        given: MoveInput = request.read(MoveInput, {"amount": typed})
+    except InvalidInput:
+        return None
+    return given.amount or None
 
 
 def of_claim(claim: Claim, *, approved_minor: int | None = None) -> Price:

@@ -63,7 +63,7 @@ def record(row: Any, line: list[StatusTime], comments: list[CommentRecord]) -> C
         "incident_date": claim.incident_date,
         "claim_invoice_url": claim.claim_invoice_url,
         "offer_form_url": claim.offer_form_url,
-        "vehicle_claim_meta": _masked(claim.vehicle_claim_meta),
+        "vehicle_claim_meta": masked(claim.vehicle_claim_meta),
         "gadget_claim_meta": _gadget(claim.gadget_claim_meta, line),
         "credit_life_claim_meta": _credit_life(claim.credit_life_claim_meta),
         "status_time_line": line,
@@ -105,8 +105,9 @@ def _time_lines(session: ScopedSession, claim_ids: list[UUID]) -> Mapping[UUID, 
 
 
 def _comments(session: ScopedSession, claim_ids: list[UUID]) -> Mapping[UUID, list[CommentRecord]]:
+    """What officers wrote for the claimant; their notes to each other stay at the desk (contract C6)."""
     found: dict[UUID, list[CommentRecord]] = {}
-    for row in _of_claims(session, ClaimComment, claim_ids):
+    for row in _of_claims(session, ClaimComment, claim_ids, col(ClaimComment.for_claimant).is_(True)):
         comment: CommentRecord = {
             "id": str(row.id),
             "text": row.text,
@@ -116,14 +117,16 @@ def _comments(session: ScopedSession, claim_ids: list[UUID]) -> Mapping[UUID, li
     return found
 
 
-def _of_claims(session: ScopedSession, table: Any, claim_ids: list[UUID]) -> Iterable[Any]:
+def _of_claims(
+    session: ScopedSession, table: Any, claim_ids: list[UUID], *conditions: sa.ColumnElement[bool]
+) -> Iterable[Any]:
     if not claim_ids:
         return []
-    query = sa.select(table).where(col(table.claim_id).in_(claim_ids))
+    query = sa.select(table).where(col(table.claim_id).in_(claim_ids), *conditions)
     return session.execute(query.order_by(col(table.created_at), col(table.id))).scalars()
 
 
-def _masked(meta: dict[str, Any] | None) -> dict[str, Any] | None:
+def masked(meta: dict[str, Any] | None) -> dict[str, Any] | None:
     """Details of a claim with the account number reduced to its last four (contract A3)."""
     if meta is None or not meta.get("account_number"):
         return meta
@@ -131,8 +134,8 @@ def _masked(meta: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _gadget(meta: dict[str, Any] | None, line: list[StatusTime]) -> dict[str, Any] | None:
-    masked = _masked(meta)
-    return masked and {**masked, "status_time_line": line}
+    shown = masked(meta)
+    return shown and {**shown, "status_time_line": line}
 
 
 def _credit_life(meta: dict[str, Any] | None) -> CreditLifeClaimMeta | None:

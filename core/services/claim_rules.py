@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
+from uuid import UUID
 
 from core.store.tables_claims import STATUSES
 
@@ -58,7 +59,13 @@ FLAGS: Final[Mapping[str, str]] = {
     "loan_differs": "The loan amount is not the one that was insured",
     "duplicate": "Another claim on this policy names the same incident and date",
     "same_file": "A document was sent with another claim before",
+    "same_account": "Another claim asks for payment to the same account",
 }
+
+
+def reference(claim_id: UUID) -> str:
+    """A claim as people name it: the end of its id, which is the random part of it."""
+    return f"C-{claim_id.hex[-8:].upper()}"
 
 
 def required_documents(incident_type: str, *, accidental: bool) -> tuple[str, ...]:

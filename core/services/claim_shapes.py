@@ -15,7 +15,7 @@ class StatusTime(TypedDict):
 
 
 class CommentRecord(TypedDict):
-    """What an officer wrote on a claim."""
+    """What an officer wrote on a claim for the claimant."""
 
     id: str
     text: str

@@ -45,7 +45,7 @@ def flags_of(
         **_of_policy(policy, request),
         **_of_dates(policy, loss),
         "duplicate": _was_claimed(session, policy.id, loss),
-        "same_file": _was_sent(session, hashes),
+        "same_file": was_sent(session, hashes),
     }
     return [name for name in claim_rules.FLAGS if raised.get(name)]
 
@@ -82,10 +82,10 @@ def _of_dates(policy: Policy, loss: Loss) -> Mapping[str, bool]:
     happened = loss.happened_on
     if happened is None:
         return {}
-    start, end = (instant and clock.lagos_day(instant) for instant in (policy.start_at, policy.expiration_at))
+    start, last = cover_days(policy)
     return {
-        "outside_cover": _outside(happened, start, end and end - timedelta(days=1)),
-        "outside_loan": _outside(happened, loss.offered_on, loss.repaid_on),
+        "outside_cover": outside(happened, start, last),
+        "outside_loan": outside(happened, loss.offered_on, loss.repaid_on),
         "early_loss": start is not None and timedelta(0) <= happened - start < _EARLY,
         "future_incident": happened > clock.today(),
     }
@@ -94,7 +94,14 @@ def _of_dates(policy: Policy, loss: Loss) -> Mapping[str, bool]:
 _EARLY = timedelta(days=claim_rules.EARLY_LOSS_DAYS)
 
 
-def _outside(day: date, first: date | None, last: date | None) -> bool:
+def cover_days(policy: Policy) -> tuple[date | None, date | None]:
+    """The first and the last day of the cover; none for an end that is not set."""
+    start, end = (instant and clock.lagos_day(instant) for instant in (policy.start_at, policy.expiration_at))
+    return start, end and end - timedelta(days=1)
+
+
+def outside(day: date, first: date | None, last: date | None) -> bool:
+    """True for a day before the first or after the last; an end that is not known excludes nothing."""
     return (first is not None and day < first) or (last is not None and day > last)
 
 
@@ -108,8 +115,11 @@ def _was_claimed(session: ScopedSession, policy_id: UUID, loss: Loss, *, but: UU
     return any(meta and meta["incident_type"] == loss.incident_type for meta in others)
 
 
-def _was_sent(session: ScopedSession, hashes: Collection[str]) -> bool:
+def was_sent(session: ScopedSession, hashes: Collection[str], *, but: UUID | None = None) -> bool:
+    """True when a file with one of these hashes came with a claim before, `but` for this one."""
     earlier = sa.select(col(UploadedFile.code)).where(
         col(UploadedFile.sent_sha256).in_(hashes), col(UploadedFile.claim_id).is_not(None)
     )
+    if but is not None:
+        earlier = earlier.where(col(UploadedFile.claim_id) != but)
     return session.execute(earlier.limit(1)).first() is not None

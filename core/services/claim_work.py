@@ -1,6 +1,6 @@
 """Working a claim: moves, comments, assignment, and what an officer learns about it (contract C5-C7, C9)."""
 
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Final
 from uuid import UUID
@@ -87,8 +87,10 @@ def _moved(
     if step.to in _SETS:
         setattr(claim, _SETS[step.to], amount_minor)
     _decide(claim, step, person, given)
-    claim_questions.close(session, claim.id)
-    session.insert(_event(claim, person, given.note))
+    at = claim_changes.next_instant(claim)
+    claim_questions.close(session, claim.id, at=at)
+    claim_questions.turn(claim, at=at, before=step.start)
+    session.insert(_event(claim, person, given.note, at=at))
     said = {"note": given.note} if given.note else {}
     return claim_changes.saved(session, claim, before, person=person, action="claim moved", said=said)
 
@@ -106,7 +108,7 @@ def _decide(claim: Claim, step: Move, person: Person, given: MoveInput) -> None:
         claim.claim_amount_minor = money.to_minor(claim_offers.owed(claim) or money.ZERO)
 
 
-def _event(claim: Claim, person: Person, note: str | None) -> ClaimEvent:
+def _event(claim: Claim, person: Person, note: str | None, *, at: datetime) -> ClaimEvent:
     return ClaimEvent(
         id=ids.new(),
         distributor_id=claim.distributor_id,
@@ -115,12 +117,15 @@ def _event(claim: Claim, person: Person, note: str | None) -> ClaimEvent:
         status=claim.claim_status,
         note=note,
         staff_id=person.id,
-        created_at=claim_changes.next_instant(claim),
+        created_at=at,
     )
 
 
-def comment(session: ScopedSession, claim_id: UUID, *, text: str, person: Person) -> UUID:
-    """Say something on a claim, whatever others change meanwhile; returns the id of the comment."""
+def comment(session: ScopedSession, claim_id: UUID, *, text: str, person: Person, for_claimant: bool = False) -> UUID:
+    """Say something on a claim, whatever others change meanwhile; returns the id of the comment.
+
+    It is a note for the desk, unless it is meant for the claimant as well (contract C6).
+    """
     claim_changes.refuse_strangers(person)
     said: CommentInput = request.read(CommentInput, {"text": text})
     claim = claim_changes.held(session, claim_id)
@@ -131,14 +136,14 @@ def comment(session: ScopedSession, claim_id: UUID, *, text: str, person: Person
         claim_id=claim.id,
         staff_id=person.id,
         text=said.text,
+        for_claimant=for_claimant,
         created_at=clock.now(),
     )
     session.insert(row)
     subject = audit.subject_of("claim", claim.id)
     # The words may tell of illness: they stay in their row, which can be erased, and out of the log, which cannot.
-    audit.write(
-        session, actor=person.actor, action="claim commented", subject=subject, after={"comment_id": str(row.id)}
-    )
+    noted = {"comment_id": str(row.id), "for_claimant": for_claimant}
+    audit.write(session, actor=person.actor, action="claim commented", subject=subject, after=noted)
     return row.id
 
 

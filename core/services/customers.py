@@ -1,5 +1,7 @@
 """Customers: found or made by e-mail within one distributor and mode, listed and searched (contract S2, P6)."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -10,22 +12,28 @@ from sqlmodel import col
 from core import clock, ids
 from core.covers.parts import Holder
 from core.errors import NotFound
-from core.services import filters, records
+from core.services import filters, phones, records
 from core.services.filters import Span
 from core.services.paging import Page, Paging
 from core.services.shapes import CustomerRecord
 from core.store.scope import ScopedSession
-from core.store.tables import Customer, Purchase
+from core.store.tables import Customer, Policy, Purchase
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CustomerFilter:
-    """What a list of customers can be narrowed by; `search` is any part of names, e-mail or phone."""
+    """What a list of customers can be narrowed by.
+
+    `search` is any part of names, e-mail or phone, or a phone number in any of its spellings; `insured` says
+    whether a policy of theirs is in force now.
+    """
 
     search: str | None = None
     active: bool | None = None
+    insured: bool | None = None
     created: Span = field(default_factory=Span)
     has_purchased: bool = False
+    distributor_ids: Sequence[UUID] = ()
 
 
 EVERYBODY = CustomerFilter()
@@ -33,7 +41,7 @@ EVERYBODY = CustomerFilter()
 
 def page(session: ScopedSession, wanted: CustomerFilter = EVERYBODY, paging: Paging = Paging()) -> Page[CustomerRecord]:
     """A page of customers, newest first, with the exact total of the filter (contract P2)."""
-    conditions = _conditions(wanted)
+    conditions = conditions_of(wanted)
     total = session.execute(sa.select(sa.func.count()).select_from(Customer).where(*conditions)).scalar_one()
     query = (
         sa.select(Customer)
@@ -54,13 +62,20 @@ def one(session: ScopedSession, customer_id: UUID) -> CustomerRecord:
     return records.customer(row)
 
 
-def _conditions(wanted: CustomerFilter) -> list[sa.ColumnElement[bool]]:
+def conditions_of(wanted: CustomerFilter) -> list[sa.ColumnElement[bool]]:
+    """The conditions of a filter on customers."""
     conditions = [*wanted.created.on(col(Customer.created_at)), col(Customer.deleted_at).is_(None)]
     if wanted.search:
-        pattern = filters.containing(wanted.search)
-        conditions.append(sa.func.lower(_SEARCHED).like(pattern, escape="\\"))
+        conditions.append(_found(wanted.search))
+    if wanted.distributor_ids:
+        conditions.append(col(Customer.distributor_id).in_(wanted.distributor_ids))
     if wanted.active is not None:
         conditions.append(col(Customer.active).is_(wanted.active))
+    if wanted.insured is not None:
+        covered = sa.select(col(Policy.id)).where(
+            col(Policy.customer_id) == col(Customer.id), filters.in_force(), col(Policy.deleted_at).is_(None)
+        )
+        conditions.append(covered.exists() if wanted.insured else sa.not_(covered.exists()))
     if wanted.has_purchased:
         bought = sa.select(col(Purchase.id)).where(
             col(Purchase.customer_id) == col(Customer.id), col(Purchase.deleted_at).is_(None)
@@ -69,13 +84,19 @@ def _conditions(wanted: CustomerFilter) -> list[sa.ColumnElement[bool]]:
     return conditions
 
 
+def _found(text: str) -> sa.ColumnElement[bool]:
+    if re.fullmatch(r"\+?[\d\s()-]{7,}", text):
+        return sa.or_(filters.mentions(_SEARCHED, text), col(Customer.phone_number).in_(phones.spellings(text)))
+    return filters.mentions(_SEARCHED, text)
+
+
 # The line break keeps a search from matching across two fields: no submitted text can hold one.
 _SEARCHED = (
     col(Customer.first_name)
     + " "
     + col(Customer.last_name)
     + "\n"
-    + col(Customer.email)
+    + col(Customer.email_key)
     + "\n"
     + sa.func.coalesce(col(Customer.phone_number), "")
 )

@@ -6,7 +6,7 @@ import unicodedata
 _STARTS_FORMULA = frozenset("=+-@\t\r\n\0")
 _PHONE = re.compile(r"\+[1-9][0-9]{6,14}")
 # A cell that starts with a letter or digit and holds nothing that CSV reads as its own: nearly every one.
-_PLAIN = re.compile(r'[A-Za-z0-9][^,"\r\n]*')
+_is_plain = re.compile(r'[A-Za-z0-9][^,"\r\n]*').fullmatch
 
 
 def defused(text: str) -> str:
@@ -32,7 +32,7 @@ def cell(text: str | None) -> str:
     """A text as a field of a CSV line (RFC 4180), defused; none is an empty field."""
     if not text:
         return ""
-    if _PLAIN.fullmatch(text):
+    if _is_plain(text):
         return text
     safe = defused(text)
     return '"' + safe.replace('"', '""') + '"' if any(sign in safe for sign in ',"\r\n') else safe

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from core.errors import Unauthorized
-from core.services import staff
+from core.services import passwords, staff
 from core.settings import settings
 from core.store import demo
 from core.store.scope import ScopedSession
@@ -50,7 +50,7 @@ def add_accounts(session: ScopedSession) -> None:
 
 def _can_sign_in(session: ScopedSession, account: Account, password: str) -> bool:
     try:
-        staff.check_password(session, account.email, password)
+        passwords.check(session, account.email, password)
     except Unauthorized:
         return False
     return True

@@ -1,49 +1,55 @@
-"""Exports: purchases as CSV in chunks, counted and hashed as they pass."""
+"""What an export is: a kind declared once, and its rows as CSV in chunks, counted and hashed as they pass.
+
+A kind is made of parts. A part is some neighbouring columns that arrive from the database as one value: the fewer
+values cross over, the faster it is. Its lines are CSV (RFC 4180, UTF-8); every other format is made from those.
+"""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
-from typing import Any
-from uuid import UUID
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
-import sqlalchemy as sa
-from sqlmodel import col
-
-from core.services import purchases
-from core.services.choices import choices
-from core.services.defusing import cell
-from core.services.filters import SalesFilter
+from core.errors import NotAllowed
+from core.services.address_reader import Address
+from core.services.choices import Choices, Dimension, choices
+from core.services.export_shapes import Column
 from core.services.records import mode
-from core.store.daybook import ONCE
-from core.store.expressions import lagos_day, printed_id, printed_moment, printed_naira
+from core.services.staff import Person
 from core.store.scope import AnySelect, ScopedSession
-from core.store.tables import Policy, Purchase
 
-COLUMNS = (
-    *("id", "created_at", "created_on", "policy_number"),
-    *("total", "provider_share", "mca_profit", "distributor_profit"),
-    *("distributor", "provider", "product", "category"),
-    *("customer_name", "customer_email", "customer_phone"),
-    *("mode", "request_source", "payment_option", "payment_channel", "premium_frequency"),
-)
 CHUNK = 2_000
-# Parts what the database joins and is taken apart again; no text of ours may hold it (contract E6).
-_GLUE = "\x1f"
+
+
+class Selected(Protocol):
+    """A selection that an address carries."""
+
+    def address(self) -> dict[str, list[str]]:
+        """The parameters that say it again."""
+        ...
+
+
+S = TypeVar("S", bound=Selected)
 
 
 @dataclass(slots=True)
 class Tally:
-    """What has passed so far: rows, their total in kobo, and the hash of the bytes."""
+    """What has passed so far: rows, their sum in kobo, and the hash of the lines; `file` where that is another."""
 
     rows: int = 0
     sum_minor: int = 0
     digest: Any = field(default_factory=hashlib.sha256)
+    file: Any = None
 
     @property
     def sha256(self) -> str:
-        """The hash of everything that has passed."""
+        """The hash of all lines that have passed, whatever format they end in."""
         found: str = self.digest.hexdigest()
+        return found
+
+    @property
+    def file_sha256(self) -> str:
+        """The hash of the bytes of the file."""
+        found: str = (self.file or self.digest).hexdigest()
         return found
 
     def passed(self, chunk: bytes) -> bytes:
@@ -52,59 +58,88 @@ class Tally:
         return chunk
 
 
-def lines(session: ScopedSession, wanted: SalesFilter, tally: Tally) -> Iterator[bytes]:
-    """The purchases of a filter as CSV (RFC 4180, UTF-8), newest first, in chunks of some thousand lines.
+class Told(NamedTuple):
+    """What the columns of an export may need beside their row."""
 
-    One statement, hence one consistent look at the store; amounts are naira with two places, `created_at`
-    is UTC, `created_on` the day in Lagos. Memory does not grow with the number of rows.
+    names: Choices
+    mode: str
+
+
+Written = Callable[[Any], str]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """Neighbouring columns: the value that they arrive as, and what makes CSV of it, if it is not CSV already."""
+
+    columns: tuple[Column, ...]
+    value: Any
+    written: Callable[[Told], Written | None]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Parameter:
+    """One parameter of a selection: its name in the address, what it is called, and what its values name.
+
+    `words` are what some values mean to people: "true" -> "took effect".
     """
-    catalogue, mode_word = choices(session), mode(bool(session.scope.is_live))
-    places: dict[str, str] = {}
-    endings: dict[str, str] = {}
-    yield tally.passed(f"{','.join(COLUMNS)}\r\n".encode())
-    for rows in session.execute(_rows(wanted), execution_options={"yield_per": CHUNK}).partitions():
-        written = []
-        for head, number, amounts, sold_by, name, email, phone, end, total_minor in rows:
-            tally.sum_minor += total_minor
-            if (place := places.get(sold_by)) is None:
-                product, distributor = map(UUID, sold_by.split(_GLUE))
-                place = places[sold_by] = ",".join(map(cell, catalogue.of_sale(product, distributor)))
-            if (ending := endings.get(end)) is None:
-                ending = endings[end] = ",".join([mode_word, *map(cell, end.split(_GLUE))])
-            person = f"{cell(name)},{cell(email)},{cell(phone)}"
-            written.append(f"{head},{cell(number)},{amounts},{place},{person},{ending}\r\n")
+
+    name: str
+    title: str
+    says: str = ""
+    many: bool = False
+    names: Dimension | Literal["staff"] | None = None
+    words: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExportKind(Generic[S]):
+    """One kind of export. `summed` is what the receipt adds up, in kobo, and `sum_title` what that is called."""
+
+    name: str
+    title: str
+    noun: tuple[str, str]
+    roles: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    read: Callable[[Address], S]
+    parts: tuple[Part, ...]
+    rows: Callable[[Sequence[Any], S, Choices], AnySelect]
+    count: Callable[[ScopedSession, S], int]
+    summed: Any = None
+    sum_title: str | None = None
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Every column, in order."""
+        return tuple(column for part in self.parts for column in part.columns)
+
+    def counted(self, rows: int) -> str:
+        """So many rows in words: "1,204 purchases"."""
+        return f"{rows:,} {self.noun[rows != 1]}"
+
+    def refuse_stranger(self, person: Person) -> None:
+        """NotAllowed for who may not see what this exports."""
+        if not person.may(*self.roles):
+            raise NotAllowed
+
+
+def lines(session: ScopedSession, kind: ExportKind[S], wanted: S, tally: Tally) -> Iterator[bytes]:
+    """The rows of a selection as CSV, in chunks of some thousand lines, the heading first.
+
+    The rows come from one statement; memory does not grow with their number. Amounts are naira with two places,
+    columns in `_at` are UTC and those in `_on` days in Lagos.
+    """
+    told = Told(choices(session), mode(bool(session.scope.is_live)))
+    writers = [part.written(told) or str for part in kind.parts]
+    yield tally.passed(f"{','.join(column.name for column in kind.columns)}\r\n".encode())
+    query = kind.rows([*(part.value for part in kind.parts), *_summed(kind)], wanted, told.names)
+    for rows in session.execute(query, execution_options={"yield_per": CHUNK}).partitions():
+        chunk = [",".join([write(value) for write, value in zip(writers, row)]) for row in rows]  # noqa: B905 - the sum stays over
         tally.rows += len(rows)
-        yield tally.passed("".join(written).encode())
+        if kind.summed is not None:
+            tally.sum_minor += sum([row[-1] for row in rows])
+        yield tally.passed(("\r\n".join(chunk) + "\r\n").encode())
 
 
-def _rows(wanted: SalesFilter) -> AnySelect:
-    sale = Purchase
-    share = col(sale.total_minor) - col(sale.mca_profit_minor) - col(sale.distributor_profit_minor)
-    naira = (col(sale.total_minor), share, col(sale.mca_profit_minor), col(sale.distributor_profit_minor))
-    words = (col(sale.request_source), col(sale.payment_option), col(sale.payment_channel))
-    return (
-        sa.select(
-            _joined(
-                ",", printed_id(col(sale.id)), printed_moment(col(sale.created_at)), lagos_day(col(sale.created_at))
-            ),
-            col(Policy.policy_number),
-            _joined(",", *map(printed_naira, naira)),
-            _joined(_GLUE, *(sa.cast(key, sa.String) for key in (col(sale.product_id), col(sale.distributor_id)))),
-            _joined(" ", col(Policy.first_name), col(Policy.last_name)),
-            col(Policy.email),
-            col(Policy.phone),
-            _joined(
-                _GLUE, *(sa.func.coalesce(w, "") for w in words), sa.func.coalesce(col(sale.premium_frequency), ONCE)
-            ),
-            col(sale.total_minor),
-        )
-        .join(Policy, col(Policy.purchase_id) == col(sale.id))
-        .where(*purchases.conditions_of(wanted))
-        .order_by(col(sale.created_at).desc(), col(sale.id).desc())
-    )
-
-
-def _joined(between: str, *parts: Any) -> Any:
-    """Several pieces as one text: the database is faster at it, and fewer values cross over."""
-    glue: Any = sa.literal_column(f"'{between}'")
-    return reduce(lambda done, part: done.op("||")(glue).op("||")(part), parts)
+def _summed(kind: ExportKind[Any]) -> list[Any]:
+    return [] if kind.summed is None else [kind.summed]

@@ -10,12 +10,12 @@ from sqlmodel import col
 
 from core.services import filters, takings, terms
 from core.services.filters import SalesFilter
-from core.services.metrics import Facts, Metric, Value, together
+from core.services.metrics import Facts, Metric, Value, moved, together
 from core.services.takings import NOTHING
 from core.services.windows import Window
 from core.store.expressions import lagos_day
 from core.store.scope import ScopedSession
-from core.store.tables import Claim, ClaimEvent, Policy
+from core.store.tables import Claim, Policy
 
 EVERYTHING = SalesFilter()
 
@@ -29,28 +29,23 @@ class Summary:
     current: Facts
     before: Facts
 
-    def value(self, metric: Metric) -> Value:
+    def value(self, metric: Metric[Facts]) -> Value:
         """A metric over the whole window; none when there is nothing to divide by."""
         return metric.of(self.current)
 
-    def previous(self, metric: Metric) -> Value:
+    def previous(self, metric: Metric[Facts]) -> Value:
         """The same metric over the window before."""
         return metric.of(self.before)
 
-    def change(self, metric: Metric) -> Decimal | None:
+    def change(self, metric: Metric[Facts]) -> Decimal | None:
         """How far a metric moved: a share of what it was, or points for one that is itself a share."""
-        now, then = self.value(metric), self.previous(metric)
-        if now is None or then is None:
-            return None
-        if metric.unit == "share":
-            return Decimal(now) - Decimal(then)
-        return (Decimal(now) - then) / then if then else None
+        return moved(metric.unit, self.value(metric), self.previous(metric))
 
-    def series(self, metric: Metric) -> list[int | Decimal]:
+    def series(self, metric: Metric[Facts]) -> list[int | Decimal]:
         """A metric of each day; zero where there is nothing."""
         return [metric.of(day) or 0 for day in self.days]
 
-    def trend(self, metric: Metric, most: int = 60) -> list[int | Decimal]:
+    def trend(self, metric: Metric[Facts], most: int = 60) -> list[int | Decimal]:
         """A metric of each day, or of equal stretches of days that end with the last, `most` of them at the most."""
         size = -(-len(self.days) // most)
         starts = range(len(self.days) % size, len(self.days), size)
@@ -71,16 +66,11 @@ def summary(session: ScopedSession, window: Window, wanted: SalesFilter = EVERYT
 
 
 def claims_paid_by_day(session: ScopedSession, window: Window, wanted: SalesFilter) -> dict[date, int]:
-    """Offers in kobo of the claims that were paid on each day; one paid again after a reopening counts once, last."""
-    paid = (
-        sa.select(col(ClaimEvent.claim_id), sa.func.max(col(ClaimEvent.created_at)).label("at"))
-        .where(col(ClaimEvent.status) == "Paid")
-        .group_by(col(ClaimEvent.claim_id))
-        .subquery()
-    )
-    day = lagos_day(paid.c.at)
-    query = sa.select(day, sa.func.sum(col(Claim.offer_amount_minor))).join(paid, paid.c.claim_id == col(Claim.id))
-    rows = session.execute(query.where(*_claims(wanted), *window.span.on(paid.c.at)).group_by(day))
+    """Offers in kobo of the claims that were paid on each day, and stand so; one paid again counts once, last."""
+    paid_at = col(Claim.clock_stopped_at)
+    day, stands = lagos_day(paid_at), col(Claim.claim_status).in_(("Paid", "Settled"))
+    query = sa.select(day, sa.func.sum(col(Claim.offer_amount_minor)))
+    rows = session.execute(query.where(*_claims(wanted), stands, *window.span.on(paid_at)).group_by(day))
     return {when: int(minor) for when, minor in rows}
 
 

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
+from core.store.expressions import matches
 from core.store.tables import Customer, Policy, Product
 
 CustomerType = Literal["principal", "beneficiary", "all"]
@@ -119,6 +120,13 @@ def in_force() -> sa.ColumnElement[bool]:
         col(Policy.declined_at).is_(None),
         sa.or_(col(Policy.expiration_at).is_(None), col(Policy.expiration_at) > clock.now()),
     )
+
+
+def mentions(column: Any, text: str) -> sa.ColumnElement[bool]:
+    """That a column holds a text anywhere, in any case."""
+    if text.isascii():
+        return matches(column, containing(text))
+    return sa.func.lower(column).like(containing(text), escape="\\")
 
 
 def containing(text: str) -> str:

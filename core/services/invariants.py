@@ -140,6 +140,15 @@ INVARIANTS = (
         ),
     ),
     Invariant(
+        "submissions settled otherwise than their policy",
+        _POLICIES.join(Submission, col(Submission.policy_id) == col(Policy.id)).where(
+            sa.or_(
+                sa.and_(col(Submission.state) == "accepted", sa.not_(col(Policy.activated))),
+                sa.and_(col(Submission.state) == "declined", col(Policy.declined_at).is_(None)),
+            )
+        ),
+    ),
+    Invariant(
         "renewals whose dates run backwards",
         sa.select(col(Renewal.id)).where(
             sa.or_(

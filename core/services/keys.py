@@ -66,19 +66,31 @@ class KeyFacts:
     revoked_at: datetime | None
 
 
-def issue(session: ScopedSession, *, distributor_id: UUID, is_live: bool, name: str, actor: str) -> str:
-    """A new key, in clear for the only time: "cd_test_" + 40 random characters + a checksum."""
-    random = "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
-    key = f"cd_{'live' if is_live else 'test'}_{random}"
+def issue(
+    session: ScopedSession, *, distributor_id: UUID, is_live: bool, name: str, actor: str, seed: str | None = None
+) -> str:
+    """A new key, in clear for the only time: "cd_test_" + 40 random characters + a checksum.
+
+    Asked again with the same secret `seed`, it is the same key, issued once: a second click does not lose the first.
+    """
+    key = f"cd_{'live' if is_live else 'test'}_{_random_letters() if seed is None else _letters_of(seed)}"
     key += _checksum(key)
     row = ApiKey(
         distributor_id=distributor_id, is_live=is_live, name=name, hint=f"{key[:12]}…{key[-4:]}", key_hash=_hash(key)
     )
-    session.insert(row)
-    audit.write(
-        session, actor=actor, action="key issued", subject=audit.subject_of("key", row.id), after={"name": name}
-    )
+    if session.insert_once(row):
+        after = {"name": name, "mode": "live" if is_live else "test", "distributor": str(distributor_id)}
+        audit.write(session, actor=actor, action="key issued", subject=audit.subject_of("key", row.id), after=after)
     return key
+
+
+def _random_letters() -> str:
+    return "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
+
+
+def _letters_of(seed: str) -> str:
+    # 40 letters are 238 bits, the hash has 256.
+    return _digits(int(seal.keyed_hash("seed of an api key", seed), 16), _LENGTH)
 
 
 def authenticate(session: ScopedSession, key: str) -> Caller:
@@ -101,16 +113,21 @@ def note_use(session: ScopedSession, key_id: UUID) -> None:
 
 
 def revoke(session: ScopedSession, id_or_key: str, *, actor: str) -> UUID:
-    """End a key by its id or by itself; NotFound when there is no such key."""
+    """End a key by its id or by itself, once; NotFound when there is no such key."""
     by_id = ids.parse(id_or_key) if "-" in id_or_key and not id_or_key.startswith("cd_") else None
     match = col(ApiKey.id) == by_id if by_id else col(ApiKey.key_hash) == _hash(id_or_key)
-    revoked = session.execute(
-        sa.update(ApiKey).where(match).values(revoked_at=clock.now()).returning(col(ApiKey.id))
-    ).scalar_one_or_none()
-    if revoked is None:
+    row = session.execute(sa.select(ApiKey).where(match).with_for_update()).scalar_one_or_none()
+    if row is None:
         raise NotFound("Key not found")
-    audit.write(session, actor=actor, action="key revoked", subject=audit.subject_of("key", revoked))
-    return UUID(str(revoked))
+    if row.revoked_at is None:
+        row.revoked_at = clock.now()
+        session.flush()
+        subject = audit.subject_of("key", row.id)
+        facts = {"name": row.name, "revoked": False}
+        audit.write(
+            session, actor=actor, action="key revoked", subject=subject, before=facts, after={**facts, "revoked": True}
+        )
+    return UUID(str(row.id))
 
 
 def all_keys(session: ScopedSession) -> list[KeyFacts]:
@@ -149,11 +166,16 @@ def _hash(key: str) -> str:
 
 
 def _checksum(text: str) -> str:
-    number, digits = zlib.crc32(text.encode()), ""
-    for _ in range(6):
+    return _digits(zlib.crc32(text.encode()), 6)
+
+
+def _digits(number: int, places: int) -> str:
+    """The last places of a number, written in letters and digits, lowest first."""
+    written = ""
+    for _ in range(places):
         number, digit = divmod(number, len(_LETTERS))
-        digits += _LETTERS[digit]
-    return digits
+        written += _LETTERS[digit]
+    return written
 
 
 def _well_formed(key: str) -> bool:

@@ -79,26 +79,33 @@ def _accepted(
 
 
 def _claimable(policy_number: str, owner: Owner) -> AnySelect:
+    mine = (col(Policy.distributor_id) == owner.distributor_id, col(Policy.is_live) == owner.is_live)
+    return numbered(policy_number).where(*mine).limit(1)
+
+
+def numbered(policy_number: str) -> AnySelect:
+    """The credit life policies with this number and their customers, newest first: insurers may use one twice."""
     return (
         sa.select(Policy, Customer)
         .join(Customer, col(Customer.id) == col(Policy.customer_id))
         .join(Product, col(Product.id) == col(Policy.product_id))
         .where(
             col(Policy.number_key) == numbering.key(policy_number),
-            col(Policy.distributor_id) == owner.distributor_id,
-            col(Policy.is_live) == owner.is_live,
             col(Policy.deleted_at).is_(None),
             col(Product.prefix) == CREDIT_LIFE.prefix,
             col(Product.route_name) == CREDIT_LIFE.route,
         )
         .order_by(col(Policy.created_at).desc())
-        .limit(1)
     )
 
 
 def pending(policy: Policy, customer: Customer, request: CreditLifeClaimRequest) -> Claim:
     """The record at birth (contract C4)."""
+    now = clock.now()
     return Claim(
+        created_at=now,
+        updated_at=now,
+        clock_from=now,
         distributor_id=policy.distributor_id,
         is_live=policy.is_live,
         policy_id=policy.id,
@@ -138,7 +145,7 @@ def _birth(claim: Claim) -> ClaimEvent:
         is_live=claim.is_live,
         claim_id=claim.id,
         status=claim.claim_status,
-        created_at=clock.now(),
+        created_at=claim.created_at,
     )
 
 

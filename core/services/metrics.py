@@ -6,12 +6,13 @@ Tiles, their help texts and the tests all read this one list, so a figure means 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal, NamedTuple
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 from core.services.takings import NOTHING, Takings, added
 
 Value = int | Decimal | None
-Unit = Literal["naira", "count", "share"]
+Unit = Literal["naira", "count", "share", "time"]
+Of = TypeVar("Of")
 WRITTEN = "The moment a purchase or renewal is recorded, as days in Lagos."
 
 
@@ -39,8 +40,11 @@ def together(days: Sequence[Facts]) -> Facts:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Metric:
-    """One figure of the business; `better` says which way is good, if either."""
+class Metric(Generic[Of]):
+    """One figure of the business, computed from the facts of a stretch of days.
+
+    `better` says which way is good, if either; a time is in milliseconds.
+    """
 
     key: str
     label: str
@@ -48,8 +52,8 @@ class Metric:
     counts: str
     leaves_out: str
     basis: str
-    better: Literal["more", "less"] = "more"
-    of: Callable[[Facts], Value]
+    better: Literal["more", "less", "neither"] = "more"
+    of: Callable[[Of], Value]
 
     @property
     def definition(self) -> str:
@@ -57,15 +61,26 @@ class Metric:
         return f"**Counts** {self.counts}\n\n**Leaves out** {self.leaves_out}\n\n**Timed by** {self.basis}"
 
 
-def _average(minor: int, number: int) -> int | None:
+def moved(unit: Unit, now: Value, then: Value) -> Decimal | None:
+    """How far a figure moved: a share of what it was, or points for one that is itself a share."""
+    if now is None or then is None:
+        return None
+    if unit == "share":
+        return Decimal(now) - Decimal(then)
+    return (Decimal(now) - then) / then if then else None
+
+
+def average(minor: int, number: int) -> int | None:
+    """An amount in kobo for each of a number, halves up; none when there is none."""
     return (2 * minor + number) // (2 * number) if number else None
 
 
-def _share(part: int, whole: int) -> Decimal | None:
+def share(part: int, whole: int) -> Decimal | None:
+    """A part of a whole; none when there is no whole."""
     return Decimal(part) / whole if whole else None
 
 
-METRICS: tuple[Metric, ...] = (
+METRICS: tuple[Metric[Facts], ...] = (
     Metric(
         key="premium",
         label="Gross written premium",
@@ -91,7 +106,7 @@ METRICS: tuple[Metric, ...] = (
         counts="gross written premium divided by the policies it was written for, sold or renewed.",
         leaves_out="refunds, deleted records.",
         basis=WRITTEN,
-        of=lambda facts: _average(facts.takings.premium_minor, facts.takings.written),
+        of=lambda facts: average(facts.takings.premium_minor, facts.takings.written),
     ),
     Metric(
         key="platform_commission",
@@ -128,7 +143,7 @@ METRICS: tuple[Metric, ...] = (
         leaves_out="products that cannot be renewed, terms cancelled before their end, terms still to end. "
         "A term can be renewed for some weeks after its end, so recent days still rise.",
         basis="The day a term ended in Lagos, whenever it was renewed.",
-        of=lambda facts: _share(facts.renewed, facts.ended),
+        of=lambda facts: share(facts.renewed, facts.ended),
     ),
     Metric(
         key="claims_to_premium",
@@ -139,10 +154,10 @@ METRICS: tuple[Metric, ...] = (
         leaves_out="claims that are open or declined, costs of handling.",
         basis="The day a claim was last marked Paid, and the day premium was written, in Lagos.",
         better="less",
-        of=lambda facts: _share(facts.claims_paid_minor, facts.takings.premium_minor),
+        of=lambda facts: share(facts.claims_paid_minor, facts.takings.premium_minor),
     ),
 )
-REFUNDS = Metric(
+REFUNDS: Metric[Facts] = Metric(
     key="refunds",
     label="Refunds, apart",
     unit="naira",

@@ -1,5 +1,6 @@
 """The terms of a policy: the first, paid for by its purchase, and one for each renewal."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from uuid import UUID
@@ -8,7 +9,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.store.scope import AnySelect, ScopedSession
+from core.store.scope import ScopedSession
 from core.store.tables import Policy, Purchase, Renewal
 
 
@@ -35,25 +36,46 @@ class PaidTerm:
 
 def of(session: ScopedSession, policy: Policy) -> list[PaidTerm]:
     """Every paid term of a policy, oldest first; none while the insurer has not set its dates."""
-    if policy.start_at is None or policy.expiration_at is None:
-        return []
-    purchase = session.get_one(Purchase, policy.purchase_id)
-    renewals = list(session.execute(_renewals(policy.id)).scalars())
-    first = PaidTerm(
+    return of_all(session, [policy])[policy.id]
+
+
+def of_all(session: ScopedSession, found: Sequence[Policy]) -> dict[UUID, list[PaidTerm]]:
+    """The same of several policies by their ids, in two statements."""
+    dated = [policy for policy in found if policy.start_at is not None and policy.expiration_at is not None]
+    renewals = _renewals(session, [policy.id for policy in dated])
+    sales = _sales(session, [policy.purchase_id for policy in dated])
+    terms: dict[UUID, list[PaidTerm]] = {policy.id: [] for policy in found}
+    for policy in dated:
+        later = renewals.get(policy.id, [])
+        terms[policy.id] = [_first(policy, sales[policy.purchase_id], later), *map(_renewed, later)]
+    return terms
+
+
+def _first(policy: Policy, sale: Purchase, later: Sequence[Renewal]) -> PaidTerm:
+    assert policy.start_at is not None and policy.expiration_at is not None, "it has dates"  # noqa: S101, PT018
+    return PaidTerm(
         start_at=policy.start_at,
-        expiration_at=renewals[0].previous_expiration_at if renewals else policy.expiration_at,
-        total_minor=purchase.total_minor,
-        version_id=purchase.product_version_id,
+        expiration_at=later[0].previous_expiration_at if later else policy.expiration_at,
+        total_minor=sale.total_minor,
+        version_id=sale.product_version_id,
     )
-    return [first, *map(_renewed, renewals)]
 
 
-def _renewals(policy_id: UUID) -> AnySelect:
-    return (
+def _sales(session: ScopedSession, purchase_ids: Sequence[UUID]) -> dict[UUID, Purchase]:
+    found = session.execute(sa.select(Purchase).where(col(Purchase.id).in_(purchase_ids))).scalars()
+    return {sale.id: sale for sale in found}
+
+
+def _renewals(session: ScopedSession, policy_ids: Sequence[UUID]) -> dict[UUID, list[Renewal]]:
+    query = (
         sa.select(Renewal)
-        .where(col(Renewal.policy_id) == policy_id, col(Renewal.status), col(Renewal.deleted_at).is_(None))
+        .where(col(Renewal.policy_id).in_(policy_ids), col(Renewal.status), col(Renewal.deleted_at).is_(None))
         .order_by(col(Renewal.start_at))
     )
+    found: dict[UUID, list[Renewal]] = {}
+    for renewal in session.execute(query).scalars():
+        found.setdefault(renewal.policy_id, []).append(renewal)
+    return found
 
 
 def _renewed(renewal: Renewal) -> PaidTerm:

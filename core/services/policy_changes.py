@@ -87,7 +87,7 @@ def cancel(
     _, cover = _sold(session, policy)
     refund = refunding.give_back(session, policy, reason=why, by_insurer=by_insurer)
     policy.cancelled_at = clock.now()
-    submissions.settle(session, policy.id, "dead", note="Cancelled before the insurer took it")
+    submissions.settle(session, policy.id, "withdrawn", note="Cancelled before the insurer took it")
     after = {"reason": why, "by_insurer": by_insurer, "refund": f"{refund.price.total:.2f}", "method": refund.method}
     return _changed(session, policy, cover, actor=actor, action="policy cancelled", after=after, refund=refund)
 

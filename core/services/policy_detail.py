@@ -9,12 +9,21 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.services import paid_terms, policies, policy_states, products, renewal_windows, sale_detail
+from core.services import (
+    paid_terms,
+    policies,
+    policy_states,
+    products,
+    renewal_windows,
+    sale_detail,
+    submission_detail,
+)
 from core.services.policy_states import PolicyState
 from core.services.renewal_windows import RenewalWindow
 from core.services.sale_detail import SaleDetail
+from core.services.submission_detail import SubmissionDetail
 from core.store.scope import ScopedSession
-from core.store.tables import Certificate, Policy, Refund, Submission
+from core.store.tables import Certificate, Policy, Refund
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,16 +49,6 @@ class RefundLine:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SubmissionLine:
-    """How far the insurer has been told."""
-
-    state: str
-    attempts: int
-    last_error: str | None
-    updated_at: datetime
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class PolicyDetail:
     """Everything that the screen of one policy shows; `sale` is what its purchase shows too."""
 
@@ -66,7 +65,7 @@ class PolicyDetail:
     certificate_code: str | None
     possible_duplicate_of: UUID | None
     sent: Mapping[str, Any]
-    submission: SubmissionLine | None
+    submission: SubmissionDetail | None
     terms: Sequence[TermLine]
     refunds: Sequence[RefundLine]
     renewal_window: RenewalWindow | None
@@ -90,18 +89,11 @@ def one(session: ScopedSession, policy_id: UUID) -> PolicyDetail:
         certificate_code=policy.certificate_code,
         possible_duplicate_of=policy.possible_duplicate_of,
         sent=sent,
-        submission=_submission(session, policy_id),
+        submission=submission_detail.one(session, policy_id, activated=policy.activated),
         terms=_terms(session, policy),
         refunds=_refunds(session, policy_id),
         renewal_window=_window(session, policy) if "renew" in state.actions else None,
     )
-
-
-def _submission(session: ScopedSession, policy_id: UUID) -> SubmissionLine | None:
-    row = session.execute(sa.select(Submission).where(col(Submission.policy_id) == policy_id)).scalar_one_or_none()
-    if row is None:
-        return None
-    return SubmissionLine(state=row.state, attempts=row.attempts, last_error=row.last_error, updated_at=row.updated_at)
 
 
 def _terms(session: ScopedSession, policy: Policy) -> list[TermLine]:

@@ -1,21 +1,18 @@
 """Finding policies from one box: what was typed decides which indexed column answers (contract P6)."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-import phonenumbers
 import sqlalchemy as sa
-from phonenumbers import PhoneNumberFormat
 from sqlmodel import col
 
 from core import ids
 from core.covers import parts
 from core.errors import InvalidInput
-from core.services import filters, numbering, policies, policy_states
+from core.services import filters, numbering, phones, policies, policy_states
 from core.services.choices import Choices
 from core.services.filters import SalesFilter
 from core.services.paging import Page, Paging
@@ -25,7 +22,6 @@ from core.store.tables import Customer, Policy
 
 Kind = Literal["id", "e-mail", "phone", "policy number", "plate", "name"]
 SHORTEST, LONGEST = 2, 100
-_FORMS = (PhoneNumberFormat.E164, PhoneNumberFormat.INTERNATIONAL, PhoneNumberFormat.NATIONAL)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,13 +75,18 @@ def page(
 
     InvalidInput for a text that is too short or too long to look for.
     """
-    conditions = [*_conditions(wanted, names), *_found(text)]
+    conditions = conditions_of(text, wanted, names)
     total = session.execute(sa.select(sa.func.count()).select_from(Policy).where(*conditions)).scalar_one()
     newest = (col(Policy.created_at).desc(), col(Policy.id).desc())
     # The page is found by its ids first: the rows that are skipped are wide.
     shown = sa.select(col(Policy.id)).where(*conditions).order_by(*newest).limit(paging.limit).offset(paging.offset)
     query = _columns().where(col(Policy.id).in_(shown)).order_by(*newest)
     return Page([_row(row, names) for row in session.execute(query)], total)
+
+
+def conditions_of(text: str | None, wanted: SalesFilter, names: Choices) -> list[sa.ColumnElement[bool]]:
+    """The conditions of what a text finds within a filter; InvalidInput for a text that cannot be looked for."""
+    return [*_within(wanted, names), *_found(text)]
 
 
 def _found(text: str | None) -> list[sa.ColumnElement[bool]]:
@@ -108,26 +109,14 @@ def _by_email(text: str) -> AnySelect:
 
 
 def _by_name(text: str) -> AnySelect:
-    whole = sa.func.lower(col(Customer.first_name) + " " + col(Customer.last_name))
-    turned = sa.func.lower(col(Customer.last_name) + " " + col(Customer.first_name))
-    pattern = filters.containing(text.replace(",", ""))
-    called = sa.select(col(Customer.id)).where(whole.like(pattern, escape="\\") | turned.like(pattern, escape="\\"))
+    # Either order of the two names stands in it.
+    whole = col(Customer.first_name) + " " + col(Customer.last_name) + " " + col(Customer.first_name)
+    called = sa.select(col(Customer.id)).where(filters.mentions(whole, text.replace(",", "")))
     return _by(col(Policy.customer_id).in_(called))
 
 
 def _by_phone(text: str) -> AnySelect:
-    return _by(col(Policy.phone).in_(spellings(text)))
-
-
-def spellings(phone: str) -> Sequence[str]:
-    """The ways in which one phone number may have been written down: policies keep what was submitted."""
-    found = {phone, re.sub(r"[^\d+]", "", phone)}
-    try:
-        number = phonenumbers.parse(phone, "NG")
-    except phonenumbers.NumberParseException:
-        return sorted(found)
-    written = [phonenumbers.format_number(number, form) for form in _FORMS]
-    return sorted({*found, *written, *(re.sub(r"\D", "", way) for way in written)})
+    return _by(col(Policy.phone).in_(phones.spellings(text)))
 
 
 _BY_KIND = {
@@ -148,7 +137,7 @@ def _is_id(text: str) -> bool:
     return True
 
 
-def _conditions(wanted: SalesFilter, names: Choices) -> list[sa.ColumnElement[bool]]:
+def _within(wanted: SalesFilter, names: Choices) -> list[sa.ColumnElement[bool]]:
     """A filter on policies; an insurer is told by its products, which the index for counting holds."""
     if not wanted.provider_ids:
         return policies.conditions_of(wanted)

@@ -53,6 +53,28 @@ def stage_of(policy: Any) -> Stage:
     return "Not started" if policy.start_at is not None and policy.start_at > now else "In force"
 
 
+def stage_in_sql() -> Any:
+    """The same stage as the database works it out, for lists of any length."""
+    started, ended = col(Policy.start_at) > _now(), col(Policy.expiration_at) <= _now()
+    return sa.case(
+        (col(Policy.cancelled_at).is_not(None), _word("Cancelled")),
+        (col(Policy.declined_at).is_not(None), _word("Declined")),
+        (col(Policy.activated).is_(False), _word("Pending")),
+        (ended, _word("Expired")),
+        (started, _word("Not started")),
+        else_=_word("In force"),
+    )
+
+
+def _now() -> Any:
+    # Read when the statement is made out, not when it is written down.
+    return sa.bindparam(None, callable_=clock.now, type_=col(Policy.created_at).type)
+
+
+def _word(stage: Stage) -> Any:
+    return sa.literal_column(f"'{stage}'", sa.String)
+
+
 _ACTIONS: dict[Stage, tuple[Action, ...]] = {
     "Pending": ("activate", "decline", "cancel"),
     "Not started": ("cancel",),

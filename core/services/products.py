@@ -1,6 +1,6 @@
 """Products, categories and providers: reading the catalogue, and the rates that hold today."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 from uuid import UUID
@@ -47,16 +47,24 @@ class OnSale:
     rates: Rates
 
 
-def _current() -> AnySelect:
-    """Products with the version in effect, their category and provider."""
+def current() -> AnySelect:
+    """Products with the version of their rates that is in force, their category and their provider."""
     other = aliased(ProductVersion)
     newest = (
         sa.select(sa.func.max(col(other.effective_at)))
-        .where(col(other.product_id) == col(Product.id), col(other.effective_at) <= clock.now())
+        .where(
+            col(other.product_id) == col(Product.id),
+            col(other.effective_at) <= clock.now(),
+            col(other.withdrawn_at).is_(None),
+        )
         .correlate(Product)
         .scalar_subquery()
     )
-    return _versions().where(col(ProductVersion.effective_at) == newest, col(Product.deleted_at).is_(None))
+    return _versions().where(
+        col(ProductVersion.effective_at) == newest,
+        col(ProductVersion.withdrawn_at).is_(None),
+        col(Product.deleted_at).is_(None),
+    )
 
 
 def _versions() -> AnySelect:
@@ -76,7 +84,7 @@ def _offered_to(query: AnySelect, distributor_id: UUID | None) -> AnySelect:
 
 def page(session: ScopedSession, wanted: ProductFilter, paging: Paging, *, is_live: bool) -> Page[ProductRecord]:
     """Active products that the session's distributor may sell, by name (contract P2)."""
-    query = _offered_to(_current(), session.scope.distributor_id).where(col(Product.active))
+    query = _offered_to(current(), session.scope.distributor_id).where(col(Product.active))
     if wanted.search:
         pattern = filters.containing(wanted.search)
         query = query.where(
@@ -99,7 +107,7 @@ def page(session: ScopedSession, wanted: ProductFilter, paging: Paging, *, is_li
 def one(session: ScopedSession, product_id: UUID, *, is_live: bool) -> ProductRecord:
     """One product with its category and provider; NotFound when it is unknown or switched off here."""
     row = session.execute(
-        _offered_to(_current(), session.scope.distributor_id).where(col(Product.id) == product_id)
+        _offered_to(current(), session.scope.distributor_id).where(col(Product.id) == product_id)
     ).one_or_none()
     if row is None:
         raise NotFound("Product not found")
@@ -108,7 +116,7 @@ def one(session: ScopedSession, product_id: UUID, *, is_live: bool) -> ProductRe
 
 def embedded(session: ScopedSession) -> Mapping[tuple[UUID, bool], ProductRecord]:
     """Every product by id and mode, sold or not, for embedding in other records."""
-    rows = session.execute(_current()).all()
+    rows = session.execute(current()).all()
     return {(row[0].id, live): record(*row, is_live=live) for row in rows for live in (True, False)}
 
 
@@ -121,7 +129,7 @@ def categories(session: ScopedSession, *, is_live: bool) -> list[CategoryRecord]
 def on_sale(session: ScopedSession, cover: Cover[Any], product_id: str, distributor_id: UUID) -> OnSale:
     """The product of a sale with today's rates; anything that this endpoint cannot sell is refused."""
     row = session.execute(
-        _offered_to(_current(), distributor_id).where(
+        _offered_to(current(), distributor_id).where(
             col(Product.id) == UUID(product_id),
             col(Product.active),
             col(Product.prefix) == cover.prefix,
@@ -136,7 +144,7 @@ def on_sale(session: ScopedSession, cover: Cover[Any], product_id: str, distribu
 def offered(session: ScopedSession, cover: Cover[Any], distributor_id: UUID) -> list[OnSale]:
     """What a distributor can sell through this endpoint now, with today's rates, by name."""
     rows = session.execute(
-        _offered_to(_current(), distributor_id)
+        _offered_to(current(), distributor_id)
         .where(col(Product.active), col(Product.prefix) == cover.prefix, col(Product.route_name) == cover.route)
         .order_by(col(Product.name), col(Product.id))
     )
@@ -146,6 +154,17 @@ def offered(session: ScopedSession, cover: Cover[Any], distributor_id: UUID) -> 
 def as_sold(session: ScopedSession, version_id: UUID) -> OnSale:
     """A product with the rates of one version, still on sale or not: what a sold policy keeps (contract S4)."""
     return _on_sale(*session.execute(_versions().where(col(ProductVersion.id) == version_id)).one())
+
+
+def on_shelf(session: ScopedSession) -> dict[UUID, OnSale]:
+    """Every active product with today's rates by its id, whatever is blocked for whom."""
+    return {row[0].id: _on_sale(*row) for row in session.execute(current().where(col(Product.active)))}
+
+
+def all_as_sold(session: ScopedSession, version_ids: Collection[UUID]) -> dict[UUID, OnSale]:
+    """The products of several versions, each with the rates of that version, by the version's id."""
+    rows = session.execute(_versions().where(col(ProductVersion.id).in_(version_ids)))
+    return {row[1].id: _on_sale(*row) for row in rows}
 
 
 def rates_of(product: Product, version: ProductVersion) -> Rates:

@@ -11,8 +11,9 @@ from sqlmodel import col
 
 from core import reference
 from core.errors import NotFound
-from core.services import audit, policy_states
+from core.services import audit, policy_states, revealing
 from core.services.records import certificate_url
+from core.services.revealing import HIDDEN, HiddenValue
 from core.store.daybook import ONCE
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import (
@@ -26,8 +27,6 @@ from core.store.tables import (
     Purchase,
     Refund,
 )
-
-HIDDEN = "Kept, not shown here"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,6 +76,7 @@ class SaleDetail:
     phone: str | None
     place: str | None
     submitted: Mapping[str, Any]
+    hidden: Sequence[HiddenValue]
     explained: Sequence[Mapping[str, str]]
     history: Sequence[Event]
 
@@ -115,6 +115,7 @@ def one(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
         submitted={
             name: _named(name, shown(value)) for name, value in policy.submitted.items() if name != "product_id"
         },
+        hidden=revealing.hidden_in(policy),
         explained=policy.explained,
         history=_history(session, sale.id, policy.id),
     )

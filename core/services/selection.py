@@ -4,20 +4,15 @@
 those of Lagos; a repeated name means any of its values.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any
 from uuid import UUID
 
-from core import ids
-from core.errors import FieldFault, InvalidInput
+from core.services.address_reader import Address, AddressReader, written
 from core.services.choices import DIMENSIONS, Dimension
-from core.services.filters import SalesFilter, Span
-from core.services.windows import EARLIEST, LATEST, Window
+from core.services.filters import SalesFilter
+from core.services.windows import Window, open_days
 
-Address = Mapping[str, Sequence[str]]
-LONGEST = 200
 NAMES = ("from", "to", *DIMENSIONS, "email", "source")
 
 
@@ -37,17 +32,11 @@ class Selection:
     @classmethod
     def read(cls, address: Address) -> "Selection":
         """The selection of an address; InvalidInput names every value that cannot be meant."""
-        faults: list[FieldFault] = []
-        first, last = _day(address, "from", faults), _day(address, "to", faults)
-        if first and last and last < first:
-            faults.append(FieldFault("to", "must not be before from"))
-        members = {dimension: _ids(address, dimension, faults) for dimension in DIMENSIONS}
-        email, source = _texts(address, "email", faults), _texts(address, "source", faults)
-        if len(email) > 1:
-            faults.append(FieldFault("email", "must be one address"))
-        if faults:
-            raise InvalidInput(faults)
-        return cls(first=first, last=last, **members, email=email[0] if email else None, source=source)
+        reader = AddressReader(address)
+        first, last = reader.days("from", "to")
+        members = {dimension: reader.ids(dimension) for dimension in DIMENSIONS}
+        email, source = reader.text("email", what="address"), reader.texts("source")
+        return reader.read(cls(first=first, last=last, **members, email=email, source=source))
 
     @classmethod
     def of_window(cls, window: Window) -> "Selection":
@@ -56,14 +45,8 @@ class Selection:
 
     def address(self) -> dict[str, list[str]]:
         """The parameters that say this selection again, in a fixed order; empty ones are left out."""
-        found: dict[str, list[str]] = {
-            "from": [str(self.first)] if self.first else [],
-            "to": [str(self.last)] if self.last else [],
-            **{dimension: [str(key) for key in self.members(dimension)] for dimension in DIMENSIONS},
-            "email": [self.email] if self.email else [],
-            "source": list(self.source),
-        }
-        return {name: values for name, values in found.items() if values}
+        members = {dimension: self.members(dimension) for dimension in DIMENSIONS}
+        return written(from_=self.first, to=self.last, **members, email=self.email, source=self.source)
 
     def members(self, dimension: Dimension) -> tuple[UUID, ...]:
         """The chosen members of a dimension."""
@@ -81,10 +64,8 @@ class Selection:
     @property
     def wanted(self) -> SalesFilter:
         """What the services are asked for."""
-        start = Window.of_days(self.first, self.first).span.start if self.first else None
-        end = Window.of_days(self.last, self.last).span.end if self.last else None
         return SalesFilter(
-            created=Span(start, end),
+            created=open_days(self.first, self.last),
             provider_ids=self.provider,
             category_ids=self.category,
             product_ids=self.product,
@@ -92,33 +73,3 @@ class Selection:
             customer_email=self.email,
             request_sources=self.source,
         )
-
-
-def _texts(address: Address, name: str, faults: list[FieldFault]) -> tuple[str, ...]:
-    given = [value.strip() for value in address.get(name, ())]
-    if any(len(value) > LONGEST or not value.isprintable() for value in given):
-        faults.append(FieldFault(name, f"must be plain text of at most {LONGEST} characters"))
-        return ()
-    return tuple(dict.fromkeys(value for value in given if value))
-
-
-def _day(address: Address, name: str, faults: list[FieldFault]) -> date | None:
-    given = _texts(address, name, faults)
-    try:
-        found = date.fromisoformat(given[0]) if given else None
-        if len(given) > 1 or (found and (str(found) != given[0] or not EARLIEST <= found < LATEST)):
-            raise ValueError
-    except ValueError:
-        faults.append(FieldFault(name, "must be one day that exists, as YYYY-MM-DD"))
-        return None
-    return found
-
-
-def _ids(address: Address, name: str, faults: list[FieldFault]) -> tuple[UUID, ...]:
-    found: dict[UUID, Any] = {}
-    for value in _texts(address, name, faults):
-        try:
-            found[ids.parse(value, name)] = True
-        except InvalidInput as error:
-            faults.extend(error.faults)
-    return tuple(found)

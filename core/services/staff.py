@@ -1,37 +1,27 @@
-"""Staff: accounts, passwords, and the sessions of people who signed in (contract A1, A2)."""
+"""Staff: the people who sign in, their roles and limits (contract A1, A2)."""
 
-import functools
-import hashlib
-import math
-import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any
+from decimal import Decimal
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
-from pwdlib import PasswordHash
-from pwdlib.hashers.argon2 import Argon2Hasher
+from pydantic import AfterValidator, Field
 from sqlmodel import col
 
-from core import clock, ids, seal
-from core.errors import InvalidInput, NotFound, TooManyRequests, Unauthorized
-from core.services import audit
+from core import clock, money
+from core.covers import fields, request
+from core.covers.request import Request
+from core.errors import NotFound, StateForbids
+from core.services import audit, passwords, staff_sessions
+from core.store import tables_parties
 from core.store.scope import AnySelect, ScopedSession
-from core.store.tables import SignInAttempt, Staff, StaffSession
-from core.store.tables_parties import ROLES
+from core.store.tables import Staff, StaffSession
 
-IDLE = timedelta(minutes=30)
-LONGEST = timedelta(hours=12)
-SHORTEST_PASSWORD = 12
-_FREE_FAILURES = 5
-_FORGOTTEN_AFTER = timedelta(days=1)
-_SEEN_AGAIN_AFTER = timedelta(minutes=1)
-_hasher = PasswordHash((Argon2Hasher(),))
-# One check takes 64 MiB: however many guess at once, the process keeps its memory.
-_at_once = threading.BoundedSemaphore(4)
-WRONG = "The e-mail or the password is wrong"
+ROLES: Final = tables_parties.ROLES
+LAST_ADMIN: Final = "This is the last admin who can sign in: give somebody else the role first"
+_UNKNOWN: Final = "No such person"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,6 +44,26 @@ class Person:
         return "admin" in self.roles or any(role in self.roles for role in roles)
 
 
+def _known(roles: list[str]) -> list[str]:
+    if not roles or set(roles) - set(ROLES):
+        raise fields.fault(f"must be one or more of {', '.join(ROLES)}")
+    return sorted(set(roles))
+
+
+class Duties(Request):
+    """What can be changed of a person: the name, the roles, and the amount up to which they decide claims."""
+
+    name: Annotated[str, Field(min_length=1, max_length=100)]
+    roles: Annotated[list[str], AfterValidator(_known)]
+    claim_limit: fields.Naira | None = None
+
+
+class NewPerson(Duties):
+    """Somebody new; the e-mail is short enough for every entry of the log."""
+
+    email: Annotated[fields.Email, Field(max_length=100), AfterValidator(str.lower)]
+
+
 def add(
     session: ScopedSession,
     *,
@@ -62,107 +72,96 @@ def add(
     roles: Sequence[str],
     password: str,
     actor: str,
+    claim_limit: Decimal | str | None = None,
     check_strength: bool = True,
 ) -> UUID:
-    """Add a person, or give a known one these roles and this password; InvalidInput says what is wrong."""
-    unknown = set(roles) - set(ROLES)
-    if unknown or not roles:
-        raise InvalidInput.one("role", f"must be one or more of {', '.join(ROLES)}")
-    if check_strength and len(password) < SHORTEST_PASSWORD:
-        raise InvalidInput.one("password", f"must have at least {SHORTEST_PASSWORD} characters")
-    key = email.strip().lower()
-    row = session.execute(sa.select(Staff).where(col(Staff.email) == key)).scalar_one_or_none()
-    if row is None:
-        row = Staff(email=key, name=name)
-    row.roles, row.password_hash, row.disabled_at = sorted(set(roles)), _hasher.hash(password), None
-    row.updated_at = clock.now()
+    """Add a person, or give a known one this name, these roles, this limit (naira) and this password.
+
+    InvalidInput says what is wrong, StateForbids that the last admin would be gone. A known person is enabled
+    again; whoever was signed in with the password before is not any more.
+    """
+    said = {"email": email, "name": name, "roles": list(roles), "claim_limit": claim_limit}
+    wanted: NewPerson = request.read(NewPerson, {key: value for key, value in said.items() if value is not None})
+    password_hash = passwords.hashed(password, email=wanted.email, check_strength=check_strength)
+    row = session.execute(sa.select(Staff).where(col(Staff.email) == wanted.email)).scalar_one_or_none()
+    before = None if row is None else facts(row)
+    if row is not None and "admin" not in wanted.roles:
+        refuse_without_admin(session, row)
+    row = row or Staff(email=wanted.email, name=wanted.name)
+    assign(row, wanted)
+    row.password_hash, row.disabled_at, row.link_until = password_hash, None, None
     session.add(row)
     session.flush()
-    audit.write(
-        session,
-        actor=actor,
-        action="staff saved",
-        subject=audit.subject_of("staff", row.id),
-        after={"email": key, "roles": row.roles},
-    )
+    staff_sessions.end_of(session, row.id)
+    note(session, row, "staff saved", actor=actor, before=before)
     return row.id
 
 
+def assign(row: Staff, wanted: Duties) -> None:
+    """Put what was wanted into a row."""
+    row.name, row.roles = wanted.name, list(wanted.roles)
+    row.claim_limit_minor = None if wanted.claim_limit is None else money.to_minor(wanted.claim_limit)
+    row.updated_at = clock.now()
+
+
 def disable(session: ScopedSession, email: str, *, actor: str) -> None:
-    """End a person's access at once; NotFound for an unknown address."""
-    row = session.execute(sa.select(Staff).where(col(Staff.email) == email.lower())).scalar_one_or_none()
+    """End a person's access at once; NotFound for an unknown address, StateForbids for the last admin."""
+    row = session.execute(sa.select(Staff).where(col(Staff.email) == email.strip().lower())).scalar_one_or_none()
     if row is None:
-        raise NotFound("No such person")
-    row.disabled_at = clock.now()
-    session.flush()
-    audit.write(session, actor=actor, action="staff disabled", subject=audit.subject_of("staff", row.id))
+        raise NotFound(_UNKNOWN)
+    shut_out(session, row, actor=actor)
 
 
-def check_password(session: ScopedSession, email: str, password: str) -> UUID:
-    """The id of the person with this password; else Unauthorized, in the same words and time for everybody.
-
-    It is slow on purpose: read in a transaction of its own, after `sign_in.admit` has counted the try.
-    """
-    key = email.strip().lower()
-    row = session.execute(
-        sa.select(col(Staff.id), col(Staff.password_hash)).where(
-            col(Staff.email) == key, col(Staff.disabled_at).is_(None)
-        )
-    ).one_or_none()
-    with _at_once:
-        matches = _hasher.verify(password, (row and row.password_hash) or _decoy())
-    if row is None or row.password_hash is None or not matches:
-        raise Unauthorized(WRONG)
-    return UUID(str(row.id))
-
-
-@functools.cache
-def _decoy() -> str:
-    return _hasher.hash(ids.token())
-
-
-def refuse_guessing(session: ScopedSession, email: str) -> None:
-    """TooManyRequests while an address has too many recent failures; it waits longer each time."""
-    attempt = session.get(SignInAttempt, _email_hash(email))
-    if attempt is None or attempt.failures < _FREE_FAILURES:
+def shut_out(session: ScopedSession, row: Staff, *, actor: str) -> None:
+    """Disable an account, and end its sessions and its link; nothing happens to one that is disabled."""
+    refuse_without_admin(session, row)
+    if row.disabled_at is not None:
         return
-    wait = timedelta(seconds=min(2 ** (attempt.failures - _FREE_FAILURES + 1), 900))
-    left = attempt.last_failed_at + wait - clock.now()
-    if left > timedelta(0):
-        raise TooManyRequests(math.ceil(left.total_seconds()))
+    before = facts(row)
+    row.disabled_at = row.updated_at = clock.now()
+    row.link_until = None
+    session.flush()
+    ended = staff_sessions.end_of(session, row.id)
+    note(session, row, "staff disabled", actor=actor, before=before, sessions_ended=ended)
 
 
-def note_failure(session: ScopedSession, email: str) -> None:
-    """Count one failed password of an address."""
-    key = _email_hash(email)
-    session.insert_once(SignInAttempt(email_hash=key, failures=0, last_failed_at=clock.now()))
-    session.execute(
-        sa.update(SignInAttempt)
-        .where(col(SignInAttempt.email_hash) == key)
-        .values(failures=col(SignInAttempt.failures) + 1, last_failed_at=clock.now())
-    )
+def refuse_without_admin(session: ScopedSession, leaving: Staff) -> None:
+    """StateForbids when nobody else could administer; two who leave at once wait for each other here."""
+    others = session.execute(
+        sa.select(col(Staff.id), col(Staff.roles))
+        .where(col(Staff.disabled_at).is_(None))
+        .order_by(col(Staff.id))
+        .with_for_update()
+    ).all()
+    admins = {row.id for row in others if "admin" in row.roles}
+    if admins == {leaving.id}:
+        raise StateForbids(LAST_ADMIN)
 
 
-def _email_hash(email: str) -> str:
-    return seal.keyed_hash("sign-in", email.strip().lower())
+def has_admin(session: ScopedSession) -> bool:
+    """True when somebody can sign in who may administer."""
+    roles = session.execute(sa.select(col(Staff.roles)).where(col(Staff.disabled_at).is_(None))).scalars()
+    return any("admin" in each for each in roles)
 
 
-def open_session(session: ScopedSession, staff_id: UUID) -> str:
-    """A new signed-in session; returns the token for the cookie, of which only the hash is kept."""
-    token = ids.token()
-    now = clock.now()
-    email = session.execute(sa.select(col(Staff.email)).where(col(Staff.id) == staff_id)).scalar_one()
-    session.insert(StaffSession(token_hash=_token_hash(token), staff_id=staff_id, created_at=now, seen_at=now))
-    session.execute(
-        sa.delete(SignInAttempt).where(
-            sa.or_(
-                col(SignInAttempt.email_hash) == _email_hash(email),
-                col(SignInAttempt.last_failed_at) < now - _FORGOTTEN_AFTER,
-            )
-        )
-    )
-    audit.write(session, actor=f"staff {email}", action="signed in", subject=audit.subject_of("staff", staff_id))
-    return token
+def facts(row: Staff) -> dict[str, Any]:
+    """What the log says of a person: never a password, nor its hash."""
+    limit = row.claim_limit_minor
+    return {
+        "email": row.email,
+        "name": row.name,
+        "roles": list(row.roles),
+        "claim_limit": None if limit is None else money.wire(limit),
+        "enabled": row.disabled_at is None,
+    }
+
+
+def note(
+    session: ScopedSession, row: Staff, action: str, *, actor: str, before: Mapping[str, Any] | None, **more: Any
+) -> None:
+    """Write a change of a person down, with the state before and after."""
+    subject = audit.subject_of("staff", row.id)
+    audit.write(session, actor=actor, action=action, subject=subject, before=before, after={**facts(row), **more})
 
 
 def person_of(session: ScopedSession, token: str | None) -> Person | None:
@@ -180,7 +179,7 @@ def person_named(session: ScopedSession, email: str) -> Person:
         sa.select(*_OF_PERSON).where(col(Staff.email) == key, col(Staff.disabled_at).is_(None))
     ).one_or_none()
     if row is None:
-        raise NotFound("No such person")
+        raise NotFound(_UNKNOWN)
     return _person(row)
 
 
@@ -198,51 +197,12 @@ def _person(row: Any) -> Person:
 
 
 def _live_session(token: str) -> AnySelect:
-    now = clock.now()
     return (
         sa.select(*_OF_PERSON)
         .join(StaffSession, col(StaffSession.staff_id) == col(Staff.id))
         .where(
-            col(StaffSession.token_hash) == _token_hash(token),
-            col(StaffSession.ended_at).is_(None),
-            col(StaffSession.seen_at) > now - IDLE,
-            col(StaffSession.created_at) > now - LONGEST,
+            col(StaffSession.token_hash) == staff_sessions.hash_of(token),
+            *staff_sessions.still_open(),
             col(Staff.disabled_at).is_(None),
         )
     )
-
-
-def keep_alive(session: ScopedSession, token: str) -> None:
-    """Note that a session is in use; at most once a minute, so that looking stays cheap."""
-    session.execute(
-        sa.update(StaffSession)
-        .where(
-            col(StaffSession.token_hash) == _token_hash(token),
-            col(StaffSession.seen_at) < clock.now() - _SEEN_AGAIN_AFTER,
-            col(StaffSession.ended_at).is_(None),
-        )
-        .values(seen_at=clock.now())
-        .execution_options(synchronize_session=False)
-    )
-
-
-def needs_keeping(session: ScopedSession, token: str) -> bool:
-    """True when a session was last noted over a minute ago."""
-    seen: datetime | None = session.execute(
-        sa.select(col(StaffSession.seen_at)).where(col(StaffSession.token_hash) == _token_hash(token))
-    ).scalar_one_or_none()
-    return seen is not None and seen < clock.now() - _SEEN_AGAIN_AFTER
-
-
-def end_session(session: ScopedSession, token: str) -> None:
-    """Sign out."""
-    session.execute(
-        sa.update(StaffSession)
-        .where(col(StaffSession.token_hash) == _token_hash(token), col(StaffSession.ended_at).is_(None))
-        .values(ended_at=clock.now())
-        .execution_options(synchronize_session=False)
-    )
-
-
-def _token_hash(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()

@@ -13,7 +13,8 @@ from core.store.tables import Policy, Submission
 
 def open_for(session: ScopedSession, policy: Policy, segment: str) -> None:
     """Queue a policy for its insurer; without a connection it is issued here and reported by bordereau."""
-    delegated = policy.submitted_to_provider and settings().insurer_url(segment) is None
+    address = settings().insurer_url(segment, is_live=policy.is_live)
+    delegated = policy.submitted_to_provider and address is None
     session.insert(
         Submission(
             distributor_id=policy.distributor_id,

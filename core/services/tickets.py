@@ -24,20 +24,46 @@ def mint(purpose: str, value: str, *, lasts: timedelta) -> str:
 
 def redeem(session: ScopedSession, purpose: str, ticket: str) -> str:
     """The value of a ticket, the first time; Unauthorized when it is forged, over, or was used before."""
+    value, code = _opened(purpose, ticket)
+    if not _first_use(session, code):
+        raise Unauthorized
+    forgotten = col(OneTimeTicket.used_at) < clock.now() - _FORGOTTEN_AFTER
+    session.execute(sa.delete(OneTimeTicket).where(forgotten))
+    return value
+
+
+def read(session: ScopedSession, purpose: str, ticket: str) -> str:
+    """The value of a ticket without using it; Unauthorized when `redeem` would refuse it now."""
+    value, code = _opened(purpose, ticket)
+    used = session.execute(
+        sa.select(col(OneTimeTicket.ticket_hash)).where(col(OneTimeTicket.ticket_hash) == _hash(code))
+    )
+    if used.first() is not None:
+        raise Unauthorized
+    return value
+
+
+def use_up(session: ScopedSession, purpose: str, mark: str) -> bool:
+    """True the first time that somebody else's ticket is seen, known by a mark of its own; it is used then."""
+    return _first_use(session, f"{purpose} {mark}")
+
+
+def _opened(purpose: str, ticket: str) -> tuple[str, str]:
     try:
         value, code, over = _signer(purpose).loads(ticket)
     except BadData:
         raise Unauthorized from None
-    now = clock.now()
-    if over < now.timestamp() or not _first_use(session, code):
+    if over < clock.now().timestamp():
         raise Unauthorized
-    session.execute(sa.delete(OneTimeTicket).where(col(OneTimeTicket.used_at) < now - _FORGOTTEN_AFTER))
-    return str(value)
+    return str(value), str(code)
 
 
 def _first_use(session: ScopedSession, code: str) -> bool:
-    key = hashlib.sha256(code.encode()).hexdigest()
-    return session.insert_once(OneTimeTicket(ticket_hash=key, used_at=clock.now()))
+    return session.insert_once(OneTimeTicket(ticket_hash=_hash(code), used_at=clock.now()))
+
+
+def _hash(code: str) -> str:
+    return hashlib.sha256(code.encode()).hexdigest()
 
 
 def _signer(purpose: str) -> URLSafeSerializer:

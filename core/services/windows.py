@@ -62,3 +62,19 @@ class Window:
     def days(self) -> Iterator[date]:
         """Every day of the window, the empty ones too."""
         return (self.start + timedelta(days=n) for n in range(self.length))
+
+
+def open_days(first: date | None, last: date | None) -> Span:
+    """The instants of Lagos days that both count; none leaves a side open."""
+    return Span(
+        clock.lagos_midnight(first) if first else None,
+        clock.lagos_midnight(last + timedelta(days=1)) if last else None,
+    )
+
+
+def open_dates(first: date | None, last: date | None) -> Span:
+    """The same for what is dated by days alone, as terms and incidents are: it lies at midnight UTC (contract S8)."""
+    return Span(
+        clock.midnight(first) if first else None,
+        clock.midnight(last + timedelta(days=1)) if last else None,
+    )

@@ -45,9 +45,11 @@ class Store:
         self._gate = threading.Lock()
 
     @contextmanager
-    def reading(self, scope: Scope) -> Iterator[ScopedSession]:
-        """A read transaction: one snapshot on SQLite, one per statement on PostgreSQL."""
+    def reading(self, scope: Scope, *, snapshot: bool = False) -> Iterator[ScopedSession]:
+        """A read transaction: one look on SQLite, one per statement on PostgreSQL unless a `snapshot` is asked for."""
         with _told_apart(), ScopedSession(self.engine, scope) as session:
+            if snapshot and not self.is_sqlite:
+                session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
             yield session
             session.rollback()
 
@@ -151,9 +153,9 @@ def store() -> Store:
     return Store(settings().database_url)
 
 
-def reading(scope: Scope) -> AbstractContextManager[ScopedSession]:
+def reading(scope: Scope, *, snapshot: bool = False) -> AbstractContextManager[ScopedSession]:
     """A read transaction on this process's store."""
-    return store().reading(scope)
+    return store().reading(scope, snapshot=snapshot)
 
 
 def writing(scope: Scope) -> AbstractContextManager[ScopedSession]:

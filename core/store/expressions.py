@@ -1,4 +1,4 @@
-"""SQL that SQLite and PostgreSQL write differently: days in Lagos, and values as they are printed."""
+"""SQL that SQLite and PostgreSQL write differently: days in Lagos, letters in any case, values as they are printed."""
 
 from typing import Any
 
@@ -38,6 +38,13 @@ class printed_moment(FunctionElement[Any]):  # noqa: N801
     inherit_cache = True
 
 
+class printed_day(FunctionElement[Any]):  # noqa: N801
+    """The Lagos day of an instant as text: 2026-11-20."""
+
+    type = sa.String()
+    inherit_cache = True
+
+
 class printed_naira(FunctionElement[Any]):  # noqa: N801
     """Kobo, never negative, as text in naira with two places: 57500 -> 575.00."""
 
@@ -47,6 +54,65 @@ class printed_naira(FunctionElement[Any]):  # noqa: N801
 
 class printed_id(FunctionElement[Any]):  # noqa: N801
     """An id as its 36 characters."""
+
+    type = sa.String()
+    inherit_cache = True
+
+
+class holds_text(FunctionElement[Any]):  # noqa: N801
+    """Whether a text matches a LIKE pattern (escaped with a backslash), whatever the case of ASCII letters.
+
+    For long scans: the `lower` of every alphabet that names are compared by costs a call for each row on SQLite.
+    """
+
+    type = sa.Boolean()
+    inherit_cache = True
+
+
+class milliseconds_between(FunctionElement[Any]):  # noqa: N801
+    """How long it is from the first of two instants to the second, in whole milliseconds."""
+
+    type = sa.BigInteger()
+    inherit_cache = True
+
+
+class matches(FunctionElement[Any]):  # noqa: N801
+    """Whether a text fits a LIKE pattern (escaped with a backslash) without regard to the case of ASCII letters."""
+
+    type = sa.Boolean()
+    inherit_cache = True
+
+
+@compiles(matches, "sqlite")
+def _(element: Any, compiler: Any, **kw: Any) -> str:
+    # Its own LIKE folds ASCII; our lower(), which knows all letters, would be called for every row.
+    text, pattern = (compiler.process(clause, **kw) for clause in element.clauses)
+    return f"({text} LIKE {pattern} ESCAPE '\\')"
+
+
+@compiles(matches)
+def _(element: Any, compiler: Any, **kw: Any) -> str:
+    text, pattern = (compiler.process(clause, **kw) for clause in element.clauses)
+    return f"({text} ILIKE {pattern} ESCAPE '\\')"
+
+
+@compiles(holds_text, "sqlite")
+def _(element: Any, compiler: Any, **kw: Any) -> str:
+    text, pattern = (compiler.process(part, **kw) for part in element.clauses)
+    return f"({text} LIKE {pattern} ESCAPE '\\')"
+
+
+@compiles(holds_text)
+def _(element: Any, compiler: Any, **kw: Any) -> str:
+    text, pattern = (compiler.process(part, **kw) for part in element.clauses)
+    return f"({text} ILIKE {pattern} ESCAPE '\\')"
+
+
+class ascii_folded(FunctionElement[Any]):  # noqa: N801
+    """A text to be compared by LIKE with an ASCII pattern in lower case.
+
+    SQLite's LIKE folds ASCII by itself, twenty times as fast as the `lower` that knows every letter.
+    """
 
     type = sa.String()
     inherit_cache = True
@@ -84,13 +150,25 @@ def _(element: Any, compiler: Any, **kw: Any) -> str:
 
 @compiles(printed_moment, "sqlite")
 def _(element: Any, compiler: Any, **kw: Any) -> str:
-    return f"strftime('%Y-%m-%dT%H:%M:%fZ', {compiler.process(element.clauses, **kw)})"
+    # As text it is kept in UTC with six decimals; cutting it is three times as fast as strftime.
+    kept = compiler.process(element.clauses, **kw)
+    return f"substr({kept}, 1, 10) || 'T' || substr({kept}, 12, 12) || 'Z'"
 
 
 @compiles(printed_moment)
 def _(element: Any, compiler: Any, **kw: Any) -> str:
     instant = compiler.process(element.clauses, **kw)
     return f"""to_char(timezone('UTC', {instant}), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"""
+
+
+@compiles(printed_day, "sqlite")
+def _(element: Any, compiler: Any, **kw: Any) -> str:
+    return f"date({compiler.process(element.clauses, **kw)}, {_SQLITE_LAGOS})"
+
+
+@compiles(printed_day)
+def _(element: Any, compiler: Any, **kw: Any) -> str:
+    return f"to_char(timezone('Africa/Lagos', {compiler.process(element.clauses, **kw)}), 'YYYY-MM-DD')"
 
 
 @compiles(printed_naira, "sqlite")
@@ -114,6 +192,29 @@ def _(element: Any, compiler: Any, **kw: Any) -> str:
 @compiles(printed_id)
 def _(element: Any, compiler: Any, **kw: Any) -> str:
     return f"CAST({compiler.process(element.clauses, **kw)} AS TEXT)"
+
+
+@compiles(ascii_folded, "sqlite")
+def _(element: Any, compiler: Any, **kw: Any) -> str:
+    return f"({compiler.process(element.clauses, **kw)})"
+
+
+@compiles(ascii_folded)
+def _(element: Any, compiler: Any, **kw: Any) -> str:
+    return f"lower({compiler.process(element.clauses, **kw)})"
+
+
+@compiles(milliseconds_between, "sqlite")
+def _(element: Any, compiler: Any, **kw: Any) -> str:
+    first, second = (compiler.process(clause, **kw) for clause in element.clauses)
+    # A Julian day is a float of milliseconds: their difference is off by less than a tenth of one.
+    return f"CAST(ROUND((julianday({second}) - julianday({first})) * 86400000) AS INTEGER)"
+
+
+@compiles(milliseconds_between)
+def _(element: Any, compiler: Any, **kw: Any) -> str:
+    first, second = (compiler.process(clause, **kw) for clause in element.clauses)
+    return f"CAST(ROUND(EXTRACT(EPOCH FROM ({second} - {first})) * 1000) AS BIGINT)"
 
 
 _GROUPS = ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))

@@ -43,12 +43,20 @@ class Product(Record, table=True):
 class ProductVersion(SQLModel, table=True):
     """Prices, rates and commissions from an instant on; a sold policy keeps the version it was sold at.
 
-    `price_minor` is kobo, or hundredths of a percent when the product prices dynamically.
+    `price_minor` is kobo, or hundredths of a percent when the product prices dynamically. A version never
+    changes; one that was only planned can be withdrawn, and is then as if it had never been.
     """
 
     __tablename__ = "product_version"
     __table_args__ = (
-        sa.UniqueConstraint("product_id", "effective_at"),
+        sa.Index(
+            "ix_product_version_in_force",
+            "product_id",
+            "effective_at",
+            unique=True,
+            sqlite_where=sa.text("withdrawn_at IS NULL"),
+            postgresql_where=sa.text("withdrawn_at IS NULL"),
+        ),
         sa.CheckConstraint("price_minor >= 0", name="price"),
         sa.CheckConstraint(
             "mca_commission_bp >= 0 AND distributor_commission_bp >= 0"
@@ -65,6 +73,7 @@ class ProductVersion(SQLModel, table=True):
     cover_months: int
     meta: dict[str, Any] = json_field()
     created_at: datetime
+    withdrawn_at: datetime | None = None
 
 
 class ProductBlock(SQLModel, table=True):

@@ -7,6 +7,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import Field
 
+from core import clock
 from core.store.columns import Owned, Record, among, json_field, minor_field
 
 STATUSES = (
@@ -23,16 +24,28 @@ STATUSES = (
     "Paid",
     "Settled",
 )
+WAITING = frozenset({"Offer sent"})
+DECIDED = frozenset({"Paid", "Settled", "Declined"})
 
 
 class Claim(Record, Owned, table=True):
-    """A claim on a policy; amounts in kobo, `version` guards against two officers (contract C1-C9)."""
+    """A claim on a policy; amounts in kobo, `version` guards against two officers (contract C1-C9).
+
+    `account_key` is the keyed hash of the account to be paid, by which claims on the same one are found.
+    `clock_from` is the lodging, moved on by every stretch in which the statutory clock stood still, and
+    `clock_stopped_at` the instant since which it does: for the claimant, or for good by a decision (contract C9).
+    """
 
     __table_args__ = (
         among("claim_status", STATUSES, "status"),
         sa.Index(None, "distributor_id", "is_live", "created_at", "id"),
         sa.Index(None, "is_live", "claim_status", "created_at"),
         sa.Index(None, "customer_id", "created_at"),
+        sa.Index(
+            "ix_claim_queue",
+            *("is_live", "clock_stopped_at", "clock_from", "id", "claim_status", "assigned_to"),
+            *("deleted_at", "updated_at", "created_at", "claim_amount_minor", "offer_amount_minor"),
+        ),
         sa.CheckConstraint(
             "claim_amount_minor >= 0 AND estimate_amount_minor >= 0 AND repair_estimate_minor >= 0"
             " AND offer_amount_minor >= 0 AND betterment_deduction_amount_minor >= 0"
@@ -72,6 +85,9 @@ class Claim(Record, Owned, table=True):
     gadget_claim_meta: dict[str, Any] | None = Field(default=None, sa_type=sa.JSON)
     credit_life_claim_meta: dict[str, Any] | None = Field(default=None, sa_type=sa.JSON)
     sealed: str | None = None
+    account_key: str | None = Field(default=None, max_length=64, index=True)
+    clock_from: datetime = Field(default_factory=clock.now)
+    clock_stopped_at: datetime | None = None
     version: int = 1
 
 
@@ -79,7 +95,7 @@ class ClaimEvent(Owned, table=True):
     """One status of a claim, kept for ever (contract C6)."""
 
     __tablename__ = "claim_event"
-    __table_args__ = (sa.Index(None, "is_live", "status", "created_at"),)
+    __table_args__ = (sa.Index(None, "is_live", "status", "created_at", "claim_id"),)
     id: UUID = Field(primary_key=True)
     claim_id: UUID = Field(foreign_key="claim.id", index=True)
     status: str = Field(max_length=30)
@@ -89,13 +105,14 @@ class ClaimEvent(Owned, table=True):
 
 
 class ClaimComment(Owned, table=True):
-    """What an officer wrote on a claim."""
+    """What an officer wrote on a claim: for the desk alone, or for the claimant as well."""
 
     __tablename__ = "claim_comment"
     id: UUID = Field(primary_key=True)
     claim_id: UUID = Field(foreign_key="claim.id", index=True)
     staff_id: UUID = Field(foreign_key="staff.id")
     text: str
+    for_claimant: bool = False
     created_at: datetime
 
 

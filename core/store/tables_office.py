@@ -14,7 +14,13 @@ class AuditEntry(SQLModel, table=True):
     """Who did what to what, before and after; each entry is chained to the one before (contract A4)."""
 
     __tablename__ = "audit_entry"
-    __table_args__ = (sa.UniqueConstraint("chain", "position"), sa.Index(None, "subject", "created_at"))
+    __table_args__ = (
+        sa.UniqueConstraint("chain", "position"),
+        sa.Index(None, "subject", "created_at"),
+        sa.Index(None, "actor", "created_at"),
+        sa.Index(None, "action", "created_at"),
+        sa.Index(None, "created_at", "id"),
+    )
     id: UUID = Field(primary_key=True)
     chain: int
     position: int = minor_field()
@@ -23,7 +29,7 @@ class AuditEntry(SQLModel, table=True):
     subject: str = Field(max_length=120)
     before: dict[str, Any] | None = Field(default=None, sa_type=sa.JSON)
     after: dict[str, Any] | None = Field(default=None, sa_type=sa.JSON)
-    created_at: datetime = Field(index=True)
+    created_at: datetime
     hash: str = Field(max_length=64)
 
 
@@ -51,7 +57,11 @@ class KeptAnswer(Owned, table=True):
 
 
 class ExportReceipt(SQLModel, table=True):
-    """What one export contained, so that it can be run again and compared."""
+    """What one export contained, so that it can be run again and compared.
+
+    `content_sha256` is the hash of the rows as CSV, whatever the format of the file; `again_of` is the receipt of
+    the export that this one repeats.
+    """
 
     __tablename__ = "export_receipt"
     id: UUID = Field(primary_key=True)
@@ -63,4 +73,6 @@ class ExportReceipt(SQLModel, table=True):
     rows: int = minor_field()
     sum_minor: int = minor_field()
     sha256: str = Field(max_length=64)
+    content_sha256: str = Field(max_length=64)
+    again_of: UUID | None = Field(default=None, foreign_key="export_receipt.id")
     created_at: datetime = Field(index=True)

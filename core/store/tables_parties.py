@@ -33,7 +33,7 @@ class ApiKey(Record, table=True):
 
 
 class Staff(Record, table=True):
-    """A person who signs in to the desk (contract A1, A2)."""
+    """A person who signs in to the desk; `link_until` names the one link that may set a password (contract A1, A2)."""
 
     email: str = Field(unique=True, max_length=254)
     name: str = Field(max_length=100)
@@ -41,21 +41,23 @@ class Staff(Record, table=True):
     password_hash: str | None = None
     claim_limit_minor: int | None = Field(default=None, sa_type=sa.BigInteger)
     disabled_at: datetime | None = None
+    link_until: datetime | None = None
 
 
 class StaffSession(SQLModel, table=True):
     """One sign-in of one person; the cookie holds a token whose hash stands here."""
 
     __tablename__ = "staff_session"
+    __table_args__ = (sa.Index(None, "staff_id", "created_at"),)
     token_hash: str = Field(primary_key=True, max_length=64)
-    staff_id: UUID = Field(foreign_key="staff.id", index=True)
+    staff_id: UUID = Field(foreign_key="staff.id")
     created_at: datetime
     seen_at: datetime
     ended_at: datetime | None = None
 
 
 class SignInAttempt(SQLModel, table=True):
-    """Failed passwords of one e-mail address, so that guessing slows down."""
+    """Failed passwords of one e-mail or network address, so that guessing slows down."""
 
     __tablename__ = "sign_in_attempt"
     email_hash: str = Field(primary_key=True, max_length=64)
@@ -97,12 +99,17 @@ class Provider(Record, table=True):
     active: bool = True
 
 
+_SEARCHED = ("first_name", "last_name", "email_key", "phone_number", "distributor_id")
+
+
 class Customer(Record, Owned, table=True):
     """Somebody a distributor sold to, once per e-mail and mode (contract S2)."""
 
     __table_args__ = (
         sa.UniqueConstraint("distributor_id", "is_live", "email_key"),
         sa.Index(None, "distributor_id", "is_live", "created_at"),
+        # Holds all that the desk's search reads, newest first.
+        sa.Index("ix_customer_search", "is_live", "created_at", "id", "deleted_at", *_SEARCHED),
     )
     email: str = Field(max_length=254)
     email_key: str = Field(max_length=254, index=True)

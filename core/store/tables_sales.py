@@ -9,7 +9,7 @@ from sqlmodel import Field, SQLModel
 
 from core.store.columns import Owned, Record, among, json_field, minor_field
 
-SUBMISSION_STATES = ("delegated", "queued", "accepted", "declined", "dead")
+SUBMISSION_STATES = ("delegated", "queued", "accepted", "declined", "dead", "withdrawn")
 
 
 def _parts_fit() -> sa.CheckConstraint:
@@ -47,7 +47,8 @@ class Purchase(Record, Owned, table=True):
 
 
 UNUSUAL = "(NOT activated OR cancelled_at IS NOT NULL OR declined_at IS NOT NULL)"
-_IN_FORCE = ("created_at", "activated", "cancelled_at", "declined_at", "deleted_at", "product_id", "distributor_id")
+_ENDINGS = ("activated", "cancelled_at", "declined_at", "deleted_at")
+_IN_FORCE = ("created_at", *_ENDINGS, "product_id", "distributor_id", "genius_price_minor", "id")
 
 
 class Policy(Record, Owned, table=True):
@@ -57,8 +58,9 @@ class Policy(Record, Owned, table=True):
         sa.UniqueConstraint("provider_id", "number_key"),
         sa.Index(None, "distributor_id", "is_live", "created_at", "id"),
         sa.Index(None, "is_live", "created_at", "id"),
-        # Holds all that counting policies in force reads, so that the wide rows are left alone.
+        # These two hold all that is read of policies in force or due, so that the wide rows are left alone.
         sa.Index("ix_policy_in_force", "is_live", "expiration_at", *_IN_FORCE),
+        sa.Index("ix_policy_of_customer", "customer_id", "created_at", "is_live", "expiration_at", *_ENDINGS),
         sa.Index(
             "ix_policy_unusual",
             "is_live",
@@ -66,7 +68,6 @@ class Policy(Record, Owned, table=True):
             sqlite_where=sa.text(UNUSUAL),
             postgresql_where=sa.text(UNUSUAL),
         ),
-        sa.Index(None, "customer_id", "created_at"),
         sa.Index(None, "product_id", "risk_hash"),
         sa.CheckConstraint("NOT activated OR number_key IS NOT NULL", name="numbered"),
         sa.CheckConstraint("expiration_at IS NULL OR start_at IS NULL OR expiration_at >= start_at", name="term"),
@@ -128,6 +129,13 @@ class Renewal(Record, Owned, table=True):
     __table_args__ = (
         sa.UniqueConstraint("policy_id", "previous_expiration_at"),
         sa.Index("ix_renewal_terms", "is_live", "previous_expiration_at", *_TERMS),
+        sa.Index(
+            "ix_renewal_failed",
+            "is_live",
+            "created_at",
+            sqlite_where=sa.text("status IS 0"),
+            postgresql_where=sa.text("status IS false"),
+        ),
         sa.Index(None, "distributor_id", "is_live", "created_at", "id"),
         sa.Index(None, "is_live", "created_at", "id"),
         sa.Index(None, "customer_id", "created_at"),
@@ -177,18 +185,43 @@ class Certificate(Owned, table=True):
 
 
 class Submission(Owned, table=True):
-    """What an insurer has to be told of a policy, written with the sale and worked off later."""
+    """What an insurer has to be told of a policy, written with the sale and worked off later.
 
-    __table_args__ = (among("state", SUBMISSION_STATES, "state"), sa.Index(None, "state", "next_try_at"))
+    `attempts` counts every time it was sent, `failures` those since the insurer last gave a usable answer.
+    """
+
+    __table_args__ = (
+        among("state", SUBMISSION_STATES, "state"),
+        # Holds all that finding due work reads, and all that counting what waits reads.
+        sa.Index("ix_submission_due", "state", "provider_id", "next_try_at", "leased_until"),
+        sa.Index("ix_submission_waiting", "is_live", "state", "provider_id", "created_at"),
+    )
     policy_id: UUID = Field(primary_key=True, foreign_key="policy.id")
     provider_id: UUID = Field(foreign_key="provider.id")
     state: str = Field(max_length=20)
     attempts: int = 0
+    failures: int = 0
     next_try_at: datetime | None = None
     leased_until: datetime | None = None
     last_error: str | None = None
+    answer: str | None = Field(default=None, max_length=20)
+    answered_at: datetime | None = None
+    insurer_number: str | None = Field(default=None, max_length=60)
+    insurer_certificate_url: str | None = None
     created_at: datetime
     updated_at: datetime
+
+
+class InsurerConnection(SQLModel, table=True):
+    """How an insurer's connection does, shared by every worker; after several failures in a row it rests a while."""
+
+    __tablename__ = "insurer_connection"
+    provider_id: UUID = Field(primary_key=True, foreign_key="provider.id")
+    failures: int = 0
+    rests_until: datetime | None = None
+    last_success_at: datetime | None = None
+    last_failure_at: datetime | None = None
+    last_error: str | None = None
 
 
 class InsuredRisk(SQLModel, table=True):

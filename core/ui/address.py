@@ -5,6 +5,7 @@ address; nothing is remembered elsewhere.
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any, NoReturn
 
 import streamlit as st
@@ -77,6 +78,21 @@ def search_box(name: str, label: str, *, text: str, placeholder: str, longest: i
         placeholder=placeholder,
         autocomplete="off",
         on_change=lambda: change({name: _given(st.session_state[name].strip())}),
+    )
+
+
+def day_box(name: str, label: str, *, value: date | None, earliest: date, latest: date) -> None:
+    """A day of the calendar, or none, kept in the address under `name`."""
+    key = f"day_{name}"
+    st.session_state[key] = value
+    st.date_input(
+        label,
+        value=None,
+        key=key,
+        min_value=min(earliest, value or earliest),
+        max_value=max(latest, value or latest),
+        format="DD/MM/YYYY",
+        on_change=lambda: change({name: _given(str(st.session_state[key]) if st.session_state[key] else None)}),
     )
 
 

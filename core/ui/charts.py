@@ -24,12 +24,12 @@ class Chart:
 
 def over_time(when: Sequence[date], lines: Sequence[Series], grain: Grain, *, what: str, ticks: int = 10) -> Chart:
     """Stacked bars, one colour for each series; the smallest are added up so that colours stay apart."""
-    figure = _across_time(when, grain, ticks)
+    figure = across_time(when, grain, ticks)
     for colour, line in zip(colours.SERIES, _folded(lines), strict=False):
         figure.add_bar(
             x=[str(day) for day in when],
             y=[minor / 100 for minor in line.minor],
-            name=_plain(line.name),
+            name=plain(line.name),
             customdata=[str(line.id) if line.id else "" for _ in when],
             marker={"color": colour, "line": {"width": 0}},
             hovertemplate="₦%{y:,.2f}",
@@ -40,12 +40,12 @@ def over_time(when: Sequence[date], lines: Sequence[Series], grain: Grain, *, wh
 
 def lines_over_time(when: Sequence[date], lines: Sequence[Series], grain: Grain, *, what: str) -> Chart:
     """One line for each series, told apart by dashes as well as by colour."""
-    figure = _across_time(when, grain, ticks=5)
+    figure = across_time(when, grain, ticks=5)
     for colour, dash, line in zip(colours.SERIES, ("solid", "dot", "dash"), lines, strict=False):
         figure.add_scatter(
             x=[str(day) for day in when],
             y=[minor / 100 for minor in line.minor],
-            name=_plain(line.name),
+            name=plain(line.name),
             mode="lines+markers" if len(when) < 70 else "lines",
             line={"color": colour, "width": 2.5, "dash": dash},
             marker={"size": 6},
@@ -57,12 +57,12 @@ def lines_over_time(when: Sequence[date], lines: Sequence[Series], grain: Grain,
 def ranked(slices: Sequence[Slice], *, whole: int, what: str) -> Chart:
     """Lying bars, the largest on top, each with its share of the `whole` (kobo) written beside it."""
     rows = list(reversed(slices))
-    figure = _base()
+    figure = base()
     figure.add_bar(
         orientation="h",
         y=[_short(part.name) for part in rows],
         x=[part.takings.premium_minor / 100 for part in rows],
-        customdata=[[str(part.id) if part.id else "", _plain(part.name), part.takings.written] for part in rows],
+        customdata=[[str(part.id) if part.id else "", plain(part.name), part.takings.written] for part in rows],
         text=[f"{words.short_naira(part.takings.premium_minor)} · {_percent(part, whole)}" for part in rows],
         textposition="outside",
         cliponaxis=False,
@@ -78,8 +78,9 @@ def ranked(slices: Sequence[Slice], *, whole: int, what: str) -> Chart:
     return Chart(figure, _told(what, [(part.name, part.takings.premium_minor) for part in slices]))
 
 
-def _across_time(when: Sequence[date], grain: Grain, ticks: int) -> go.Figure:
-    figure = _base()
+def across_time(when: Sequence[date], grain: Grain, ticks: int) -> go.Figure:
+    """An empty figure over stretches of days, its heights in naira."""
+    figure = base()
     pattern = {"day": "%d %b", "week": "Week of %d %b", "month": "%b %Y"}[grain]
     labels = [f"{day:{pattern}}" for day in when]
     step = max(1, -(-len(when) // ticks))
@@ -95,7 +96,8 @@ def _across_time(when: Sequence[date], grain: Grain, ticks: int) -> go.Figure:
     return figure
 
 
-def _base() -> go.Figure:
+def base() -> go.Figure:
+    """An empty figure in the colours of the reader's theme."""
     axis = {"tickfont": {"color": colours.TEXT}, "fixedrange": True}
     return go.Figure(
         layout={
@@ -129,10 +131,10 @@ def _percent(part: Slice, whole: int) -> str:
 
 
 def _short(name: str, most: int = 26) -> str:
-    return _plain(name if len(name) <= most else f"{name[: most - 1].rstrip()}…")
+    return plain(name if len(name) <= most else f"{name[: most - 1].rstrip()}…")
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
     """A name as it stands: charts read tags in texts."""
     return name.replace("&", "&amp;").replace("<", "&lt;")
 

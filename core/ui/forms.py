@@ -7,7 +7,7 @@ if st.button("Review"):
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
@@ -24,16 +24,21 @@ _ACROSS = {Kind.ITEMS, Kind.LONG_TEXT}
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """One form on a screen: `given` answers come from elsewhere and are not asked again."""
+    """One form on a screen: `given` answers come from elsewhere and are not asked again.
+
+    `needed` are fields that the model leaves open and that what was typed so far makes required.
+    """
 
     key: str
     model: type[Request]
     given: Mapping[str, Any] = field(default_factory=dict)
+    needed: frozenset[str] = frozenset()
 
     @property
     def questions(self) -> list[Question]:
         """What remains to be asked."""
-        return questions.of(self.model, given=frozenset(self.given))
+        asked = questions.of(self.model, given=frozenset(self.given))
+        return [replace(question, required=question.required or question.name in self.needed) for question in asked]
 
     def key_of(self, question: Question) -> str:
         """The key of a question's widget."""

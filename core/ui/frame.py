@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from core.services import sign_in, staff
+from core.services import sign_in, staff, staff_sessions
 from core.services.staff import Person
 from core.settings import ROOT
 from core.store.engine import reading, writing
@@ -36,10 +36,10 @@ def current() -> Person | None:
     if token is None:
         return None
     with reading(Scope.system()) as session:
-        person, stale = staff.person_of(session, token), staff.needs_keeping(session, token)
+        person, stale = staff.person_of(session, token), staff_sessions.needs_keeping(session, token)
     if person and stale:
         with writing(Scope.system()) as session:
-            staff.keep_alive(session, token)
+            staff_sessions.keep_alive(session, token)
     return person
 
 

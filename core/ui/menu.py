@@ -24,14 +24,51 @@ class Screen:
 
 _SALES = ("operations", "finance")
 _POLICIES = ("operations", "claims")
+_CLAIMS = ("claims", "supervisor")
+_ADMIN = ("admin",)
 SCREENS: tuple[Screen, ...] = (
     Screen(section="Sales", title="Dashboard", path="sales/dashboard.py", icon="monitoring", roles=_SALES),
     Screen(section="Sales", title="Purchases", path="sales/purchases.py", icon="receipt_long", roles=_SALES),
     Screen(section="Sales", title="Purchase", path="sales/purchase.py", icon="receipt", roles=_SALES, hidden=True),
+    # Before the policies, as the first screen that claims officers have is their home.
+    Screen(section="Claims", title="Queue", path="claims/queue.py", icon="inbox", roles=_CLAIMS),
+    Screen(section="Claims", title="Claim", path="claims/claim.py", icon="gavel", roles=_CLAIMS, hidden=True),
+    Screen(section="Claims", title="Lodge a claim", path="claims/lodge.py", icon="note_add", roles=_CLAIMS),
+    Screen(section="Claims", title="Performance", path="claims/performance.py", icon="speed", roles=_CLAIMS),
+    Screen(section="Sales", title="Renewals", path="sales/renewals.py", icon="autorenew", roles=_SALES),
+    Screen(section="Sales", title="Due for renewal", path="sales/due.py", icon="event_upcoming", roles=_SALES),
+    Screen(section="Sales", title="Customers", path="sales/customers.py", icon="group", roles=_POLICIES),
+    Screen(section="Sales", title="Customer", path="sales/customer.py", icon="person", roles=_POLICIES, hidden=True),
     Screen(section="Policies", title="Policy search", path="policies/search.py", icon="search", roles=_POLICIES),
+    Screen(
+        section="Policies",
+        title="Awaiting insurer",
+        path="policies/awaiting.py",
+        icon="hourglass_top",
+        roles=("operations",),
+    ),
     Screen(section="Policies", title="Policy", path="policies/policy.py", icon="policy", roles=_POLICIES, hidden=True),
     Screen(section="Buy", title="Credit life", path="buy/credit_life.py", icon="calculate", roles=("operations",)),
     Screen(section="Buy", title="Buy", path="buy/buy.py", icon="shopping_cart", roles=("operations",)),
+    Screen(section="Finance", title="Exports", path="finance/exports.py", icon="file_export", roles=_SALES),
+    Screen(section="Finance", title="Export", path="finance/export.py", icon="receipt_long", roles=_SALES, hidden=True),
+    Screen(section="Admin", title="Staff", path="admin/staff.py", icon="group", roles=("admin",)),
+    Screen(section="Admin", title="Person", path="admin/person.py", icon="person", roles=("admin",), hidden=True),
+    Screen(section="Admin", title="API keys", path="admin/keys.py", icon="key", roles=("admin",)),
+    Screen(section="Admin", title="API key", path="admin/key.py", icon="vpn_key", roles=("admin",), hidden=True),
+    Screen(section="Admin", title="Products", path="admin/products.py", icon="inventory_2", roles=_ADMIN),
+    Screen(section="Admin", title="Product", path="admin/product.py", icon="inventory_2", roles=_ADMIN, hidden=True),
+    Screen(section="Admin", title="Rates", path="admin/rates.py", icon="price_change", roles=_ADMIN, hidden=True),
+    Screen(
+        section="Admin", title="Distributors and insurers", path="admin/partners.py", icon="handshake", roles=_ADMIN
+    ),
+    Screen(
+        section="Admin", title="Distributor", path="admin/distributor.py", icon="storefront", roles=_ADMIN, hidden=True
+    ),
+    Screen(section="Admin", title="Insurer", path="admin/insurer.py", icon="shield", roles=_ADMIN, hidden=True),
+    Screen(section="Admin", title="Audit log", path="admin/audit_log.py", icon="history", roles=_ADMIN),
+    Screen(section="Admin", title="Entry", path="admin/audit_entry.py", icon="history", roles=_ADMIN, hidden=True),
+    Screen(section="Admin", title="System", path="admin/system.py", icon="dns", roles=("admin",)),
 )
 
 

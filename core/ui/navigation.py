@@ -31,6 +31,9 @@ def page_for(person: Person) -> StreamlitPage:
     pages.setdefault("", []).extend(_refusal(screen) for screen in menu.refused(person))
     if home is None:
         pages[""].append(st.Page(_nothing_yet, title="Coverdesk", default=True))
+    else:
+        # The home stands at the root, where its own address would be said not to exist: links name that one.
+        pages[""].append(st.Page(home.path, title=home.title, url_path=home.address, visibility="hidden"))
     st.logo(frame.LOGO, size="large", icon_image=frame.MARK)
     page = st.navigation(pages, expanded=True)
     with st.sidebar:
@@ -45,6 +48,7 @@ def _page(screen: Screen, *, is_home: bool) -> StreamlitPage:
         title=screen.title,
         icon=f":material/{screen.icon}:",
         default=is_home,
+        url_path="home" if is_home else None,
         visibility="hidden" if screen.hidden else "visible",
     )
 

@@ -1,25 +1,23 @@
 """What the desk does to a policy from its screen: the services' verbs, once for each opened dialog (contract S13)."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
 from core import money
 from core.covers.refunds import Refund
-from core.errors import KeyReused, StateForbids
-from core.services import idempotency, policy_changes, policy_states, renewals
+from core.errors import StateForbids
+from core.services import next_terms, policy_changes, policy_states, renewals
 from core.services.buying import Seller
-from core.services.idempotency import Answer
+from core.services.next_terms import NextTerm
 from core.services.policy_changes import PolicyChange
 from core.services.policy_states import PolicyState
-from core.services.renewals import NextTerm
 from core.services.staff import Person
-from core.store.engine import reading, store
+from core.store.engine import reading
 from core.store.scope import Scope, ScopedSession
+from core.ui import once
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,7 +52,7 @@ def refund(hand: Hand, *, by_insurer: bool) -> Refund:
 def next_term(hand: Hand) -> NextTerm:
     """What a renewal would buy now; NotRenewable says why there is none."""
     with reading(hand.scope) as session:
-        return renewals.preview(session, hand.policy_id)
+        return next_terms.preview(session, hand.policy_id)
 
 
 def activate(hand: Hand, *, policy_number: str, start_on: date | None, expiration_on: date | None) -> str:
@@ -133,17 +131,4 @@ def _shown(naira: Decimal) -> str:
 
 
 def _once(hand: Hand, work: Callable[[ScopedSession], str], *given: str) -> str:
-    print_ = idempotency.fingerprint(str(hand.policy_id).encode(), *(part.encode() for part in given))
-
-    def attempt(session: ScopedSession) -> Answer:
-        def make() -> Answer:
-            return Answer(200, json.dumps(work(session)).encode())
-
-        return idempotency.once(session, hand.scope, f"desk {hand.token}", print_, make)
-
-    try:
-        answer = store().transact(hand.scope, attempt)
-    except KeyReused:
-        raise StateForbids("This was done already, with other figures. Look at the history.") from None
-    said: Any = json.loads(answer.body)
-    return str(said)
+    return once.said(hand.scope, hand.token, work, str(hand.policy_id), *given)

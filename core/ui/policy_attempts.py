@@ -20,11 +20,13 @@ _OPEN, _SAID = "policy.open", "policy.said"
 class Attempt:
     """A dialog that is open: what it does, the hand that does it, and what came of the last try.
 
+    `about` names the policy where the dialog stands on a screen of many.
     `now` is where the policy stands once somebody else has changed it: the hand holds that version then.
     """
 
     action: Action
     hand: Hand
+    about: str = ""
     refusal: str = ""
     faults: Mapping[str, str] = field(default_factory=dict)
     now: PolicyState | None = None
@@ -36,7 +38,7 @@ def current() -> Attempt | None:
     return attempt
 
 
-def begin(action: Action, policy: PolicyDetail, person: Person) -> None:
+def begin(action: Action, policy: PolicyDetail, person: Person, *, about: str = "") -> None:
     """Open the dialog of an action on the version of the policy that is on the screen."""
     hand = Hand(
         policy_id=policy.id,
@@ -47,7 +49,7 @@ def begin(action: Action, policy: PolicyDetail, person: Person) -> None:
         # The token of this dialog: however often its button is pressed, it acts once.
         token=ids.token(),
     )
-    st.session_state[_OPEN] = Attempt(action=action, hand=hand)
+    st.session_state[_OPEN] = Attempt(action=action, hand=hand, about=about)
 
 
 def close() -> None:
@@ -69,7 +71,7 @@ def carry_out(act: Callable[[Hand], str]) -> None:
     frame.require("operations")
     fresh = replace(attempt, refusal="", faults={}, now=None)
     try:
-        st.session_state[_SAID] = act(attempt.hand)
+        st.session_state[_SAID] = ": ".join(filter(None, (attempt.about, act(attempt.hand))))
     except StaleVersion:
         now = policy_actions.state(attempt.hand)
         fresh = replace(fresh, hand=replace(attempt.hand, version=now.version), now=now)

@@ -6,13 +6,6 @@ from core.services.policy_detail import PolicyDetail, RefundLine, TermLine
 from core.services.staff import Person
 from core.ui import facts, frame, policy_papers, words
 
-_SUBMISSIONS = {
-    "delegated": "Issued here under the insurer's authority; reported by bordereau.",
-    "queued": "Waiting to be sent to the insurer.",
-    "accepted": "The insurer has accepted it.",
-    "declined": "The insurer has declined it.",
-    "dead": "Not sent any more.",
-}
 _METHODS = {
     "full": "All of it, as cover never began",
     "pro_rata": "Pro rata by days",
@@ -51,6 +44,12 @@ def holder(policy: PolicyDetail) -> None:
             facts.line("Born", words.day(policy.birth_day))
         facts.line("Role", "Beneficiary" if policy.beneficiary else "Principal")
         st.page_link(
+            "sales/customer.py",
+            label="Open the customer",
+            icon=":material/person:",
+            query_params={"id": str(policy.sale.customer_id), **frame.mode_query()},
+        )
+        st.page_link(
             "policies/search.py",
             label="All policies of this customer",
             icon=":material/person_search:",
@@ -75,23 +74,6 @@ def sale(policy: PolicyDetail, person: Person) -> None:
                 icon=":material/receipt:",
                 query_params={"id": str(policy.sale.id), **frame.mode_query()},
             )
-
-
-def insurer(policy: PolicyDetail) -> None:
-    """How far the insurer has been told."""
-    told = policy.submission
-    with st.container(border=True, height="stretch"):
-        st.markdown("**With the insurer**")
-        if told is None:
-            st.caption("Nothing was noted for the insurer.")
-            return
-        facts.line("State", words.title(told.state))
-        st.caption(_SUBMISSIONS[told.state])
-        facts.line("Since", words.moment(told.updated_at))
-        if told.attempts:
-            facts.line("Attempts", words.count(told.attempts))
-        if told.last_error:
-            facts.line("Last word", told.last_error)
 
 
 def certificate(policy: PolicyDetail) -> None:

@@ -3,15 +3,18 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
+from uuid import UUID
 
 import streamlit as st
 
 from core import clock
 from core.covers.cover import Price
-from core.errors import StateForbids
+from core.errors import NotFound, StateForbids
+from core.services import policy_detail
 from core.services.policy_detail import PolicyDetail
 from core.services.policy_states import Action, PolicyState
 from core.services.staff import Person
+from core.store.engine import reading
 from core.ui import frame, policy_actions, policy_attempts, prices, words
 from core.ui.policy_actions import Hand
 from core.ui.policy_attempts import Attempt, blame
@@ -55,6 +58,33 @@ def run(policy: PolicyDetail) -> None:
     if attempt.hand.policy_id != policy.id or attempt.hand.is_live != frame.mode():
         policy_attempts.close()
         return
+    _open(attempt)
+
+
+def run_any() -> None:
+    """The same on a screen of many policies, for the one that `begin_renewal` named."""
+    if done := policy_attempts.said():
+        st.success(words.plain(done), icon=":material/check_circle:")
+    attempt = policy_attempts.current()
+    if attempt is not None and attempt.about and attempt.hand.is_live == frame.mode():
+        _open(attempt)
+    else:
+        policy_attempts.close()
+
+
+def begin_renewal(policy_id: UUID, person: Person) -> None:
+    """Open the dialog that renews a policy, from a screen of many; one that is gone by now opens nothing."""
+    try:
+        with reading(frame.scope()) as session:
+            policy = policy_detail.one(session, policy_id)
+    except NotFound:
+        return
+    sale = policy.sale
+    about = f"{sale.policy_number or 'Policy'} · {sale.customer} · {sale.product}"
+    policy_attempts.begin("renew", policy, person, about=about)
+
+
+def _open(attempt: Attempt) -> None:
     face = _FACES[attempt.action]
     st.dialog(face.label, icon=f":material/{face.icon}:", on_dismiss=policy_attempts.close)(_draw)()
 
@@ -64,6 +94,8 @@ def _draw() -> None:
     attempt = policy_attempts.current()
     if attempt is None:
         st.rerun()
+    if attempt.about:
+        st.markdown(f"**{words.plain(attempt.about)}**")
     if attempt.now is not None:
         _say_stale(attempt.action, attempt.now)
     if attempt.now is None or attempt.action in attempt.now.actions:

@@ -1,7 +1,7 @@
 """The filters of the policy search; like those of the sales, their whole state stands in the address."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -9,6 +9,7 @@ from core.errors import InvalidInput
 from core.services import policy_search
 from core.services.choices import Choices
 from core.services.filters import CustomerType, SalesFilter
+from core.services.policy_selection import PolicySelection
 from core.ui import address, forms, periods, sales_filters, words
 from core.ui.sales_filters import Asked
 
@@ -28,10 +29,14 @@ class Search:
     role: CustomerType | None
 
     @property
+    def selection(self) -> PolicySelection:
+        """The same as an export takes it."""
+        return PolicySelection(sales=self.asked.selection, find=self.text, force=self.force, role=self.role)
+
+    @property
     def wanted(self) -> SalesFilter:
-        """What the services are asked for."""
-        status = None if self.force is None else self.force == "yes"
-        return replace(self.asked.selection.wanted, status=status, customer_type=self.role or "all")
+        """What the services are asked for, beside the text."""
+        return self.selection.wanted
 
     @property
     def own(self) -> bool:

@@ -4,18 +4,7 @@ import streamlit as st
 
 from core.services import certificate_pdf, certificates
 from core.store.engine import reading
-from core.ui import frame
-
-# In a block, as the page may draw it again and a script shares its names with the others.
-_VIEWER = """<div id="certificate-viewer"></div>
-<script>
-{{
-  const frame = document.createElement("iframe");
-  frame.src = "{address}#navpanes=0&view=FitH"; frame.title = "Certificate";
-  frame.style.cssText = "width: 100%; height: 640px; border: 0; border-radius: 0.4rem";
-  document.getElementById("certificate-viewer").replaceChildren(frame);
-}}
-</script>"""
+from core.ui import frame, papers
 
 
 def address(code: str) -> str:
@@ -24,8 +13,8 @@ def address(code: str) -> str:
 
 
 def show(code: str) -> None:
-    """The certificate in the browser's own viewer, which a sandboxed frame like the framework's is denied."""
-    st.html(_VIEWER.format(address=address(code)), unsafe_allow_javascript=True)
+    """The certificate in the browser's own viewer."""
+    papers.framed(address(code), title="Certificate", name="certificate-viewer")
 
 
 def download(code: str) -> None:

@@ -120,8 +120,8 @@ def draw_period(asked: Asked, *, offer: Sequence[str], default: str, also_narrow
             args=(asked,),
         )
         if asked.period == periods.CUSTOM:
-            _day("from", "From", asked.selection.first)
-            _day("to", "To (included)", asked.selection.last)
+            day("from", "From", asked.selection.first)
+            day("to", "To (included)", asked.selection.last)
         address.reset_button(shown=also_narrowed or asked.narrowed or asked.period != default)
 
 
@@ -133,7 +133,8 @@ def _period_changed(asked: Asked) -> None:
         address.change({"period": [period], "from": [], "to": []})
 
 
-def _day(name: str, label: str, value: Any) -> None:
+def day(name: str, label: str, value: Any) -> None:
+    """A day that the address keeps under this name; none leaves that side open."""
     key = f"day_{name}"
     st.session_state[key] = value
     st.date_input(

@@ -9,7 +9,7 @@ A screen declares its table once and shows it like this:
     tables.draw(POLICIES, rows, number=number, total=total)
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 from uuid import UUID
@@ -27,6 +27,7 @@ PAGE_SIZE = 50
 # Many rows scroll inside the table, so that the pager and the total stay near.
 _FEW, _TALLEST = 15, 560
 _ORDER, _SHOW, _PAGER = "order", "show", "pager"
+_ORIGIN = "opened_from"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +42,19 @@ class Column(Generic[Row]):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Table(Generic[Row]):
-    """A kind of table: its columns in order, the orders it can have (the first is the usual), the page of one row."""
+    """A kind of table: its columns in order, the orders it can have (the first is the usual), the page of one row.
+
+    `act` is the label of a second button in each row, which `acted` tells of; `home` is the page that the table
+    stands on and the words of the link back to it, where the page of a row has more than one way back.
+    """
 
     name: str
     noun: tuple[str, str]
     columns: Mapping[str, Column[Row]]
     orders: Mapping[str, str] = field(default_factory=dict)
     opens: str | None = None
+    act: str | None = None
+    home: tuple[str, str] | None = None
     key: Callable[[Row], UUID] = lambda row: row.id  # type: ignore[attr-defined]
 
     @property
@@ -115,16 +122,30 @@ def day(label: str, of: Callable[[Any], Any], *, usual: bool = True) -> Column[A
 
 def follow(table: Table[Any]) -> None:
     """Open the page of the row whose button was just clicked; its page can lead back here with everything kept."""
-    click = st.session_state.get(_open_key(table))
+    key = _clicked(table, _open_key(table))
+    if table.opens and key:
+        st.session_state[_back_key(table.name)] = address.whole()
+        st.session_state[_ORIGIN] = (str(key), table.name, *table.home) if table.home else None
+        st.switch_page(table.opens, query_params={"id": str(key), **frame.mode_query()})
+
+
+def acted(table: Table[Any]) -> UUID | None:
+    """The key of the row whose second button was just clicked."""
+    return _clicked(table, _act_key(table)) if table.act else None
+
+
+def _clicked(table: Table[Any], button: str) -> UUID | None:
+    click = st.session_state.get(button)
     # The rows are those that were on the screen when it was clicked.
     shown: list[UUID] = st.session_state.get(_shown_key(table), [])
-    if table.opens and click and click["row"] < len(shown):
-        st.session_state[_back_key(table.name)] = address.whole()
-        st.switch_page(table.opens, query_params={"id": str(shown[click["row"]]), **frame.mode_query()})
+    return shown[click["row"]] if click and click["row"] < len(shown) else None
 
 
 def back_link(name: str, path: str, label: str) -> None:
-    """The way from one record back to its table, with the filters it was found by."""
+    """The way from one record back to its table, with the filters it was found by; the usual one, or whence it came."""
+    origin = st.session_state.get(_ORIGIN)
+    if origin and origin[0] == st.query_params.get("id"):
+        _, name, path, label = origin
     query = st.session_state.get(_back_key(name), frame.mode_query())
     st.page_link(path, label=label, icon=":material/arrow_back:", query_params=query)
 
@@ -167,26 +188,81 @@ def choices(table: Table[Any]) -> None:
         )
 
 
-def draw(table: Table[Row], rows: Sequence[Row], *, number: int, total: int) -> None:
-    """One page of rows and the pager; columns that are not chosen are not sent."""
-    chosen = [table.columns[name] for name in table.shown]
-    cells = {column.label: [column.of(row) for row in rows] for column in chosen}
-    config = {column.label: column.config for column in chosen}
-    if table.opens:
-        st.session_state[_shown_key(table)] = [table.key(row) for row in rows]
-        cells = {"Open": ["Open"] * len(rows), **cells}
-        config["Open"] = cc.ButtonColumn("", key=_open_key(table), type="tertiary", width=70, pinned=True)
-    st.dataframe(
+def draw(
+    table: Table[Row], rows: Sequence[Row], *, number: int, total: int, chosen: Collection[UUID] | None = None
+) -> list[Row]:
+    """One page of rows and the pager; columns that are not chosen are not sent.
+
+    With `chosen`, the keys of the rows that are (or an empty one), rows can be chosen: those of this page are returned.
+    """
+    columns = [table.columns[name] for name in table.shown]
+    cells, config = _cells(table, rows, columns)
+    key = f"{table.name} {number} {address.whole()}"
+    choosing = {} if chosen is None else _choosing(table, rows, key, chosen)
+    event: Any = st.dataframe(
         pd.DataFrame(cells),
-        key=f"{table.name} {number} {address.whole()}",
+        key=choosing.pop("key", key),
         hide_index=True,
         height="content" if len(rows) <= _FEW else _TALLEST,
         placeholder="–",
         column_config=config,
-        alt=f"{table.noun[1].capitalize()} of this page: {', '.join(column.label for column in chosen)}",
+        alt=f"{table.noun[1].capitalize()} of this page: {', '.join(column.label for column in columns)}",
+        **choosing,
     )
     st.session_state[_PAGER] = number
     st.pagination(table.pages(total), key=_PAGER, on_change=lambda: address.to_page(st.session_state[_PAGER]))
+    return [] if chosen is None else [rows[place] for place in event.selection.rows if place < len(rows)]
+
+
+def listed(table: Table[Row], rows: Sequence[Row]) -> None:
+    """A short list with its usual columns and no pages, for a screen that has several."""
+    columns = [column for column in table.columns.values() if column.usual]
+    cells, config = _cells(table, rows, columns)
+    st.dataframe(
+        pd.DataFrame(cells),
+        key=f"{table.name} {[str(table.key(row)) for row in rows]}",
+        hide_index=True,
+        height="content" if len(rows) <= _FEW else _TALLEST // 2,
+        placeholder="–",
+        column_config=config,
+        alt=f"{table.noun[1].capitalize()}: {', '.join(column.label for column in columns)}",
+    )
+
+
+def _cells(
+    table: Table[Row], rows: Sequence[Row], columns: Sequence[Column[Row]]
+) -> tuple[dict[str, list[Any]], dict[str, Any]]:
+    """What stands in each column, the buttons first, and how each is shown."""
+    st.session_state[_shown_key(table)] = [table.key(row) for row in rows]
+    cells: dict[str, list[Any]] = {}
+    config: dict[str, Any] = {}
+    if table.opens:
+        cells["Open"] = ["Open"] * len(rows)
+        config["Open"] = cc.ButtonColumn("", key=_open_key(table), type="secondary", width=75, pinned=True)
+    if table.act:
+        cells[table.act] = [table.act] * len(rows)
+        config[table.act] = cc.ButtonColumn("", key=_act_key(table), type="primary", width=85, pinned=True)
+    for column in columns:
+        cells[column.label] = [column.of(row) for row in rows]
+        config[column.label] = column.config
+    return cells, config
+
+
+def _choosing(table: Table[Row], rows: Sequence[Row], key: str, chosen: Collection[UUID]) -> dict[str, Any]:
+    """What lets rows be chosen. A selection is one of places, so other rows make another table, chosen anew."""
+    keys = [table.key(row) for row in rows]
+    places = [place for place, each in enumerate(keys) if each in chosen]
+    return {
+        "key": f"{key} {hash(tuple(keys))} {st.session_state.get(_round_key(table), 0)}",
+        "on_select": "rerun",
+        "selection_mode": "multi-row",
+        "selection_default": {"selection": {"rows": places}},
+    }
+
+
+def let_go(table: Table[Any]) -> None:
+    """Choose no row of a table any more."""
+    st.session_state[_round_key(table)] = st.session_state.get(_round_key(table), 0) + 1
 
 
 def footer(figures: Mapping[str, str]) -> None:
@@ -204,8 +280,16 @@ def _open_key(table: Table[Any]) -> str:
     return f"{table.name}_open"
 
 
+def _act_key(table: Table[Any]) -> str:
+    return f"{table.name}_act"
+
+
 def _shown_key(table: Table[Any]) -> str:
     return f"{table.name}_shown"
+
+
+def _round_key(table: Table[Any]) -> str:
+    return f"{table.name}_round"
 
 
 def _back_key(name: str) -> str:

@@ -1,5 +1,6 @@
 """The tiles of the dashboard: a metric, how it moved, the days behind it, and what it means."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -7,9 +8,11 @@ import streamlit as st
 
 from core import money
 from core.services.figures import Summary
-from core.services.metrics import METRICS, REFUNDS, Metric, Value
+from core.services.metrics import METRICS, REFUNDS, Facts, Metric, Value, moved
+from core.services.windows import Window
 from core.ui import periods, words
 
+_COLOURS: Any = {"more": "normal", "less": "inverse", "neither": "off"}
 # Beyond this a percentage says only that there was next to nothing before.
 _BEYOND_SENSE = 10
 
@@ -21,33 +24,53 @@ def draw(summary: Summary) -> None:
             _tile(metric, summary)
 
 
-def _tile(metric: Metric, summary: Summary) -> None:
-    before = shown(metric, summary.previous(metric))
+def _tile(metric: Metric[Facts], summary: Summary) -> None:
     days = [_plotted(metric, value) for value in summary.trend(metric)]
+    tile(
+        metric,
+        now=summary.value(metric),
+        then=summary.previous(metric),
+        previous=summary.window.previous,
+        days=days if len(days) > 1 else None,
+    )
+
+
+def tile(
+    metric: Metric[Any], *, now: Value, then: Value, previous: Window | None, days: Sequence[float] | None = None
+) -> None:
+    """One figure with its change; without a `previous` window it is compared with nothing."""
+    before = shown(metric, then)
+    compared = f"\n\n**Compared with** {periods.in_words(previous)}" if previous else ""
     st.metric(
         metric.label,
-        shown(metric, summary.value(metric)),
-        _change(metric, summary.change(metric)),
-        delta_color="inverse" if metric.better == "less" else "normal",
-        delta_description=f"from {before}" if before != "–" else "nothing to compare with",
-        help=f"{metric.definition}\n\n**Compared with** {periods.in_words(summary.window.previous)}",
+        shown(metric, now),
+        _change(metric, moved(metric.unit, now, then)) if previous else None,
+        delta_color=_COLOURS[metric.better],
+        delta_description=_described(before) if previous else None,
+        help=f"{metric.definition}{compared}",
         border=True,
         height="stretch",
-        chart_data=days if len(days) > 1 else None,
+        chart_data=days,
         chart_type="area",
     )
 
 
-def shown(metric: Metric, value: Value) -> str:
+def _described(before: str) -> str:
+    return f"from {before}" if before != "–" else "nothing to compare with"
+
+
+def shown(metric: Metric[Any], value: Value) -> str:
     """A value as people read it; a dash for none."""
     if value is None:
         return "–"
     if metric.unit == "naira":
         return words.naira(int(value))
+    if metric.unit == "time":
+        return words.duration(int(value))
     return words.count(int(value)) if metric.unit == "count" else words.percent(Decimal(value))
 
 
-def _change(metric: Metric, change: Decimal | None) -> Any:
+def _change(metric: Metric[Any], change: Decimal | None) -> Any:
     """How a value moved, in percent or in points; a plain 0, which has no direction, when it did not."""
     if change is None or round(change, 3) == 0:
         return None if change is None else 0
@@ -57,7 +80,7 @@ def _change(metric: Metric, change: Decimal | None) -> Any:
     return f"{change * 100:+,.1f} {unit}"
 
 
-def _plotted(metric: Metric, value: int | Decimal) -> float:
+def _plotted(metric: Metric[Any], value: int | Decimal) -> float:
     if metric.unit == "naira":
         return float(money.to_naira(int(value)))
     return float(value) * (100 if metric.unit == "share" else 1)

@@ -14,7 +14,7 @@ from core.services.files import Sent
 from core.store.engine import writing
 from core.ui.selling import Counter
 
-_ACCEPTED = ["jpg", "jpeg", "png", "webp", "pdf"]
+ACCEPTED = ["jpg", "jpeg", "png", "webp", "pdf"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,7 +29,7 @@ class _Kept:
 
 def ask(label: str, *, key: str, help: str | None) -> UploadedFile | str | None:  # noqa: A002 - the framework's word
     """Draw the file field; what is chosen now goes before a link, and a link before what was kept earlier."""
-    sent = st.file_uploader(label, type=_ACCEPTED, key=f"{key}.chosen", help=help, on_change="ignore")
+    sent = st.file_uploader(label, type=ACCEPTED, key=f"{key}.chosen", help=help, on_change="ignore")
     link = st.text_input(
         f"{label}, as a link",
         icon=":material/link:",

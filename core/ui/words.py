@@ -21,20 +21,45 @@ _ABBREVIATIONS = {
 # What a state means for the reader decides its colour, so that a screen never invents one.
 _COLOURS = {
     "In force": "green",
+    "On sale": "green",
+    "Active": "green",
+    "Planned": "violet",
     "Paid": "green",
     "Settled": "green",
     "Approved": "green",
     "Offer accepted": "green",
     "Accepted": "green",
     "Renewed": "green",
+    "Took effect": "green",
+    "Deciding": "blue",
+    "Being sent": "blue",
+    "On trial": "orange",
+    "Trying again": "orange",
+    "Not connected": "orange",
+    "Failing": "orange",
+    "Resting": "red",
+    "Set aside": "red",
+    "Enabled": "green",
+    "Working": "green",
+    "Ready": "green",
+    "Open": "green",
+    "Live": "blue",
+    "Invited": "blue",
+    "No password": "orange",
+    "Disabled": "red",
+    "Revoked": "red",
+    "Not ready": "red",
     "Pending": "orange",
     "Reviewing": "blue",
     "Viewed": "blue",
+    "Inspection submitted": "blue",
+    "Repair estimate submitted": "blue",
     "Offer sent": "violet",
     "Not started": "blue",
     "Test": "orange",
     "Expired": "gray",
     "Cancelled": "red",
+    "Off": "red",
     "Declined": "red",
     "Failed": "red",
     "Offer rejected": "red",
@@ -77,6 +102,14 @@ def count(number: int) -> str:
     return f"{number:,}"
 
 
+def duration(milliseconds: int) -> str:
+    """A length of time as people say it: "25 minutes", "9.5 hours", "6.4 days"."""
+    minutes = milliseconds / 60_000
+    if minutes < 60:
+        return f"{minutes:.0f} minutes"
+    return f"{minutes / 60:.1f} hours" if minutes < 48 * 60 else f"{minutes / 1440:,.1f} days"
+
+
 def percent(share: Decimal | float | None, places: int = 1) -> str:
     """A share of one as percent: 0.125 -> "12.5 %"; a dash for none."""
     return "–" if share is None else f"{share * 100:,.{places}f} %"
@@ -111,6 +144,11 @@ def title(name: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
+def colour(state: str) -> str:
+    """The colour of a state by name; an unknown state is grey."""
+    return _COLOURS.get(state, "gray")
+
+
 def badge(state: str) -> str:
     """A state as a coloured badge in Markdown; an unknown state is grey."""
-    return f":{_COLOURS.get(state, 'gray')}-badge[{plain(state)}]"
+    return f":{colour(state)}-badge[{plain(state)}]"

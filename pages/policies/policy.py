@@ -7,7 +7,19 @@ from core.errors import InvalidInput, NotFound
 from core.services import policy_detail
 from core.services.policy_detail import PolicyDetail
 from core.store.engine import reading
-from core.ui import facts, frame, policy_cards, policy_dialogs, tables, words
+from core.ui import (
+    awaiting_view,
+    facts,
+    frame,
+    policy_cards,
+    policy_claims,
+    policy_dialogs,
+    resends,
+    reveal,
+    submission_card,
+    tables,
+    words,
+)
 
 SEARCH = "policies/search.py"
 
@@ -44,8 +56,8 @@ def header(policy: PolicyDetail) -> None:
 
 
 def details(policy: PolicyDetail) -> None:
-    papers, money, terms, submitted, sent, history = st.tabs(
-        ["Certificate", "Money", "Terms and renewals", "Submitted", "Sent to the insurer", "History"]
+    papers, money, terms, claims, submitted, sent, history = st.tabs(
+        ["Certificate", "Money", "Terms and renewals", "Claims", "Submitted", "Sent to the insurer", "History"]
     )
     with papers:
         policy_cards.certificate(policy)
@@ -53,25 +65,37 @@ def details(policy: PolicyDetail) -> None:
         policy_cards.money(policy)
     with terms:
         policy_cards.terms(policy)
+    with claims:
+        policy_claims.draw(policy, person)
     with submitted:
+        personal(policy, "submitted")
         facts.masked(policy.sale.submitted)
     with sent:
+        personal(policy, "payload")
+        submission_card.story(policy)
         policy_cards.sent(policy)
     with history:
         facts.log(policy.sale.history)
 
 
+def personal(policy: PolicyDetail, within: str) -> None:
+    reveal.values(policy.sale.hidden, within=within, kind="policy", record_id=policy.id, by=person)
+
+
 person = frame.require("operations", "claims")
-tables.back_link("policies", SEARCH, "Back to the search")
+with st.container(horizontal=True, gap="xsmall"):
+    tables.back_link("policies", SEARCH, "Back to the search")
+    awaiting_view.back_link()
 policy = found()
 if policy is None:
     st.stop()
 header(policy)
 policy_dialogs.run(policy)
+resends.say()
 with st.grid(2, min_column_width=320, gap="small"):
     policy_cards.cover(policy)
     policy_cards.holder(policy)
     policy_cards.sale(policy, person)
-    policy_cards.insurer(policy)
+    submission_card.draw(policy, person)
 details(policy)
 st.caption(f"Policy {policy.id} · purchase {policy.sale.id} · customer {policy.sale.customer_id}")

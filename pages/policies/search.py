@@ -7,7 +7,7 @@ from core.services.choices import choices
 from core.services.paging import Page
 from core.services.policy_search import PolicyRow
 from core.store.engine import reading
-from core.ui import address, frame, periods, policy_filters, tables
+from core.ui import address, export_panel, frame, periods, policy_filters, tables
 from core.ui.policy_filters import Search
 from core.ui.policy_grid import POLICIES
 
@@ -35,9 +35,13 @@ def results(search: Search, page: Page[PolicyRow]) -> None:
     if number is None:
         return
     days = periods.in_words(search.asked.window) if search.asked.window else "All time"
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(f"{POLICIES.counted(page.total_count)} · sold {days[:1].lower() + days[1:]}", width="content")
-        tables.choices(POLICIES)
+    export_panel.offer(
+        "policies",
+        search.selection.address(),
+        rows=page.total_count,
+        beside=lambda: tables.choices(POLICIES),
+    )
+    st.markdown(f"{POLICIES.counted(page.total_count)} · sold {days[:1].lower() + days[1:]}")
     tables.draw(POLICIES, page.rows, number=number, total=page.total_count)
 
 

@@ -7,9 +7,9 @@ from core.errors import InvalidInput, NotFound
 from core.services import sale_detail
 from core.services.sale_detail import SaleDetail
 from core.store.engine import reading
-from core.ui import facts, frame, sales_filters, tables, words
+from core.ui import facts, frame, reveal, sales_filters, tables, words
 
-PURCHASES, POLICY = "sales/purchases.py", "policies/policy.py"
+PURCHASES, POLICY, CUSTOMER = "sales/purchases.py", "policies/policy.py", "sales/customer.py"
 
 
 def found() -> SaleDetail | None:
@@ -63,6 +63,13 @@ def customer(sale: SaleDetail) -> None:
         facts.line("E-mail", sale.email)
         facts.line("Phone", sale.phone or "–")
         facts.line("Place", sale.place or "–")
+        if person.may("operations", "claims"):
+            st.page_link(
+                CUSTOMER,
+                label="Open the customer",
+                icon=":material/person:",
+                query_params={"id": str(sale.customer_id), **frame.mode_query()},
+            )
         st.page_link(
             PURCHASES,
             label="All purchases of this customer",
@@ -98,6 +105,7 @@ with st.grid(2, min_column_width=320, gap="small"):
     customer(sale)
     origin(sale)
 facts.explained(sale.explained)
+reveal.values(sale.hidden, within="submitted", kind="policy", record_id=sale.policy_id, by=person)
 facts.submitted(sale.submitted)
 facts.history(sale.history)
 st.caption(f"Purchase {sale.id} · policy {sale.policy_id} · customer {sale.customer_id}")

@@ -22,10 +22,13 @@ def filters(asked: Asked) -> None:
 
 
 def toolbar(asked: Asked, total: Takings) -> None:
-    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
-        export_panel.button(asked, total)
-        tables.choices(PURCHASES)
-    export_panel.panel(asked, total)
+    export_panel.offer(
+        "purchases",
+        asked.selection.address(),
+        rows=total.sold,
+        sum_minor=total.sold_minor,
+        beside=lambda: tables.choices(PURCHASES),
+    )
     # This line keeps the table's own toolbar, which floats above its corner, off the buttons.
     days = periods.in_words(asked.window) if asked.window else "All time"
     st.markdown(f"{PURCHASES.counted(total.sold)} · {days}")

@@ -1,17 +1,19 @@
 """The download of an export: who gets it, with which headers, and what stays behind."""
 
 import csv
+import hashlib
 import io
 
 import pytest
 
 from core import ids
-from core.services import receipts, sign_in, staff
+from core.services import receipts, sign_in, staff, staff_sessions
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests.api.conftest import Client
 from tests.conftest import Partner
 from tests.portfolio import Portfolio
+from tests.spreadsheets import cells
 
 PATH = "/exports/purchases.csv"
 
@@ -22,11 +24,11 @@ def cookie(store: Store, partner: Partner) -> dict[str, dict[str, str]]:
     Portfolio(seed=5, size=20, sellers=(partner.id,)).write(store)
     found = {}
     with store.writing(Scope.system()) as session:
-        for role in ("operations", "finance", "claims", "admin"):
+        for role in ("operations", "finance", "claims", "supervisor", "admin"):
             person = staff.add(
                 session, email=f"{role}@coverdesk.example", name=role, roles=[role], password="x" * 12, actor="tests"
             )
-            found[role] = {"cookie": f"{sign_in.COOKIE}={staff.open_session(session, person)}"}
+            found[role] = {"cookie": f"{sign_in.COOKIE}={staff_sessions.open_session(session, person)}"}
     return found
 
 
@@ -90,3 +92,48 @@ def test_a_second_click_on_the_same_link_gets_a_receipt_of_its_own(
     assert first.content == second.content
     with store.reading(Scope.system()) as session:
         assert len(receipts.latest(session, 10)) == 2
+
+
+ALLOWED = {
+    "purchases": {"operations", "finance", "admin"},
+    "renewals": {"operations", "finance", "admin"},
+    "policies": {"operations", "claims", "admin"},
+    "customers": {"operations", "claims", "admin"},
+    "claims": {"claims", "supervisor", "admin"},
+}
+
+
+def test_each_kind_goes_to_the_roles_of_its_screen_alone(client: Client, cookie: dict[str, dict[str, str]]) -> None:
+    for kind, allowed in ALLOWED.items():
+        for role, headers in cookie.items():
+            answer = client.get(f"/exports/{kind}.csv?q=nobody&find=nobody&email=nobody", headers=headers)
+            assert answer.status_code == (200 if role in allowed else 403), (kind, role)
+    for file in ("secrets.csv", "purchases.pdf", "purchases"):
+        assert client.get(f"/exports/{file}", headers=cookie["admin"]).status_code == 404
+
+
+def test_a_workbook_is_sent_whole_with_the_hash_of_its_bytes(
+    client: Client, cookie: dict[str, dict[str, str]], store: Store
+) -> None:
+    receipt_id = ids.new()
+    answer = client.get(f"/exports/purchases.xlsx?receipt={receipt_id}", headers=cookie["finance"])
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].endswith("spreadsheetml.sheet")
+    assert ".xlsx" in answer.headers["content-disposition"]
+    assert len(cells(answer.content)) == 21
+    with store.reading(Scope.system()) as session:
+        receipt = receipts.one(session, receipt_id)
+    assert receipt
+    assert receipt.sha256 == hashlib.sha256(answer.content).hexdigest()
+
+
+def test_a_repetition_names_its_first_and_only_of_the_same(
+    client: Client, cookie: dict[str, dict[str, str]], store: Store
+) -> None:
+    first, second = ids.new(), ids.new()
+    client.get(f"/exports/purchases.csv?receipt={first}&source=api", headers=cookie["finance"])
+    path = f"/exports/purchases.csv?receipt={second}&again={first}"
+    assert client.get(path, headers=cookie["finance"]).status_code == 400
+    assert client.get(f"{path}&source=api", headers=cookie["finance"]).status_code == 200
+    with store.reading(Scope.system()) as session:
+        assert [receipt.again_of for receipt in receipts.latest(session, 9)] == [first, None]

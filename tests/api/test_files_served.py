@@ -5,7 +5,7 @@ import pytest
 
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import example
-from core.services import audit, staff
+from core.services import audit, staff, staff_sessions
 from core.services.sign_in import COOKIE
 from core.store.engine import Store
 from core.store.scope import Scope
@@ -55,7 +55,7 @@ def signed_in(store: Store, role: str) -> dict[str, str]:
         staff_id = staff.add(
             session, email=f"{role}@x.example", name="A", roles=[role], password="long enough for tests", actor="tests"
         )
-        return {"Cookie": f"{COOKIE}={staff.open_session(session, staff_id)}"}
+        return {"Cookie": f"{COOKIE}={staff_sessions.open_session(session, staff_id)}"}
 
 
 @pytest.mark.parametrize("role", ["claims", "operations", "supervisor", "admin"])

@@ -110,6 +110,18 @@ def test_signing_out_ends_the_session_and_clears_the_cookie(client: Client, stor
     assert not signed_in(store, token)
 
 
+@pytest.mark.parametrize("path", ["complete", "sign out"])
+def test_a_providers_word_is_forgotten_once_it_has_opened_a_session_or_that_ended(
+    client: Client, address: str, path: str
+) -> None:
+    sent = {**OURS, "cookie": "_streamlit_user=word; _streamlit_user_1=more; _streamlit_user_tokens=t; other=kept"}
+    answer = client.get(address, headers=sent) if path == "complete" else client.post(sign_in.SIGN_OUT, headers=sent)
+    cleared = [cookie for cookie in answer.headers.get_list("set-cookie") if "Max-Age=0" in cookie]
+    names = {cookie.partition("=")[0] for cookie in cleared}
+    assert names >= {"_streamlit_user", "_streamlit_user_1", "_streamlit_user_tokens"}
+    assert "other" not in names
+
+
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "", "http://testserver.evil.example"])
 def test_another_site_cannot_sign_anybody_out(client: Client, store: Store, address: str, origin: str) -> None:
     token = token_in(client.get(address))

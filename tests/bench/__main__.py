@@ -20,8 +20,9 @@ os.environ["COVERDESK_SECRET_KEY"] = "bench-0123456789-abcdefghijklmnopqrstuvwxy
 
 from core import clock  # noqa: E402
 from core.services import catalogue, exports, figures, purchases  # noqa: E402
+from core.services.export_shelf import kind_named  # noqa: E402
 from core.services.exports import Tally  # noqa: E402
-from core.services.filters import SalesFilter  # noqa: E402
+from core.services.selection import Selection  # noqa: E402
 from core.services.windows import Window  # noqa: E402
 from core.store import demo, schema, statistics  # noqa: E402
 from core.store.engine import reading, store, writing  # noqa: E402
@@ -82,7 +83,7 @@ def main() -> None:
 
     def ours_csv() -> None:
         with reading(staff) as session:
-            for _ in exports.lines(session, SalesFilter(), Tally()):
+            for _ in exports.lines(session, kind_named("purchases"), Selection(), Tally()):
                 pass
 
     def raw_csv() -> None:

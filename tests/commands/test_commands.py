@@ -9,6 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from core.cli import main
 from core.services import keys, staff
@@ -16,6 +17,7 @@ from core.settings import settings
 from core.store import demo, engine
 from core.store.engine import Store
 from core.store.scope import Scope
+from core.store.tables import Staff
 from tests.conftest import Partner
 
 UNTIL = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -64,6 +66,25 @@ def test_init_makes_a_store_from_nothing_and_can_be_repeated(tmp_path: Path) -> 
     assert coverdesk("check", COVERDESK_DATABASE_URL=url).stdout.strip() == "✓ Everything holds."
 
 
+def test_a_new_store_says_how_it_gets_its_first_admin_and_has_no_account_with_a_password(tmp_path: Path) -> None:
+    here = {
+        "COVERDESK_DATABASE_URL": f"sqlite:///{tmp_path / 'store.db'}",
+        "COVERDESK_FILES_URL": str(tmp_path / "files"),
+        "COVERDESK_BASE_URL": "https://desk.example.com",
+    }
+    for words in (("init",), ("staff", "set-up-link"), ("demo", "--purchases", "20")):
+        told = coverdesk(*words, **here).stdout
+        assert "\nhttps://desk.example.com/set-up?t=" in f"\n{told}", words
+    with Store(here["COVERDESK_DATABASE_URL"]).reading(Scope.system()) as session:
+        hashes = session.execute(sa.select(Staff.password_hash)).scalars().all()
+    assert set(hashes) <= {None}
+    words = ("staff", "add", "ada@example.com", "--role", "admin")
+    assert coverdesk(*words, stdin="a long enough password\n", **here).returncode == 0
+    assert coverdesk("staff", "set-up-link", **here).returncode == 1
+    assert "set-up" not in coverdesk("init", **here).stdout
+    assert coverdesk("staff", "disable", "ada@example.com", **here).returncode == 1
+
+
 def test_issued_key_is_the_only_line_and_works(store: Store) -> None:
     answer = coverdesk("keys", "issue", "--distributor", "Corner Shop", "--mode", "live")
     assert answer.returncode == 0, answer.stderr
@@ -76,11 +97,12 @@ def test_issued_key_is_the_only_line_and_works(store: Store) -> None:
 
 
 def test_staff_is_added_with_a_password_from_standard_input(store: Store) -> None:
-    words = ("staff", "add", "ada@example.com", "--role", "finance", "--role", "claims")
+    words = ("staff", "add", "ada@example.com", "--role", "finance", "--role", "claims", "--claim-limit", "250000.50")
     assert coverdesk(*words, stdin="too short\n").returncode == 1
     assert coverdesk(*words, stdin="a long enough password\n").returncode == 0
     with store.reading(Scope.system()) as session:
-        assert staff.person_named(session, "ada@example.com").roles == ("claims", "finance")
+        person = staff.person_named(session, "ada@example.com")
+    assert (person.roles, person.claim_limit_minor) == (("claims", "finance"), 25_000_050)
     assert coverdesk("staff", "disable", "ada@example.com").returncode == 0
     assert coverdesk("staff", "disable", "nobody@example.com").returncode == 1
 

@@ -16,14 +16,14 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from core import clock
-from core.services import keys, sign_in, staff
+from core.services import keys, sign_in, staff, staff_sessions
 from core.settings import ROOT
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests.portfolio import Portfolio
 
 PASSWORD = "correct horse battery"
-ROLES = ("operations", "claims", "finance", "admin")
+ROLES = ("operations", "claims", "finance", "supervisor", "admin")
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -179,7 +179,7 @@ def visit(page: Page, desk: Desk) -> Visit:
 
     def visit(role: str, path: str = "/") -> Page:
         with desk.store.writing(Scope.system()) as session:
-            token = staff.open_session(session, desk.people[role])
+            token = staff_sessions.open_session(session, desk.people[role])
         page.context.add_cookies([{"name": sign_in.COOKIE, "value": token, "url": desk.url}])
         page.goto(path)
         page.get_by_role("button", name="Sign out").wait_for()

@@ -51,6 +51,7 @@ def test_empty_store_and_demonstration_hold(store: Store) -> None:
         (nothing, "UPDATE policy SET certificate_code = NULL WHERE activated", "policies whose certificate is missing"),
         (nothing, "UPDATE policy SET expiration_at = NULL WHERE activated", "without a number or dates"),
         (nothing, "DELETE FROM submission", "policies that no submission accounts for"),
+        (nothing, "UPDATE submission SET state = 'declined'", "submissions settled otherwise than their policy"),
         (nothing, "UPDATE renewal SET expiration_at = start_at", "renewals whose dates run backwards"),
         (nothing, "UPDATE claim SET claim_status = 'Viewed' WHERE claim_status <> 'Viewed'", "its history at"),
         (

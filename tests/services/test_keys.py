@@ -1,14 +1,25 @@
 """API keys: shown once, kept as hashes, revocable (contract M1-M3)."""
 
+from dataclasses import replace
+
 import pytest
 import sqlalchemy as sa
 
-from core.errors import NotFound, Unauthorized
-from core.services import keys
+from core import ids
+from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids, Unauthorized
+from core.services import key_office, keys
+from core.services.key_office import KeyFilter
+from core.services.paging import Paging
+from core.services.staff import Person
 from core.store.engine import Store
 from core.store.scope import Scope
-from core.store.tables import ApiKey
+from core.store.tables import ApiKey, AuditEntry, Distributor
 from tests.conftest import Partner
+
+
+@pytest.fixture
+def admin() -> Person:
+    return Person(id=ids.new(), email="ada@x.example", name="Ada", roles=("admin",), claim_limit_minor=None)
 
 
 def test_key_leads_to_its_distributor_and_mode(store: Store, partner: Partner) -> None:
@@ -43,3 +54,56 @@ def test_revoked_key_is_rejected_and_listed_as_revoked(store: Store, partner: Pa
 def test_unknown_key_cannot_be_revoked(store: Store, unknown: str) -> None:
     with store.writing(Scope.system()) as session, pytest.raises(NotFound):
         keys.revoke(session, unknown, actor="tests")
+
+
+def test_an_admin_issues_one_key_however_often_it_is_asked_for(store: Store, admin: Person) -> None:
+    said = {"distributor": "Corner Shop", "mode": "live", "name": "Checkout"}
+
+    def issue(seed: str, **changed: str) -> str:
+        return store.transact(
+            Scope.system(), lambda session: key_office.issue(session, {**said, **changed}, seed=seed, by=admin)
+        )
+
+    key = issue("seed")
+    assert key == issue("seed")
+    assert len({key, issue("other seed"), issue("seed", name="Office"), issue("seed", mode="test")}) == 4
+    with store.reading(Scope.system()) as session:
+        assert keys.authenticate(session, key).is_live
+        page = key_office.page(session, KeyFilter(is_live=True), Paging(1, 50))
+        log = session.execute(sa.select(AuditEntry)).scalars().all()
+        session.expunge_all()
+    assert (page.total_count, {row.distributor for row in page.rows}) == (3, {"Corner Shop"})
+    assert [entry.action for entry in log].count("key issued") == 4
+    assert [entry.action for entry in log].count("distributor added") == 1
+    assert key not in str([entry.model_dump() for entry in log])
+
+
+def test_a_key_is_revoked_once_and_listed_so(store: Store, partner: Partner, admin: Person) -> None:
+    with store.reading(Scope.system()) as session:
+        live = key_office.page(session, KeyFilter(is_live=True, revoked=False), Paging(1, 50)).rows[0]
+    for _ in range(2):
+        store.transact(Scope.system(), lambda session: key_office.revoke(session, live.id, by=admin))
+    with store.reading(Scope.system()) as session:
+        assert key_office.one(session, live.id).state == "Revoked"
+        with pytest.raises(Unauthorized):
+            keys.authenticate(session, partner.live_key)
+        assert key_office.page(session, KeyFilter(distributor_id=partner.id, revoked=True), Paging(1, 50)).total_count
+        actions = session.execute(sa.select(AuditEntry.action)).scalars().all()
+    assert actions.count("key revoked") == 1
+
+
+def test_what_is_wrong_with_a_new_key_is_said(store: Store, partner: Partner, admin: Person) -> None:
+    with store.writing(Scope.system()) as session:
+        with pytest.raises(InvalidInput) as refusal:
+            key_office.issue(session, {"distributor": " ", "mode": "real", "name": None}, seed="s", by=admin)
+        assert {fault.field for fault in refusal.value.faults} == {"distributor", "mode", "name"}
+        session.execute(sa.update(Distributor).values(active=False))
+        with pytest.raises(StateForbids, match="switched off"):
+            key_office.issue(session, {"distributor": "Swift Lenders", "mode": "test", "name": "x"}, seed="s", by=admin)
+        nobody = replace(admin, roles=("operations", "finance"))
+        for verb in (
+            lambda: key_office.issue(session, {}, seed="s", by=nobody),
+            lambda: key_office.revoke(session, ids.new(), by=nobody),
+        ):
+            with pytest.raises(NotAllowed):
+                verb()

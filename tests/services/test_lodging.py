@@ -2,6 +2,7 @@
 
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
@@ -214,19 +215,23 @@ def _later(claim: Claim, table: type, **values: Any) -> Any:
     return table(id=ids.new(), claim_id=claim.id, distributor_id=claim.distributor_id, is_live=claim.is_live, **values)
 
 
+def _said(claim: Claim, officer: UUID, text: str, at: datetime) -> Any:
+    return _later(claim, ClaimComment, staff_id=officer, text=text, for_claimant=True, created_at=at)
+
+
 def test_history_and_comments_are_told_in_order(desk: Desk) -> None:
     record, _ = desk.lodge(at=NOON)
     with desk.store.writing(Scope.system()) as session:
         officer = staff.add(
-            session, email="o@x.example", name="O", roles=["claims"], password="long enough for tests", actor="tests"
+            session, email="o@x.example", name="Ada", roles=["claims"], password="long enough for tests", actor="tests"
         )
     with desk.store.writing(desk.scope) as session:
         claim = session.get_one(Claim, ids.parse(record["id"]))
         session.insert(
             _later(claim, ClaimEvent, status="Offer sent", created_at=NOON + timedelta(days=2)),
             _later(claim, ClaimEvent, status="Approved", created_at=NOON + timedelta(days=1)),
-            _later(claim, ClaimComment, staff_id=officer, text="Second", created_at=NOON + timedelta(days=1)),
-            _later(claim, ClaimComment, staff_id=officer, text="First", created_at=NOON),
+            _said(claim, officer, "Second", NOON + timedelta(days=1)),
+            _said(claim, officer, "First", NOON),
         )
     with desk.store.reading(desk.scope) as session:
         found = claims.one(session, ids.parse(record["id"]))

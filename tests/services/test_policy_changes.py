@@ -239,7 +239,7 @@ def test_pending_policy_is_cancelled_with_everything_back(store: Store, partner:
     change = cancel(store, partner, sale)
     assert change.refund is not None
     assert change.refund.price.total == sale.price.total
-    assert submission(store, sale).state == "dead"
+    assert submission(store, sale).state == "withdrawn"
 
 
 def test_expired_and_cancelled_policies_are_not_cancelled(store: Store, partner: Partner) -> None:

@@ -16,7 +16,7 @@ from core import clock, money, seal
 from core.covers import request as requests
 from core.covers import shelf
 from core.errors import StateForbids
-from core.services import certificates, checking, claim_rules, demonstration, personal, renewals, staff
+from core.services import certificates, checking, claim_rules, demonstration, passwords, personal, renewals
 from core.services.buying import Seller
 from core.services.renewal_windows import window
 from core.settings import settings
@@ -264,6 +264,6 @@ def test_accounts_can_sign_in_and_are_added_once(store: Store) -> None:
             demonstration.add_accounts(session)
     with store.reading(Scope.system()) as session:
         for account in demonstration.ACCOUNTS:
-            assert staff.check_password(session, account.email, password)
+            assert passwords.check(session, account.email, password)
     saved = read(store, sa.text("SELECT count(*) FROM audit_entry WHERE action = 'staff saved'"))
     assert saved[0][0] == len(demonstration.ACCOUNTS)

@@ -18,7 +18,7 @@ ONE_OF_MINE = "distributor_id = 'd' AND is_live = 1"
             " AND (expiration_at IS NULL OR expiration_at > 'x') ORDER BY created_at, id LIMIT 1",
             "ix_policy_product_id_risk_hash",
         ),
-        (f"SELECT id FROM policy WHERE {ONE_OF_MINE} AND customer_id = 'c'", "ix_policy_customer_id_created_at"),
+        (f"SELECT id FROM policy WHERE {ONE_OF_MINE} AND customer_id = 'c'", "ix_policy_of_customer"),
         (f"SELECT id FROM purchase WHERE {ONE_OF_MINE} AND id = 'x'", "sqlite_autoindex_purchase_1"),
         (f"SELECT id FROM purchase WHERE {ONE_OF_MINE} ORDER BY created_at DESC, id DESC LIMIT 10", "ix_purchase_dist"),
         (f"SELECT id FROM claim_event WHERE {ONE_OF_MINE} AND claim_id = 'c'", "ix_claim_event_claim_id"),

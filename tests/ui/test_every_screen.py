@@ -11,6 +11,7 @@ from core.ui import menu
 from tests.conftest import BOTH, fresh_store
 from tests.ui.conftest import Screen
 
+
 @pytest.fixture(params=BOTH)
 def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     with fresh_store(request, request.param, tmp_path, monkeypatch) as made:

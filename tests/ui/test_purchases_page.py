@@ -11,6 +11,8 @@ from core import clock, ids
 from core.api import exporting
 from core.services import sales_table
 from core.services.choices import choices
+from core.services.export_formats import CSV
+from core.services.export_purchases import PURCHASES
 from core.services.exports import Tally
 from core.services.paging import Paging
 from core.services.receipts import Order
@@ -120,7 +122,7 @@ def test_export_leads_to_exactly_the_selection_on_the_screen(sold: Store, screen
     at = opened(screen, LIST, distributor=str(partner.id), **{"from": "2026-10-01", "to": "2026-10-31"})
     link = urlsplit(at.get("link_button")[0].proto.url)
     query = parse_qs(link.query)
-    assert link.path == exporting.PATH == export_panel.PATH
+    assert link.path == "/exports/purchases.csv"
     assert Selection.read(query) == Selection.read(
         {"distributor": [str(partner.id)], "from": ["2026-10-01"], "to": ["2026-10-31"]}
     )
@@ -130,10 +132,11 @@ def test_export_leads_to_exactly_the_selection_on_the_screen(sold: Store, screen
 def test_the_receipt_is_shown_and_equals_the_footer(sold: Store, screen: Screen, partner: Partner) -> None:
     at = opened(screen, LIST, distributor=str(partner.id))
     export_id = ids.parse(parse_qs(urlsplit(at.get("link_button")[0].proto.url).query)["receipt"][0])
-    order = Order(id=export_id, selection=Selection(distributor=(partner.id,)), is_live=True, actor="tests")
+    export = {"kind": PURCHASES, "format": CSV, "selection": Selection(distributor=(partner.id,)), "is_live": True}
+    order = Order(id=export_id, actor="tests", **export)
     tally = Tally()
     list(exporting.streamed(order, tally))
-    link = f"distributor={partner.id}"
+    link = f"purchases  distributor={partner.id}"
     at.session_state["export_last"] = export_panel.Started(export_id, link, tally.rows, NOW)
     at.run()
     assert f"{tally.rows} purchases" in texts(at)
@@ -144,7 +147,7 @@ def test_the_receipt_is_shown_and_equals_the_footer(sold: Store, screen: Screen,
 
 def test_an_export_that_was_broken_off_is_said_so(sold: Store, screen: Screen) -> None:
     at = opened(screen, LIST)
-    at.session_state["export_last"] = export_panel.Started(ids.new(), "", 110, NOW - timedelta(minutes=1))
+    at.session_state["export_last"] = export_panel.Started(ids.new(), "purchases  ", 110, NOW - timedelta(minutes=1))
     at.run()
     assert "broken off" in at.warning[0].value
 

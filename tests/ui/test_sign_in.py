@@ -7,10 +7,10 @@ import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core.errors import TooManyRequests, Unauthorized
-from core.services import sign_in, staff
+from core.services import passwords, sign_in, staff
 from core.store.engine import Store
 from core.store.scope import Scope
-from core.store.tables import SignInAttempt
+from core.store.tables import SignInAttempt, Staff
 from core.ui import signing_in
 from tests.ui.conftest import Screen, texts
 
@@ -43,7 +43,7 @@ def test_a_correct_password_hands_the_browser_over(screen: Screen) -> None:
 @pytest.mark.parametrize("email", [EMAIL, "nobody@coverdesk.example"])
 def test_known_and_unknown_people_hear_the_same(screen: Screen, email: str) -> None:
     at = attempt(screen(), email, "wrong password")
-    assert [error.value for error in at.error] == [f"{staff.WRONG}."]
+    assert [error.value for error in at.error] == [f"{passwords.WRONG}."]
     assert not html(at)
 
 
@@ -79,7 +79,7 @@ def test_a_try_counts_before_its_password_is_looked_at(store: Store, monkeypatch
     """Many guesses that arrive at once are counted at once."""
     seen: list[list[int]] = []
     monkeypatch.setattr(
-        staff, "check_password", lambda *_: seen.append(failures(store)) or (_ for _ in ()).throw(Unauthorized)
+        passwords, "check", lambda *_: seen.append(failures(store)) or (_ for _ in ()).throw(Unauthorized)
     )
     with pytest.raises(Unauthorized):
         signing_in.hand_over(EMAIL, "guess", "/")
@@ -92,7 +92,7 @@ def test_a_late_ticket_is_explained(screen: Screen) -> None:
 
 def test_an_account_without_a_password_cannot_be_guessed(store: Store) -> None:
     with store.writing(Scope.system()) as session:
-        session.execute(sa.update(staff.Staff).values(password_hash=None))
+        session.execute(sa.update(Staff).values(password_hash=None))
     with pytest.raises(Unauthorized):
         signing_in.hand_over(EMAIL, PASSWORD, "/")
     with pytest.raises((Unauthorized, TooManyRequests)):

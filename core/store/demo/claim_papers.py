@@ -8,6 +8,7 @@ from typing import Any
 from core import money, seal
 from core.store.demo import claim_talk
 from core.store.demo.claim_amounts import amounts
+from core.store.demo.claim_paths import clock_of
 from core.store.demo.claims import Loss
 from core.store.demo.dice import dashed, new_id
 from core.store.demo.log import Log
@@ -37,19 +38,23 @@ _WHY: Mapping[str, str] = {
     "outside period": "The incident lies outside the period of cover",
 }
 _FLAGGED = {"benefit_not_bought": "not covered", "outside_cover": "outside period", "policy_cancelled": "not covered"}
+_SHARED, _FEW, _FIRST = 9, 3, 3_077_192_040
 _BANKS = (("Lagoon Bank", "901"), ("Savannah Trust Bank", "902"), ("Unity Hill Microfinance", "903"))
 
 
 def file(loss: Loss, dice: Random, specimens: Specimens, rows: Rows, log: Log) -> None:
     """Add everything that a claim writes."""
     reason = _reason(loss, dice)
-    rows.add(Claim, _claim(loss, reason, {**_meta(loss, dice, specimens, rows)}))
+    claim = _claim(loss, reason, {**_meta(loss, dice, specimens, rows)})
     for step, officer in zip(loss.reached, loss.officers, strict=True):
         note = _WHY[reason] if step.status == "Declined" else dice.choice(_NOTES.get(step.status, (None,)))
         event = {"id": new_id(dice, step.at), "claim_id": loss.id, "status": step.status, "note": note}
         staff_id = officer.id if officer else None
         rows.add(ClaimEvent, {**loss.sale.owner, **event, "staff_id": staff_id, "created_at": stamp(step.at)})
-    claim_talk.file(loss, dice, rows, log)
+    asked = claim_talk.file(loss, dice, rows, log)
+    began_at, stopped_at = clock_of(loss.reached, asked)
+    kept = {"clock_from": stamp(began_at), "clock_stopped_at": stamp(stopped_at) if stopped_at else None}
+    rows.add(Claim, {**claim, **kept})
     _note(loss, log)
 
 
@@ -98,11 +103,18 @@ def _officer_at(loss: Loss, status: str) -> str | None:
 def _meta(loss: Loss, dice: Random, specimens: Specimens, rows: Rows) -> dict[str, Any]:
     if loss.kind == "loan":
         return {"credit_life_claim_meta": json.dumps(_loan(loss, specimens, rows))}
-    account = f"{dice.getrandbits(33) % 10_000_000_000:010d}"
+    account, device = _account(dice), _device(loss, dice, specimens, rows)
     return {
-        "gadget_claim_meta": json.dumps({**_device(loss, dice, specimens, rows), "account_number": seal.mask(account)}),
+        "gadget_claim_meta": json.dumps({**device, "account_number": seal.mask(account)}),
         "sealed": seal.seal({"gadget_claim_meta.account_number": account}),
+        "account_key": seal.keyed_hash("payout account", account),
     }
+
+
+def _account(dice: Random) -> str:
+    """An account to be paid; some claims name the same one, as an officer should see."""
+    number = dice.getrandbits(33) % 10_000_000_000
+    return f"{number if number % _SHARED else _FIRST + number % _FEW:010d}"
 
 
 def _loan(loss: Loss, specimens: Specimens, rows: Rows) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """How claims go: the statuses one after the other, and how long each takes (contract C5)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from random import Random
 from typing import NamedTuple
 
 from core import clock
+from core.store.tables_claims import DECIDED, WAITING
 
 PENDING = "Pending"
 _PAID = ("Offer sent", "Offer accepted", "Paid", "Settled")
@@ -51,6 +52,20 @@ class Reached(NamedTuple):
 
     status: str
     at: datetime
+
+
+def clock_of(reached: Sequence[Reached], asked: Collection[int]) -> tuple[datetime, datetime | None]:
+    """The lodging moved on by every wait for the claimant, and since when the clock stands still (contract C9).
+
+    `asked` are the places of the steps at which the claimant was asked for something, until the next step.
+    """
+    began_at, stopped_at = reached[0].at, None
+    for place, step in enumerate(reached):
+        if stopped_at is not None and not (step.status in DECIDED and reached[place - 1].status in DECIDED):
+            began_at, stopped_at = began_at + (step.at - stopped_at), None
+        if stopped_at is None and (step.status in DECIDED | WAITING or place in asked):
+            stopped_at = step.at
+    return began_at, stopped_at
 
 
 def way(dice: Random, ways: Sequence[tuple[tuple[str, ...], int]], *, to: str | None = None) -> tuple[str, ...]:

@@ -26,21 +26,26 @@ _HOW_MANY = (0, 0, 1, 2)
 _ASKED = 0.35
 
 
-def file(loss: Loss, dice: Random, rows: Rows, log: Log) -> None:
-    """Add the comments on a claim, and what its claimant was asked while it was reviewed."""
+def file(loss: Loss, dice: Random, rows: Rows, log: Log) -> list[int]:
+    """Add the comments on a claim, and what its claimant was asked while it was reviewed: the places of those steps."""
     handled = [(step, officer) for step, officer in zip(loss.reached, loss.officers, strict=True) if officer]
     for step, officer in dice.sample(handled, min(len(handled), dice.choice(_HOW_MANY))):
         _comment(loss, officer, step.at, dice, rows, log)
     next_at = [*(step.at for step in loss.reached[1:]), None]
-    for (step, asking), answered_at in zip(zip(loss.reached, loss.officers, strict=True), next_at, strict=True):
+    asked = []
+    steps = zip(loss.reached, loss.officers, next_at, strict=True)
+    for place, (step, asking, answered_at) in enumerate(steps):
         if asking and step.status == "Reviewing" and dice.random() < _ASKED:
             _ask(loss, asking, step.at, answered_at, dice, rows, log)
+            asked.append(place)
+    return asked
 
 
 def _comment(loss: Loss, officer: Officer, at: datetime, dice: Random, rows: Rows, log: Log) -> None:
     said = {"id": new_id(dice, at), "text": dice.choice(_COMMENTS), "created_at": stamp(at)}
-    rows.add(ClaimComment, {**loss.sale.owner, **said, "claim_id": loss.id, "staff_id": officer.id})
-    noted = {"comment_id": dashed(said["id"])}
+    by = {"claim_id": loss.id, "staff_id": officer.id, "for_claimant": False}
+    rows.add(ClaimComment, {**loss.sale.owner, **said, **by})
+    noted = {"comment_id": dashed(said["id"]), "for_claimant": False}
     log.note(at, officer.actor, "claim commented", f"claim {dashed(loss.id)}", after=noted)
 
 
@@ -48,9 +53,10 @@ def _ask(
     loss: Loss, officer: Officer, at: datetime, answered_at: datetime | None, dice: Random, rows: Rows, log: Log
 ) -> None:
     """A question; moving the claim on ends the wait for its answer."""
-    asked = {"id": new_id(dice, at), "text": dice.choice(_QUESTIONS), "asked_at": stamp(at)}
+    question_id = new_id(dice, at)
+    asked = {"id": question_id, "claim_id": loss.id, "staff_id": officer.id, "text": dice.choice(_QUESTIONS)}
     answered = stamp(answered_at) if answered_at else None
-    ids = {"claim_id": loss.id, "staff_id": officer.id}
-    rows.add(ClaimQuestion, {**loss.sale.owner, **asked, **ids, "answered_at": answered})
-    noted = {"question_id": dashed(asked["id"])}
+    rows.add(ClaimQuestion, {**loss.sale.owner, **asked, "asked_at": stamp(at), "answered_at": answered})
+    rows.add(ClaimComment, {**loss.sale.owner, **asked, "for_claimant": True, "created_at": stamp(at)})
+    noted = {"question_id": dashed(question_id)}
     log.note(at, officer.actor, "claimant asked", f"claim {dashed(loss.id)}", after=noted)

@@ -146,8 +146,11 @@ def _submission(sale: Sale) -> Values:
         "provider_id": sale.offer.ids["provider_id"],
         "state": life.state,
         "attempts": life.attempts,
+        "failures": life.attempts if life.last_error else 0,
         "next_try_at": _stamp(life.next_try_at),
         "last_error": life.last_error,
+        "answer": life.state if life.heard_at and not life.last_error else None,
+        "answered_at": stamp(life.heard_at) if life.heard_at and not life.last_error else None,
         "created_at": sale.when,
         "updated_at": stamp(life.heard_at) if life.heard_at else sale.when,
     }

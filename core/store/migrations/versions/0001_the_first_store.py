@@ -27,7 +27,9 @@ def upgrade() -> None:
     sa.UniqueConstraint('chain', 'position', name=op.f('uq_audit_entry_chain_position'))
     )
     with op.batch_alter_table('audit_entry', schema=None) as batch_op:
-        batch_op.create_index(batch_op.f('ix_audit_entry_created_at'), ['created_at'], unique=False)
+        batch_op.create_index(batch_op.f('ix_audit_entry_action_created_at'), ['action', 'created_at'], unique=False)
+        batch_op.create_index(batch_op.f('ix_audit_entry_actor_created_at'), ['actor', 'created_at'], unique=False)
+        batch_op.create_index(batch_op.f('ix_audit_entry_created_at_id'), ['created_at', 'id'], unique=False)
         batch_op.create_index(batch_op.f('ix_audit_entry_subject_created_at'), ['subject', 'created_at'], unique=False)
 
     op.create_table('audit_head',
@@ -112,6 +114,7 @@ def upgrade() -> None:
     sa.Column('password_hash', sqlmodel.sql.sqltypes.AutoString(), nullable=True),
     sa.Column('claim_limit_minor', sa.BigInteger(), nullable=True),
     sa.Column('disabled_at', sqlmodel.sql.sqltypes.UTCDateTime(), nullable=True),
+    sa.Column('link_until', sqlmodel.sql.sqltypes.UTCDateTime(), nullable=True),
     sa.PrimaryKeyConstraint('id', name=op.f('pk_staff')),
     sa.UniqueConstraint('email', name=op.f('uq_staff_email'))
     )
@@ -167,6 +170,7 @@ def upgrade() -> None:
     with op.batch_alter_table('customer', schema=None) as batch_op:
         batch_op.create_index(batch_op.f('ix_customer_distributor_id_is_live_created_at'), ['distributor_id', 'is_live', 'created_at'], unique=False)
         batch_op.create_index(batch_op.f('ix_customer_email_key'), ['email_key'], unique=False)
+        batch_op.create_index('ix_customer_search', ['is_live', 'created_at', 'id', 'deleted_at', 'first_name', 'last_name', 'email_key', 'phone_number', 'distributor_id'], unique=False)
 
     op.create_table('export_receipt',
     sa.Column('id', sa.Uuid(), nullable=False),
@@ -178,7 +182,10 @@ def upgrade() -> None:
     sa.Column('rows', sa.BigInteger(), nullable=False),
     sa.Column('sum_minor', sa.BigInteger(), nullable=False),
     sa.Column('sha256', sqlmodel.sql.sqltypes.AutoString(length=64), nullable=False),
+    sa.Column('content_sha256', sqlmodel.sql.sqltypes.AutoString(length=64), nullable=False),
+    sa.Column('again_of', sa.Uuid(), nullable=True),
     sa.Column('created_at', sqlmodel.sql.sqltypes.UTCDateTime(), nullable=False),
+    sa.ForeignKeyConstraint(['again_of'], ['export_receipt.id'], name=op.f('fk_export_receipt_again_of')),
     sa.ForeignKeyConstraint(['staff_id'], ['staff.id'], name=op.f('fk_export_receipt_staff_id')),
     sa.PrimaryKeyConstraint('id', name=op.f('pk_export_receipt'))
     )
@@ -252,7 +259,7 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('token_hash', name=op.f('pk_staff_session'))
     )
     with op.batch_alter_table('staff_session', schema=None) as batch_op:
-        batch_op.create_index(batch_op.f('ix_staff_session_staff_id'), ['staff_id'], unique=False)
+        batch_op.create_index(batch_op.f('ix_staff_session_staff_id_created_at'), ['staff_id', 'created_at'], unique=False)
 
     op.create_table('daybook_line',
     sa.Column('distributor_id', sa.Uuid(), nullable=False),
@@ -302,12 +309,15 @@ def upgrade() -> None:
     sa.Column('cover_months', sa.Integer(), nullable=False),
     sa.Column('meta', sa.JSON(), nullable=False),
     sa.Column('created_at', sqlmodel.sql.sqltypes.UTCDateTime(), nullable=False),
+    sa.Column('withdrawn_at', sqlmodel.sql.sqltypes.UTCDateTime(), nullable=True),
     sa.CheckConstraint('mca_commission_bp >= 0 AND distributor_commission_bp >= 0 AND mca_commission_bp + distributor_commission_bp <= 10000', name=op.f('ck_product_version_commissions')),
     sa.CheckConstraint('price_minor >= 0', name=op.f('ck_product_version_price')),
     sa.ForeignKeyConstraint(['product_id'], ['product.id'], name=op.f('fk_product_version_product_id')),
-    sa.PrimaryKeyConstraint('id', name=op.f('pk_product_version')),
-    sa.UniqueConstraint('product_id', 'effective_at', name=op.f('uq_product_version_product_id_effective_at'))
+    sa.PrimaryKeyConstraint('id', name=op.f('pk_product_version'))
     )
+    with op.batch_alter_table('product_version', schema=None) as batch_op:
+        batch_op.create_index('ix_product_version_in_force', ['product_id', 'effective_at'], unique=True, sqlite_where=sa.text('withdrawn_at IS NULL'), postgresql_where=sa.text('withdrawn_at IS NULL'))
+
     op.create_table('purchase',
     sa.Column('distributor_id', sa.Uuid(), nullable=False),
     sa.Column('is_live', sa.Boolean(), nullable=False),
@@ -406,10 +416,10 @@ def upgrade() -> None:
     sa.UniqueConstraint('purchase_id', name=op.f('uq_policy_purchase_id'))
     )
     with op.batch_alter_table('policy', schema=None) as batch_op:
-        batch_op.create_index(batch_op.f('ix_policy_customer_id_created_at'), ['customer_id', 'created_at'], unique=False)
         batch_op.create_index(batch_op.f('ix_policy_distributor_id_is_live_created_at_id'), ['distributor_id', 'is_live', 'created_at', 'id'], unique=False)
         batch_op.create_index(batch_op.f('ix_policy_email'), ['email'], unique=False)
-        batch_op.create_index('ix_policy_in_force', ['is_live', 'expiration_at', 'created_at', 'activated', 'cancelled_at', 'declined_at', 'deleted_at', 'product_id', 'distributor_id'], unique=False)
+        batch_op.create_index('ix_policy_in_force', ['is_live', 'expiration_at', 'created_at', 'activated', 'cancelled_at', 'declined_at', 'deleted_at', 'product_id', 'distributor_id', 'genius_price_minor', 'id'], unique=False)
+        batch_op.create_index('ix_policy_of_customer', ['customer_id', 'created_at', 'is_live', 'expiration_at', 'activated', 'cancelled_at', 'declined_at', 'deleted_at'], unique=False)
         batch_op.create_index(batch_op.f('ix_policy_is_live_created_at_id'), ['is_live', 'created_at', 'id'], unique=False)
         batch_op.create_index(batch_op.f('ix_policy_number_key'), ['number_key'], unique=False)
         batch_op.create_index(batch_op.f('ix_policy_phone'), ['phone'], unique=False)
@@ -471,6 +481,9 @@ def upgrade() -> None:
     sa.Column('gadget_claim_meta', sa.JSON(), nullable=True),
     sa.Column('credit_life_claim_meta', sa.JSON(), nullable=True),
     sa.Column('sealed', sqlmodel.sql.sqltypes.AutoString(), nullable=True),
+    sa.Column('account_key', sqlmodel.sql.sqltypes.AutoString(length=64), nullable=True),
+    sa.Column('clock_from', sqlmodel.sql.sqltypes.UTCDateTime(), nullable=False),
+    sa.Column('clock_stopped_at', sqlmodel.sql.sqltypes.UTCDateTime(), nullable=True),
     sa.Column('version', sa.Integer(), nullable=False),
     sa.CheckConstraint("claim_status IN ('Viewed', 'Pending', 'Inspection submitted', 'Approved', 'Declined', 'Reviewing', 'Repair estimate submitted', 'Offer sent', 'Offer accepted', 'Offer rejected', 'Paid', 'Settled')", name=op.f('ck_claim_status')),
     sa.CheckConstraint('claim_amount_minor >= 0 AND estimate_amount_minor >= 0 AND repair_estimate_minor >= 0 AND offer_amount_minor >= 0 AND betterment_deduction_amount_minor >= 0 AND excess_deduction_amount_minor >= 0 AND approved_amount_minor >= 0', name=op.f('ck_claim_amounts')),
@@ -485,10 +498,12 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('id', name=op.f('pk_claim'))
     )
     with op.batch_alter_table('claim', schema=None) as batch_op:
+        batch_op.create_index(batch_op.f('ix_claim_account_key'), ['account_key'], unique=False)
         batch_op.create_index(batch_op.f('ix_claim_customer_id_created_at'), ['customer_id', 'created_at'], unique=False)
         batch_op.create_index(batch_op.f('ix_claim_distributor_id_is_live_created_at_id'), ['distributor_id', 'is_live', 'created_at', 'id'], unique=False)
         batch_op.create_index(batch_op.f('ix_claim_is_live_claim_status_created_at'), ['is_live', 'claim_status', 'created_at'], unique=False)
         batch_op.create_index(batch_op.f('ix_claim_policy_id'), ['policy_id'], unique=False)
+        batch_op.create_index('ix_claim_queue', ['is_live', 'clock_stopped_at', 'clock_from', 'id', 'claim_status', 'assigned_to', 'deleted_at', 'updated_at', 'created_at', 'claim_amount_minor', 'offer_amount_minor'], unique=False)
 
     op.create_table('refund',
     sa.Column('distributor_id', sa.Uuid(), nullable=False),
@@ -550,8 +565,19 @@ def upgrade() -> None:
         batch_op.create_index(batch_op.f('ix_renewal_customer_id_created_at'), ['customer_id', 'created_at'], unique=False)
         batch_op.create_index(batch_op.f('ix_renewal_distributor_id_is_live_created_at_id'), ['distributor_id', 'is_live', 'created_at', 'id'], unique=False)
         batch_op.create_index(batch_op.f('ix_renewal_is_live_created_at_id'), ['is_live', 'created_at', 'id'], unique=False)
+        batch_op.create_index('ix_renewal_failed', ['is_live', 'created_at'], unique=False, sqlite_where=sa.text('status IS 0'), postgresql_where=sa.text('status IS false'))
         batch_op.create_index('ix_renewal_terms', ['is_live', 'previous_expiration_at', 'start_at', 'status', 'deleted_at', 'product_id', 'distributor_id'], unique=False)
 
+    op.create_table('insurer_connection',
+    sa.Column('provider_id', sa.Uuid(), nullable=False),
+    sa.Column('failures', sa.Integer(), nullable=False),
+    sa.Column('rests_until', sqlmodel.sql.sqltypes.UTCDateTime(), nullable=True),
+    sa.Column('last_success_at', sqlmodel.sql.sqltypes.UTCDateTime(), nullable=True),
+    sa.Column('last_failure_at', sqlmodel.sql.sqltypes.UTCDateTime(), nullable=True),
+    sa.Column('last_error', sqlmodel.sql.sqltypes.AutoString(), nullable=True),
+    sa.ForeignKeyConstraint(['provider_id'], ['provider.id'], name=op.f('fk_insurer_connection_provider_id')),
+    sa.PrimaryKeyConstraint('provider_id', name=op.f('pk_insurer_connection'))
+    )
     op.create_table('submission',
     sa.Column('distributor_id', sa.Uuid(), nullable=False),
     sa.Column('is_live', sa.Boolean(), nullable=False),
@@ -559,19 +585,25 @@ def upgrade() -> None:
     sa.Column('provider_id', sa.Uuid(), nullable=False),
     sa.Column('state', sqlmodel.sql.sqltypes.AutoString(length=20), nullable=False),
     sa.Column('attempts', sa.Integer(), nullable=False),
+    sa.Column('failures', sa.Integer(), nullable=False),
     sa.Column('next_try_at', sqlmodel.sql.sqltypes.UTCDateTime(), nullable=True),
     sa.Column('leased_until', sqlmodel.sql.sqltypes.UTCDateTime(), nullable=True),
     sa.Column('last_error', sqlmodel.sql.sqltypes.AutoString(), nullable=True),
+    sa.Column('answer', sqlmodel.sql.sqltypes.AutoString(length=20), nullable=True),
+    sa.Column('answered_at', sqlmodel.sql.sqltypes.UTCDateTime(), nullable=True),
+    sa.Column('insurer_number', sqlmodel.sql.sqltypes.AutoString(length=60), nullable=True),
+    sa.Column('insurer_certificate_url', sqlmodel.sql.sqltypes.AutoString(), nullable=True),
     sa.Column('created_at', sqlmodel.sql.sqltypes.UTCDateTime(), nullable=False),
     sa.Column('updated_at', sqlmodel.sql.sqltypes.UTCDateTime(), nullable=False),
-    sa.CheckConstraint("state IN ('delegated', 'queued', 'accepted', 'declined', 'dead')", name=op.f('ck_submission_state')),
+    sa.CheckConstraint("state IN ('delegated', 'queued', 'accepted', 'declined', 'dead', 'withdrawn')", name=op.f('ck_submission_state')),
     sa.ForeignKeyConstraint(['distributor_id'], ['distributor.id'], name=op.f('fk_submission_distributor_id')),
     sa.ForeignKeyConstraint(['policy_id'], ['policy.id'], name=op.f('fk_submission_policy_id')),
     sa.ForeignKeyConstraint(['provider_id'], ['provider.id'], name=op.f('fk_submission_provider_id')),
     sa.PrimaryKeyConstraint('policy_id', name=op.f('pk_submission'))
     )
     with op.batch_alter_table('submission', schema=None) as batch_op:
-        batch_op.create_index(batch_op.f('ix_submission_state_next_try_at'), ['state', 'next_try_at'], unique=False)
+        batch_op.create_index('ix_submission_due', ['state', 'provider_id', 'next_try_at', 'leased_until'], unique=False)
+        batch_op.create_index('ix_submission_waiting', ['is_live', 'state', 'provider_id', 'created_at'], unique=False)
 
     op.create_table('claim_comment',
     sa.Column('distributor_id', sa.Uuid(), nullable=False),
@@ -580,6 +612,7 @@ def upgrade() -> None:
     sa.Column('claim_id', sa.Uuid(), nullable=False),
     sa.Column('staff_id', sa.Uuid(), nullable=False),
     sa.Column('text', sqlmodel.sql.sqltypes.AutoString(), nullable=False),
+    sa.Column('for_claimant', sa.Boolean(), nullable=False),
     sa.Column('created_at', sqlmodel.sql.sqltypes.UTCDateTime(), nullable=False),
     sa.ForeignKeyConstraint(['claim_id'], ['claim.id'], name=op.f('fk_claim_comment_claim_id')),
     sa.ForeignKeyConstraint(['distributor_id'], ['distributor.id'], name=op.f('fk_claim_comment_distributor_id')),
@@ -605,7 +638,7 @@ def upgrade() -> None:
     )
     with op.batch_alter_table('claim_event', schema=None) as batch_op:
         batch_op.create_index(batch_op.f('ix_claim_event_claim_id'), ['claim_id'], unique=False)
-        batch_op.create_index(batch_op.f('ix_claim_event_is_live_status_created_at'), ['is_live', 'status', 'created_at'], unique=False)
+        batch_op.create_index(batch_op.f('ix_claim_event_is_live_status_created_at_claim_id'), ['is_live', 'status', 'created_at', 'claim_id'], unique=False)
 
     op.create_table('claim_question',
     sa.Column('distributor_id', sa.Uuid(), nullable=False),
@@ -658,7 +691,7 @@ def downgrade() -> None:
 
     op.drop_table('claim_question')
     with op.batch_alter_table('claim_event', schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f('ix_claim_event_is_live_status_created_at'))
+        batch_op.drop_index(batch_op.f('ix_claim_event_is_live_status_created_at_claim_id'))
         batch_op.drop_index(batch_op.f('ix_claim_event_claim_id'))
 
     op.drop_table('claim_event')
@@ -667,11 +700,14 @@ def downgrade() -> None:
 
     op.drop_table('claim_comment')
     with op.batch_alter_table('submission', schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f('ix_submission_state_next_try_at'))
+        batch_op.drop_index('ix_submission_waiting')
+        batch_op.drop_index('ix_submission_due')
 
     op.drop_table('submission')
+    op.drop_table('insurer_connection')
     with op.batch_alter_table('renewal', schema=None) as batch_op:
         batch_op.drop_index('ix_renewal_terms')
+        batch_op.drop_index('ix_renewal_failed', sqlite_where=sa.text('status IS 0'), postgresql_where=sa.text('status IS false'))
         batch_op.drop_index(batch_op.f('ix_renewal_is_live_created_at_id'))
         batch_op.drop_index(batch_op.f('ix_renewal_distributor_id_is_live_created_at_id'))
         batch_op.drop_index(batch_op.f('ix_renewal_customer_id_created_at'))
@@ -682,10 +718,12 @@ def downgrade() -> None:
 
     op.drop_table('refund')
     with op.batch_alter_table('claim', schema=None) as batch_op:
+        batch_op.drop_index('ix_claim_queue')
         batch_op.drop_index(batch_op.f('ix_claim_policy_id'))
         batch_op.drop_index(batch_op.f('ix_claim_is_live_claim_status_created_at'))
         batch_op.drop_index(batch_op.f('ix_claim_distributor_id_is_live_created_at_id'))
         batch_op.drop_index(batch_op.f('ix_claim_customer_id_created_at'))
+        batch_op.drop_index(batch_op.f('ix_claim_account_key'))
 
     op.drop_table('claim')
     with op.batch_alter_table('certificate', schema=None) as batch_op:
@@ -699,10 +737,10 @@ def downgrade() -> None:
         batch_op.drop_index(batch_op.f('ix_policy_phone'))
         batch_op.drop_index(batch_op.f('ix_policy_number_key'))
         batch_op.drop_index(batch_op.f('ix_policy_is_live_created_at_id'))
+        batch_op.drop_index('ix_policy_of_customer')
         batch_op.drop_index('ix_policy_in_force')
         batch_op.drop_index(batch_op.f('ix_policy_email'))
         batch_op.drop_index(batch_op.f('ix_policy_distributor_id_is_live_created_at_id'))
-        batch_op.drop_index(batch_op.f('ix_policy_customer_id_created_at'))
 
     op.drop_table('policy')
     with op.batch_alter_table('purchase', schema=None) as batch_op:
@@ -711,12 +749,15 @@ def downgrade() -> None:
         batch_op.drop_index(batch_op.f('ix_purchase_customer_id_created_at'))
 
     op.drop_table('purchase')
+    with op.batch_alter_table('product_version', schema=None) as batch_op:
+        batch_op.drop_index('ix_product_version_in_force', sqlite_where=sa.text('withdrawn_at IS NULL'), postgresql_where=sa.text('withdrawn_at IS NULL'))
+
     op.drop_table('product_version')
     op.drop_table('product_block')
     op.drop_table('insured_risk')
     op.drop_table('daybook_line')
     with op.batch_alter_table('staff_session', schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f('ix_staff_session_staff_id'))
+        batch_op.drop_index(batch_op.f('ix_staff_session_staff_id_created_at'))
 
     op.drop_table('staff_session')
     with op.batch_alter_table('product', schema=None) as batch_op:
@@ -734,6 +775,7 @@ def downgrade() -> None:
 
     op.drop_table('export_receipt')
     with op.batch_alter_table('customer', schema=None) as batch_op:
+        batch_op.drop_index('ix_customer_search')
         batch_op.drop_index(batch_op.f('ix_customer_email_key'))
         batch_op.drop_index(batch_op.f('ix_customer_distributor_id_is_live_created_at'))
 
@@ -752,7 +794,7 @@ def downgrade() -> None:
     op.drop_table('audit_head')
     with op.batch_alter_table('audit_entry', schema=None) as batch_op:
         batch_op.drop_index(batch_op.f('ix_audit_entry_subject_created_at'))
-        batch_op.drop_index(batch_op.f('ix_audit_entry_created_at'))
+        batch_op.drop_index(batch_op.f('ix_audit_entry_created_at_id'))
 
     op.drop_table('audit_entry')
     # ### end Alembic commands ###

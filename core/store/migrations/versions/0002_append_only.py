@@ -8,12 +8,21 @@ down_revision = "0001"
 branch_labels = None
 depends_on = None
 
-GROWING = ("audit_entry", "claim_event", "refund", "export_receipt", "product_version")
+GROWING = ("audit_entry", "claim_event", "refund", "export_receipt")
 FIXED = {
+    "product_version": (
+        "id, product_id, effective_at, price_minor, mca_commission_bp, distributor_commission_bp, cover_months,"
+        " meta, created_at"
+    ),
     "purchase": "total_minor, mca_profit_minor, distributor_profit_minor, distributor_id, is_live, created_at",
     "renewal": "total_minor, mca_profit_minor, distributor_profit_minor, distributor_id, is_live, created_at",
 }
 CHAINS = 16
+# Rates that have been in force stay: only what is still to come can be withdrawn, once.
+WITHDRAWAL = (
+    "CREATE TRIGGER product_version_withdrawal BEFORE UPDATE OF withdrawn_at ON product_version FOR EACH ROW"
+    " WHEN (OLD.withdrawn_at IS NOT NULL OR NEW.withdrawn_at IS NULL OR NEW.withdrawn_at >= OLD.effective_at)"
+)
 
 
 def _triggers() -> list[tuple[str, str, str]]:
@@ -29,6 +38,7 @@ def upgrade() -> None:
         for name, table, event in _triggers():
             refusal = f"SELECT RAISE(ABORT, '{table} keeps what it holds')"
             op.execute(f"CREATE TRIGGER {name} BEFORE {event} ON {table} BEGIN {refusal}; END")
+        op.execute(f"{WITHDRAWAL} BEGIN SELECT RAISE(ABORT, 'product_version keeps what it holds'); END")
         return
     op.execute(
         "CREATE FUNCTION keeps_what_it_holds() RETURNS trigger LANGUAGE plpgsql AS $$"
@@ -38,6 +48,7 @@ def upgrade() -> None:
         op.execute(
             f"CREATE TRIGGER {name} BEFORE {event} ON {table} FOR EACH ROW EXECUTE FUNCTION keeps_what_it_holds()"
         )
+    op.execute(f"{WITHDRAWAL} EXECUTE FUNCTION keeps_what_it_holds()")
     for table in (*GROWING, *FIXED):
         op.execute(
             f"CREATE TRIGGER {table}_truncate BEFORE TRUNCATE ON {table}"
@@ -46,7 +57,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    for name, table, _ in _triggers():
+    for name, table, _ in [*_triggers(), ("product_version_withdrawal", "product_version", "")]:
         op.execute(f"DROP TRIGGER {name}" + ("" if op.get_bind().dialect.name == "sqlite" else f" ON {table}"))
     if op.get_bind().dialect.name != "sqlite":
         for table in (*GROWING, *FIXED):

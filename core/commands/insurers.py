@@ -1,0 +1,76 @@
+"""`coverdesk worker`, `coverdesk sandbox-insurer`: sending policies to insurers, and an insurer to try it with."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from core import logs
+from core.insurers import sandbox
+from core.insurers.sandbox import SandboxInsurer
+from core.settings import UnreadableSetting, settings
+from core.store import engine, schema
+from core.worker import Worker
+
+out = Console(soft_wrap=True)
+Always = Annotated[
+    str, typer.Option(help=f"What is done where no e-mail asks for anything: {', '.join(sandbox.WORDS)}.")
+]
+
+
+def worker() -> None:
+    """Send queued policies to their insurers, until stopped; any number of these may run at once."""
+    settings().refuse_unsafe()
+    if not settings().connected:
+        raise UnreadableSetting("COVERDESK_INSURER_A_URL ... COVERDESK_INSURER_G_URL: no insurer has an address")
+    if schema.version(engine.store()) != schema.newest():
+        raise UnreadableSetting("COVERDESK_DATABASE_URL: this store has another version, run `coverdesk init`")
+    logs.configure()
+    working = Worker(engine.store())
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: working.ask_to_stop())
+    out.print("Sending policies to their insurers.")
+    working.run()
+    engine.store().close()
+
+
+@contextmanager
+def beside(*, wanted: bool) -> Iterator[None]:
+    """A worker in this process while something else is served; it finishes what it holds."""
+    working = Worker(engine.store())
+    if wanted:
+        # The server raises the signal again once it has stopped; that must not end us before the worker has.
+        signal.signal(signal.SIGTERM, _end)
+        working.start()
+    try:
+        yield
+    finally:
+        working.stop()
+
+
+def sandbox_insurer(
+    port: Annotated[int, typer.Option(help="Port to listen on, on this machine alone.")] = 8600,
+    always: Always = sandbox.APPROVES,
+) -> None:
+    """An insurer to try connections with; the word behind the plus of the holder's e-mail says what it does."""
+    if always not in sandbox.WORDS:
+        raise typer.BadParameter(f"must be one of {', '.join(sandbox.WORDS)}", param_hint="--always")
+    server = SandboxInsurer(port, always=always)
+    signal.signal(signal.SIGTERM, _end)
+    out.print(
+        f"The sandbox insurer is at [bold]{server.url}[/]; start Coverdesk with COVERDESK_INSURER_A_URL={server.url}"
+    )
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        out.print("Stopped.")
+    finally:
+        server.closing.set()
+        server.server_close()
+
+
+def _end(*_: Any) -> None:
+    raise SystemExit(0)

@@ -1,0 +1,297 @@
+"""What a product charges, figure by figure, as somebody who changes it sees it (contract S4-S7)."""
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import Enum, auto
+from typing import Any, Final
+
+from core import money
+from core.covers import credit_life, instalments, insurer_c
+from core.covers.cover import Cover, Rates
+from core.covers.fields import example
+from core.covers.request import read
+from core.errors import InvalidInput
+
+PRICE, MCA, DISTRIBUTOR, MONTHS = "price", "mca_commission", "distributor_commission", "cover_months"
+RATE_TABLE, AGE_TABLE = ("meta", "rates"), ("meta", "age_factors")
+HUNDRED: Final = Decimal(100)
+_LARGEST: Final = Decimal(10) ** 9
+# What has a meaning also where the product does not say it: its value then.
+_UNSAID: Mapping[str, Any] = {
+    "minimum_premium": None,
+    "rounding_step": None,
+    "basis": credit_life.BASES[0],
+    "sum_insured_percentage": "100.00",
+    "premium_frequencies": list(instalments.FREQUENCIES),
+}
+_WINDOW: Mapping[str, int] = {"days_before": 90, "days_after": 30}
+
+
+class Kind(Enum):
+    """What a figure is, and so how it is asked for."""
+
+    NAIRA = auto()
+    PERCENT = auto()
+    FACTOR = auto()
+    COUNT = auto()
+    ONE = auto()
+    SEVERAL = auto()
+    TABLE = auto()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Figure:
+    """One figure: where it stands, what it holds now, and the bounds of what it may hold.
+
+    A table holds a list of rows; `columns` are the figures of one row, each with the path of its name.
+    """
+
+    path: tuple[str, ...]
+    label: str
+    kind: Kind
+    value: Any
+    group: str
+    least: Decimal = money.ZERO
+    most: Decimal = _LARGEST
+    places: int = 2
+    above_zero: bool = False
+    optional: bool = False
+    options: tuple[str, ...] = ()
+    columns: tuple["Figure", ...] = ()
+
+    @property
+    def field(self) -> str:
+        """The figure's name in a form and in a refusal: "meta.plan_prices.Silver"."""
+        return ".".join(self.path)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tariff:
+    """Everything that one version of a product says; commissions in percent of the premium, price as in `Rates`."""
+
+    price: Decimal
+    dynamic: bool
+    mca_commission: Decimal
+    distributor_commission: Decimal
+    cover_months: int
+    meta: Mapping[str, Any]
+
+    @property
+    def rates(self) -> Rates:
+        """What a sale is priced with."""
+        return Rates(price=self.price, dynamic=self.dynamic, cover_months=self.cover_months, meta=self.meta)
+
+    @property
+    def mca_bp(self) -> int:
+        """The platform's commission in basis points."""
+        return money.to_minor(self.mca_commission)
+
+    @property
+    def distributor_bp(self) -> int:
+        """The distributor's commission in basis points."""
+        return money.to_minor(self.distributor_commission)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Changeable:
+    """A tariff, the cover that sells it, and whether its policies are renewed: what decides which figures there are."""
+
+    tariff: Tariff
+    cover: Cover[Any] | None
+    renewable: bool
+
+    @property
+    def figures(self) -> list[Figure]:
+        """Every figure that can be changed, in the order of a form."""
+        used = read_by_sale(self.cover, self.tariff.rates)
+        return [*_of_all(self.tariff, priced_by_it=PRICE in used), *_of_meta(self._known(used)), *self._window()]
+
+    @property
+    def untouched(self) -> dict[str, Any]:
+        """What the product says beside them: kept as it is."""
+        known = {figure.path[1] for figure in self.figures if len(figure.path) > 1} | {"days"}
+        return {name: value for name, value in self.tariff.meta.items() if name not in known}
+
+    def on(self, tariff: Tariff) -> "Changeable":
+        """The same product with another tariff."""
+        return replace(self, tariff=tariff)
+
+    def _known(self, used: frozenset[str]) -> dict[str, Any]:
+        unsaid = {name: value for name, value in _UNSAID.items() if name in used}
+        return {**unsaid, **self.tariff.meta}
+
+    def _window(self) -> Iterator[Figure]:
+        if not self.renewable:
+            return
+        held = {**_WINDOW, **self.tariff.meta.get("renewal_window", {})}
+        for name, label in (
+            ("days_before", "Opens, days before the end"),
+            ("days_after", "Closes, days after the end"),
+        ):
+            yield _count(("meta", "renewal_window", name), label, held[name], "Renewal window", most=365)
+
+
+def read_by_sale(cover: Cover[Any] | None, rates: Rates) -> frozenset[str]:
+    """What a sale looks at of its product: "price", and names inside `meta`; told by pricing the cover's example."""
+    seen: set[str] = set()
+    if cover is not None:
+        # Where the product lacks a plan or an instalment of the example, what was looked at until then counts.
+        with contextlib.suppress(InvalidInput):
+            cover.premium(read(cover.request, example(cover.request)), _Watched(rates, seen))  # type: ignore[arg-type]
+    return frozenset(seen)
+
+
+class _Watched:
+    """Rates that note what is read of them."""
+
+    def __init__(self, rates: Rates, seen: set[str]) -> None:
+        self._rates, self._seen = rates, seen
+        self.dynamic, self.cover_months = rates.dynamic, rates.cover_months
+        self.meta = _WatchedMeta(rates.meta, seen)
+
+    @property
+    def price(self) -> Decimal:
+        self._seen.add(PRICE)
+        return self._rates.price
+
+
+class _WatchedMeta(Mapping[str, Any]):
+    def __init__(self, meta: Mapping[str, Any], seen: set[str]) -> None:
+        self._meta, self._seen = meta, seen
+
+    def __getitem__(self, name: str) -> Any:
+        self._seen.add(name)
+        return self._meta[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._meta)
+
+    def __len__(self) -> int:
+        return len(self._meta)
+
+
+def _of_all(tariff: Tariff, *, priced_by_it: bool) -> Iterator[Figure]:
+    where = "" if priced_by_it else " shown in the catalogue"
+    kind, label, most = (
+        (Kind.PERCENT, "Percent of the sum insured", HUNDRED)
+        if tariff.dynamic
+        else (Kind.NAIRA, f"Price{where}", _LARGEST)
+    )
+    label = label if priced_by_it else f"Price{where}"
+    yield Figure(
+        path=(PRICE,), label=label, kind=kind, value=tariff.price, group="Price", most=most, above_zero=priced_by_it
+    )
+    yield _count((MONTHS,), "Cover period, months", tariff.cover_months, "Price", least=1, most=120)
+    for name, label, value in (
+        (MCA, "Platform", tariff.mca_commission),
+        (DISTRIBUTOR, "Distributor", tariff.distributor_commission),
+    ):
+        yield _percent((name,), label, value, "Commissions")
+
+
+def _of_meta(meta: Mapping[str, Any]) -> Iterator[Figure]:
+    yield from _prices(meta, "plan_prices", "Plans", "{}")
+    for plan, months in meta.get("plan_months", {}).items():
+        yield _count(("meta", "plan_months", plan), f"{plan}, months of cover", months, "Plans", least=1, most=120)
+    yield from _prices(meta, "category_prices", "Vehicle categories", "{}")
+    for stock, factor in meta.get("stock_loadings", {}).items():
+        yield _factor(("meta", "stock_loadings", stock), f"Stock, {stock}", factor, "Loadings")
+    yield from _of_credit_life(meta)
+    if "premium_frequencies" in meta:
+        yield Figure(
+            path=("meta", "premium_frequencies"),
+            label="Instalments that are offered",
+            kind=Kind.SEVERAL,
+            value=tuple(meta["premium_frequencies"]),
+            group="Instalments",
+            options=instalments.FREQUENCIES,
+        )
+    if "sum_insured_percentage" in meta:
+        value = meta["sum_insured_percentage"]
+        yield _percent(
+            ("meta", "sum_insured_percentage"), "Sum insured, percent of the value", value, "Sum insured", most=200
+        )
+    yield from _of_travel(meta)
+    for name, label in (("minimum_premium", "Minimum premium"), ("rounding_step", "Rounded up to a multiple of")):
+        if name in meta:
+            yield _naira(("meta", name), label, meta[name], "Minimum and rounding", optional=True)
+
+
+def _of_credit_life(meta: Mapping[str, Any]) -> Iterator[Figure]:
+    for benefit, share in meta.get("shares", {}).items():
+        label = benefit.replace("_", " ").capitalize()
+        yield _percent(("meta", "shares", benefit), label, share, "Shares of the loan", places=6, above_zero=True)
+    if "basis" in meta:
+        yield Figure(
+            path=("meta", "basis"),
+            label="Basis",
+            kind=Kind.ONE,
+            value=meta["basis"],
+            group="Basis",
+            options=credit_life.BASES,
+        )
+
+
+def _of_travel(meta: Mapping[str, Any]) -> Iterator[Figure]:
+    if "rates" in meta:
+        zones = tuple(meta["rates"])
+        rows = [
+            {"days": days, **{zone: meta["rates"][zone][place] for zone in zones}}
+            for place, days in enumerate(meta["days"])
+        ]
+        columns = (
+            _count(("days",), "Up to days", None, "", least=1, most=365),
+            *(_naira((zone,), insurer_c.ZONE_NAMES.get(zone, zone), None, "", above_zero=True) for zone in zones),
+        )
+        yield _table(RATE_TABLE, "Rates of one passenger, by the days of the trip", rows, "Travel", columns)
+    if "age_factors" in meta:
+        columns = (
+            _count(("to_age",), "Up to age", None, "", most=80),
+            _factor(("factor",), "Times the rate", None, ""),
+        )
+        yield _table(AGE_TABLE, "Factors by age", meta["age_factors"], "Travel", columns)
+
+
+def _prices(meta: Mapping[str, Any], name: str, group: str, label: str) -> Iterator[Figure]:
+    for of, price in meta.get(name, {}).items():
+        yield _naira(("meta", name, of), label.format(of), price, group, above_zero=True)
+
+
+def _naira(path: tuple[str, ...], label: str, value: Any, group: str, **rules: Any) -> Figure:
+    return Figure(path=path, label=label, kind=Kind.NAIRA, value=value, group=group, **rules)
+
+
+def _percent(path: tuple[str, ...], label: str, value: Any, group: str, *, most: int = 100, **rules: Any) -> Figure:
+    return Figure(path=path, label=label, kind=Kind.PERCENT, value=value, group=group, most=Decimal(most), **rules)
+
+
+def _factor(path: tuple[str, ...], label: str, value: Any, group: str) -> Figure:
+    return Figure(
+        path=path,
+        label=label,
+        kind=Kind.FACTOR,
+        value=value,
+        group=group,
+        most=Decimal(20),
+        places=4,
+        above_zero=True,
+    )
+
+
+def _count(path: tuple[str, ...], label: str, value: Any, group: str, *, least: int = 0, most: int) -> Figure:
+    return Figure(
+        path=path,
+        label=label,
+        kind=Kind.COUNT,
+        value=value,
+        group=group,
+        least=Decimal(least),
+        most=Decimal(most),
+        places=0,
+    )
+
+
+def _table(path: tuple[str, ...], label: str, rows: Any, group: str, columns: tuple[Figure, ...]) -> Figure:
+    return Figure(path=path, label=label, kind=Kind.TABLE, value=tuple(rows), group=group, columns=columns)

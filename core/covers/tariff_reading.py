@@ -1,0 +1,174 @@
+"""A tariff as somebody typed it: every figure read and bounded, every fault named, nothing else touched."""
+
+import itertools
+import re
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from core.covers.tariff import (
+    AGE_TABLE,
+    DISTRIBUTOR,
+    HUNDRED,
+    MCA,
+    MONTHS,
+    PRICE,
+    RATE_TABLE,
+    Changeable,
+    Figure,
+    Kind,
+    Tariff,
+)
+from core.errors import FieldFault, InvalidInput
+
+Faults = list[FieldFault]
+Typed = Mapping[str, Any]
+
+
+def typed_tariff(product: Changeable, typed: Typed) -> Tariff:
+    """The tariff that these figures make; what is not typed stays, and so does what is no figure.
+
+    `typed` has a figure's field and what was given for it: numbers as text or number, tables as lists of rows.
+    InvalidInput names every fault; the fields of a table's rows read "meta.rates.2.africa".
+    """
+    faults: Faults = []
+    values = {
+        figure.path: _read(figure, typed.get(figure.field, figure.value), figure.field, faults)
+        for figure in product.figures
+    }
+    _refuse_too_much(values, faults)
+    if faults:
+        raise InvalidInput(faults)
+    return replace(
+        product.tariff,
+        price=values[(PRICE,)],
+        mca_commission=values[(MCA,)],
+        distributor_commission=values[(DISTRIBUTOR,)],
+        cover_months=values[(MONTHS,)],
+        meta=_meta(product, values),
+    )
+
+
+def _meta(product: Changeable, values: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
+    meta: dict[str, Any] = deepcopy(dict(product.tariff.meta))
+    for figure in product.figures:
+        if len(figure.path) > 1:
+            _put(meta, figure, values[figure.path])
+    return meta
+
+
+def _put(meta: dict[str, Any], figure: Figure, value: Any) -> None:
+    """Write one figure as the catalogue writes it; one that says what holds anyway is not added."""
+    if figure.path == RATE_TABLE:
+        meta["days"] = [row["days"] for row in value]
+        meta["rates"] = {zone: [_kept(row[zone]) for row in value] for zone in meta["rates"]}
+        return
+    if figure.path == AGE_TABLE:
+        meta["age_factors"] = [{"to_age": row["to_age"], "factor": _kept(row["factor"])} for row in value]
+        return
+    *way, name = figure.path[1:]
+    held = meta
+    for step in way:
+        if step not in held and value == figure.value:
+            return
+        held = held.setdefault(step, {})
+    if value is None:
+        held.pop(name, None)
+    elif name in held or not _same(value, figure.value):
+        held[name] = list(value) if isinstance(value, tuple) else _kept(value, held.get(name))
+
+
+def _same(value: Any, held: Any) -> bool:
+    return bool(value == (Decimal(str(held)) if isinstance(value, Decimal) and held is not None else held))
+
+
+def _kept(value: Any, held: Any = None) -> Any:
+    """A figure as `meta` holds it: the text of before where it says the same, two places at least where not."""
+    if not isinstance(value, Decimal):
+        return value
+    if held is not None and Decimal(str(held)) == value:
+        return held
+    exact = value.normalize()
+    return f"{exact:.2f}" if -int(exact.as_tuple().exponent) <= 2 else f"{exact:f}"
+
+
+def _read(figure: Figure, given: Any, field: str, faults: Faults) -> Any:
+    return _READERS.get(figure.kind, _number)(figure, given, field, faults)
+
+
+def _number(figure: Figure, given: Any, field: str, faults: Faults) -> Any:
+    text = "" if given is None else str(given).strip()
+    if not text and figure.optional:
+        return None
+    fault = _fault_of(figure, text)
+    if fault:
+        faults.append(FieldFault(field, fault))
+        return None
+    return int(text) if figure.kind is Kind.COUNT else Decimal(text)
+
+
+def _fault_of(figure: Figure, text: str) -> str | None:
+    if not text:
+        return "is required"
+    number = re.fullmatch(r"(-?)\d{1,15}(?:\.(\d{1,12}))?", text)
+    if number is None:
+        return "must be a whole number" if figure.kind is Kind.COUNT else "must be a number"
+    value, places = Decimal(text), len((number[2] or "").rstrip("0"))
+    if figure.kind is Kind.COUNT and "." in text:
+        return "must be a whole number"
+    if places > figure.places:
+        return f"must have at most {figure.places} decimals"
+    if value < figure.least or (figure.above_zero and not value):
+        return "must be more than 0" if figure.above_zero else f"must be at least {figure.least:f}"
+    return f"must be at most {figure.most:,f}" if value > figure.most else None
+
+
+def _one(figure: Figure, given: Any, field: str, faults: Faults) -> Any:
+    if given not in figure.options:
+        faults.append(FieldFault(field, f"must be one of {', '.join(figure.options)}"))
+    return given
+
+
+def _several(figure: Figure, given: Any, field: str, faults: Faults) -> Any:
+    chosen = set(given or ())
+    if not chosen or chosen - set(figure.options):
+        faults.append(FieldFault(field, f"must be one or more of {', '.join(figure.options)}"))
+    return tuple(option for option in figure.options if option in chosen)
+
+
+def _table(figure: Figure, given: Any, field: str, faults: Faults) -> Any:
+    rows: Sequence[Mapping[str, Any]] = given or ()
+    if not rows:
+        faults.append(FieldFault(field, "must have a row"))
+    found = [
+        {
+            column.field: _read(column, row.get(column.field), f"{field}.{place}.{column.field}", faults)
+            for column in figure.columns
+        }
+        for place, row in enumerate(rows)
+    ]
+    _refuse_disorder(figure.columns[0], found, field, faults)
+    return found
+
+
+def _refuse_disorder(column: Figure, rows: Sequence[Mapping[str, Any]], field: str, faults: Faults) -> None:
+    """The bands of a table follow each other: the first that holds a trip or a traveller is the one that counts."""
+    bands = [row[column.field] for row in rows]
+    for place, (before, after) in enumerate(itertools.pairwise(bands), start=1):
+        if before is not None and after is not None and after <= before:
+            faults.append(FieldFault(f"{field}.{place}.{column.field}", "must be more than in the row above"))
+
+
+def _refuse_too_much(values: Mapping[tuple[str, ...], Any], faults: Faults) -> None:
+    mca, distributor = values[(MCA,)], values[(DISTRIBUTOR,)]
+    if mca is not None and distributor is not None and mca + distributor > HUNDRED:
+        faults.append(FieldFault(DISTRIBUTOR, "must leave something of the premium: both together are over 100 %"))
+
+
+_READERS: Mapping[Kind, Callable[[Figure, Any, str, Faults], Any]] = {
+    Kind.ONE: _one,
+    Kind.SEVERAL: _several,
+    Kind.TABLE: _table,
+}

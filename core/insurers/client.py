@@ -1,0 +1,130 @@
+"""Calling an insurer: one request for one policy, within limits of time and size, never following anywhere."""
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import TracebackType
+from typing import Any, Self
+from uuid import UUID
+
+import httpx
+import orjson
+
+from core.insurers import answers
+from core.insurers.answers import InsurerAnswer
+from core.insurers.faults import InsurerFault
+from core.settings import settings
+
+MODE = "Coverdesk-Mode"
+_LATER = {408, 425, 429}
+_MISDIRECTED = {401, 403, 404, 405, 407}
+_LONGEST_WAIT = 3_600
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Patience:
+    """How long an insurer may take, in seconds, and how much it may answer, in bytes (contract N1)."""
+
+    connect: float = 2
+    read: float = 10
+    total: float = 15
+    largest: int = 1 << 20
+
+
+class InsurerClient:
+    """The connections of one worker, for as long as it runs: `async with InsurerClient() as client`."""
+
+    def __init__(self, patience: Patience = Patience()) -> None:
+        self._patience = patience
+        within = httpx.Timeout(patience.read, connect=patience.connect)
+        # Plain http is spoken on loopback only, where no proxy has business.
+        plain = httpx.AsyncHTTPTransport(verify=_trusted())
+        self._http = httpx.AsyncClient(timeout=within, verify=_trusted(), mounts={"http://": plain})
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._http.aclose()
+
+    async def submit(
+        self, segment: str, policy_id: UUID, payload: Mapping[str, Any], *, is_live: bool
+    ) -> InsurerAnswer:
+        """Send one policy to its insurer; InsurerFault says why there is no usable answer."""
+        address = settings().insurer_url(segment, is_live=is_live)
+        if address is None:
+            raise InsurerFault("misdirected", "This insurer has no connection")
+        try:
+            async with asyncio.timeout(self._patience.total):
+                return await self._ask(f"{address}/policies", _headers(segment, policy_id, is_live=is_live), payload)
+        except TimeoutError:
+            raise InsurerFault("slow", _slow(self._patience.total)) from None
+        except httpx.TimeoutException as error:
+            waited = self._patience.connect if isinstance(error, httpx.ConnectTimeout) else self._patience.read
+            raise InsurerFault("slow", _slow(waited)) from None
+        except httpx.ConnectError:
+            raise InsurerFault("unreachable", "The connection to the insurer could not be made") from None
+        except (httpx.HTTPError, httpx.InvalidURL):
+            raise InsurerFault("unreachable", "The insurer closed the connection without an answer") from None
+
+    async def _ask(self, url: str, headers: Mapping[str, str], payload: Mapping[str, Any]) -> InsurerAnswer:
+        async with self._http.stream("POST", url, content=orjson.dumps(payload), headers=headers) as response:
+            if not response.is_success:
+                raise await self._fault(response)
+            return answers.read(await self._body(response))
+
+    async def _fault(self, response: httpx.Response) -> InsurerFault:
+        status = response.status_code
+        if status >= 500 or status in _LATER:
+            return InsurerFault("failing", f"The insurer answered {status}", retry_after=_retry_after(response))
+        if status in _MISDIRECTED:
+            return InsurerFault("misdirected", f"The insurer answered {status}: the connection is not set up rightly")
+        if status < 400:
+            return InsurerFault("misdirected", f"The insurer answered {status} and pointed elsewhere: we never follow")
+        reason = answers.reason_of(await self._body(response))
+        return InsurerFault(
+            "refused", f"The insurer refused the request ({status})" + (f": {reason}" if reason else "")
+        )
+
+    async def _body(self, response: httpx.Response) -> bytes:
+        """The body as it comes, dropped as soon as it is too large; a packed one could unfold without end."""
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise InsurerFault("unreadable", "The insurer's answer was packed, which was not asked for")
+        body = bytearray()
+        async for chunk in response.aiter_raw():
+            body += chunk
+            if len(body) > self._patience.largest:
+                raise InsurerFault("unreadable", f"The insurer's answer was larger than {self._patience.largest} bytes")
+        return bytes(body)
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """The certificates that are believed; read once, as that takes a tenth of a second."""
+    return httpx.create_ssl_context()
+
+
+def _headers(segment: str, policy_id: UUID, *, is_live: bool) -> dict[str, str]:
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json",
+        "Accept-Encoding": "identity",
+        "User-Agent": "coverdesk",
+        "Idempotency-Key": str(policy_id),
+        MODE: "live" if is_live else "test",
+    }
+    key = settings().insurer_key(segment)
+    return {**headers, "Authorization": f"Bearer {key}"} if key else headers
+
+
+def _slow(seconds: float) -> str:
+    return f"The insurer did not answer within {seconds:g} seconds"
+
+
+def _retry_after(response: httpx.Response) -> int:
+    given = response.headers.get("retry-after", "")
+    return min(int(given), _LONGEST_WAIT) if given.isascii() and given.isdigit() and len(given) < 10 else 0

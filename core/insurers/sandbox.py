@@ -1,0 +1,270 @@
+"""An insurer that is none: it speaks the same protocol and does what the holder's e-mail address asks for.
+
+The word behind the plus of any e-mail address in the payload decides: `ngozi+declines@example.com`. For
+demonstrations and tests; `coverdesk sandbox-insurer` runs it, docs/insurers.md lists the words.
+"""
+
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Self
+
+APPROVES = "approves"
+_MAGIC = re.compile(r"[^\s@\"]+\+(\w+)@")
+_GIGABYTE, _CHUNK = 1 << 30, b" " * (1 << 20)
+_LARGEST = 4 << 20
+_HOST = "127.0.0.1"
+
+
+@dataclass(slots=True)
+class Issued:
+    """What the sandbox did for one idempotency key: how often it was asked, and that it acted once."""
+
+    body_hash: str
+    magic: str
+    mode: str
+    authorization: str | None
+    asked: int = 0
+    number: str | None = None
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Everything that was asked of the sandbox, by idempotency key."""
+
+    rows: dict[str, Issued] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    numbered: int = 0
+
+    def number(self, row: Issued) -> str:
+        """The number of this policy: given once, then always the same."""
+        with self.lock:
+            if row.number is None:
+                self.numbered += 1
+                row.number = f"SBX/{self.numbered:06}"
+            return row.number
+
+
+class SandboxInsurer(ThreadingHTTPServer):
+    """The sandbox as a server; `url` is where it listens. `always` is the word where a payload has none."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, port: int = 0, *, always: str = APPROVES) -> None:
+        super().__init__((_HOST, port), _Desk)
+        self.always = always
+        self.ledger = Ledger()
+        self.closing = threading.Event()
+
+    @property
+    def url(self) -> str:
+        """The address to give as COVERDESK_INSURER_X_URL."""
+        return f"http://{_HOST}:{self.server_port}"
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.closing.set()
+        self.shutdown()
+        self.server_close()
+
+
+class _Desk(BaseHTTPRequestHandler):
+    """One connection of a coverholder."""
+
+    protocol_version = "HTTP/1.1"
+    server: SandboxInsurer
+    # Without this, an answer of two packets waits for the acknowledgement of the first.
+    disable_nagle_algorithm = True
+
+    def do_POST(self) -> None:
+        """Take a policy, or tell again what became of it."""
+        row = self._row()
+        if row is not None:
+            _ACTS.get(row.magic, _accept)(self, row)
+
+    def do_GET(self) -> None:
+        """What was asked of the sandbox, for whoever shows it."""
+        rows = self.server.ledger.rows
+        self.send_json(200, {key: {"magic": r.magic, "asked": r.asked, "number": r.number} for key, r in rows.items()})
+
+    def _row(self) -> Issued | None:
+        key, length = self.headers.get("Idempotency-Key", ""), self.headers.get("Content-Length", "")
+        if self.path != "/policies":
+            self._refuse(404, "There is nothing here but /policies")
+            return None
+        if not key or not length.isdigit() or int(length) > _LARGEST:
+            self._refuse(400, "An Idempotency-Key and a body are needed")
+            return None
+        body = self.rfile.read(int(length))
+        found = _MAGIC.search(body.decode("utf-8", "replace"))
+        fresh = Issued(
+            body_hash=hashlib.sha256(body).hexdigest(),
+            magic=found[1].lower() if found else self.server.always,
+            mode=self.headers.get("Coverdesk-Mode", ""),
+            authorization=self.headers.get("Authorization"),
+        )
+        with self.server.ledger.lock:
+            row = self.server.ledger.rows.setdefault(key, fresh)
+            row.asked += 1
+        if row.body_hash != fresh.body_hash:
+            self._refuse(409, "This Idempotency-Key came with another body before")
+            return None
+        return row
+
+    def _refuse(self, status: int, reason: str) -> None:
+        self.close_connection = True
+        self.send_json(status, {"reason": reason})
+
+    def send_json(self, status: int, answer: Mapping[str, Any], **headers: str) -> None:
+        """Answer in JSON."""
+        self.send_raw(status, json.dumps(answer).encode(), "application/json", **headers)
+
+    def send_raw(self, status: int, body: bytes, kind: str, **headers: str) -> None:
+        """Answer with any bytes."""
+        self.send_response(status)
+        for name, value in {"Content-Type": kind, "Content-Length": str(len(body)), **headers}.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name that the library gives it
+        """Stay quiet: a payload's path and key are nobody's business."""
+
+
+def _accept(desk: _Desk, row: Issued) -> None:
+    number = desk.server.ledger.number(row)
+    desk.send_json(200, _accepted(desk, number))
+
+
+def _accepted(desk: _Desk, number: str) -> dict[str, Any]:
+    slug = number.replace("/", "-")
+    return {
+        "status": "accepted",
+        "policy_number": number,
+        "certificate_url": f"{desk.server.url}/certificates/{slug}.pdf",
+        "provider_policy_id": f"sandbox-{slug}",
+        "reason": None,
+    }
+
+
+def _after(times: int, first: Callable[[_Desk, Issued], None]) -> Callable[[_Desk, Issued], None]:
+    """Something else the first times, then accepted."""
+
+    def act(desk: _Desk, row: Issued) -> None:
+        (first if row.asked <= times else _accept)(desk, row)
+
+    return act
+
+
+def _pend(desk: _Desk, _: Issued) -> None:
+    desk.send_json(202, {"status": "pending", "reason": "An underwriter looks at it"})
+
+
+def _decline(desk: _Desk, _: Issued) -> None:
+    desk.send_json(200, {"status": "declined", "reason": "The sandbox does not take this risk"})
+
+
+def _clash(desk: _Desk, _: Issued) -> None:
+    desk.send_json(200, _accepted(desk, "SBX/SAME"))
+
+
+def _hang(desk: _Desk, _: Issued) -> None:
+    desk.server.closing.wait(120)
+    desk.close_connection = True
+
+
+def _drip(desk: _Desk, row: Issued) -> None:
+    """Headers at once, then a byte now and then: never silent, never done."""
+    desk.send_response(200)
+    desk.send_header("Content-Length", "100000")
+    desk.end_headers()
+    desk.close_connection = True
+    try:
+        while not desk.server.closing.wait(0.05):
+            desk.wfile.write(b" ")
+    except OSError:
+        return
+
+
+def _flood(desk: _Desk, _: Issued) -> None:
+    desk.send_response(200)
+    desk.send_header("Content-Length", str(_GIGABYTE))
+    desk.end_headers()
+    desk.close_connection = True
+    try:
+        for _n in range(_GIGABYTE // len(_CHUNK)):
+            desk.wfile.write(_CHUNK)
+    except OSError:
+        return
+
+
+def _forget(desk: _Desk, row: Issued) -> None:
+    """Act, and lose the reply on the way."""
+    desk.server.ledger.number(row)
+    desk.close_connection = True
+
+
+def _garble(desk: _Desk, _: Issued) -> None:
+    desk.send_raw(200, b"<html><body>Welcome to our new portal!</body></html>", "text/html")
+
+
+def _mistype(desk: _Desk, _: Issued) -> None:
+    desk.send_json(200, {"status": "accepted", "policy_number": 4711, "certificate_url": "javascript:alert(1)"})
+
+
+def _invent(desk: _Desk, _: Issued) -> None:
+    desk.send_json(200, {"status": "on hold", "policy_number": "SBX/1"})
+
+
+def _redirect(desk: _Desk, _: Issued) -> None:
+    desk.send_json(307, {}, Location="http://169.254.169.254/latest/meta-data")
+
+
+def _break(desk: _Desk, _: Issued) -> None:
+    desk.send_json(500, {"reason": "Something broke"})
+
+
+def _rest(desk: _Desk, _: Issued) -> None:
+    desk.send_json(503, {"reason": "Maintenance"}, Retry_After="120")
+
+
+def _lock_out(desk: _Desk, _: Issued) -> None:
+    desk.send_json(401, {"reason": "Who are you?"})
+
+
+def _reject(desk: _Desk, _: Issued) -> None:
+    desk.send_json(422, {"reason": "The engine number is missing"})
+
+
+_ACTS: Mapping[str, Callable[[_Desk, Issued], None]] = {
+    APPROVES: _accept,
+    "pends": _after(1, _pend),
+    "waits": _pend,
+    "declines": _decline,
+    "clashes": _clash,
+    "hangs": _hang,
+    "drips": _drip,
+    "floods": _flood,
+    "forgets": _after(1, _forget),
+    "garbles": _garble,
+    "mistypes": _mistype,
+    "invents": _invent,
+    "redirects": _redirect,
+    "breaks": _break,
+    "recovers": _after(2, _break),
+    "rests": _rest,
+    "locks": _lock_out,
+    "rejects": _reject,
+}
+WORDS = tuple(_ACTS)

@@ -1,0 +1,37 @@
+"""What the screens of one distributor and of one insurer share: finding the record of the address."""
+
+from collections.abc import Callable
+from typing import TypeVar
+from uuid import UUID
+
+import streamlit as st
+
+from core import ids
+from core.errors import InvalidInput, NotFound
+from core.store.engine import reading
+from core.store.scope import ScopedSession
+from core.ui import frame
+
+T = TypeVar("T")
+
+
+def asked(what: str, one: Callable[[ScopedSession, UUID], T]) -> T | None:
+    """The record of the address; when there is none, say so."""
+    try:
+        with reading(frame.scope()) as session:
+            return one(session, ids.parse(st.query_params.get("id", "")))
+    except InvalidInput:
+        st.error(f"The address names no {what}: its id has to be a UUID.", icon=":material/link_off:")
+    except NotFound as error:
+        st.error(f"{error}.", icon=":material/search_off:")
+    return None
+
+
+def log_link(kind: str, record_id: UUID) -> None:
+    """The way to all that the audit log says of a record."""
+    st.page_link(
+        "admin/audit_log.py",
+        label="In the audit log",
+        icon=":material/history:",
+        query_params={"kind": kind, "id": str(record_id), **frame.mode_query()},
+    )

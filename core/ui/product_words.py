@@ -1,0 +1,98 @@
+"""What a product charges, in the words of a screen."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from core.covers.tariff import Changeable, Figure, Kind, Tariff
+from core.ui import words
+
+_UNITS = {Kind.NAIRA: " (₦)", Kind.PERCENT: " (%)"}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One figure that two tariffs disagree on, as both write it."""
+
+    label: str
+    before: str
+    after: str
+
+
+def price(tariff: Tariff) -> str:
+    """The price in a few words: "₦15,000.00", "5.00 %", "from ₦350.00", "0.575 % of the loan"."""
+    meta = tariff.meta
+    if "shares" in meta:
+        total = sum((Decimal(str(share)) for share in meta["shares"].values()), Decimal(0))
+        return f"{total.normalize():f} % of the loan"
+    for lists in (meta.get("plan_prices"), meta.get("category_prices")):
+        if lists:
+            return _from([Decimal(str(amount)) for amount in lists.values()])
+    if "rates" in meta:
+        return _from([Decimal(str(rate)) for row in meta["rates"].values() for rate in row])
+    return f"{tariff.price:f} %" if tariff.dynamic else words.naira_of(tariff.price)
+
+
+def _from(amounts: Sequence[Decimal]) -> str:
+    return ("from " if len(set(amounts)) > 1 else "") + words.naira_of(min(amounts))
+
+
+def commissions(tariff: Tariff) -> str:
+    """Both commissions: "12.50 % and 5.00 %"."""
+    return f"{tariff.mca_commission:f} % and {tariff.distributor_commission:f} %"
+
+
+def label(figure: Figure) -> str:
+    """A figure's name with its unit, as a form asks for it."""
+    return figure.label + _UNITS.get(figure.kind, "") + (" (optional)" if figure.optional else "")
+
+
+def typed(figure: Figure) -> str:
+    """What a number holds now, as somebody would type it."""
+    value = figure.value
+    if value is None:
+        return ""
+    return words.as_typed(str(value)) if figure.kind is Kind.NAIRA else str(value)
+
+
+def shown(figure: Figure) -> str:
+    """What a figure holds, as it is read."""
+    value = figure.value
+    if value is None:
+        return "–"
+    if figure.kind is Kind.TABLE:
+        return "; ".join(", ".join(map(str, row.values())) for row in value)
+    if figure.kind is Kind.NAIRA:
+        return words.naira_of(str(value))
+    if figure.kind is Kind.SEVERAL:
+        return ", ".join(value)
+    return f"{value} %" if figure.kind is Kind.PERCENT else words.title(str(value))
+
+
+def differences(before: Changeable, after: Changeable) -> list[Difference]:
+    """What changes from one to the other, in the order of the form."""
+    was: dict[str, Figure] = {figure.field: figure for figure in before.figures}
+    found: list[Difference] = []
+    for figure in after.figures:
+        old = was.get(figure.field)
+        if figure.kind is Kind.TABLE:
+            found.extend(_cells(old, figure))
+        elif old is None or old.value != figure.value:
+            found.append(Difference(_named(figure), shown(old) if old else "–", shown(figure)))
+    return found
+
+
+def _cells(old: Figure | None, new: Figure) -> Iterator[Difference]:
+    """The cells of a table that differ, by their band and column."""
+    band, *columns = new.columns
+    was, now = ({row[band.field]: row for row in (figure.value if figure else ())} for figure in (old, new))
+    for key in sorted({*was, *now}):
+        for column in columns:
+            before, after = (side.get(key, {}).get(column.field) for side in (was, now))
+            if before != after:
+                cells = (shown(replace(column, value=value)) for value in (before, after))
+                yield Difference(f"{new.group}: {band.label.lower()} {key}, {column.label}", *cells)
+
+
+def _named(figure: Figure) -> str:
+    return figure.label if figure.group == "Price" else f"{figure.group}: {figure.label}"

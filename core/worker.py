@@ -1,0 +1,172 @@
+"""The worker: sends what is queued to the insurers and brings their answers home (contract N3, N5).
+
+The store is asked and written in short transactions; while an insurer is called, none is open.
+"""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import structlog
+
+from core.errors import CoverdeskError, InvalidInput, StateForbids, StoreUnavailable
+from core.insurers.answers import InsurerAnswer
+from core.insurers.client import InsurerClient, Patience
+from core.insurers.faults import InsurerFault
+from core.services import insurer_answers, insurer_connections, sending
+from core.services.insurer_connections import Insurer
+from core.services.sending import Job
+from core.settings import settings
+from core.store.engine import Store
+from core.store.scope import Scope, ScopedSession
+
+log = structlog.get_logger("coverdesk.worker")
+T = TypeVar("T")
+# None when something broke here, not there.
+Outcome = InsurerAnswer | InsurerFault | None
+_LOOKS_EVERY_SECONDS = 1.0
+DEFECT = "Something broke here while the insurer was asked: the log says where"
+
+
+class Worker:
+    """Works through the queue of every connected insurer, each at its own pace. Any number may run at once."""
+
+    def __init__(self, store: Store, *, patience: Patience = Patience(), at_once: int = sending.AT_ONCE) -> None:
+        self._store = store
+        self._patience = patience
+        self._at_once = at_once
+        self._stopping = threading.Event()
+        self._wake: Callable[[], object] = lambda: None
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> bool:
+        """Work in a thread of its own; false, and nothing to stop, when no insurer is connected."""
+        if not settings().connected:
+            return False
+        self._thread = threading.Thread(target=self.run, name="worker", daemon=True)
+        self._thread.start()
+        return True
+
+    def run(self) -> None:
+        """Work until asked to stop."""
+        asyncio.run(self._work(until_idle=False))
+
+    def drain(self) -> None:
+        """Send what is due now, and return when nothing is."""
+        asyncio.run(self._work(until_idle=True))
+
+    def ask_to_stop(self) -> None:
+        """Take nothing new; what is under way is finished. Safe in a signal handler."""
+        self._stopping.set()
+        # The loop may have ended by itself in this moment.
+        with contextlib.suppress(RuntimeError):
+            self._wake()
+
+    def stop(self) -> None:
+        """Ask to stop, and wait until what is under way is finished."""
+        self.ask_to_stop()
+        if self._thread is not None:
+            self._thread.join()
+
+    async def _work(self, *, until_idle: bool) -> None:
+        stopped, loop = asyncio.Event(), asyncio.get_running_loop()
+        self._wake = lambda: loop.call_soon_threadsafe(stopped.set)
+        if self._stopping.is_set():
+            return
+        async with InsurerClient(self._patience) as client, asyncio.TaskGroup() as lines:
+            for insurer in await self._insurers(stopped):
+                lines.create_task(self._line(client, insurer, stopped, until_idle=until_idle))
+
+    async def _insurers(self, stopped: asyncio.Event) -> Sequence[Insurer]:
+        """Every connected insurer, as soon as the store takes part."""
+        while not stopped.is_set():
+            try:
+                return await asyncio.to_thread(self._connected)
+            except StoreUnavailable:
+                log.warning("store not available")
+                await asyncio.wait({stop := asyncio.create_task(stopped.wait())}, timeout=_LOOKS_EVERY_SECONDS)
+                stop.cancel()
+        return []
+
+    def _connected(self) -> Sequence[Insurer]:
+        with self._store.reading(Scope.system()) as session:
+            return insurer_connections.connected(session)
+
+    async def _line(self, client: InsurerClient, insurer: Insurer, stopped: asyncio.Event, *, until_idle: bool) -> None:
+        """One insurer: keep as many policies under way as it bears, until there is nothing to do or we stop."""
+        under_way: set[asyncio.Task[None]] = set()
+        stop = asyncio.create_task(stopped.wait())
+        while not stopped.is_set():
+            # Taken by handfuls: one transaction for several policies, not one for each.
+            room = self._at_once - len(under_way)
+            jobs = await self._take(insurer, room if room * 2 >= self._at_once else 0)
+            under_way |= {asyncio.create_task(self._send(client, job)) for job in jobs}
+            if until_idle and not under_way:
+                break
+            # A second is the longest that a sale of another process waits to be seen.
+            done, _ = await asyncio.wait(
+                {stop, *under_way}, timeout=_LOOKS_EVERY_SECONDS, return_when=asyncio.FIRST_COMPLETED
+            )
+            under_way -= done
+        stop.cancel()
+        if under_way:
+            await asyncio.wait(under_way)
+
+    async def _take(self, insurer: Insurer, most: int) -> list[Job]:
+        """Lease up to so many policies; none while the store does not take part."""
+        if most <= 0:
+            return []
+        try:
+            return await asyncio.to_thread(self._claim, insurer, most)
+        except Exception as error:
+            log.error("queue not read", insurer=insurer.segment, error=type(error).__name__, exc_info=True)
+            return []
+
+    def _claim(self, insurer: Insurer, most: int) -> list[Job]:
+        with self._store.reading(Scope.system()) as session:
+            if not sending.anything_due(session, insurer):
+                return []
+        return self._transact(lambda session: sending.claim(session, insurer, most=most, at_once=self._at_once))
+
+    async def _send(self, client: InsurerClient, job: Job) -> None:
+        """Call the insurer, and apply what came of it; if that fails, the lease ends and it is sent again."""
+        try:
+            outcome: Outcome = await client.submit(job.segment, job.policy_id, job.payload, is_live=job.is_live)
+        except InsurerFault as fault:
+            outcome = fault
+        except Exception as error:
+            log.error("policy not sent", insurer=job.segment, error=type(error).__name__, exc_info=True)
+            outcome = None
+        try:
+            await asyncio.to_thread(self._bring_home, job, outcome)
+        except Exception as error:
+            log.error("answer not kept", insurer=job.segment, error=type(error).__name__, exc_info=True)
+
+    def _bring_home(self, job: Job, outcome: Outcome) -> None:
+        if outcome is None:
+            self._set_aside(job, None, DEFECT)
+            return
+        if isinstance(outcome, InsurerFault):
+            fault = outcome
+            log.warning("insurer did not answer", insurer=job.segment, attempts=job.attempt, error=fault.kind)
+            self._transact(lambda session: insurer_answers.fail(session, job, fault))
+            return
+        answer = outcome
+        log.info("insurer answered", insurer=job.segment, attempts=job.attempt)
+        try:
+            self._transact(lambda session: insurer_answers.apply(session, job, answer))
+        except (InvalidInput, StateForbids) as refusal:
+            self._set_aside(job, answer, f"The insurer's answer cannot be followed: {refusal}")
+        except CoverdeskError:
+            raise
+        except Exception:
+            log.error("answer not taken over", insurer=job.segment, attempts=job.attempt, exc_info=True)
+            self._set_aside(job, answer, DEFECT)
+
+    def _set_aside(self, job: Job, answer: InsurerAnswer | None, why: str) -> None:
+        self._transact(lambda session: insurer_answers.set_aside(session, job, answer, why))
+
+    def _transact(self, work: Callable[[ScopedSession], T]) -> T:
+        return self._store.transact(Scope.system(), work)

@@ -1,0 +1,37 @@
+"""One entry of the audit log: who did what to what, before and after, and how it is sealed."""
+
+import streamlit as st
+
+from core import ids
+from core.errors import InvalidInput, NotFound
+from core.services import audit_search
+from core.services.audit_search import Entry
+from core.store.engine import reading
+from core.ui import audit_view, frame, tables, words
+
+
+def found() -> Entry | None:
+    try:
+        with reading(frame.scope()) as session:
+            return audit_search.one(session, ids.parse(st.query_params.get("id", "")))
+    except InvalidInput:
+        st.error("The address names no entry: its id has to be a UUID.", icon=":material/link_off:")
+    except NotFound as error:
+        st.error(f"{error}.", icon=":material/search_off:")
+    return None
+
+
+frame.require("admin")
+tables.back_link("entries", "admin/audit_log.py", "Back to the audit log")
+entry = found()
+if entry is None:
+    st.stop()
+frame.page_header(
+    words.plain(words.title(entry.action)), f"One entry of the audit log, {words.moment(entry.created_at)}."
+)
+audit_view.ways(entry)
+audit_view.head(entry)
+st.subheader("Before and after", anchor=False)
+audit_view.sides(entry)
+st.subheader("Seal", anchor=False)
+audit_view.seal_of(entry)

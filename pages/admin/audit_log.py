@@ -1,0 +1,81 @@
+"""Audit log: who did what to what and when, searched over every entry that there is."""
+
+import streamlit as st
+
+from core import clock
+from core.errors import InvalidInput
+from core.services import audit_search
+from core.services.audit_search import Found, Terms
+from core.services.audit_selection import NAMES, AuditSelection
+from core.services.windows import EARLIEST
+from core.store.engine import reading
+from core.ui import address, export_panel, frame, tables, words
+from core.ui.audit_grid import ENTRIES
+
+LONGEST = 100
+
+
+def asked() -> AuditSelection:
+    try:
+        return AuditSelection.read(address.values(*NAMES))
+    except InvalidInput as error:
+        address.way_back(error.faults)
+
+
+def filters(wanted: AuditSelection, known: Terms) -> None:
+    with st.grid(4, min_column_width=190, gap="xsmall", vertical_alignment="bottom"):
+        address.search_box("q", "Find", text=wanted.q, placeholder="Any text of an entry", longest=LONGEST)
+        actors = {**known.actors, **{who: who for who in wanted.who if who not in known.actors}}
+        address.choices("who", "Who", actors, chosen=wanted.who, anything="Everybody")
+        actions = {action: words.title(action) for action in (*known.actions, *wanted.action)}
+        address.choices("action", "What", actions, chosen=wanted.action, anything="Every action")
+        kinds = {kind: words.title(kind) for kind in (*known.kinds, wanted.kind) if kind}
+        address.choice("kind", "Kind of record", kinds, chosen=wanted.kind or None)
+        address.search_box("id", "Its id", text=wanted.id, placeholder="As the table shows it", longest=LONGEST)
+        day("from", "From", wanted.first)
+        day("to", "To (included)", wanted.last)
+        address.reset_button(shown=wanted != AuditSelection())
+
+
+def day(name: str, label: str, value: object) -> None:
+    key = f"audit.{name}"
+    st.session_state[key] = value
+    st.date_input(
+        label,
+        value=None,
+        key=key,
+        min_value=EARLIEST,
+        max_value=clock.today(),
+        format="DD/MM/YYYY",
+        on_change=lambda: address.change({name: [str(st.session_state[key])] if st.session_state[key] else []}),
+    )
+
+
+def counted(found: Found) -> str:
+    if found.more:
+        return (
+            f"**More than {words.count(found.total)}** entries: the newest are shown, narrow the selection for others"
+        )
+    deepest = found.deepest and f" · looked for in the newest {words.count(found.deepest)} entries of this selection"
+    return ENTRIES.counted(found.total) + (deepest or "")
+
+
+frame.require("admin")
+tables.follow(ENTRIES)
+frame.page_header("Audit log", "Who changed or took out what, and when; entries are added and never changed.")
+with reading(frame.scope()) as session:
+    known = audit_search.terms(session)
+wanted = asked()
+filters(wanted, known)
+with st.skeleton(height=300), reading(frame.scope()) as session:
+    found = audit_search.page(session, wanted, ENTRIES.paging(address.page()), known)
+if not found.total:
+    st.info("No entry matches this selection.", icon=":material/filter_alt_off:")
+    st.button("Show all entries", type="primary", on_click=address.reset)
+    st.stop()
+number = tables.page_of(ENTRIES, found.total)
+if number is None:
+    st.stop()
+export_panel.offer("audit", wanted.address(), rows=found.total, beside=lambda: tables.choices(ENTRIES))
+st.markdown(counted(found))
+tables.draw(ENTRIES, found.rows, number=number, total=found.total)

@@ -1,0 +1,66 @@
+"""One distributor: what it sells, which products are switched off for it, and whether it is let in."""
+
+import streamlit as st
+
+from core.services import distributor_list
+from core.services.distributor_list import DistributorDetail
+from core.ui import decisions, facts, frame, partner_actions, partner_pages, tables, words
+
+
+def buttons(of: DistributorDetail) -> None:
+    row = of.row
+    with st.container(horizontal=True, gap="xsmall", width="content", vertical_alignment="center"):
+        st.button("Change", icon=":material/edit:", on_click=lambda: decisions.open_(partner_actions.changing(row)))
+        st.button(
+            "Switch off" if row.active else "Switch on",
+            icon=f":material/{'toggle_off' if row.active else 'toggle_on'}:",
+            on_click=lambda: decisions.open_(partner_actions.switching(row)),
+        )
+        partner_pages.log_link("distributor", row.id)
+
+
+def withheld(of: DistributorDetail) -> None:
+    st.subheader("Products switched off for it", anchor=False)
+    if not of.withheld:
+        st.caption("None: it can sell every product that is on sale. A product is switched off on its own screen.")
+    for product_id, name in of.withheld:
+        st.page_link(
+            "admin/product.py",
+            label=words.plain(name),
+            icon=":material/inventory_2:",
+            query_params={"id": str(product_id), **frame.mode_query()},
+        )
+
+
+frame.require("admin")
+tables.back_link("distributors", "admin/partners.py", "All distributors")
+found = partner_pages.asked("distributor", distributor_list.one)
+if found is None:
+    st.stop()
+row = found.row
+with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+    with st.container(width="content"):
+        frame.page_header(
+            f"{words.plain(row.name)} {words.badge('Active' if row.active else 'Off')}",
+            "A distributor: it sells through the API, or the desk sells for it.",
+        )
+    buttons(found)
+decisions.run("admin")
+with st.grid(2, min_column_width=320, gap="small"):
+    with st.container(border=True, height="stretch"):
+        facts.line("E-mail", row.email or "–")
+        facts.line("Since", words.day(row.created_at))
+        facts.line("Open keys of this mode", words.count(row.keys))
+        st.page_link("admin/keys.py", label="API keys", icon=":material/key:", query_params=frame.mode_query())
+    with st.container(border=True, height="stretch"):
+        facts.line("Premium of 12 months", words.naira(row.premium_minor))
+        facts.line("Policies", words.count(row.policies))
+        facts.line("Customers", words.count(row.customers))
+        st.page_link(
+            "sales/purchases.py",
+            label="Its purchases",
+            icon=":material/receipt_long:",
+            query_params={"distributor": str(row.id), **frame.mode_query()},
+        )
+withheld(found)
+st.caption(f"Distributor {row.id}")

@@ -1,0 +1,77 @@
+"""One insurer: how people and we reach it, what waits for it, and what is sold of it."""
+
+import streamlit as st
+
+from core.services import insurer_list
+from core.services.insurer_list import InsurerRow
+from core.ui import decisions, facts, frame, partner_actions, partner_pages, tables, words
+
+CONTACT = {
+    "Contact": lambda row: f"{row.first_name} {row.last_name}",
+    "E-mail": lambda row: row.email,
+    "Phone": lambda row: row.phone_number,
+    "Office": lambda row: row.business_email or "–",
+    "Claims": lambda row: row.claim_email or "–",
+    "Support": lambda row: row.support_email or "–",
+}
+
+
+def connection(of: InsurerRow) -> None:
+    health = of.health
+    with st.container(border=True, height="stretch"):
+        st.markdown(f"**Connection** {words.badge(health.health)}")
+        facts.line("Policies go to", of.connection)
+        facts.line("Queued", words.count(health.queued))
+        facts.line("Set aside", words.count(health.dead))
+        facts.line("Oldest waits since", words.moment(health.oldest_at))
+        facts.line("Last answer", words.moment(health.last_success_at))
+        if health.last_error:
+            st.caption(words.plain(health.last_error))
+        st.page_link(
+            "policies/awaiting.py",
+            label="What waits for insurers",
+            icon=":material/hourglass_top:",
+            query_params=frame.mode_query(),
+        )
+
+
+def business(of: InsurerRow) -> None:
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Business**")
+        facts.line("Segment of the path", of.segment)
+        facts.line("Class", of.business_type or "–")
+        facts.line("Products", words.count(of.products))
+        facts.line("Policies", words.count(of.policies))
+        facts.line("Premium of 12 months", words.naira(of.premium_minor))
+        st.page_link(
+            "admin/products.py",
+            label="Its products",
+            icon=":material/inventory_2:",
+            query_params={"provider": str(of.id), **frame.mode_query()},
+        )
+
+
+frame.require("admin")
+tables.back_link("insurers", "admin/partners.py", "All insurers")
+insurer = partner_pages.asked("insurer", insurer_list.one)
+if insurer is None:
+    st.stop()
+with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+    with st.container(width="content"):
+        frame.page_header(words.plain(insurer.name), "An insurer: it carries the risk of what is sold here.")
+    with st.container(horizontal=True, gap="xsmall", width="content", vertical_alignment="center"):
+        st.button(
+            "Change",
+            icon=":material/edit:",
+            on_click=lambda: decisions.open_(partner_actions.changing_insurer(insurer)),
+        )
+        partner_pages.log_link("insurer", insurer.id)
+decisions.run("admin")
+with st.grid(3, min_column_width=300, gap="small"):
+    connection(insurer)
+    business(insurer)
+    with st.container(border=True, height="stretch"):
+        st.markdown("**People**")
+        for label, of in CONTACT.items():
+            facts.line(label, of(insurer))
+st.caption(f"Insurer {insurer.id}")

@@ -1,0 +1,59 @@
+"""One API key: whose it is, what it reaches, when it was used, and the way to revoke it."""
+
+import streamlit as st
+
+from core import ids
+from core.errors import InvalidInput, NotFound
+from core.services import key_office
+from core.services.key_office import KeyRow
+from core.store.engine import reading
+from core.store.scope import Scope
+from core.ui import admin_writes, facts, frame, tables, words
+
+
+def found() -> KeyRow | None:
+    """The key of the address; when there is none, say so."""
+    try:
+        with reading(Scope.system()) as session:
+            return key_office.one(session, ids.parse(st.query_params.get("id", "")))
+    except InvalidInput:
+        st.error("The address names no key: its id has to be a UUID.", icon=":material/link_off:")
+    except NotFound as error:
+        st.error(f"{error}.", icon=":material/key_off:")
+    return None
+
+
+def revoking(key: KeyRow) -> None:
+    with st.popover("Revoke", icon=":material/key_off:"):
+        st.markdown(
+            f"Whoever calls with **{words.plain(key.hint)}** is refused within a second. This cannot be undone:"
+            " issue another key before, if the distributor goes on."
+        )
+        click = admin_writes.doing(lambda session, by: key_office.revoke(session, key.id, by=by), "The key is revoked.")
+        st.button("Revoke the key", type="primary", on_click=click)
+
+
+frame.require("admin")
+tables.back_link("keys", "admin/keys.py", "Back to the keys")
+key = found()
+if key is None:
+    st.stop()
+frame.page_header(
+    f"{words.plain(key.name)} {words.badge(key.mode)} {words.badge(key.state)}", words.plain(key.distributor)
+)
+admin_writes.outcome()
+with st.container(border=True, width=520):
+    facts.line("Key", key.hint)
+    facts.line("Issued", words.moment(key.created_at))
+    facts.line("Last used", words.moment(key.last_used_at) if key.last_used_at else "Never")
+    if key.revoked_at:
+        facts.line("Revoked", words.moment(key.revoked_at))
+    else:
+        revoking(key)
+st.caption("The key itself is not kept: only its first and last letters can be shown.")
+st.page_link(
+    "admin/audit_log.py",
+    label="Everything about this key",
+    icon=":material/history:",
+    query_params={"kind": "key", "id": str(key.id), **frame.mode_query()},
+)

@@ -1,0 +1,89 @@
+"""Distributors and insurers: who sells, who insures, how they are connected, and what is sold of each."""
+
+import streamlit as st
+
+from core.errors import InvalidInput
+from core.services import distributor_list, insurer_list
+from core.services.distributor_list import NAMES, DistributorSelection
+from core.store.engine import reading
+from core.ui import address, decisions, frame, partner_actions, tables
+from core.ui.partner_grids import DISTRIBUTORS, INSURERS
+
+VIEWS = {"distributors": "Distributors", "insurers": "Insurers"}
+ON = {"true": "Active", "false": "Off"}
+
+
+def choose() -> str:
+    asked: str = address.one_of("view", VIEWS) or "distributors"
+    st.session_state["view"] = asked
+    st.segmented_control(
+        "Show",
+        list(VIEWS),
+        key="view",
+        required=True,
+        format_func=VIEWS.__getitem__,
+        label_visibility="collapsed",
+        on_change=lambda: st.query_params.from_dict({"view": st.session_state["view"], **frame.mode_query()}),
+    )
+    return asked
+
+
+def asked() -> DistributorSelection:
+    try:
+        return DistributorSelection.read(address.values(*NAMES))
+    except InvalidInput as error:
+        address.way_back(error.faults)
+
+
+def distributors() -> None:
+    wanted = asked()
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        address.search_box("q", "Find", text=wanted.q, placeholder="Name or e-mail", longest=100)
+        on = None if wanted.on is None else str(wanted.on).lower()
+        address.choice("on", "State", ON, chosen=on)
+        address.reset_button(shown=wanted != DistributorSelection())
+        st.button(
+            "Add a distributor",
+            icon=":material/add_business:",
+            type="primary",
+            on_click=lambda: decisions.open_(partner_actions.adding()),
+        )
+    with st.skeleton(height=300), reading(frame.scope()) as session:
+        page = distributor_list.page(session, wanted, DISTRIBUTORS.paging(address.page()))
+    if not page.total_count:
+        nothing(narrowed=wanted != DistributorSelection())
+        return
+    number = tables.page_of(DISTRIBUTORS, page.total_count)
+    if number is not None:
+        heading(DISTRIBUTORS, page.total_count)
+        tables.draw(DISTRIBUTORS, page.rows, number=number, total=page.total_count)
+
+
+def nothing(*, narrowed: bool) -> None:
+    if narrowed:
+        st.info("No distributor matches this selection.", icon=":material/filter_alt_off:")
+        st.button("Show all distributors", type="primary", on_click=address.reset)
+    else:
+        st.info("There is no distributor yet. Add the first one above, then issue its key under API keys.")
+
+
+def insurers() -> None:
+    with st.skeleton(height=300), reading(frame.scope()) as session:
+        rows = insurer_list.all_of_them(session)
+    heading(INSURERS, len(rows))
+    tables.draw(INSURERS, rows, number=1, total=len(rows))
+    st.caption("An insurer without a connection is served under delegated authority: issued here, told by bordereau.")
+
+
+def heading(table: tables.Table[object], total: int) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.markdown(table.counted(total), width="content")
+        tables.choices(table)
+
+
+frame.require("admin")
+tables.follow(DISTRIBUTORS)
+tables.follow(INSURERS)
+frame.page_header("Distributors and insurers", "Who sells, who insures, and how each of them does.")
+decisions.run("admin")
+{"distributors": distributors, "insurers": insurers}[choose()]()

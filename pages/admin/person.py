@@ -1,0 +1,83 @@
+"""One person of the desk: name, roles and limit, whether they can sign in, their sessions, and what was done before."""
+
+import streamlit as st
+
+from core import ids
+from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
+from core.services import staff_changes, staff_list, staff_sessions
+from core.services.staff_list import StaffRow
+from core.store.engine import reading
+from core.store.scope import Scope
+from core.ui import admin_writes, facts, frame, staff_cards, staff_form, tables, words
+
+LIST, LOG = "admin/staff.py", "admin/audit_log.py"
+
+
+def found() -> StaffRow | None:
+    """The person of the address; when there is none, say so."""
+    try:
+        with reading(Scope.system()) as session:
+            return staff_list.one(session, ids.parse(st.query_params.get("id", "")))
+    except InvalidInput:
+        st.error("The address names nobody: its id has to be a UUID.", icon=":material/link_off:")
+    except NotFound as error:
+        st.error(f"{error}.", icon=":material/person_off:")
+    return None
+
+
+def duties(person: StaffRow) -> None:
+    """Name, roles and limit; what was typed stays when it is refused."""
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Duties**")
+        shown = staff_form.shown(person)
+        with st.form("duties", border=False):
+            asked = staff_form.ask(shown.person, key=f"duties {shown.draft}")
+            sent = st.form_submit_button("Save", type="primary")
+        if sent:
+            save(person, shown, asked)
+
+
+def save(person: StaffRow, shown: staff_form.Shown, asked: staff_form.Asked) -> None:
+    try:
+        admin_writes.write(
+            lambda session, by: staff_changes.change(session, person.id, asked.said, seen_at=shown.seen_at, by=by)
+        )
+    except InvalidInput as error:
+        asked.blame(error.faults)
+    except StaleVersion:
+        shown.seen_at = person.updated_at
+        st.warning(
+            f"Somebody else changed this account meanwhile: it is now {words.plain(person.name)},"
+            f" {', '.join(person.roles)}, claim limit {words.naira(person.claim_limit_minor)}. Nothing of yours was"
+            " written. Save again to write what you typed.",
+            icon=":material/sync_problem:",
+        )
+    except StateForbids as error:
+        st.error(f"{error}.", icon=":material/block:")
+    else:
+        staff_form.forget()
+        st.toast("Saved. It holds from the person's next click.", icon=":material/check_circle:")
+        st.rerun()
+
+
+by = frame.require("admin")
+tables.back_link("staff", LIST, "Back to the staff")
+person = found()
+if person is None:
+    st.stop()
+frame.page_header(f"{words.plain(person.name)} {words.badge(person.state)}", words.plain(person.email))
+staff_cards.outcome()
+with st.grid(2, min_column_width=340, gap="small"):
+    duties(person)
+    staff_cards.access(person, by)
+with reading(Scope.system()) as session:
+    opened = staff_sessions.latest(session, person.id)
+    events = staff_list.history(session, person.id)
+staff_cards.sessions(person, opened)
+with st.expander("What was done to this account", icon=":material/history:"):
+    facts.log(events)
+with st.container(horizontal=True):
+    log = {"label": "Everything about this account", "icon": ":material/history:"}
+    st.page_link(LOG, **log, query_params={"kind": "staff", "id": str(person.id), **frame.mode_query()})
+    did = {"label": "Everything this person did", "icon": ":material/manage_search:"}
+    st.page_link(LOG, **did, query_params={"who": f"staff {person.email}", **frame.mode_query()})

@@ -1,0 +1,45 @@
+"""One product: what it charges now, before and later, who may sell it, what customers read, and what changed."""
+
+import streamlit as st
+
+from core.services import audit
+from core.services.product_detail import ProductDetail
+from core.services.sale_detail import Event
+from core.store.engine import reading
+from core.ui import decisions, facts, frame, product_cards, product_page, product_texts, tables, words
+
+
+def history(product: ProductDetail) -> None:
+    with reading(frame.scope()) as session:
+        entries = audit.history(session, audit.subject_of("product", product.id))
+        events = [Event(at=e.created_at, actor=e.actor, action=e.action, facts={}) for e in reversed(entries)]
+    facts.log(events)
+    st.caption("Before and after of each change are in the audit log.")
+
+
+person = frame.require("admin")
+tables.back_link("products", "admin/products.py", "All products")
+product = product_page.asked()
+if product is None:
+    st.stop()
+with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+    with st.container(width="content"):
+        frame.page_header(
+            f"{words.plain(product.name)} {words.badge('On sale' if product.active else 'Off')}",
+            f"{words.plain(product.category)} of {words.plain(product.insurer)}",
+        )
+    product_cards.buttons(product, person)
+decisions.run("admin")
+with st.grid(2, min_column_width=320, gap="small"):
+    product_cards.product(product)
+    product_cards.charged(product)
+rates, sellers, texts, changes = st.tabs(["Rates over time", "Who sells it", "Texts", "History"])
+with rates:
+    product_cards.time_line(product, person)
+with sellers:
+    product_cards.sellers(product, person)
+with texts:
+    product_texts.draw(product)
+with changes:
+    history(product)
+st.caption(f"Product {product.id} · version {product.version}")

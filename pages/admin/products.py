@@ -1,0 +1,58 @@
+"""Products: what is sold and at which rates, what is off, and what changes when."""
+
+import streamlit as st
+
+from core.errors import InvalidInput
+from core.services import product_list
+from core.services.product_list import NAMES, ProductSelection
+from core.store.engine import reading
+from core.ui import address, frame, tables
+from core.ui.product_grid import PRODUCTS
+
+ON = {"true": "On sale", "false": "Off"}
+
+
+def asked() -> ProductSelection:
+    try:
+        return ProductSelection.read(address.values(*NAMES))
+    except InvalidInput as error:
+        address.way_back(error.faults)
+
+
+def filters(wanted: ProductSelection) -> None:
+    with st.grid(4, min_column_width=180, gap="xsmall", vertical_alignment="bottom"):
+        address.search_box("q", "Find", text=wanted.q, placeholder="Name, insurer or endpoint", longest=100)
+        for name, label, known in (("provider", "Insurer", insurers), ("category", "Category", categories)):
+            address.choices(
+                name,
+                label,
+                {str(key): value for key, value in known.items()},
+                chosen=[str(key) for key in getattr(wanted, name)],
+                anything="All",
+            )
+        on = None if wanted.on is None else str(wanted.on).lower()
+        address.choice("on", "Sold", ON, chosen=on)
+    address.reset_button(shown=wanted != ProductSelection())
+
+
+frame.require("admin")
+tables.follow(PRODUCTS)
+frame.page_header("Products", "What is sold and at which prices, rates and commissions; open one to change it.")
+with reading(frame.scope()) as session:
+    insurers, categories = product_list.known(session)
+wanted = asked()
+filters(wanted)
+with st.skeleton(height=300), reading(frame.scope()) as session:
+    page = product_list.page(session, wanted, PRODUCTS.paging(address.page()))
+if not page.total_count:
+    st.info("No product matches this selection.", icon=":material/filter_alt_off:")
+    st.button("Show all products", type="primary", on_click=address.reset)
+    st.stop()
+number = tables.page_of(PRODUCTS, page.total_count)
+if number is None:
+    st.stop()
+with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+    st.markdown(PRODUCTS.counted(page.total_count), width="content")
+    tables.choices(PRODUCTS)
+tables.draw(PRODUCTS, page.rows, number=number, total=page.total_count)
+st.caption("Commissions are the platform's and the distributor's part of the premium; the rest is the insurer's.")

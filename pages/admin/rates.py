@@ -1,0 +1,140 @@
+"""Other prices, rates and commissions for a product, from an instant on: typed, compared, confirmed once."""
+
+from collections.abc import Mapping
+from datetime import datetime, time, timedelta
+from typing import Any
+
+import streamlit as st
+
+from core import clock
+from core.covers.tariff import Tariff
+from core.covers.tariff_reading import typed_tariff
+from core.errors import CoverdeskError, InvalidInput, StaleVersion
+from core.services import product_changes
+from core.services.product_detail import ProductDetail, RatesFrom
+from core.store.engine import store
+from core.store.scope import Scope, ScopedSession
+from core.ui import decisions, frame, product_form, product_page, product_preview, product_words, words
+
+AT_ONCE, FROM_A_DAY = "At once", "From a day on"
+KEY = product_page.FORM
+
+
+def when() -> datetime | None:
+    """The instant that is asked for; none means at once."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        how = st.segmented_control(
+            "The new figures hold", [FROM_A_DAY, AT_ONCE], default=FROM_A_DAY, required=True, key=f"{KEY}.how"
+        )
+        if how == AT_ONCE:
+            return None
+        day = st.date_input(
+            "From",
+            clock.add_days(clock.today(), 1),
+            min_value=clock.today(),
+            max_value=clock.add_months(clock.today(), 59),
+            format="DD/MM/YYYY",
+            key=f"{KEY}.day",
+            required=True,
+            width=160,
+        )
+        hour = st.time_input("Time in Lagos", time(), key=f"{KEY}.time", required=True, width=140)
+    return clock.lagos_midnight(day) + timedelta(hours=hour.hour, minutes=hour.minute)
+
+
+def judged(
+    product: ProductDetail, start: RatesFrom, typed: Mapping[str, Any], slots: Mapping[str, Any]
+) -> Tariff | None:
+    """The tariff that was typed; what is wrong stands beside its figure, also what the last try was refused for."""
+    kept = st.session_state.get(f"{KEY}.faults", ())
+    changeable = product.changeable(start)
+    try:
+        tariff = typed_tariff(changeable, typed)
+    except InvalidInput as error:
+        product_form.complain([*error.faults, *kept], changeable.figures, slots)
+        return None
+    product_form.complain(kept, changeable.figures, slots)
+    return tariff
+
+
+def signed(product: ProductDetail, start: RatesFrom) -> str:
+    time_too = ("day", "time") if st.session_state[f"{KEY}.how"] == FROM_A_DAY else ()
+    return product_form.signature(KEY, product.changeable(start).figures, "how", *time_too)
+
+
+def confirm(
+    product: ProductDetail, start: RatesFrom, typed: Mapping[str, Any], at: datetime | None, shown: str
+) -> None:
+    """Plan it, once: a second press finds the form closed. Nobody confirms figures that were not compared yet."""
+    seen = st.session_state.get(f"{KEY}.seen")
+    if seen is None:
+        return
+    if signed(product, start) != shown:
+        st.session_state[f"{KEY}.refusal"] = "You changed a figure as you confirmed: compare once more, and confirm."
+        return
+    by = frame.require("admin")
+
+    def work(session: ScopedSession) -> object:
+        return product_changes.plan(session, product.id, typed, start=start.id, effective_at=at, seen=seen, by=by)
+
+    st.session_state[f"{KEY}.faults"], st.session_state[f"{KEY}.refusal"] = (), None
+    try:
+        store().transact(Scope.system(), work)
+    except InvalidInput as error:
+        st.session_state[f"{KEY}.faults"] = error.faults
+    except StaleVersion:
+        st.session_state[f"{KEY}.refusal"] = (
+            "Somebody else changed this product while you had it open. Nothing of yours was written, and all that you"
+            " typed is still here: compare it with the rates of now, and confirm again."
+        )
+        st.session_state[f"{KEY}.seen"] = product_page.now(product.id).version
+    except CoverdeskError as error:
+        st.session_state[f"{KEY}.refusal"] = str(error)
+    else:
+        del st.session_state[f"{KEY}.seen"]
+        held = "at once" if at is None else f"from {words.moment(at)} on"
+        decisions.say(f"The new rates of {product.name} hold {held}.")
+        st.session_state[product_page.DONE] = product.id
+
+
+frame.require("admin")
+product = product_page.asked()
+if product is None:
+    st.stop()
+if st.session_state.get(product_page.DONE) == product.id:
+    st.switch_page("admin/product.py", query_params=product_page.query(product))
+product_page.way_back(product)
+frame.page_header(
+    f"Change the rates of {words.plain(product.name)}",
+    "Type the new figures, say from when they hold, compare what a sale costs, and confirm once.",
+)
+if st.session_state.get(f"{KEY}.of") != product.id:
+    product_form.forget(KEY)
+    st.session_state[f"{KEY}.of"], st.session_state[f"{KEY}.start"] = product.id, product.latest.id
+    st.session_state[f"{KEY}.seen"] = product.version
+start = next(version for version in product.versions if version.id == st.session_state[f"{KEY}.start"])
+product_page.say_start(product, start)
+at = when()
+figures = product.changeable(start).figures
+typed, slots = product_form.ask(KEY, figures)
+slots["effective_at"] = st.container()
+product_page.say_untouched(product.changeable(start).untouched)
+tariff = judged(product, start, typed, slots)
+before = product.charged_at(at or clock.now())
+if tariff is None:
+    st.info("Put right what is marked above to see what a sale would cost.", icon=":material/edit:")
+    st.stop()
+changes = product_words.differences(product.changeable(before), product.changeable(before).on(tariff))
+product_page.say_changes(changes)
+named = ("Until then" if at else "Now", before.tariff), (f"From {words.moment(at)}" if at else "From now on", tariff)
+product_preview.draw(f"{KEY}.sale", product.cover, *named)
+if refusal := st.session_state.get(f"{KEY}.refusal"):
+    st.error(words.plain(refusal), icon=":material/error:")
+st.button(
+    f"Confirm: new rates {'at once' if at is None else f'from {words.moment(at)}'}",
+    type="primary",
+    key=f"{KEY}.confirm",
+    disabled=not changes,
+    on_click=confirm,
+    args=(product, start, typed, at, signed(product, start)),
+)

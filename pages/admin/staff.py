@@ -1,0 +1,60 @@
+"""Staff: everybody who signs in, with roles, limits and sessions, and the way to add somebody."""
+
+import streamlit as st
+
+from core import ids
+from core.errors import InvalidInput
+from core.services import invitations, staff_changes, staff_list
+from core.services.staff import Person
+from core.settings import settings
+from core.store.engine import reading
+from core.store.scope import Scope, ScopedSession
+from core.ui import admin_writes, frame, staff_cards, staff_form, staff_table, tables
+from core.ui.staff_table import STAFF
+
+DRAFT = "staff.new"
+
+
+def add() -> None:
+    """The form for somebody new; its draft makes one account however often it is sent."""
+    token = st.session_state.setdefault(DRAFT, ids.new())
+    with st.expander("Add a person", icon=":material/person_add:"), st.form("add", border=False):
+        asked = staff_form.ask(None, key="add")
+        sent = st.form_submit_button("Add", type="primary", icon=":material/person_add:")
+    if not sent:
+        return
+
+    def work(session: ScopedSession, by: Person) -> str | None:
+        staff_changes.add(session, token, asked.said, by=by)
+        return invitations.password_link(session, token, by=by) if settings().passwords else None
+
+    try:
+        link = admin_writes.write(work)
+    except InvalidInput as error:
+        asked.blame(error.faults)
+        return
+    st.session_state.pop(DRAFT)
+    if link:
+        staff_cards.keep_link(link)
+    st.switch_page("admin/person.py", query_params={"id": str(token), **frame.mode_query()})
+
+
+frame.require("admin")
+tables.follow(STAFF)
+frame.page_header("Staff", "Everybody who signs in, what they may do, and whether they are here now.")
+add()
+wanted = staff_table.asked()
+staff_table.filters(wanted)
+with reading(Scope.system()) as session:
+    found = staff_list.page(session, wanted, STAFF.paging(1))
+number = tables.page_of(STAFF, found.total_count)
+if number is None:
+    st.stop()
+if number > 1:
+    with reading(Scope.system()) as session:
+        found = staff_list.page(session, wanted, STAFF.paging(number))
+st.markdown(STAFF.counted(found.total_count))
+if not found.rows:
+    st.info("Nobody matches this. Take a filter away, or add the person above.", icon=":material/person_search:")
+    st.stop()
+tables.draw(STAFF, found.rows, number=number, total=found.total_count)

@@ -1,0 +1,40 @@
+"""System: is everything healthy, what runs here with which settings, and does every rule hold in the store."""
+
+import streamlit as st
+
+from core import clock
+from core.errors import StoreUnavailable
+from core.services import readiness, system
+from core.settings import settings
+from core.store.engine import reading
+from core.store.scope import Scope
+from core.ui import frame, system_cards, words
+
+
+@st.cache_data(ttl="15s", max_entries=4, show_spinner=False)
+def looked(_of_store: str) -> tuple[object, system.SystemFacts, str | None]:
+    """The state of the installation, its readiness, and when that was; not looked at again for a few seconds."""
+    with reading(Scope.system()) as session:
+        found = system.look(session)
+    try:
+        fault = readiness.fault()
+    except (StoreUnavailable, OSError):
+        fault = "the store takes no writes"
+    return clock.now(), found, fault
+
+
+frame.require("admin")
+frame.page_header("System", "Whether everything is healthy, what runs here, and whether every rule holds in the store.")
+at, found, fault = looked(settings().database_url)
+with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+    with st.container(width="content"):
+        system_cards.glance(found, fault)
+    st.button("Look again", icon=":material/refresh:", type="tertiary", on_click=looked.clear)
+st.caption(f"As of {words.moment(at)}. Live and test records together.")
+with st.grid(2, min_column_width=340, gap="small"):
+    system_cards.database(found.store)
+    system_cards.files(found.files)
+    system_cards.queue(found.queue)
+    system_cards.release(found)
+system_cards.check()
+system_cards.settings_in_force(system.in_force())

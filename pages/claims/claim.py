@@ -1,0 +1,92 @@
+"""Review of one claim: is it complete, is it covered, what did others do before, and what may be done now."""
+
+import streamlit as st
+
+from core import ids
+from core.errors import InvalidInput, NotFound
+from core.services import claim_officers
+from core.services.claim_officers import Officer
+from core.services.claim_review import ClaimReview
+from core.store.engine import reading
+from core.ui import (
+    claim_actions,
+    claim_attempts,
+    claim_cards,
+    claim_decision,
+    claim_tabs,
+    claim_viewer,
+    frame,
+    tables,
+    words,
+)
+
+
+def found() -> ClaimReview | None:
+    """The claim of the address, which is opened by that; when there is none, say so."""
+    try:
+        claim_id = ids.parse(st.query_params.get("id", ""))
+        return claim_actions.opened(claim_id, person=person, is_live=frame.mode())
+    except InvalidInput:
+        st.error("The address names no claim: its id has to be a UUID.", icon=":material/link_off:")
+    except NotFound as error:
+        st.error(f"{error} in this mode. Look at the other one with the switch.", icon=":material/search_off:")
+    return None
+
+
+def notices(review: ClaimReview, officers: list[Officer]) -> None:
+    """What was just done, what others changed meanwhile, and what the claimant owes.
+
+    They come and go in a place of their own, so that what is below stays as it is, with the document on it.
+    """
+    with st.container():
+        if done := claim_attempts.said(review.id):
+            st.success(words.plain(done), icon=":material/check_circle:")
+        claim_cards.changed(review, officers)
+        claim_cards.waiting(review)
+
+
+def details(review: ClaimReview, officers: list[Officer]) -> None:
+    papers, told, money, line, talk, kin, history = st.tabs(
+        [
+            "Documents",
+            "Facts",
+            "Amounts",
+            "Time line",
+            f"Comments ({len(review.talk)})",
+            f"Other claims ({len(review.kin)})",
+            "History",
+        ]
+    )
+    with papers:
+        claim_viewer.draw(review)
+    with told, st.grid(2, min_column_width=320, gap="small"):
+        claim_cards.submitted(review, person)
+        claim_cards.people(review, person)
+    with money:
+        claim_tabs.amounts(review)
+    with line:
+        claim_tabs.time_line(review)
+    with talk:
+        claim_tabs.conversation(review)
+    with kin:
+        none = "No other claim is on this policy, of this customer, or to this account."
+        claim_tabs.others(review.kin, linked=True, empty=none)
+    with history:
+        claim_tabs.log(review, officers)
+
+
+person = frame.require("claims", "supervisor")
+tables.back_link("claims", "claims/queue.py", "Back to the queue")
+review = found()
+if review is None:
+    st.stop()
+with reading(frame.scope()) as session:
+    officers = claim_officers.active(session)
+claim_cards.header(review)
+notices(review, officers)
+claim_cards.figures(review, officers, person)
+with st.grid(2, min_column_width=360, gap="small"):
+    claim_cards.covered(review, person)
+    claim_decision.draw(review, person)
+details(review, officers)
+st.caption(f"Claim {review.id} · policy {review.policy_id} · customer {review.customer_id} · version {review.version}")

@@ -1,0 +1,88 @@
+"""Lodge a claim for a caller: find the credit life policy by its number, fill in the form, lodge it once."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.services import claimable
+from core.services.claimable import ClaimablePolicy
+from core.store.engine import reading
+from core.ui import claim_lodging, facts, frame, words
+from core.ui.selling import Counter
+
+SEARCH = "policies/search.py"
+
+
+def found() -> ClaimablePolicy | None:
+    """The policy whose number was typed; when several insurers use it, the one that was chosen."""
+    number = st.text_input(
+        "Policy number",
+        key="policy",
+        bind="query-params",
+        icon=":material/search:",
+        placeholder="as it stands on the certificate",
+        autocomplete="off",
+    )
+    with reading(frame.scope()) as session:
+        policies = claimable.numbered(session, number)
+    if not number.strip():
+        st.info("Type the number of the caller's credit life policy to begin.", icon=":material/badge:")
+        search()
+    elif not policies:
+        st.warning(
+            f"There is no credit life policy “{words.plain(number[:60])}” in this mode.", icon=":material/search_off:"
+        )
+        search()
+    return chosen(policies) if policies else None
+
+
+def search() -> None:
+    if person.may("operations", "claims"):
+        st.page_link(
+            SEARCH,
+            label="Find the policy by name, e-mail or phone",
+            icon=":material/person_search:",
+            query_params=frame.mode_query(),
+        )
+
+
+def chosen(policies: Sequence[ClaimablePolicy]) -> ClaimablePolicy:
+    if len(policies) == 1:
+        return policies[0]
+    by_id = {policy.id: policy for policy in policies}
+    kept = st.radio(
+        "Several insurers use this number",
+        list(by_id),
+        format_func=lambda id_: f"{by_id[id_].provider}: {by_id[id_].holder}, through {by_id[id_].distributor}",
+    )
+    return by_id[kept]
+
+
+def about(policy: ClaimablePolicy) -> None:
+    with st.container(border=True, gap="xsmall"):
+        st.markdown(f"**{words.plain(policy.number)}** {words.badge(policy.stage)}")
+        with st.grid(2, min_column_width=300, gap="small"):
+            with st.container(gap="xxsmall"):
+                facts.line("Holder", policy.holder)
+                facts.line("E-mail", policy.email)
+                facts.line("Distributor", policy.distributor)
+            with st.container(gap="xxsmall"):
+                facts.line("Insurer", policy.provider)
+                facts.line("Cover", f"{words.day(policy.first_on)} to {words.day(policy.last_on)}")
+                facts.line("Insured loan", words.naira_of(policy.loan_amount))
+        st.caption(f"Benefits: {words.plain(', '.join(map(words.title, policy.benefits)) or 'none')}")
+
+
+person = frame.require("claims", "supervisor")
+frame.page_header(
+    "Lodge a claim", "Take a credit life claim in for a caller, by the same rules as the API. Nothing is turned away."
+)
+if done := claim_lodging.receipt():
+    claim_lodging.show_receipt(done)
+    st.stop()
+policy = found()
+if policy is None:
+    st.stop()
+about(policy)
+st.caption("The loan is filled in as it was insured: type over it what the caller says otherwise.")
+claim_lodging.ask(policy, Counter(distributor_id=policy.distributor_id, is_live=frame.mode(), person=person))

@@ -1,0 +1,48 @@
+"""Performance: how fast claims are settled, how old the open ones are, and why and by whom they are decided."""
+
+import streamlit as st
+
+from core import clock
+from core.services import claim_breakdowns, claim_figures
+from core.services.choices import choices
+from core.store.engine import reading
+from core.ui import claim_board, frame, periods, sales_filters
+
+DEFAULT = "6m"
+PERIODS = [name for name in periods.NAMES if name != periods.ALL]
+
+person = frame.require("claims", "supervisor")
+claim_board.follow()
+frame.page_header(
+    "Performance", "How fast claims are settled, how old the open ones are, and why and by whom they are decided."
+)
+with reading(frame.scope()) as session:
+    asked = sales_filters.read(choices(session), default=DEFAULT, offer=PERIODS)
+window = asked.window or periods.window_of(DEFAULT, clock.today())
+sales_filters.draw_period(asked, offer=PERIODS, default=DEFAULT)
+with st.skeleton(height=600), reading(frame.scope()) as session:
+    summary = claim_figures.summary(session, window)
+    aged = claim_breakdowns.ageing(session)
+    reasons = claim_breakdowns.reasons(session, window)
+    types = claim_breakdowns.by_type(session, window)
+    officers = claim_breakdowns.officers(session, summary.decisions)
+st.caption(
+    f":material/calendar_month: **{periods.in_words(window)}**, compared with {periods.in_words(window.previous)}."
+    " Days are those of Lagos."
+)
+claim_board.draw_tiles(summary)
+if not (summary.current.lodged or summary.current.decided or officers):
+    st.info(
+        "No claim was lodged or decided in this period, and none is open. Choose a longer one above, lodge a claim on a"
+        " caller's behalf, or look at the other mode with the switch in the menu.",
+        icon=":material/inbox:",
+    )
+    st.page_link("claims/lodge.py", label="Lodge a claim", icon=":material/note_add:")
+    st.stop()
+claim_board.draw_over_time(summary)
+with st.grid(2, min_column_width=380, gap="small"):
+    claim_board.draw_turnaround(claim_breakdowns.turnaround(summary.decisions))
+    claim_board.draw_ageing(aged)
+    claim_board.draw_reasons(reasons, window)
+    claim_board.draw_types(types)
+claim_board.draw_officers(officers)

@@ -1,0 +1,91 @@
+"""The queue: which claims wait for whom, the most urgent first, and who takes which."""
+
+import streamlit as st
+
+from core.services import claim_officers, claim_queue
+from core.services.choices import choices
+from core.services.claim_queue import QueueTotal
+from core.store.engine import reading
+from core.ui import address, claim_filters, claim_handing, claim_views, export_panel, frame, tables, words
+from core.ui.claim_filters import Asked
+from core.ui.claim_grid import CLAIMS
+
+IDLE = "Nothing is waiting for you, and every open claim has somebody who works on it."
+NOTHING = {
+    "mine": "Nothing is waiting for you – take the next one.",
+    "unassigned": "Every open claim has somebody who works on it.",
+    "near": "No claim is overdue, and none has 7 days or less left.",
+    "waiting": "Nothing waits for a claimant: every open claim is the desk's turn.",
+    "open": "No claim is open.",
+    "all": "There is no claim in this mode yet. Lodge one on a caller's behalf, let a distributor send one through the"
+    " API, or look at the other mode with the switch in the menu.",
+}
+
+
+def nothing(asked: Asked) -> None:
+    """The view is empty, or nothing in it matches."""
+    if asked.narrowed:
+        st.info("No claim of this view matches these filters.", icon=":material/filter_alt_off:")
+        st.button("Show the whole view", type="primary", on_click=claim_filters.clear)
+        return
+    is_idle = asked.view == "mine" and not counts.views["unassigned"]
+    st.info(IDLE if is_idle else NOTHING[asked.view], icon=":material/inbox:")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if asked.view not in ("open", "all"):
+            st.button("Show all open claims", on_click=address.change, args=({"view": ["open"]},))
+        if asked.view == "open":
+            st.button("Show all claims", on_click=address.change, args=({"view": ["all"]},))
+        st.page_link("claims/lodge.py", label="Lodge a claim", icon=":material/note_add:")
+
+
+def controls() -> None:
+    claim_filters.more(asked, names)
+    tables.choices(CLAIMS)
+
+
+def footer(total: QueueTotal) -> None:
+    tables.footer(
+        {
+            "Claims": words.count(total.count),
+            "Claimed": words.naira(total.claimed_minor),
+            "Offered": words.naira(total.offered_minor),
+            "Paid": words.naira(total.paid_minor),
+        }
+    )
+
+
+person = frame.require("claims", "supervisor")
+tables.follow(CLAIMS)
+claim_handing.follow()
+with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
+    frame.page_header("Queue", "Which claim to take next, whose it is, and how many of its 60 days are left.")
+    claim_handing.take_button(person)
+asked = claim_filters.read(person)
+counts = claim_views.counted(person)
+with reading(frame.scope()) as session:
+    officers, names = claim_officers.active(session), choices(session).names["distributor"]
+claim_handing.notice()
+claim_views.draw(person, asked.view, counts)
+claim_filters.draw(asked, officers)
+with st.skeleton(height=300), reading(frame.scope()) as session:
+    total = claim_queue.total(session, asked.wanted)
+export_panel.offer(
+    "claims", asked.selection.address(), rows=total.count, sum_minor=total.claimed_minor, beside=controls
+)
+st.markdown(CLAIMS.counted(total.count))
+if not total.count:
+    nothing(asked)
+    st.stop()
+number = tables.page_of(CLAIMS, total.count)
+if number is None:
+    st.stop()
+with reading(frame.scope()) as session:
+    rows = claim_queue.rows(session, asked.wanted, order=CLAIMS.order, paging=CLAIMS.paging(number))
+above = st.container()
+picked = tables.draw(
+    CLAIMS, rows, number=number, total=total.count, chosen={seen.id for seen in claim_handing.chosen()}
+)
+claim_handing.keep(rows, picked)
+with above:
+    claim_handing.bar(person, officers)
+footer(total)

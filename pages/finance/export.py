@@ -1,0 +1,47 @@
+"""One export receipt: what was asked for, what came out, and the same once more."""
+
+import streamlit as st
+
+from core import ids
+from core.errors import InvalidInput
+from core.services import receipts
+from core.services.receipts import Receipt
+from core.store.engine import reading
+from core.store.scope import Scope
+from core.ui import frame, receipt_grid, receipt_view, tables, words
+
+
+def found() -> Receipt | None:
+    try:
+        with reading(Scope.system()) as session:
+            receipt = receipts.one(session, ids.parse(st.query_params.get("id", "")))
+    except InvalidInput:
+        st.error("The address names no receipt: its id has to be a UUID.", icon=":material/link_off:")
+        return None
+    if receipt is None:
+        st.error("There is no such receipt: an export that was broken off has none.", icon=":material/search_off:")
+    return receipt
+
+
+person = frame.require("finance", "operations")
+tables.back_link("receipts", "finance/exports.py", "Back to the exports")
+receipt = found()
+if receipt is None:
+    st.stop()
+with reading(Scope.system()) as session:
+    (row,) = receipt_grid.rows(session, [receipt])
+    before = receipts.one(session, receipt.again_of) if receipt.again_of else None
+    later = receipts.again(session, receipt.id)
+frame.page_header(
+    f"Export of {row.kind.title.lower()}", f"Made by {words.plain(receipt.who)}, {words.moment(receipt.created_at)}."
+)
+receipt_view.run_again(row, person)
+receipt_view.said(row)
+if before:
+    st.subheader("Repeats an earlier export", anchor=False)
+    receipt_view.compared(before, receipt)
+    receipt_view.link(before.id, f"The export of {words.moment(before.created_at)}")
+if later:
+    st.subheader("Run again since", anchor=False)
+    for each in later:
+        receipt_view.link(each.id, f"{words.moment(each.created_at)} by {words.plain(each.who)}")

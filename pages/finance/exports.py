@@ -1,0 +1,74 @@
+"""Exports: the receipts of every file that was taken out, and the way to run each again."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from core.errors import InvalidInput
+from core.services import export_shelf, receipts
+from core.services.paging import Page
+from core.services.receipt_selection import NAMES, ReceiptSelection
+from core.services.receipts import Receipt
+from core.store.engine import reading
+from core.store.scope import Scope
+from core.ui import address, frame, receipt_grid, sales_filters, tables
+from core.ui.receipt_grid import RECEIPTS
+
+
+def asked() -> ReceiptSelection:
+    try:
+        return ReceiptSelection.read(address.values(*NAMES))
+    except InvalidInput as error:
+        address.way_back(error.faults)
+
+
+def filters(wanted: ReceiptSelection, people: dict[str, str]) -> None:
+    with st.grid(5, min_column_width=150, gap="xsmall", vertical_alignment="bottom"):
+        kinds = {kind.name: kind.title for kind in export_shelf.KINDS}
+        address.choices("kind", "Export", kinds, chosen=wanted.kind, anything="Every kind")
+        address.choice("person", "By", people, chosen=wanted.person, anything="Everybody")
+        sales_filters.day("from", "From", wanted.first)
+        sales_filters.day("to", "To (included)", wanted.last)
+        address.reset_button(shown=wanted != ReceiptSelection())
+
+
+def nothing(wanted: ReceiptSelection) -> None:
+    if wanted != ReceiptSelection():
+        st.info("No export matches this selection.", icon=":material/filter_alt_off:")
+        st.button("Show all exports", type="primary", on_click=address.reset)
+        return
+    st.info(
+        "Nothing was exported in this mode yet. Open a list, narrow it as you like, and use Export CSV or Export XLSX:"
+        " the receipt appears here.",
+        icon=":material/rocket_launch:",
+    )
+    st.page_link("sales/purchases.py", label="Go to the purchases", icon=":material/receipt_long:")
+
+
+def page_of(wanted: ReceiptSelection) -> Page[Receipt]:
+    with reading(Scope.system()) as session:
+        narrowed = replace(wanted.wanted, is_live=frame.mode())
+        return receipts.page(session, narrowed, RECEIPTS.paging(address.page()))
+
+
+frame.require("finance", "operations")
+tables.follow(RECEIPTS)
+frame.page_header("Exports", "The receipt of every file that was taken out; any can be run again and compared.")
+wanted = asked()
+with reading(Scope.system()) as session:
+    people = dict(receipts.people(session))
+filters(wanted, people | ({wanted.person: wanted.person} if wanted.person and wanted.person not in people else {}))
+with st.skeleton(height=300):
+    found = page_of(wanted)
+if not found.total_count:
+    nothing(wanted)
+    st.stop()
+number = tables.page_of(RECEIPTS, found.total_count)
+if number is None:
+    st.stop()
+with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+    st.markdown(RECEIPTS.counted(found.total_count), width="content")
+    tables.choices(RECEIPTS)
+with reading(Scope.system()) as session:
+    rows = receipt_grid.rows(session, found.rows)
+tables.draw(RECEIPTS, rows, number=number, total=found.total_count)

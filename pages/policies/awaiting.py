@@ -1,0 +1,69 @@
+"""Awaiting insurer: what insurers have not taken or answered yet, why, and how each of them does."""
+
+import streamlit as st
+
+from core import clock
+from core.services import awaiting
+from core.services.awaiting import Waiting
+from core.services.choices import choices
+from core.services.paging import Page
+from core.store.engine import reading
+from core.ui import address, awaiting_view, frame, insurer_health, resends, tables, words
+from core.ui.awaiting_view import Asked
+
+TABLE = awaiting_view.table()
+
+
+def found(asked: Asked) -> Page[Waiting]:
+    with st.skeleton(height=300), reading(frame.scope()) as session:
+        return awaiting.page(
+            session,
+            names,
+            provider_id=asked.provider_id,
+            wanted=asked.state,
+            order=next(order for order in awaiting_view.ORDERS if order == TABLE.order),
+            paging=TABLE.paging(address.page()),
+        )
+
+
+def nothing(asked: Asked) -> None:
+    if asked.narrowed:
+        st.info("Nothing that waits matches.", icon=":material/search_off:")
+        st.button("Show all that waits", type="primary", on_click=address.reset)
+    else:
+        st.info(
+            "Nothing waits for an insurer: every policy of this mode is settled with its insurer.",
+            icon=":material/task_alt:",
+        )
+
+
+def results(page: Page[Waiting]) -> None:
+    number = tables.page_of(TABLE, page.total_count)
+    if number is None:
+        return
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.markdown(f"{TABLE.counted(page.total_count)} waiting")
+        with st.container(horizontal=True, width="content", gap="xsmall"):
+            tables.choices(TABLE)
+    tables.draw(TABLE, page.rows, number=number, total=page.total_count)
+
+
+frame.require("operations")
+tables.follow(TABLE)
+awaiting_view.follow_retry()
+frame.page_header("Awaiting insurer", "Policies that their insurer has not taken or answered yet, and why.")
+resends.say()
+with reading(frame.scope()) as session:
+    names, insurers = choices(session), awaiting.health(session)
+insurer_health.draw(insurers)
+insurer_health.confirmation()
+asked = awaiting_view.read(insurers)
+awaiting_view.filters(asked, insurers)
+page = found(asked)
+if page.total_count:
+    results(page)
+else:
+    nothing(asked)
+with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+    st.caption(f"As of {words.moment(clock.now())}", width="content")
+    st.button("Look again", icon=":material/refresh:", type="tertiary")

@@ -1,0 +1,41 @@
+"""One customer: contact, personal data, figures, and everything that they bought, renewed and claimed."""
+
+import streamlit as st
+
+from core import ids
+from core.errors import InvalidInput, NotFound
+from core.services import customer_detail
+from core.services.choices import choices
+from core.services.customer_detail import CustomerDetail
+from core.store.engine import reading
+from core.ui import customer_cards, frame, tables, words
+
+CUSTOMERS = "sales/customers.py"
+
+
+def found() -> CustomerDetail | None:
+    """The customer of the address; when there is none, say so."""
+    try:
+        with reading(frame.scope()) as session:
+            return customer_detail.one(session, ids.parse(st.query_params.get("id", "")), choices(session))
+    except InvalidInput:
+        st.error("The address names no customer: its id has to be a UUID.", icon=":material/link_off:")
+    except NotFound as error:
+        st.error(f"{error}. Look at the other mode with the switch in the menu.", icon=":material/search_off:")
+    return None
+
+
+person = frame.require("operations", "claims")
+for table in customer_cards.tables_of(person):
+    tables.follow(table)
+tables.back_link("customers", CUSTOMERS, "Back to the customers")
+customer = found()
+if customer is None:
+    st.stop()
+frame.page_header(words.plain(customer.name), f"Customer of {words.plain(customer.distributor)}")
+customer_cards.figures(customer)
+with st.grid(2, min_column_width=320, gap="small"):
+    customer_cards.contact(customer)
+    customer_cards.personal(customer, person)
+customer_cards.lists(customer, person)
+st.caption(f"Customer {customer.id} · details last changed {words.moment(customer.updated_at)}")

@@ -1,0 +1,54 @@
+"""Customers: one box that finds anybody, what narrows, and what each bought in all."""
+
+import streamlit as st
+
+from core.services import customers_table
+from core.services.choices import choices
+from core.services.customer_selection import CustomerSelection
+from core.services.customers_table import CustomerRow
+from core.services.paging import Page
+from core.store.engine import reading
+from core.ui import address, customer_filters, export_panel, frame, tables
+from core.ui.customer_grid import CUSTOMERS
+
+
+def found(asked: CustomerSelection) -> Page[CustomerRow]:
+    with st.skeleton(height=300), reading(frame.scope()) as session:
+        paging = CUSTOMERS.paging(address.page())
+        return customers_table.page(session, asked.wanted, names, order=CUSTOMERS.order, paging=paging)
+
+
+def nothing(asked: CustomerSelection) -> None:
+    if asked != CustomerSelection():
+        st.info("No customer matches.", icon=":material/search_off:")
+        st.button("Show all customers", type="primary", on_click=address.reset)
+    else:
+        st.info(
+            "There is no customer in this mode yet: the first sale makes one. Look at the other mode with the switch"
+            " in the menu.",
+            icon=":material/rocket_launch:",
+        )
+
+
+def results(page: Page[CustomerRow]) -> None:
+    number = tables.page_of(CUSTOMERS, page.total_count)
+    if number is None:
+        return
+    export_panel.offer("customers", asked.address(), rows=page.total_count, beside=lambda: tables.choices(CUSTOMERS))
+    # This line keeps the table's own toolbar, which floats above its corner, off the buttons.
+    st.markdown(CUSTOMERS.counted(page.total_count))
+    tables.draw(CUSTOMERS, page.rows, number=number, total=page.total_count)
+
+
+frame.require("operations", "claims")
+tables.follow(CUSTOMERS)
+frame.page_header("Customers", "Find anybody who was sold to, with all that they bought and claimed.")
+with reading(frame.scope()) as session:
+    names = choices(session)
+asked = customer_filters.read(names)
+customer_filters.draw(asked, names)
+page = found(asked)
+if page.total_count:
+    results(page)
+else:
+    nothing(asked)

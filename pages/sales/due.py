@@ -1,0 +1,61 @@
+"""Due for renewal: policies by the days until they end, whom to call, and the next term bought in place."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from core import clock
+from core.services import due_table, renewals_due
+from core.services.choices import choices
+from core.services.renewals_due import Bucket
+from core.store.engine import reading
+from core.ui import address, due_filters, frame, policy_dialogs, tables, words
+from core.ui.due_filters import DueAsked
+from core.ui.renewal_grid import DUE
+
+
+def toolbar(bucket: Bucket) -> None:
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+        tables.choices(table)
+    # This line keeps the table's own toolbar, which floats above its corner, off the buttons.
+    when = "lapsed in the last 30 days" if bucket.key == "lapsed" else f"end in {due_filters.called(bucket.key)}"
+    at_risk = words.plain(words.naira(bucket.premium_minor))
+    st.markdown(f"{table.counted(bucket.policies)} {when} · {at_risk} at risk")
+
+
+def nothing(asked: DueAsked) -> None:
+    if asked.narrowed:
+        st.info("No policy of this selection ends in these days.", icon=":material/filter_alt_off:")
+        st.button("Show every insurer, product and distributor", type="primary", on_click=address.reset)
+    else:
+        st.info("No policy ends in these days. Look at the other tiles.", icon=":material/task_alt:")
+
+
+person = frame.require("operations", "finance")
+# Finance looks, and reads the purchase; renewing is of operations (contract A1).
+looking = replace(DUE, act=None, opens="sales/purchase.py", key=lambda row: row.purchase_id)
+table = DUE if person.may("operations") else looking
+tables.follow(table)
+if policy_id := tables.acted(table):
+    policy_dialogs.begin_renewal(policy_id, person)
+todo = ": call them, and renew here." if table.act else "."
+frame.page_header("Due for renewal", f"Whose cover ends soon or has just ended{todo}")
+policy_dialogs.run_any()
+with reading(frame.scope()) as session:
+    names = choices(session)
+asked = due_filters.read(names)
+due_filters.draw(asked, names)
+with st.skeleton(height=300), reading(frame.scope()) as session:
+    buckets = renewals_due.due(session, clock.today(), asked.wanted)
+due_filters.tiles(buckets, asked)
+bucket = next(bucket for bucket in buckets if bucket.key == asked.bucket)
+if not bucket.policies:
+    nothing(asked)
+    st.stop()
+toolbar(bucket)
+number = tables.page_of(table, bucket.policies)
+if number is None:
+    st.stop()
+with reading(frame.scope()) as session:
+    rows = due_table.rows(session, asked.bucket, asked.wanted, names, order=table.order, paging=table.paging(number))
+tables.draw(table, rows, number=number, total=bucket.policies)

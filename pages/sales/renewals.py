@@ -1,0 +1,87 @@
+"""Renewals: every further term of a policy, narrowed as one likes, with the total of the whole selection."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from core.services import renewals_table
+from core.services.choices import choices
+from core.services.renewals_table import RenewalTotal
+from core.store.engine import reading
+from core.ui import address, export_panel, frame, periods, renewal_filters, tables, words
+from core.ui.renewal_filters import RenewalsAsked
+from core.ui.renewal_grid import RENEWALS
+
+
+def toolbar(asked: RenewalsAsked, total: RenewalTotal) -> None:
+    export_panel.offer(
+        "renewals",
+        asked.selection.address(),
+        rows=total.whole.renewals,
+        sum_minor=total.whole.total_minor,
+        beside=lambda: tables.choices(table),
+    )
+    # This line keeps the table's own toolbar, which floats above its corner, off the buttons.
+    days = periods.in_words(asked.asked.window) if asked.asked.window else "All time"
+    st.markdown(f"{table.counted(total.whole.renewals)} · {days}")
+
+
+def footer(total: RenewalTotal) -> None:
+    """The total of the whole selection, to the kobo, whatever page is shown."""
+    whole, failed = total.whole, total.failed
+    tables.footer(
+        {
+            "Renewals": words.count(whole.renewals),
+            "Premium": words.naira(whole.total_minor),
+            "Platform commission": words.naira(whole.mca_minor),
+            "Distributor commission": words.naira(whole.distributor_minor),
+            "Insurers' share": words.naira(whole.rest_minor),
+        }
+    )
+    if failed.renewals:
+        effective = total.effective
+        st.caption(
+            f"{words.count(effective.renewals)} took effect, with {words.plain(words.naira(effective.total_minor))}:"
+            f" the dashboard counts these alone. {words.count(failed.renewals)} failed or were reversed, with"
+            f" {words.plain(words.naira(failed.total_minor))}."
+        )
+
+
+def nothing(asked: RenewalsAsked) -> None:
+    if asked.narrowed:
+        st.info("No renewal matches this selection.", icon=":material/filter_alt_off:")
+        st.button("Show all renewals", type="primary", on_click=address.reset)
+    else:
+        st.info(
+            "No policy of this mode has been renewed yet. What is up for it stands under Due for renewal.",
+            icon=":material/autorenew:",
+        )
+        st.page_link("sales/due.py", label="See what is due", icon=":material/event_upcoming:")
+
+
+person = frame.require("operations", "finance")
+# Finance reads a renewal on the page of its purchase: policies are not theirs (contract A1).
+table = (
+    RENEWALS
+    if person.may("operations")
+    else replace(RENEWALS, opens="sales/purchase.py", key=lambda row: row.purchase_id)
+)
+tables.follow(table)
+frame.page_header("Renewals", "Every further term that was bought for a policy, with the split of the money.")
+with reading(frame.scope()) as session:
+    names = choices(session)
+asked = renewal_filters.read(names)
+renewal_filters.draw(asked, names)
+with st.skeleton(height=300), reading(frame.scope()) as session:
+    total = renewals_table.total(session, asked.wanted)
+toolbar(asked, total)
+if not total.whole.renewals:
+    nothing(asked)
+    st.stop()
+number = tables.page_of(table, total.whole.renewals)
+if number is None:
+    st.stop()
+with reading(frame.scope()) as session:
+    rows = renewals_table.rows(session, asked.wanted, names, order=table.order, paging=table.paging(number))
+tables.draw(table, rows, number=number, total=total.whole.renewals)
+footer(total)

@@ -1,0 +1,124 @@
+"""Two claims in a browser: one lodged over the API, decided by two people and read back; one declined and appealed."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from core import clock
+from core.covers.credit_life import CREDIT_LIFE
+from core.services import buying, keys
+from core.services.buying import Seller
+from core.store.scope import Scope
+from tests import papers
+from tests.covers import shipped
+from tests.e2e.conftest import Desk, Visit, settled
+
+
+class Lender:
+    """The distributor's program: it sells a policy, lodges claims with their papers, and reads them."""
+
+    def __init__(self, desk: Desk) -> None:
+        today = clock.today()
+        started = today - timedelta(days=60)
+        asked = shipped.request(CREDIT_LIFE, loan_start_date=started.isoformat(), loan_tenure=12, loan_amount="100000")
+        seller = Seller(distributor_id=desk.seller, is_live=False, actor="tests")
+        with desk.store.writing(Scope.of(desk.seller, is_live=False)) as session:
+            self.number = str(
+                buying.sell(session, CREDIT_LIFE, asked, seller).policy["meta"]["policy_number"],
+            )
+        with desk.store.writing(Scope.system()) as session:
+            key = keys.issue(session, distributor_id=desk.seller, is_live=False, name="lender", actor="tests")
+        self.http = httpx.Client(base_url=f"{desk.url}/v1", headers={"Authorization": f"Bearer {key}"}, timeout=20)
+        self.told = {
+            "policy_number": self.number,
+            "incident_type": "Loss of job",
+            "accidental": "false",
+            "loan_offer_date": started.isoformat(),
+            "loan_repayment_date": (today + timedelta(days=300)).isoformat(),
+            "loan_amount": "100000",
+            "pending_repayment_amount": "75000",
+        }
+
+    def lodge(self, *, days_ago: int) -> str:
+        day = (clock.today() - timedelta(days=days_ago)).isoformat()
+        sent = {
+            name: (f"{name}.pdf", papers.pdf(text=f"{name} {days_ago}"))
+            for name in ("loan_offer_letter", "employment_termination_letter")
+        }
+        answer = self.http.post("/claims/credit-life", data={**self.told, "incident_date": day}, files=sent)
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["data"]["claim"]["id"])
+
+    def claim(self, claim_id: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.http.get(f"/claims/{claim_id}").json()["data"]["claim"]
+        return found
+
+
+@pytest.fixture
+def lender(desk: Desk) -> Iterator[Lender]:
+    started = Lender(desk)
+    yield started
+    started.http.close()
+
+
+def move(page: Page, name: str, *, to: str) -> None:
+    """Confirm a move by a hasty double click."""
+    page.get_by_role("button", name=f"Confirm: {name.lower()}").dblclick()
+    expect(page.get_by_text(f"The claim is {to} now.")).to_be_visible()
+    expect(page.get_by_role("heading", name="Credit life claim")).to_contain_text(to)
+    settled(page)
+
+
+def choose(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+    settled(page)
+
+
+def test_claim_is_decided_by_two_people_and_read_back_over_the_api(visit: Visit, lender: Lender) -> None:
+    claim_id = lender.lodge(days_ago=3)
+    page = visit("claims", f"/claim?id={claim_id}&mode=test")
+    expect(page.get_by_role("heading", name="Credit life claim")).to_contain_text("Viewed")
+    letter = page.frame_locator('iframe[title="Loan offer letter"]').owner
+    opened = page.request.get(str(letter.get_attribute("src")))
+    assert (opened.status, opened.headers["content-type"]) == (200, "application/pdf")
+    for name, to in (("Approve", "Approved"), ("Send an offer", "Offer sent"), ("Offer accepted", "Offer accepted")):
+        choose(page, name)
+        move(page, name, to=to)
+    expect(page.get_by_role("button", name="Pay", exact=True)).to_be_disabled()
+    expect(page.get_by_text("needs an approver other than the payer")).to_be_visible()
+    page = visit("supervisor", f"/claim?id={claim_id}&mode=test")
+    choose(page, "Pay")
+    page.get_by_label("Payment reference").fill("TRF-2026-0001")
+    move(page, "Pay", to="Paid")
+    choose(page, "Settle")
+    move(page, "Settle", to="Settled")
+    claim = lender.claim(claim_id)
+    line = ["Pending", "Viewed", "Approved", "Offer sent", "Offer accepted", "Paid", "Settled"]
+    assert [step["name"] for step in claim["status_time_line"]] == line
+    assert (claim["claim_status"], claim["offer_amount"]) == ("Settled", "75000.00")
+
+
+def test_declined_claim_is_appealed_by_a_supervisor(visit: Visit, lender: Lender) -> None:
+    claim_id = lender.lodge(days_ago=5)
+    page = visit("claims", f"/claim?id={claim_id}&mode=test")
+    choose(page, "Decline")
+    page.get_by_label("Note", exact=True).fill("The letter is not signed")
+    page.get_by_role("button", name="Confirm: decline").click()
+    expect(page.get_by_text("Declined needs a reason code")).to_be_visible()
+    expect(page.get_by_label("Note", exact=True)).to_have_value("The letter is not signed")
+    page.get_by_label("Reason code").click()
+    page.get_by_role("option", name="Documents missing").click()
+    settled(page)
+    move(page, "Decline", to="Declined")
+    expect(page.get_by_role("button", name="Take up an appeal")).to_be_disabled()
+    page = visit("supervisor", f"/claim?id={claim_id}&mode=test")
+    choose(page, "Take up an appeal")
+    page.get_by_label("Note (optional)", exact=True).fill("A signed letter came")
+    move(page, "Take up an appeal", to="Reviewing")
+    claim = lender.claim(claim_id)
+    assert [step["name"] for step in claim["status_time_line"]] == ["Pending", "Viewed", "Declined", "Reviewing"]
+    assert (claim["decline_reason"], claim["comments"]) == ("None", [])

@@ -1,0 +1,52 @@
+"""The renewal desk in a browser: what is due is listed, renewed in place once, and gone from its bucket."""
+
+from datetime import timedelta
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from core import clock
+from core.covers import insurer_a
+from core.services import buying, policy_states
+from core.services.buying import Sale, Seller
+from core.store.scope import Scope
+from tests.covers import shipped
+from tests.e2e.conftest import Desk, Visit, settled
+
+
+@pytest.fixture
+def sale(desk: Desk) -> Sale:
+    """A third-party policy of a seller of its own that ended five days ago, in test mode."""
+    seller = Seller(distributor_id=desk.seller, is_live=False, actor="tests")
+    a_year_ago = clock.midnight(clock.add_months(clock.today(), -12)) - timedelta(days=5)
+    with clock.frozen(a_year_ago), desk.store.writing(Scope.of(desk.seller, is_live=False)) as session:
+        asked = shipped.request(insurer_a.THIRD_PARTY, registration_number="LND-903-KT")
+        return buying.sell(session, insurer_a.THIRD_PARTY, asked, seller)
+
+
+def press_renew(page: Page) -> None:
+    """The button of the first row, which is painted on a canvas."""
+    table = page.get_by_test_id("stDataFrame")
+    table.locator("canvas").first.wait_for()
+    place = table.bounding_box()
+    assert place
+    page.mouse.click(place["x"] + 115, place["y"] + 52)
+
+
+def test_a_lapsed_policy_is_renewed_where_it_is_listed_and_leaves_the_list(
+    visit: Visit, desk: Desk, sale: Sale
+) -> None:
+    page = visit("operations", "/due?mode=test")
+    page.get_by_role("button", name="Show", exact=True).last.click()
+    page.wait_for_url("**/due?*bucket=lapsed*")
+    settled(page)
+    expect(page.get_by_text("1 policy lapsed in the last 30 days · ₦15,000.00 at risk")).to_be_visible()
+    press_renew(page)
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_test_id("stMetricValue")).to_have_text("₦15,000.00")
+    expect(dialog).to_contain_text(str(sale.policy["meta"]["policy_number"]))
+    dialog.get_by_role("button", name="Renew for ₦15,000.00").dblclick()
+    expect(page.get_by_text("The policy is renewed for ₦15,000.00.")).to_be_visible()
+    expect(page.get_by_text("No policy ends in these days.")).to_be_visible()
+    with desk.store.reading(Scope.staff(is_live=False)) as session:
+        assert policy_states.of(session, sale.policy_id).stage == "In force"

@@ -1,0 +1,163 @@
+"""The first run for real: a link makes the first admin, a link lets a colleague in, a provider vouches for people."""
+
+import shutil
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from core.services import sign_in, staff
+from core.store.engine import Store
+from core.store.scope import Scope
+from tests.commands.test_commands import coverdesk
+from tests.e2e.conftest import PASSWORD, Serving, settled
+from tests.e2e.identity_provider import CLIENT, CLIENT_SECRET, IdentityProvider
+
+BOLA, UNVERIFIED, STRANGER, FORGED = (f"{name}@x.example" for name in ("bola", "uche", "stranger", "musa"))
+VERIFIED = {"email_verified": True}
+AGAIN = "The same password again"
+
+
+@dataclass(frozen=True)
+class NewDesk:
+    """An application on a store without anybody, which trusts a provider; its own address and the provider's."""
+
+    url: str
+    store: Store
+    provider: str
+
+
+@pytest.fixture(scope="module")
+def new_desk(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[NewDesk]:
+    folder = tmp_path_factory.mktemp("new desk")
+    shutil.copy(sqlite_template, folder / "store.db")
+    serving, store = Serving(folder), Store(f"sqlite:///{folder / 'store.db'}")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    accounts = {BOLA: VERIFIED, UNVERIFIED: {"email_verified": False}, STRANGER: VERIFIED, FORGED: VERIFIED}
+    with IdentityProvider(port, f"{serving.url}/oauth2callback", accounts, forged={FORGED}) as provider:
+        serving.environment |= {
+            "COVERDESK_OIDC_METADATA_URL": provider.metadata_url,
+            "COVERDESK_OIDC_CLIENT_ID": CLIENT,
+            "COVERDESK_OIDC_CLIENT_SECRET": CLIENT_SECRET,
+            "COVERDESK_OIDC_NAME": "Acme",
+        }
+        with serving as url:
+            yield NewDesk(url, store, provider.issuer)
+    store.close()
+
+
+@pytest.fixture
+def visitor(browser: Browser, new_desk: NewDesk) -> Iterator[Page]:
+    """Somebody who has never been here; the test fails on an error of the page, or a request to anywhere else."""
+    context = browser.new_context(base_url=new_desk.url, locale="en-GB", viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(20_000)
+    troubles, known = list[str](), (new_desk.url, new_desk.url.replace("http", "ws", 1), new_desk.provider, "data:")
+    context.on("weberror", lambda error: troubles.append(str(error.error)))
+    context.on(
+        "console",
+        lambda said: (
+            troubles.append(said.text)
+            if said.type == "error" and "/_stcore/" not in said.location.get("url", "")
+            else None
+        ),
+    )
+    context.on("request", lambda sent: None if sent.url.startswith((*known, "blob:")) else troubles.append(sent.url))
+    yield context.new_page()
+    context.close()
+    # The provider has no icon for its pages.
+    assert not [trouble for trouble in troubles if "favicon" not in trouble and "404" not in trouble]
+
+
+def fill(page: Page, answers: dict[str, str]) -> None:
+    for label, answer in answers.items():
+        page.get_by_label(label, exact=True).fill(answer)
+
+
+def set_up_link(desk: NewDesk) -> str:
+    """What `coverdesk init` tells the operator of a new store."""
+    told = coverdesk(
+        "init", COVERDESK_DATABASE_URL=desk.store.url.render_as_string(), COVERDESK_BASE_URL=desk.url
+    ).stdout
+    return next(line for line in told.splitlines() if line.startswith(desk.url))
+
+
+def become_admin(page: Page, link: str) -> None:
+    page.goto(link)
+    fill(page, {"Name": "Ada Obi", "E-mail": "ada@x.example", "Password": PASSWORD, AGAIN: "another"})
+    page.get_by_role("button", name="Create the account and sign in").click()
+    expect(page.get_by_text("Must be the same both times")).to_be_visible()
+    fill(page, {AGAIN: PASSWORD})
+    page.get_by_role("button", name="Create the account and sign in").click()
+    page.get_by_role("button", name="Sign out").wait_for()
+
+
+def add_colleague(page: Page) -> str:
+    page.get_by_role("link", name="Staff").click()
+    page.get_by_text("Add a person").click()
+    fill(page, {"E-mail": "colleague@x.example", "Name": "Chidi"})
+    page.get_by_role("button", name="Claims", exact=True).click()
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.get_by_text("Send this link to the person")).to_be_visible()
+    return page.get_by_test_id("stCode").inner_text().strip()
+
+
+def test_a_link_makes_the_first_admin_who_lets_a_colleague_in(visitor: Page, new_desk: NewDesk) -> None:
+    visitor.goto("/staff")
+    expect(visitor.get_by_text("no administrator yet")).to_be_visible()
+    link = set_up_link(new_desk)
+    become_admin(visitor, link)
+    invitation = add_colleague(visitor)
+    visitor.get_by_role("button", name="Sign out").click()
+    visitor.get_by_label("E-mail", exact=True).wait_for()
+    visitor.goto(invitation)
+    expect(visitor.get_by_text("colleague@x.example")).to_be_visible()
+    fill(visitor, {"Password": "another long password", AGAIN: "another long password"})
+    visitor.get_by_role("button", name="Save the password and sign in").click()
+    visitor.get_by_role("button", name="Sign out").wait_for()
+    expect(visitor.get_by_role("link", name="Policy search")).to_be_visible()
+    expect(visitor.get_by_role("link", name="Staff")).not_to_be_visible()
+    for used in (link, invitation):
+        visitor.goto(used)
+        expect(visitor.get_by_text("This link has been used")).to_be_visible()
+
+
+def cookies(page: Page) -> set[str]:
+    names = {str(cookie["name"]) for cookie in page.context.cookies()}
+    return {name for name in names if name == sign_in.COOKIE or name.startswith("_streamlit_user")}
+
+
+def come_back_as(page: Page, account: str) -> None:
+    page.get_by_role("button", name="Sign in with Acme").click()
+    page.get_by_role("link", name=account).click()
+
+
+def test_a_provider_vouches_for_people_who_have_an_account(visitor: Page, new_desk: NewDesk) -> None:
+    with new_desk.store.writing(Scope.system()) as session:
+        staff.add(session, email=BOLA, name="Bola", roles=["claims"], password=PASSWORD, actor="tests")
+    visitor.goto("/search?find=Ada")
+    come_back_as(visitor, BOLA)
+    visitor.get_by_role("button", name="Sign out").wait_for()
+    settled(visitor)
+    assert "/search?find=Ada" in visitor.url
+    assert cookies(visitor) == {sign_in.COOKIE}, (
+        "the provider's word has opened a session of ours, and is one no longer"
+    )
+    visitor.reload()
+    visitor.get_by_role("button", name="Sign out").click()
+    visitor.get_by_role("button", name="Sign in with Acme").wait_for()
+    assert cookies(visitor) == set()
+    for account, why in (
+        (UNVERIFIED, "does not say that your e-mail address is verified"),
+        (STRANGER, "has no account"),
+    ):
+        come_back_as(visitor, account)
+        expect(visitor.get_by_text(why)).to_be_visible()
+        assert sign_in.COOKIE not in cookies(visitor)
+    come_back_as(visitor, FORGED)
+    expect(visitor.get_by_text("did not let you in")).to_be_visible()
+    assert cookies(visitor) == set()

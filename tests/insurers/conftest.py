@@ -1,0 +1,99 @@
+"""A real sandbox insurer on loopback, and a worker that is impatient so that tests are fast."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from core import clock
+from core import settings as settings_module
+from core.covers import insurer_b_auto
+from core.covers.cover import Cover
+from core.insurers.client import Patience
+from core.insurers.sandbox import Issued, SandboxInsurer
+from core.services.buying import Sale
+from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import InsurerConnection, Policy, Submission
+from core.worker import Worker
+from tests.conftest import Partner
+from tests.covers import shipped
+from tests.services.selling import sell
+
+# For who never answers; the others get their time, however busy the machine is.
+IMPATIENT = Patience(connect=2, read=0.2, total=0.4, largest=100_000)
+PATIENT = Patience(connect=10, read=60, total=60, largest=100_000)
+SILENT = ("hangs", "drips")
+PENDING = insurer_b_auto.COMPREHENSIVE
+
+
+@pytest.fixture(scope="session")
+def sandbox() -> Iterator[SandboxInsurer]:
+    """The sandbox insurer of this run; every policy has a key of its own, so tests do not meet in it."""
+    with SandboxInsurer() as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def _still() -> Iterator[None]:
+    with clock.frozen(shipped.STILL):
+        yield
+
+
+@pytest.fixture
+def connect(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Sets connection settings: `connect(insurer_b_url=...)`."""
+
+    def set_(**values: str) -> None:
+        for name, value in values.items():
+            monkeypatch.setenv(f"COVERDESK_{name.upper()}", value)
+        settings_module.settings.cache_clear()
+
+    yield set_
+    settings_module.settings.cache_clear()
+
+
+@dataclass(frozen=True)
+class Line:
+    """A store whose insurer-b is the sandbox, and a seller."""
+
+    store: Store
+    partner: Partner
+    sandbox: SandboxInsurer
+
+    def sell(self, magic: str = "approves", cover: Cover[Any] = PENDING, **changed: Any) -> Sale:
+        """A sale to a holder whose e-mail address carries the magic word."""
+        return sell(self.store, self.partner, cover, **{"email": f"ada+{magic}@example.com", **changed})
+
+    def worker(self, **given: Any) -> Worker:
+        return Worker(self.store, **{"patience": PATIENT, **given})
+
+    def drain(self, patience: Patience = PATIENT) -> None:
+        self.worker(patience=patience).drain()
+
+    def told(self, sale: Sale) -> Submission:
+        return self._one(Submission, sale.policy_id)
+
+    def policy(self, sale: Sale) -> Policy:
+        return self._one(Policy, sale.policy_id)
+
+    def connection(self, sale: Sale) -> InsurerConnection:
+        return self._one(InsurerConnection, self.told(sale).provider_id)
+
+    def asked(self, sale: Sale) -> Issued:
+        """What the sandbox knows of a policy."""
+        return self.sandbox.ledger.rows[str(sale.policy_id)]
+
+    def _one(self, table: Any, key: Any) -> Any:
+        with self.store.reading(Scope.system()) as session:
+            row = session.get_one(table, key)
+            session.expunge(row)
+            return row
+
+
+@pytest.fixture
+def line(store: Store, partner: Partner, sandbox: SandboxInsurer, connect: Callable[..., None]) -> Line:
+    """Insurer-b is the sandbox."""
+    connect(insurer_b_url=sandbox.url, insurer_b_key="sandbox-credential")
+    return Line(store, partner, sandbox)

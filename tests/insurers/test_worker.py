@@ -1,0 +1,337 @@
+"""From the queue to the insurer and back: each word of the sandbox end to end, races, crashes, rests, late answers."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from threading import Event
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, ids, worker
+from core.covers import insurer_a, insurer_b_contents, insurer_d
+from core.insurers.answers import InsurerAnswer
+from core.services import audit, insurer_connections, policy_changes, sending
+from core.services.buying import Sale
+from core.services.sending import Job
+from core.store.scope import Scope
+from core.store.tables import AuditEntry, Policy, Refund, Submission
+from tests.insurers.conftest import IMPATIENT, PATIENT, SILENT, Line
+
+
+def after(**time: float) -> Any:
+    return clock.frozen(clock.now() + timedelta(**time))
+
+
+def claim(line: Line, most: int = 10) -> list[Job]:
+    with line.store.writing(Scope.system()) as session:
+        (insurer,) = insurer_connections.connected(session)
+        return sending.claim(session, insurer, most=most)
+
+
+def history(line: Line, sale: Sale) -> list[AuditEntry]:
+    with line.store.reading(Scope.system()) as session:
+        found = audit.history(session, f"policy {sale.policy_id}")
+        session.expunge_all()
+        return found
+
+
+def refunds(line: Line) -> list[int]:
+    with line.store.reading(Scope.system()) as session:
+        return list(session.execute(sa.select(col(Refund.amount_minor))).scalars())
+
+
+def change(line: Line, sale: Sale, verb: Any, **given: Any) -> None:
+    with line.store.writing(line.partner.scope()) as session:
+        verb(session, sale.policy_id, actor="desk", expected_version=1, **given)
+
+
+def test_accepted_policy_comes_into_force_with_the_insurers_number(line: Line) -> None:
+    sale = line.sell(bvn="22345678901")
+    assert not line.policy(sale).activated
+    line.drain()
+    policy, told, asked = line.policy(sale), line.told(sale), line.asked(sale)
+    assert policy.activated
+    assert policy.submitted_to_provider
+    assert policy.policy_number == asked.number == told.insurer_number
+    assert (policy.start_at, policy.expiration_at) == (
+        clock.midnight(clock.today()),
+        clock.midnight(clock.add_months(clock.today(), 12)),
+    )
+    assert policy.provider_policy_id == f"sandbox-{asked.number}".replace("/", "-")
+    assert policy.certificate_code
+    assert (told.state, told.answer, told.attempts, told.leased_until) == ("accepted", "accepted", 1, None)
+    assert (asked.asked, asked.mode, asked.authorization) == (1, "test", "Bearer sandbox-credential")
+    assert history(line, sale)[-1].actor == "insurer insurer-b"
+
+
+def test_active_policy_is_reported_and_keeps_its_number(line: Line, connect: Callable[..., None]) -> None:
+    connect(insurer_d_url=line.sandbox.url)
+    sale = line.sell(cover=insurer_d.COVERS[0])
+    number = line.policy(sale).policy_number
+    line.drain()
+    policy, told = line.policy(sale), line.told(sale)
+    assert (policy.policy_number, policy.submitted_to_provider, policy.version) == (number, True, 2)
+    assert (told.state, told.insurer_number) == ("accepted", line.asked(sale).number)
+
+
+def test_pending_policy_is_asked_about_again_until_it_is_decided(line: Line) -> None:
+    sale = line.sell("pends")
+    line.drain()
+    told = line.told(sale)
+    assert (told.state, told.answer, told.failures) == ("queued", "pending", 0)
+    assert "An underwriter looks at it" in str(told.last_error)
+    assert told.next_try_at is not None
+    line.drain()
+    assert line.asked(sale).asked == 1
+    with clock.frozen(told.next_try_at):
+        line.drain()
+    assert line.policy(sale).activated
+    assert line.told(sale).last_error is None
+
+
+def test_declined_policy_gives_the_whole_premium_back(line: Line) -> None:
+    sale = line.sell("declines")
+    line.drain()
+    policy = line.policy(sale)
+    assert policy.declined_at == clock.now()
+    assert refunds(line) == [policy.genius_price_minor]
+    assert (line.told(sale).state, line.told(sale).last_error) == ("declined", "The sandbox does not take this risk")
+    assert [entry.action for entry in history(line, sale)] == ["policy sold", "policy declined"]
+
+
+def test_insurer_that_declines_what_is_in_force_goes_to_a_person(line: Line) -> None:
+    sale = line.sell("declines", cover=insurer_b_contents.COVERS[0])
+    line.drain()
+    told = line.told(sale)
+    assert (told.state, told.answer) == ("dead", "declined")
+    assert "it is in force here: The sandbox does not take this risk" in str(told.last_error)
+    assert line.policy(sale).declined_at is None
+    assert refunds(line) == []
+
+
+@pytest.mark.parametrize("magic", ["hangs", "floods", "redirects", "rests"])
+def test_no_usable_answer_waits_for_another_try(line: Line, magic: str) -> None:
+    sale = line.sell(magic)
+    line.drain(IMPATIENT if magic in SILENT else PATIENT)
+    told = line.told(sale)
+    assert (told.state, told.attempts, told.failures, told.leased_until) == ("queued", 1, 1, None)
+    assert told.last_error
+    assert told.next_try_at is not None
+    wait = told.next_try_at - clock.now()
+    assert timedelta(seconds=22) <= wait <= timedelta(seconds=38) or (magic, wait.total_seconds()) == ("rests", 120)
+    assert not line.policy(sale).activated
+
+
+def test_lost_reply_has_one_effect(line: Line) -> None:
+    sale = line.sell("forgets")
+    line.drain()
+    assert line.told(sale).failures == 1
+    number = line.asked(sale).number
+    assert number is not None
+    with after(minutes=1):
+        line.drain()
+    assert line.policy(sale).policy_number == number
+    assert [entry.action for entry in history(line, sale)] == ["policy sold", "policy activated"]
+
+
+def test_request_that_the_insurer_refuses_goes_to_a_person_at_once(line: Line) -> None:
+    sale = line.sell("rejects")
+    line.drain()
+    told = line.told(sale)
+    assert (told.state, told.attempts, told.next_try_at) == ("dead", 1, None)
+    assert told.last_error == "The insurer refused the request (422): The engine number is missing"
+    assert line.connection(sale).failures == 0
+    assert history(line, sale)[-1].action == "submission set aside"
+
+
+def test_after_so_many_failures_nobody_tries_any_more(line: Line) -> None:
+    sale = line.sell("breaks")
+    for hour in range(sending.GIVES_UP_AFTER):
+        with after(hours=2 * hour):
+            line.drain()
+    told = line.told(sale)
+    assert (told.state, told.attempts, told.next_try_at) == ("dead", sending.GIVES_UP_AFTER, None)
+    with after(days=30):
+        line.drain()
+    assert line.asked(sale).asked == sending.GIVES_UP_AFTER
+
+
+def test_number_of_another_policy_goes_to_a_person_and_not_to_a_crash(line: Line) -> None:
+    first, second = line.sell("clashes"), line.sell("clashes", registration_number="KJA-777ZZ")
+    line.drain()
+    assert sorted((line.told(sale).state, line.policy(sale).activated) for sale in (first, second)) == [
+        ("accepted", True),
+        ("dead", False),
+    ]
+    (dead,) = (sale for sale in (first, second) if line.told(sale).state == "dead")
+    assert "is the number of another policy of this insurer" in str(line.told(dead).last_error)
+    assert line.told(dead).insurer_number == "SBX/SAME"
+
+
+def test_defect_of_ours_goes_to_a_person_and_stops_nothing_else(line: Line) -> None:
+    sick, well = line.sell(), line.sell(registration_number="KJA-777ZZ")
+    with line.store.writing(Scope.system()) as session:
+        session.get_one(Policy, sick.policy_id).payload = {"Email": "x@y.example", "huge": 1 << 80}
+    line.drain()
+    assert (line.told(sick).state, line.told(sick).last_error) == ("dead", worker.DEFECT)
+    assert line.policy(well).activated
+
+
+def test_cancelled_and_declined_policies_are_never_sent(line: Line) -> None:
+    cancelled, declined = line.sell(), line.sell(registration_number="KJA-777ZZ")
+    change(line, cancelled, policy_changes.cancel, reason="sold the car", by_insurer=False)
+    change(line, declined, policy_changes.decline, reason="too old")
+    line.drain()
+    assert line.told(cancelled).state == "withdrawn"
+    assert line.told(declined).state == "declined"
+    assert not {str(sale.policy_id) for sale in (cancelled, declined)} & set(line.sandbox.ledger.rows)
+
+
+def test_policy_that_ended_while_it_was_queued_is_taken_out_of_the_queue(line: Line) -> None:
+    sale = line.sell()
+    change(line, sale, policy_changes.cancel, reason="sold the car", by_insurer=False)
+    with line.store.writing(Scope.system()) as session:
+        told = session.get_one(Submission, sale.policy_id)
+        told.state, told.next_try_at = "queued", clock.now()
+    assert claim(line) == []
+    assert line.told(sale).state == "withdrawn"
+
+
+def test_two_workers_send_nothing_twice(line: Line) -> None:
+    sales = [line.sell(registration_number=f"KJA-{number}ZZ") for number in range(100, 112)]
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda worker: worker.drain(), [line.worker(), line.worker()]))
+    assert [line.asked(sale).asked for sale in sales] == [1] * len(sales)
+    assert all(line.policy(sale).activated for sale in sales)
+
+
+def test_work_of_a_killed_worker_is_taken_over_when_its_lease_ends(line: Line) -> None:
+    sale = line.sell()
+    (job,) = claim(line)
+    line.drain()
+    assert (job.attempt, line.told(sale).attempts) == (1, 1)
+    assert str(sale.policy_id) not in line.sandbox.ledger.rows
+    with clock.frozen(clock.now() + sending.LEASE):
+        line.drain()
+    assert line.policy(sale).activated
+    assert line.told(sale).attempts == 2
+
+
+def test_failure_of_a_worker_that_lost_its_lease_changes_nothing(line: Line) -> None:
+    sale = line.sell("waits")
+    (job,) = claim(line)
+    with clock.frozen(clock.now() + sending.LEASE):
+        (newer,) = claim(line)
+        line.worker()._bring_home(job, InsurerAnswer(status="pending"))
+        assert line.told(sale).leased_until == clock.now() + sending.LEASE
+        line.worker()._bring_home(newer, InsurerAnswer(status="pending"))
+        assert line.told(sale).leased_until is None
+
+
+@pytest.mark.parametrize("status", ["accepted", "declined"])
+def test_answer_after_the_policy_was_cancelled_is_written_down_only(line: Line, status: Any) -> None:
+    sale = line.sell()
+    (job,) = claim(line)
+    change(line, sale, policy_changes.cancel, reason="sold the car", by_insurer=False)
+    for _ in range(2):
+        line.worker()._bring_home(job, InsurerAnswer(status=status, policy_number="LATE/1"))
+    policy, told = line.policy(sale), line.told(sale)
+    assert (policy.version, policy.activated, policy.declined_at) == (2, False, None)
+    assert (told.state, told.answer, told.insurer_number) == ("withdrawn", status, "LATE/1")
+    assert "answered late" in str(told.last_error)
+    assert [entry.action for entry in history(line, sale)] == [
+        "policy sold",
+        "policy cancelled",
+        "insurer answered late",
+    ]
+    assert len(refunds(line)) == 1
+
+
+def test_answer_after_the_desk_approved_does_not_change_the_number(line: Line) -> None:
+    sale = line.sell()
+    (job,) = claim(line)
+    change(line, sale, policy_changes.activate, policy_number="DESK/1")
+    line.worker()._bring_home(job, InsurerAnswer(status="accepted", policy_number="LATE/2"))
+    assert (line.policy(sale).policy_number, line.told(sale).state) == ("DESK/1", "accepted")
+    assert history(line, sale)[-1].action == "insurer answered late"
+
+
+def test_personal_numbers_in_a_reason_show_their_last_four(line: Line) -> None:
+    sale = line.sell(bvn="22345678901")
+    (job,) = claim(line)
+    assert job.payload["BVN"] == "22345678901"
+    line.worker()._bring_home(job, InsurerAnswer(status="declined", reason="BVN 22345678901 is blocked"))
+    assert line.told(sale).last_error == "BVN *******8901 is blocked"
+    assert "22345678901" not in str([entry.after for entry in history(line, sale)])
+
+
+def test_connection_rests_after_failures_in_a_row_and_one_policy_tries_it_again(line: Line) -> None:
+    sales = [line.sell("breaks", registration_number=f"KJA-{number}ZZ") for number in range(100, 110)]
+    line.worker(at_once=1).drain()
+    assert sum(line.told(sale).attempts for sale in sales) == insurer_connections.TRIPS_AT
+    resting = line.connection(sales[0])
+    assert resting.rests_until == clock.now() + insurer_connections.RESTS[0]
+    with clock.frozen(resting.rests_until):
+        line.drain()
+        assert sum(line.told(sale).attempts for sale in sales) == insurer_connections.TRIPS_AT + 1
+        assert line.connection(sales[0]).rests_until == clock.now() + insurer_connections.RESTS[1]
+
+
+def test_connection_that_recovers_brings_everything_forward(line: Line) -> None:
+    sales = [line.sell("forgets", registration_number=f"KJA-{number}ZZ") for number in range(100, 105)]
+    line.worker(at_once=1).drain()
+    assert line.connection(sales[0]).rests_until is not None
+    with after(seconds=5):
+        approved = line.sell()
+        line.drain()
+        assert (line.connection(approved).failures, line.connection(approved).rests_until) == (0, None)
+        assert line.connection(approved).last_success_at == clock.now()
+        assert all(line.policy(sale).activated for sale in (*sales, approved))
+
+
+def test_no_more_than_the_agreed_number_is_under_way_at_one_insurer(line: Line) -> None:
+    for number in range(100, 110):
+        line.sell(registration_number=f"KJA-{number}ZZ")
+    assert len(claim(line, most=3)) == 3
+    assert len(claim(line)) == sending.AT_ONCE - 3
+    assert claim(line) == []
+
+
+def test_wait_doubles_to_an_hour_and_no_two_policies_come_back_together() -> None:
+    policy_id = ids.new()
+    waits = [sending.wait_after_failure(policy_id, failures).total_seconds() for failures in range(1, 13)]
+    assert all(0.75 * 30 * 2**n <= wait <= 1.25 * 30 * 2**n for n, wait in enumerate(waits[:7]))
+    assert all(2_700 <= wait <= 4_500 for wait in waits[7:])
+    assert len({sending.wait_after_failure(ids.new(), 3) for _ in range(20)}) > 10
+
+
+def test_insurer_without_an_address_keeps_its_queue(line: Line) -> None:
+    sale = line.sell(cover=insurer_a.COMPREHENSIVE)
+    active = line.sell(cover=insurer_a.THIRD_PARTY)
+    line.drain()
+    assert (line.told(sale).state, line.told(sale).attempts) == ("queued", 0)
+    assert line.told(active).state == "delegated"
+
+
+def test_test_records_reach_no_real_insurer(line: Line, connect: Callable[..., None]) -> None:
+    connect(insurer_b_url="https://insurer.example")
+    test = line.sell(cover=insurer_b_contents.COVERS[0])
+    assert line.told(test).state == "delegated"
+    connect(insurer_b_test_url=line.sandbox.url)
+    pending = line.sell()
+    line.drain()
+    assert line.policy(pending).activated
+
+
+def test_running_worker_sends_what_is_sold_and_finishes_what_it_holds(line: Line) -> None:
+    sale, worker = line.sell("hangs"), line.worker(patience=IMPATIENT)
+    assert worker.start()
+    while str(sale.policy_id) not in line.sandbox.ledger.rows:
+        Event().wait(0.01)
+    worker.stop()
+    told = line.told(sale)
+    assert (told.attempts, told.failures, told.leased_until) == (1, 1, None)
+    worker.stop()

@@ -1,0 +1,228 @@
+"""The figures on claims against a plain recount of a small portfolio of claims and their histories."""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from itertools import pairwise
+from random import Random
+from typing import Any
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+
+from core import clock
+from core.services import claim_breakdowns, claim_clock, claim_figures, figures
+from core.services.claim_clock import Pause, Reached
+from core.services.claim_metrics import CLAIM_METRICS, ClaimFacts
+from core.services.windows import Window
+from core.store.engine import Store
+from core.store.tables import Claim, ClaimEvent
+from tests.conftest import Partner
+from tests.portfolio import lagos
+from tests.services.claim_office import DESK, PAID, Office
+from tests.services.test_lodging import NOON
+
+TODAY = lagos(NOON)
+WINDOW = Window(clock.add_days(TODAY, -29), clock.add_days(TODAY, 1))
+# The statuses of a claim and the days between them; the last ones wait, are decided, or were taken up again.
+WAYS: tuple[tuple[tuple[str, float], ...], ...] = (
+    (("Viewed", 0.4), ("Approved", 3), ("Offer sent", 1), ("Offer accepted", 5), ("Paid", 2)),
+    (("Viewed", 0.1), ("Approved", 2), ("Offer sent", 1), ("Offer accepted", 9), ("Paid", 1), ("Settled", 3)),
+    (("Approved", 1), ("Offer sent", 1), ("Offer rejected", 4), ("Offer sent", 1), ("Offer accepted", 1), ("Paid", 70)),
+    (("Viewed", 2), ("Declined", 4)),
+    (("Viewed", 1), ("Declined", 2), ("Reviewing", 3)),
+    (("Viewed", 1), ("Reviewing", 2)),
+    (),
+)
+
+
+@pytest.fixture(autouse=True)
+def still() -> Iterator[None]:
+    with clock.frozen(NOON):
+        yield
+
+
+@pytest.fixture
+def office(store: Store, partner: Partner) -> Office:
+    """Some thirty claims on one policy, written with their histories as the services would have."""
+    office, dice = Office(store, partner), Random(5)
+    seeded = office.claim(office.lodge(at=NOON - timedelta(days=100)))
+    plain = {column.key: getattr(seeded, column.key) for column in sa.inspect(Claim).columns}
+    with store.writing(DESK) as session:
+        for number in range(35):
+            lodged_at = NOON - timedelta(milliseconds=dice.randrange((20 if number < 14 else 75) * 86_400_000))
+            _write(session, plain, dice, WAYS[number % len(WAYS)], lodged_at, office)
+    return office
+
+
+def _write(session: Any, plain: dict[str, Any], dice: Random, way: Any, lodged_at: datetime, office: Office) -> None:
+    history = [Reached("Pending", lodged_at)]
+    for status, days in way:
+        at = history[-1].at + timedelta(days=days * dice.uniform(0.5, 1.5))
+        at = at.replace(microsecond=at.microsecond // 1000 * 1000)
+        if at <= NOON:
+            history.append(Reached(status, at))
+    began_at, stopped_at = lodged_at, None
+    for before, step in pairwise(history):
+        began_at, stopped_at = claim_clock.turned(
+            began_at,
+            stopped_at,
+            at=step.at,
+            runs=step.status not in claim_clock.WAITING | claim_clock.DECIDED,
+            decides=step.status in claim_clock.DECIDED and before.status not in claim_clock.DECIDED,
+        )
+    statuses = {step.status for step in history}
+    claim = Claim(
+        **{name: value for name, value in plain.items() if name not in ("id", "clock_from", "clock_stopped_at")}
+        | {
+            "created_at": lodged_at,
+            "updated_at": history[-1].at,
+            "claim_status": history[-1].status,
+            "claim_type": dice.choice(("Credit life", "Gadget")),
+            "decline_reason": dice.choice(("exclusion", "other")) if history[-1].status == "Declined" else "None",
+            "offer_amount_minor": dice.randrange(1, 10**7) if "Offer sent" in statuses else 0,
+            "approved_by": office.people["sade"].id if "Approved" in statuses else None,
+            "assigned_to": office.people[dice.choice(("ada", "bola"))].id if len(history) > 1 else None,
+            "clock_from": began_at,
+            "clock_stopped_at": stopped_at,
+        }
+    )
+    session.insert(claim)
+    owned = {"distributor_id": claim.distributor_id, "is_live": claim.is_live, "claim_id": claim.id}
+    for step in history:
+        session.insert(ClaimEvent(id=_id(dice), status=step.status, created_at=step.at, **owned))
+
+
+def _id(dice: Random) -> UUID:
+    return UUID(int=dice.getrandbits(128))
+
+
+def told(office: Office) -> list[tuple[Claim, list[Reached]]]:
+    """Every claim with its history, read the plain way."""
+    with office.store.reading(DESK) as session:
+        claims = list(session.execute(sa.select(Claim)).scalars())
+        events = list(session.execute(sa.select(ClaimEvent).order_by(ClaimEvent.created_at, ClaimEvent.id)).scalars())
+        session.expunge_all()
+    return [(each, [Reached(e.status, e.created_at) for e in events if e.claim_id == each.id]) for each in claims]
+
+
+def middle(values: list[timedelta], share: float) -> int | None:
+    """The first of the sorted values that has this share of them at or below it, in milliseconds."""
+    for value in sorted(values):
+        if sum(other <= value for other in values) >= share * len(values):
+            return round(value / timedelta(milliseconds=1))
+    return None
+
+
+def recounted(claims: list[tuple[Claim, list[Reached]]], window: Window) -> ClaimFacts:
+    def inside(at: datetime) -> bool:
+        return window.start <= lagos(at) < window.end
+
+    paid, declined, in_time, viewed, answers = [], 0, 0, [], Counter[str]()
+    for claim, history in claims:
+        clock_now = claim_clock.read(history, NOON, [Pause(NOON, NOON)])
+        decided_at = claim.created_at + clock_now.age
+        if clock_now.is_decided and inside(decided_at):
+            in_time += clock_now.counted <= timedelta(days=60)
+            declined += claim.claim_status == "Declined"
+            if claim.claim_status != "Declined":
+                paid.append((claim, clock_now))
+        viewed += [step.at - claim.created_at for step in history if step.status == "Viewed" and inside(step.at)]
+        answers.update(step.status for step in history if inside(step.at))
+    ages, counted = [each.age for _, each in paid], [each.counted for _, each in paid]
+    return ClaimFacts(
+        lodged=sum(inside(claim.created_at) for claim, _ in claims),
+        paid=len(paid),
+        declined=declined,
+        in_time=in_time,
+        paid_minor=sum(claim.offer_amount_minor for claim, _ in paid),
+        half=middle(ages, 0.5),
+        most=middle(ages, 0.9),
+        half_net=middle(counted, 0.5),
+        most_net=middle(counted, 0.9),
+        half_viewed=middle(viewed, 0.5),
+        accepted=answers["Offer accepted"],
+        rejected=answers["Offer rejected"],
+    )
+
+
+def test_every_figure_is_the_plain_recount(office: Office) -> None:
+    claims = told(office)
+    with office.store.reading(DESK) as session:
+        found = claim_figures.summary(session, WINDOW)
+        aged = claim_breakdowns.ageing(session)
+        paid = figures.claims_paid_by_day(session, WINDOW, figures.EVERYTHING)
+    assert found.current == recounted(claims, WINDOW)
+    assert found.before == recounted(claims, WINDOW.previous)
+    assert found.current.paid >= 3
+    assert found.current.declined >= 2
+    assert sum(paid.values()) == found.current.paid_minor
+    for grain in ("day", "week", "month"):
+        _, lodged, decided = found.over_time(grain)
+        assert (sum(lodged), sum(decided)) == (found.current.lodged, found.current.decided)
+    ages = [
+        (TODAY - lagos(claim.created_at)).days for claim, _ in claims if claim.claim_status not in claim_clock.DECIDED
+    ]
+    edges = ((0, 7), (8, 14), (15, 30), (31, 60), (61, 10**6))
+    assert [each.number for each in aged] == [sum(first <= age <= last for age in ages) for first, last in edges]
+    assert [each.days.label for each in aged] == ["0–7", "8–14", "15–30", "31–60", "over 60"]
+
+
+def test_what_stands_behind_the_figures_adds_up_to_them(office: Office) -> None:
+    claims = told(office)
+    with office.store.reading(DESK) as session:
+        found = claim_figures.summary(session, WINDOW)
+        reasons = claim_breakdowns.reasons(session, WINDOW)
+        types = claim_breakdowns.by_type(session, WINDOW)
+        officers = claim_breakdowns.officers(session, found.decisions)
+    took = claim_breakdowns.turnaround(found.decisions)
+    assert sum(each.calendar for each in took) == sum(each.net for each in took) == found.current.paid
+    assert sum(number for _, number in reasons) == sum(row.declined for row in types) == found.current.declined
+    assert [number for _, number in reasons] == sorted((number for _, number in reasons), reverse=True)
+    approved = [
+        claim.id
+        for claim, history in claims
+        if claim.approved_by
+        and any(s.status == "Approved" and WINDOW.start <= lagos(s.at) < WINDOW.end for s in history)
+    ]
+    assert sum(row.approved for row in types) == len(approved) > 0
+    still_open = [claim for claim, _ in claims if claim.claim_status not in claim_clock.DECIDED]
+    assert sum(work.open for work in officers) == len(still_open)
+    assert sum(work.decided for work in officers) == found.current.decided
+    over = [
+        each for each in still_open if each.clock_stopped_at is None and each.clock_from < NOON - timedelta(days=60)
+    ]
+    assert sum(work.overdue for work in officers) == len(over) > 0
+    assert {work.name for work in officers} <= {"ada", "bola", "Nobody"}
+    assert [work.open for work in officers] == sorted((work.open for work in officers), reverse=True)
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_nothing_has_figures_too(store: Store) -> None:
+    with store.reading(DESK) as session:
+        found = claim_figures.summary(session, WINDOW)
+        assert claim_breakdowns.officers(session, found.decisions) == []
+        assert sum(each.number for each in claim_breakdowns.ageing(session)) == 0
+    assert found.current == found.before == ClaimFacts()
+    assert {metric.of(found.current) for metric in CLAIM_METRICS} <= {0, None}
+
+
+@pytest.mark.parametrize(
+    ("values", "percent", "expected"),
+    [([], 50, None), ([7], 50, 7), ([7], 90, 7), ([1, 2], 50, 1), ([1, 2, 3], 50, 2), (list(range(1, 11)), 90, 9)],
+)
+def test_so_many_percent_lie_at_or_below(values: list[int], percent: int, expected: int | None) -> None:
+    assert claim_figures.within(values, percent) == expected
+
+
+def test_the_recorded_way_is_paid_within_its_time(store: Store, partner: Partner) -> None:
+    office = Office(store, partner)
+    claim_id = office.lodge(at=NOON - timedelta(days=12))
+    for days, status in zip((10, 8, 3, 1), PAID, strict=True):
+        with clock.frozen(NOON - timedelta(days=days)):
+            office.walk(claim_id, status)
+    with store.reading(DESK) as session:
+        facts = claim_figures.summary(session, WINDOW).current
+    assert (facts.paid, facts.in_time, facts.accepted, facts.paid_minor) == (1, 1, 1, 7_000_000)
+    assert (facts.half, facts.half_net) == (11 * 86_400_000, 6 * 86_400_000)

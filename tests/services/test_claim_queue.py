@@ -1,0 +1,263 @@
+"""The queue of claims: views and their counts, the order of urgency, and two officers who reach for one claim."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from threading import Barrier
+from typing import Any
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+
+from core import clock
+from core.errors import InvalidInput, NotAllowed
+from core.services import checking, claim_questions, claim_queue, claim_taking
+from core.services.claim_queue import QueueRow
+from core.services.claim_selection import VIEWS, ClaimSelection, View
+from core.services.claim_taking import Assigned, Seen
+from core.services.paging import Paging
+from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import Claim
+from tests.conftest import Partner
+from tests.services.claim_office import DESK, PAID, Office
+from tests.services.test_lodging import NOON
+
+# When each claim was lodged, in days before now, and where it went.
+LIVES: dict[str, tuple[float, tuple[str, ...]]] = {
+    "over": (70, ("Viewed",)),
+    "near": (55, ("Viewed", "Reviewing")),
+    "fresh": (2, ()),
+    "offered": (40, ("Approved", "Offer sent")),
+    "asked": (30, ("Reviewing",)),
+    "paid": (20, PAID),
+    "declined": (10, ("Declined",)),
+}
+HELD = {"near": "ada", "offered": "bola", "asked": "ada", "paid": "ada", "declined": "bola"}
+IN_VIEW: dict[View, set[str]] = {
+    "mine": {"near", "asked", "paid"},
+    "unassigned": {"over", "fresh"},
+    "near": {"over", "near"},
+    "waiting": {"offered", "asked"},
+    "open": {"over", "near", "fresh", "offered", "asked"},
+    "all": set(LIVES),
+}
+
+
+@pytest.fixture(autouse=True)
+def still() -> Iterator[None]:
+    with clock.frozen(NOON):
+        yield
+
+
+@pytest.fixture
+def office(store: Store, partner: Partner) -> Office:
+    return Office(store, partner)
+
+
+@pytest.fixture
+def lives(office: Office) -> dict[str, UUID]:
+    """A claim of every kind; each step a day after the one before, the question a day after the review."""
+    found = {}
+    for name, (days, statuses) in LIVES.items():
+        began = NOON - timedelta(days=days)
+        with clock.frozen(began):
+            found[name] = office.lodge(at=began)
+        for day, status in enumerate(statuses, 1):
+            with clock.frozen(began + timedelta(days=day)):
+                office.walk(found[name], status)
+        if name in HELD:
+            office.put(found[name], assigned_to=office.people[HELD[name]].id)
+    with clock.frozen(NOON - timedelta(days=28)):
+        office.do(claim_questions.ask, found["asked"], text="Please send the letter.")
+    return found
+
+
+def rows(office: Office, *, by: str = "ada", order: str = "urgent", **address: str) -> list[QueueRow]:
+    selection = ClaimSelection.read({name: [value] for name, value in address.items()}, me=office.people[by].id)
+    with office.store.reading(DESK) as session:
+        found = claim_queue.rows(session, selection.wanted, order=order, paging=Paging(1, 50))
+        assert claim_queue.total(session, selection.wanted).count == len(found)
+    return found
+
+
+def named(lives: dict[str, UUID], found: list[QueueRow]) -> list[str]:
+    names = {claim_id: name for name, claim_id in lives.items()}
+    return [names[row.id] for row in found]
+
+
+def test_each_view_holds_what_its_count_says(office: Office, lives: dict[str, UUID]) -> None:
+    with office.store.reading(DESK) as session:
+        counts = claim_queue.counts(session, office.people["ada"])
+    for view in VIEWS:
+        found = named(lives, rows(office, view=view))
+        assert (set(found), counts.views[view]) == (IN_VIEW[view], len(found))
+    assert counts.overdue == 1
+    with office.store.reading(Scope.staff(is_live=True)) as session:
+        assert not any(claim_queue.counts(session, office.people["ada"]).views.values())
+
+
+def test_most_urgent_come_first_then_what_waits_then_what_is_decided(office: Office, lives: dict[str, UUID]) -> None:
+    found = rows(office, view="all")
+    assert named(lives, found) == ["over", "near", "fresh", "asked", "offered", "declined", "paid"]
+    assert [row.clock.days_left for row in found] == [-10, 5, 58, 58, 58, 59, 57]
+    assert [row.clock.is_waiting for row in found] == [False, False, False, True, True, False, False]
+    newest = ["fresh", "declined", "paid", "asked", "offered", "near", "over"]
+    assert named(lives, rows(office, view="all", order="newest")) == newest
+    assert named(lives, rows(office, view="all", order="oldest")) == newest[::-1]
+    amounts = [row.claimed_minor for row in rows(office, view="all", order="largest")]
+    assert amounts == sorted(amounts, reverse=True)
+
+
+def test_the_clock_on_a_claim_is_the_one_of_its_history(office: Office, lives: dict[str, UUID]) -> None:
+    found = rows(office, view="all")
+    with office.store.reading(DESK) as session:
+        told = claim_questions.clocks(session, [row.id for row in found])
+    assert {row.id: row.clock for row in found} == told
+    office.do(claim_questions.answered, lives["asked"])
+    office.walk(lives["offered"], "Offer accepted", "Paid", "Settled")
+    office.walk(lives["declined"], "Reviewing")
+    with office.store.reading(Scope.system()) as session:
+        assert checking.faults(session) == []
+    office.put(lives["fresh"], clock_from=NOON)
+    with office.store.reading(Scope.system()) as session:
+        assert checking.faults(session) == [f"claim {lives['fresh']} keeps another clock than its history gives"]
+
+
+def test_the_total_adds_up_what_is_claimed_offered_and_paid(office: Office, lives: dict[str, UUID]) -> None:
+    selection = ClaimSelection.read({"view": ["all"]})
+    with office.store.reading(DESK) as session:
+        total = claim_queue.total(session, selection.wanted)
+    found = rows(office, view="all")
+    assert total.claimed_minor == sum(row.claimed_minor for row in found) > 0
+    assert (total.offered_minor, total.paid_minor) == (14_000_000, 7_000_000)
+
+
+@pytest.mark.parametrize(
+    ("address", "names"),
+    [
+        ({"status": "pending"}, {"fresh"}),
+        ({"reason": "exclusion"}, {"declined"}),
+        ({"from": "2026-09-11", "to": "2026-10-12"}, {"over", "near", "offered"}),
+        ({"decided_from": "2026-11-04", "decided_to": "2026-11-04"}, {"paid"}),
+        ({"assigned": "nobody"}, {"over", "fresh"}),
+        ({"assigned": "me"}, {"near", "asked", "paid"}),
+        ({"offer": "70,000.00"}, {"offered", "paid"}),
+        ({"first_name": "ngozi", "type": "credit life"}, set(LIVES)),
+        ({"q": "nobody at all"}, set()),
+        ({"email": "nobody@example.com"}, set()),
+    ],
+)
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_filters_of_an_address_narrow_the_queue(
+    office: Office, lives: dict[str, UUID], address: dict[str, str], names: set[str]
+) -> None:
+    assert set(named(lives, rows(office, view="all", **address))) == names
+
+
+def test_a_claim_is_found_by_what_people_call_it(office: Office, lives: dict[str, UUID]) -> None:
+    row = rows(office, view="near")[0]
+    assert row.policy_number
+    for text in (row.reference, row.reference.lower(), str(row.id)):
+        assert [found.id for found in rows(office, view="all", q=text)] == [row.id]
+    for text in (row.policy_number.lower(), row.claimant.upper(), row.email, row.phone or ""):
+        assert len(rows(office, view="all", q=text)) == len(LIVES)
+
+
+def test_an_address_says_its_selection_again() -> None:
+    address = {"view": ["near"], "status": ["Viewed"], "amount": ["75000.50"], "decided_to": ["2026-11-20"]}
+    assert ClaimSelection.read(address).address() == address
+    with pytest.raises(InvalidInput) as refusal:
+        ClaimSelection.read({"view": ["theirs"], "amount": ["many"], "decided_from": ["x"]})
+    assert {fault.field for fault in refusal.value.faults} == {"view", "amount", "decided_from"}
+    with pytest.raises(InvalidInput, match="officer"):
+        ClaimSelection.read({"view": ["mine"]})
+
+
+def take(office: Office, by: str) -> UUID | None:
+    with office.store.writing(DESK) as session:
+        return claim_taking.take_next(session, person=office.people[by])
+
+
+def test_next_is_the_most_urgent_that_nobody_has(office: Office, lives: dict[str, UUID]) -> None:
+    assert [take(office, "bola") for _ in range(3)] == [lives["over"], lives["fresh"], None]
+    assert office.claim(lives["over"]).assigned_to == office.people["bola"].id
+    entry = office.log(lives["over"])[-1]
+    assert (entry.action, entry.actor) == ("claim assigned", "staff bola@x.example")
+    with pytest.raises(NotAllowed):
+        take(office, "funmi")
+
+
+def test_two_who_take_the_next_one_at_once_get_two_claims(office: Office) -> None:
+    waiting = {office.lodge(text=str(number)) for number in range(6)}
+    people, start = ("ada", "bola", "sade"), Barrier(3)
+
+    def twice(name: str) -> list[UUID | None]:
+        start.wait()
+        return [take(office, name) for _ in range(2)]
+
+    with ThreadPoolExecutor(3) as pool:
+        taken = [claim_id for pair in pool.map(twice, people) for claim_id in pair]
+    assert sorted(map(str, taken)) == sorted(map(str, waiting))
+
+
+def give(office: Office, chosen: list[Seen], to: str | None, *, by: str = "ada") -> Assigned:
+    officer = office.people[to].id if to else None
+    with office.store.writing(DESK) as session:
+        return claim_taking.assign(session, chosen, to=officer, person=office.people[by])
+
+
+def test_several_claims_are_given_at_once_and_the_beaten_one_is_told(office: Office, lives: dict[str, UUID]) -> None:
+    chosen = claim_taking.as_seen(rows(office, view="open"))
+    assert give(office, chosen, "bola") == Assigned(done=5, lost=())
+    assert {office.claim(seen.id).assigned_to for seen in chosen} == {office.people["bola"].id}
+    again = give(office, chosen, "bola", by="sade")
+    assert again == Assigned(done=5, lost=())
+    beaten = give(office, chosen[:1], "ada")
+    assert beaten == Assigned(done=0, lost=(f"{chosen[0].reference} was taken by bola",))
+    assert [entry.action for entry in office.log(chosen[0].id)].count("claim assigned") == 1
+
+
+def test_each_way_of_being_too_late_has_its_words(office: Office, lives: dict[str, UUID]) -> None:
+    chosen = {seen.id: seen for seen in claim_taking.as_seen(rows(office, view="all"))}
+    office.move(lives["fresh"], "Viewed")
+    give(office, [chosen[lives["near"]]], None)
+    office.put(lives["over"], deleted_at=NOON)
+    names = ("fresh", "near", "over", "asked")
+    result = give(office, [chosen[lives[name]] for name in names], "bola", by="sade")
+    assert result.done == 1
+    assert {line.partition(" ")[2] for line in result.lost} == {
+        "was changed meanwhile: it is Viewed now",
+        "was given back to nobody meanwhile",
+        "is not there any more",
+    }
+
+
+def test_a_claim_goes_to_nobody_who_cannot_have_it(office: Office, lives: dict[str, UUID]) -> None:
+    chosen = claim_taking.as_seen(rows(office, view="unassigned"))
+    with pytest.raises(InvalidInput):
+        give(office, chosen, "funmi")
+    with pytest.raises(NotAllowed):
+        give(office, chosen, "ada", by="funmi")
+    assert [office.claim(seen.id).assigned_to for seen in chosen] == [None, None]
+
+
+def test_of_two_who_assign_the_same_claims_at_once_each_claim_has_one_winner(office: Office) -> None:
+    for number in range(4):
+        office.lodge(text=str(number))
+    chosen, start = claim_taking.as_seen(rows(office, view="unassigned")), Barrier(2)
+
+    def attempt(name: str) -> Any:
+        start.wait()
+        officer = office.people[name]
+        return office.store.transact(
+            DESK, lambda session: claim_taking.assign(session, chosen, to=officer.id, person=officer)
+        )
+
+    with ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(attempt, ("ada", "bola")))
+    assert sorted((result.done, len(result.lost)) for result in results) == [(0, 4), (4, 0)]
+    with office.store.reading(DESK) as session:
+        versions = session.execute(sa.select(Claim.version)).scalars().all()
+    assert set(versions) == {2}

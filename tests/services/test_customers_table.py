@@ -1,0 +1,135 @@
+"""Customers as the desk finds and reads them: every spelling, exact counts, figures that are those of their rows."""
+
+from collections.abc import Iterator
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+
+from core import clock, ids
+from core.errors import NotFound
+from core.services import customer_detail, customers_table
+from core.services.choices import choices
+from core.services.customer_selection import CustomerSelection
+from core.services.customers import CustomerFilter
+from core.services.customers_table import CustomerRow
+from core.services.paging import Page, Paging
+from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import Claim, Customer, Policy, Purchase, Renewal
+from tests.conftest import Partner
+from tests.portfolio import NOW, Portfolio
+
+LIVE = Scope.staff(is_live=True)
+
+
+@pytest.fixture
+def sold(store: Store, partner: Partner, stranger: Partner) -> Iterator[Store]:
+    with clock.frozen(NOW):
+        Portfolio(seed=9, size=90, sellers=(partner.id, stranger.id)).write(store)
+        yield store
+
+
+def found(store: Store, wanted: CustomerFilter = CustomerFilter(), **options: object) -> Page[CustomerRow]:
+    with store.reading(LIVE) as session:
+        paging = {"paging": Paging(1, 100), **options}
+        return customers_table.page(session, wanted, choices(session), **paging)  # type: ignore[arg-type]
+
+
+def rows_of(store: Store, entity: type, customer_id: UUID) -> list[object]:
+    with store.reading(LIVE) as session:
+        found = session.execute(sa.select(entity).where(entity.customer_id == customer_id)).scalars().all()  # type: ignore[attr-defined]
+        session.expunge_all()
+        return list(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("NGOZI", "Ngozi"),
+        ("gozi oka", "Ngozi Okafor"),
+        ("ọLÁD", "Ọládélé"),
+        ("o'neil", "O'Neil"),
+        ("100%", None),
+        ("ngozi\nokafor", None),
+    ],
+)
+def test_any_part_of_a_name_finds_its_customers_in_any_case(sold: Store, text: str, part: str | None) -> None:
+    everybody = found(sold).rows
+    expected = {row.id for row in everybody if part and part in row.name}
+    page = found(sold, CustomerFilter(search=text))
+    assert {row.id for row in page.rows} == expected
+    assert page.total_count == len(expected)
+    assert bool(expected) == (part is not None)
+
+
+def test_e_mail_and_every_spelling_of_a_phone_number_find(sold: Store) -> None:
+    everybody = found(sold)
+    one = everybody.rows[0]
+    assert [row.id for row in found(sold, CustomerFilter(search=one.email.upper())).rows] == [one.id]
+    with sold.writing(LIVE) as session:
+        session.get_one(Customer, one.id).phone_number = "0705 555 1234"
+    for spelling in ("+2347055551234", "07055551234", "0705 555 1234", "555 12"):
+        assert [row.id for row in found(sold, CustomerFilter(search=spelling)).rows] == [one.id]
+    assert found(sold, CustomerFilter(search="0803 123 4567")).total_count == everybody.total_count - 1
+
+
+def test_figures_are_those_of_the_rows_and_cover_divides_everybody(sold: Store) -> None:
+    everybody = found(sold)
+    assert everybody.total_count == len(everybody.rows) == 30
+    for row in everybody.rows:
+        sales, policies = (rows_of(sold, entity, row.id) for entity in (Purchase, Policy))
+        renewed = [renewal.total_minor for renewal in rows_of(sold, Renewal, row.id) if renewal.status]  # type: ignore[attr-defined]
+        assert row.bought.policies == len(sales) == len(policies)
+        assert row.bought.premium_minor == sum(sale.total_minor for sale in sales) + sum(renewed)  # type: ignore[attr-defined]
+        assert row.bought.last_at == max((sale.created_at for sale in sales), default=None)  # type: ignore[attr-defined]
+    covered = {row.id for row in everybody.rows if row.bought.in_force}
+    assert {row.id for row in found(sold, CustomerFilter(insured=True)).rows} == covered
+    without = found(sold, CustomerFilter(insured=False))
+    assert {row.id for row in without.rows} == {row.id for row in everybody.rows} - covered
+    assert without.total_count == 30 - len(covered)
+
+
+def test_distributor_order_and_pages_hold(sold: Store, partner: Partner) -> None:
+    mine = found(sold, CustomerFilter(distributor_ids=(partner.id,)))
+    assert {row.distributor for row in mine.rows} == {"Swift Lenders"}
+    oldest = found(sold, order="oldest").rows
+    assert oldest == found(sold).rows[::-1]
+    assert found(sold, order="oldest", paging=Paging(2, 20)).rows == oldest[20:]
+    assert found(sold, CustomerFilter(search="nobody")) == Page([], 0)
+
+
+def test_one_customer_has_all_that_is_theirs(sold: Store) -> None:
+    row = max(found(sold).rows, key=lambda row: len(rows_of(sold, Claim, row.id)))
+    with sold.reading(LIVE) as session:
+        one = customer_detail.one(session, row.id, choices(session))
+    assert (one.name, one.email, one.distributor, one.bought) == (row.name, row.email, row.distributor, row.bought)
+    for entity, page in ((Purchase, one.purchases), (Renewal, one.renewals), (Policy, one.policies)):
+        assert {each.id for each in page.rows} == {each.id for each in rows_of(sold, entity, row.id)}  # type: ignore[attr-defined]
+        assert page.total_count == len(page.rows)
+    claims = rows_of(sold, Claim, row.id)
+    assert one.claims.total_count == len(claims) > 0
+    paid = [claim for claim in claims if claim.claim_status in {"Paid", "Settled"}]  # type: ignore[attr-defined]
+    assert one.claims_paid_minor == sum(claim.offer_amount_minor for claim in paid)  # type: ignore[attr-defined]
+
+
+def test_the_same_address_elsewhere_is_named_and_strangers_are_not_found(
+    sold: Store, partner: Partner, stranger: Partner
+) -> None:
+    row = next(row for row in found(sold).rows if row.distributor == "Swift Lenders")
+    with sold.writing(LIVE) as session:
+        details = session.get_one(Customer, row.id).model_dump(exclude={"id", "distributor_id"})
+        session.insert(twin := Customer(**details, distributor_id=stranger.id))
+    with sold.reading(LIVE) as session:
+        names = choices(session)
+        assert [each.id for each in customer_detail.one(session, row.id, names).elsewhere] == [twin.id]
+        with pytest.raises(NotFound):
+            customer_detail.one(session, ids.new(), names)
+    with sold.reading(Scope.staff(is_live=False)) as session, pytest.raises(NotFound):
+        customer_detail.one(session, row.id, names)
+
+
+def test_cover_stands_in_the_address_of_a_selection() -> None:
+    selection = CustomerSelection(q="ngozi", force="no")
+    assert CustomerSelection.read(selection.address()) == selection
+    assert (selection.wanted.search, selection.wanted.insured) == ("ngozi", False)

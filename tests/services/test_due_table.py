@@ -1,0 +1,125 @@
+"""What is due for renewal, row by row: the edges of each bucket, the next premium, and the tile that says the same."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from core import clock, money
+from core.covers import insurer_a, insurer_b_auto, insurer_f
+from core.errors import NotRenewable
+from core.services import due_table, next_terms, renewals, renewals_due
+from core.services.choices import choices
+from core.services.due_table import DueRow
+from core.services.filters import SalesFilter
+from core.services.paging import Paging
+from core.services.renewals_due import BUCKETS
+from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import Product, ProductBlock
+from tests.conftest import Partner
+from tests.covers import shipped
+from tests.services.selling import sell
+
+ANNIVERSARY = datetime(2027, 11, 20, 7, 8, tzinfo=UTC)
+# In Lagos the same day has begun already.
+ONE_IN_THE_MORNING = datetime(2027, 11, 19, 23, 30, tzinfo=UTC)
+TEST = Scope.staff(is_live=False)
+EDGES = {"week": (0, 7), "month": (8, 30), "two-months": (31, 60), "quarter": (61, 90), "lapsed": (-30, -1)}
+
+
+@pytest.fixture(autouse=True)
+def still() -> Iterator[None]:
+    with clock.frozen(ANNIVERSARY):
+        yield
+
+
+def sold(store: Store, partner: Partner, days: int, cover: Any = insurer_a.THIRD_PARTY, **changed: Any) -> UUID:
+    """A policy that ends so many days from the anniversary."""
+    with clock.frozen(shipped.STILL + timedelta(days=days)):
+        return sell(store, partner, cover, **changed).policy_id
+
+
+def listed(store: Store, bucket: str, wanted: SalesFilter = SalesFilter(), **options: Any) -> list[DueRow]:
+    with store.reading(TEST) as session:
+        return due_table.rows(session, bucket, wanted, choices(session), **{"paging": Paging(1, 50), **options})
+
+
+@pytest.mark.parametrize("now", [ANNIVERSARY, ONE_IN_THE_MORNING], ids=["in the morning", "after midnight in Lagos"])
+def test_each_bucket_has_both_its_edges_and_no_day_more(store: Store, partner: Partner, now: datetime) -> None:
+    for number, days in enumerate((-31, *(edge for pair in EDGES.values() for edge in pair), 91)):
+        sold(store, partner, days, registration_number=f"LSD-1{number:02}AB")
+    with clock.frozen(now):
+        assert {key: tuple(row.days_left for row in listed(store, key)) for key in BUCKETS} == EDGES
+        with store.reading(TEST) as session:
+            tiles = renewals_due.due(session, clock.today())
+        assert {tile.key: (tile.policies, tile.premium_minor) for tile in tiles} == {
+            key: (2, sum(row.last_minor for row in listed(store, key))) for key in BUCKETS
+        }
+
+
+def test_filters_order_and_pages_hold_for_rows_as_for_tiles(store: Store, partner: Partner, stranger: Partner) -> None:
+    mine = sold(store, partner, 3)
+    sold(store, stranger, 5, registration_number="ABC-123-XY")
+    other = sold(store, partner, 6, insurer_f.PERSONAL_ACCIDENT)
+    wanted = SalesFilter(distributor_ids=(partner.id,))
+    assert [row.id for row in listed(store, "week", wanted)] == [mine, other]
+    assert [row.id for row in listed(store, "week", wanted, order="latest")] == [other, mine]
+    assert [row.id for row in listed(store, "week", wanted, paging=Paging(2, 1))] == [other]
+    with store.reading(TEST) as session:
+        insurer = session.get_one(Product, UUID(str(next_terms.preview(session, other).sale.id))).provider_id
+        tile = renewals_due.due(session, clock.today(), SalesFilter(provider_ids=(insurer,)))[0]
+    assert [row.id for row in listed(store, "week", SalesFilter(provider_ids=(insurer,)))] == [other]
+    assert tile.policies == 1
+
+
+def test_many_next_terms_are_those_of_each_policy_alone(store: Store, partner: Partner, stranger: Partner) -> None:
+    policies = [
+        sold(store, partner, 3),
+        sold(store, partner, 3, insurer_b_auto.THIRD_PARTY, bvn="22123456789"),
+        sold(store, partner, 3, insurer_f.PERSONAL_ACCIDENT),
+        sold(store, partner, 120, registration_number="ABC-123-XY"),
+        sold(store, stranger, 3, registration_number="ABC-124-XY"),
+        sold(store, partner, -335, insurer_a.COMPREHENSIVE, premium_frequency="monthly"),
+    ]
+    with store.reading(TEST) as session:
+        blocked = next_terms.preview(session, policies[4]).sale.id
+    with store.writing(Scope.system()) as session:
+        session.insert(ProductBlock(product_id=blocked, distributor_id=stranger.id, created_at=clock.now()))
+    with store.reading(TEST) as session:
+        together = next_terms.of_many(session, policies)
+        for policy_id, one in together.items():
+            if isinstance(one, NotRenewable):
+                with pytest.raises(NotRenewable, match=re.escape(str(one))):
+                    next_terms.preview(session, policy_id)
+            else:
+                assert one == next_terms.preview(session, policy_id)
+    assert set(together) == set(policies)
+    refusals = {str(each) for each in together.values() if isinstance(each, NotRenewable)}
+    assert {"This product is no longer sold", "This policy is not active yet"} < refusals
+    assert len(refusals) == 3
+
+
+def test_a_row_says_what_the_next_term_costs_and_why_it_cannot_be_bought(store: Store, partner: Partner) -> None:
+    policy_id = sold(store, partner, 3)
+    (row,) = listed(store, "week")
+    assert (row.id, row.next_minor, row.refusal) == (policy_id, 15_000_00, None)
+    assert (row.customer, row.distributor) == ("Amaka Eze", "Swift Lenders")
+    with store.writing(Scope.system()) as session:
+        session.get_one(Product, next_terms.preview(session, policy_id).sale.id).active = False
+    (row,) = listed(store, "week")
+    assert (row.next_minor, row.refusal) == (None, "This product is no longer sold")
+    assert row.last_minor == 15_000_00
+
+
+def test_a_renewed_policy_leaves_its_bucket_and_comes_again_with_its_next_term(store: Store, partner: Partner) -> None:
+    policy_id = sold(store, partner, 3)
+    with store.writing(partner.scope()) as session:
+        renewed = renewals.renew(session, policy_id, partner.seller())
+    assert [listed(store, key) for key in BUCKETS] == [[]] * len(BUCKETS)
+    with clock.frozen(clock.midnight(clock.add_months(clock.today(), 12))):
+        (row,) = listed(store, "week")
+        assert (row.id, row.last_minor) == (policy_id, money.to_minor(renewed.price.total))

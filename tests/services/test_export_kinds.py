@@ -1,0 +1,333 @@
+"""Every kind of export holds what its screen shows, in every format, and lets nothing out that it must not."""
+
+import csv
+import io
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from core import clock, ids
+from core.api import exporting
+from core.errors import InvalidInput, TooLarge
+from core.services import (
+    audit,
+    claim_queue,
+    claim_rules,
+    claim_selection,
+    customer_selection,
+    customers,
+    policy_search,
+    policy_selection,
+    policy_states,
+    receipts,
+    renewal_selection,
+    renewals_table,
+    sales_table,
+    selection,
+)
+from core.services.choices import choices
+from core.services.export_formats import CSV, FORMATS, XLSX, Format
+from core.services.export_parts import PLACES
+from core.services.export_shapes import DATE, DAY, MOMENT, TEXT
+from core.services.export_shelf import KINDS, kind_named
+from core.services.exports import ExportKind
+from core.services.paging import Paging
+from core.services.receipts import Order
+from core.store.engine import Store
+from core.store.scope import Scope, ScopedSession
+from core.store.tables import (
+    Claim,
+    Customer,
+    Distributor,
+    Policy,
+    Product,
+    ProductCategory,
+    Provider,
+    Purchase,
+    Renewal,
+    Staff,
+)
+from tests.conftest import Partner
+from tests.portfolio import NOW, Portfolio
+from tests.spreadsheets import cells, moment
+
+# The audit log is no record of sales, and each export adds to it: it has a test of its own beside its search.
+BY_KIND = pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.name != "audit"], ids=lambda kind: kind.name)
+PARAMETERS = {
+    "purchases": selection.NAMES,
+    "renewals": renewal_selection.NAMES,
+    "policies": policy_selection.NAMES,
+    "customers": customer_selection.NAMES,
+    "claims": claim_selection.NAMES,
+}
+# The log of the office has tests of its own.
+OF_DESK = [kind for kind in KINDS if kind.name in PARAMETERS]
+EVERY_CLAIM = claim_selection.ClaimSelection().wanted
+
+
+@pytest.fixture(autouse=True)
+def now() -> Iterator[None]:
+    with clock.frozen(NOW):
+        yield
+
+
+@pytest.fixture
+def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
+    Portfolio(seed=31, size=40, sellers=(partner.id, stranger.id)).write(store)
+    Portfolio(seed=32, size=12, sellers=(partner.id,), is_live=False).write(store)
+    return store
+
+
+def ordered(
+    kind: ExportKind[Any], format_: Format = CSV, address: dict[str, list[str]] | None = None, **changes: Any
+) -> Order:
+    export = {"kind": kind, "format": format_, "selection": kind.read(address or {}), "is_live": True}
+    return Order(**{"id": ids.new(), "actor": "tests", **export, **changes})
+
+
+def made(order: Order) -> bytes:
+    out = io.BytesIO()
+    exporting.export_to(order, out)
+    return out.getvalue()
+
+
+def lines(content: bytes) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(content.decode(), newline="")))
+
+
+def records(content: bytes) -> list[dict[str, str]]:
+    heading, *rows = lines(content)
+    return [dict(zip(heading, row, strict=True)) for row in rows]
+
+
+Shown = tuple[int, int | None]
+
+
+def purchases_shown(session: ScopedSession, wanted: Any) -> Shown:
+    total = sales_table.total(session, wanted.wanted)
+    return total.sold, total.sold_minor
+
+
+def renewals_shown(session: ScopedSession, wanted: Any) -> Shown:
+    whole = renewals_table.total(session, wanted.wanted).whole
+    return whole.renewals, whole.total_minor
+
+
+def policies_shown(session: ScopedSession, wanted: Any) -> Shown:
+    page = policy_search.page(session, wanted.find, wanted.wanted, choices(session), paging=Paging())
+    return page.total_count, None
+
+
+def customers_shown(session: ScopedSession, wanted: Any) -> Shown:
+    return customers.page(session, wanted.wanted).total_count, None
+
+
+def claims_shown(session: ScopedSession, wanted: Any) -> Shown:
+    total = claim_queue.total(session, wanted.wanted)
+    return total.count, total.claimed_minor
+
+
+SHOWN: dict[str, Callable[[ScopedSession, Any], Shown]] = {
+    "purchases": purchases_shown,
+    "renewals": renewals_shown,
+    "policies": policies_shown,
+    "customers": customers_shown,
+    "claims": claims_shown,
+}
+NARROWED = {
+    "purchases": {"source": ["api"]},
+    "renewals": {"status": ["true"], "expires_from": ["2026-10-01"]},
+    "policies": {"find": ["ngozi"], "force": ["yes"]},
+    "customers": {"q": ["ngozi"]},
+    "claims": {"status": ["Paid"], "view": ["all"]},
+}
+
+
+def test_every_kind_holds_the_rows_and_the_sum_that_its_screen_shows(sold: Store, partner: Partner) -> None:
+    shared: list[dict[str, list[str]]] = [{}, {"distributor": [str(partner.id)]}, {"from": ["2026-11-01"]}]
+    for kind, address in ((each, address) for each in OF_DESK for address in (*shared, NARROWED[each.name])):
+        order = ordered(kind, address=address)
+        rows = records(made(order))
+        with sold.reading(Scope.staff(is_live=True)) as session:
+            count, summed = SHOWN[kind.name](session, order.selection)
+            receipt = receipts.one(session, order.id)
+        assert receipt
+        assert len(rows) == receipt.rows == count, (kind.name, address)
+        assert rows or address, kind.name
+        assert summed in (None, receipt.sum_minor)
+        assert {row["mode"] for row in rows} <= {"live"}
+        assert [row["created_at"] for row in rows] == sorted((row["created_at"] for row in rows), reverse=True)
+
+
+def test_a_workbook_holds_the_rows_of_the_csv_as_numbers_days_and_text(sold: Store) -> None:
+    for kind in OF_DESK:
+        _hold_the_same(sold, kind)
+
+
+def _hold_the_same(store: Store, kind: ExportKind[Any]) -> None:
+    order = ordered(kind, XLSX)
+    content, (heading, *rows) = made(order), lines(made(ordered(kind)))
+    head, *sheet = cells(content)
+    assert [head[place] for place in range(len(heading))] == heading == [column.name for column in kind.columns]
+    assert len(sheet) == len(rows)
+    for row, texts in zip(sheet, rows, strict=True):
+        for place, (column, text) in enumerate(zip(kind.columns, texts, strict=True)):
+            cell = row.get(place, "")
+            if isinstance(cell, float) and column.shape in (MOMENT, DAY, DATE):
+                shown = moment(cell).isoformat(timespec="milliseconds")
+                assert text in (f"{shown}Z", shown[:10])
+            else:
+                assert cell == column.shape.cell(text) if text else cell == ""
+    facts = {row[0]: row[1] for row in cells(content, sheet=2)}
+    with store.reading(Scope.system()) as session:
+        receipt = receipts.one(session, order.id)
+    assert receipt
+    assert (facts["Rows"], facts["Receipt"]) == (len(rows), str(order.id))
+    assert facts["SHA-256 of the rows as CSV"] == receipt.content_sha256 != receipt.sha256
+
+
+FORMULA = "=1+1"
+WRITTEN_BY_OTHERS: dict[Any, tuple[str, ...]] = {
+    Customer: (
+        *("title", "first_name", "last_name", "email", "phone_number", "gender", "address", "city"),
+        *("state_of_residence", "country", "date_of_birth"),
+    ),
+    Policy: (
+        *("first_name", "last_name", "email", "phone", "policy_number", "plate_key", "device_serial_number"),
+        *("provider_policy_id", "request_source", "payment_option", "payment_channel"),
+    ),
+    Purchase: ("request_source", "payment_option", "payment_channel", "premium_frequency"),
+    Renewal: ("request_source", "payment_option", "payment_channel"),
+    Claim: (
+        *("claim_type", "claim_owner_first_name", "claim_owner_last_name", "claim_owner_email", "incident_date"),
+        *("claim_owner_phone_number", "decline_reason", "payment_reference"),
+    ),
+    Provider: ("company_name",),
+    Staff: ("email",),
+}
+# No two of these are called the same.
+NAMED = {ProductCategory: "name", Product: "name", Distributor: "business_name"}
+ACCOUNT = "0123456789"
+# Words of ours, and what is printed by the database.
+OURS = {"mode", "state", "status", "reference", "customer_role", "claimant_account"}
+
+
+@pytest.fixture
+def hostile(sold: Store, partner: Partner) -> Store:
+    """A store in which every text that somebody else writes is a formula."""
+    with sold.writing(Scope.system()) as session:
+        officer = Staff(email="officer@example.com", name="Officer", roles=["claims"])
+        session.insert(officer)
+        told = {"incident_type": FORMULA, "account_number": ACCOUNT}
+        more: dict[Any, dict[str, Any]] = {Claim: {"gadget_claim_meta": told, "assigned_to": officer.id}}
+        changes = {
+            table: {**dict.fromkeys(names, FORMULA), **more.get(table, {})}
+            for table, names in WRITTEN_BY_OTHERS.items()
+        }
+        for table, name in NAMED.items():
+            changes[table] = {name: sa.literal(FORMULA) + sa.func.lower(sa.cast(table.id, sa.String))}
+        for table, values in changes.items():
+            session.execute(sa.update(table).values(values), execution_options={"synchronize_session": False})
+    return sold
+
+
+def test_no_text_of_others_is_a_formula_in_any_column(hostile: Store) -> None:
+    for kind in OF_DESK:
+        rows = records(made(ordered(kind)))
+        typed = [column.name for column in kind.columns if column.shape in (TEXT, DATE) and column.name not in OURS]
+        named = [column.name for column in kind.columns if column.name in PLACES]
+        assert rows
+        for row in rows:
+            assert {name: row[name] for name in (*typed, *named) if not row[name].startswith("'=1+1")} == {}, kind.name
+            assert not [text for text in row.values() if text.startswith("=")]
+        sheet = cells(made(ordered(kind, XLSX)))
+        assert sum(str(cell).startswith("'=1+1") for cell in sheet[1].values()) >= len(typed)
+
+
+def test_personal_numbers_show_their_last_four_in_every_format(hostile: Store) -> None:
+    content = made(ordered(kind_named("claims")))
+    assert {row["claimant_account"] for row in records(content)} == {"******6789"}
+    assert ACCOUNT not in content.decode()
+    assert ACCOUNT not in str(cells(made(ordered(kind_named("claims"), XLSX))))
+
+
+@pytest.mark.parametrize("kind", OF_DESK, ids=lambda kind: kind.name)
+def test_every_parameter_of_a_selection_is_offered_and_told(kind: ExportKind[Any]) -> None:
+    assert {parameter.name for parameter in kind.parameters} == set(PARAMETERS[kind.name])
+
+
+def test_states_days_and_references_are_those_of_the_screens(sold: Store) -> None:
+    with sold.reading(Scope.staff(is_live=True)) as session:
+        stages = {str(row.id): policy_states.stage_of(row) for row in session.execute(sa.select(Policy)).scalars()}
+        queue = {str(row.id): row for row in claim_queue.rows(session, EVERY_CLAIM, paging=Paging(1, 500))}
+    assert {row["id"]: row["state"] for row in records(made(ordered(kind_named("policies"))))} == stages
+    assert len(set(stages.values())) > 3
+    for row in records(made(ordered(kind_named("claims")))):
+        shown = queue[row["id"]]
+        assert row["reference"] == claim_rules.reference(shown.id)
+        assert row["days"] == str(shown.clock.age_days)
+        assert row["days_counted"] == str(shown.clock.counted.days)
+        assert row["days_left"] == ("" if shown.clock.is_decided else str(shown.clock.days_left))
+        assert bool(row["decided_at"]) == shown.clock.is_decided
+
+
+def test_a_workbook_of_too_many_rows_is_refused_before_it_starts(sold: Store) -> None:
+    order = ordered(kind_named("purchases"), replace(XLSX, most_rows=39))
+    with pytest.raises(TooLarge, match="holds 39 rows and this selection has 40: take it as CSV"):
+        made(order)
+    with sold.reading(Scope.system()) as session:
+        assert audit.history(session, order.subject) == []
+
+
+def test_a_workbook_that_is_broken_off_leaves_neither_receipt_nor_file(
+    sold: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    order = ordered(kind_named("customers"), XLSX)
+    stream = exporting.streamed(order, exporting.Tally())
+    assert next(stream) == b""
+    (folder,) = tmp_path.glob("coverdesk-export-*")
+    assert folder.stat().st_mode & 0o077 == 0
+    stream.close()
+    assert not list(tmp_path.glob("coverdesk-export-*"))
+    with sold.reading(Scope.system()) as session:
+        assert receipts.one(session, order.id) is None
+
+
+@pytest.mark.parametrize("format_", FORMATS.values(), ids=lambda format_: format_.name)
+def test_an_export_that_is_run_again_equals_the_first_until_something_changes(
+    sold: Store, partner: Partner, format_: Format
+) -> None:
+    orders = [ordered(kind_named("renewals"), format_)]
+    first = made(orders[0])
+    orders.append(replace(orders[0], id=ids.new(), again_of=orders[0].id))
+    second = made(orders[1])
+    Portfolio(seed=33, size=40, sellers=(partner.id,)).write(sold)
+    orders.append(replace(orders[1], id=ids.new()))
+    made(orders[2])
+    with sold.reading(Scope.system()) as session:
+        found = [receipts.one(session, order.id) for order in orders]
+        assert {later.id for later in receipts.again(session, orders[0].id)} == {orders[1].id, orders[2].id}
+    before, same, changed = (receipt for receipt in found if receipt)
+    assert receipts.difference(before, same) == receipts.Difference(rows=0, sum_minor=0, is_same=True)
+    assert first == second if format_ is CSV else first != second or before.sha256 == same.sha256
+    difference = receipts.difference(before, changed)
+    assert not difference.is_same
+    assert (difference.rows, difference.sum_minor) == (
+        changed.rows - before.rows,
+        changed.sum_minor - before.sum_minor,
+    )
+    assert difference.rows > 0
+
+
+def test_a_repetition_of_something_else_is_refused_before_it_starts(sold: Store) -> None:
+    first = ordered(kind_named("claims"))
+    made(first)
+    for other in (ordered(kind_named("customers")), ordered(kind_named("claims"), address={"q": ["x"]})):
+        with pytest.raises(InvalidInput, match="the same export"):
+            made(replace(other, again_of=first.id))

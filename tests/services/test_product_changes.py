@@ -1,0 +1,254 @@
+"""Products as an admin changes them: rates from an instant on, on and off, texts; each seen, checked and noted."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+
+from core import clock, money
+from core.covers import credit_life, insurer_a, insurer_c, insurer_f
+from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
+from core.services import audit, policies, product_changes, product_detail, product_list, product_previews
+from core.services.paging import Paging
+from core.services.product_detail import ProductDetail
+from core.services.product_list import ProductSelection
+from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import ProductVersion, Purchase
+from tests.conftest import Partner
+from tests.covers import shipped
+from tests.services.selling import sell
+from tests.ui.conftest import person_of
+
+ADMIN = person_of("admin")
+LOAN = UUID("01900000-0000-7000-8000-000000080101")
+CAR = UUID("01900000-0000-7000-8000-000000010201")
+TRIP = UUID("01900000-0000-7000-8000-000000030101")
+GUARD = UUID(str(shipped.body(insurer_f.COVERS[0])["product_id"]))
+LATER = shipped.STILL + timedelta(days=10)
+
+
+@pytest.fixture(autouse=True)
+def still() -> Iterator[None]:
+    with clock.frozen(shipped.STILL):
+        yield
+
+
+def seen(store: Store, product_id: UUID) -> ProductDetail:
+    with store.reading(Scope.system()) as session:
+        return product_detail.one(session, product_id)
+
+
+def plan(store: Store, product_id: UUID, typed: dict[str, Any], at: datetime | None = LATER, **other: Any) -> UUID:
+    product = seen(store, product_id)
+    options = {"start": product.latest.id, "seen": product.version, "by": ADMIN, **other}
+    with store.writing(Scope.system()) as session:
+        return product_changes.plan(session, product_id, typed, effective_at=at, **options)
+
+
+def refused(store: Store, product_id: UUID, typed: dict[str, Any], at: datetime | None = LATER) -> dict[str, str]:
+    with pytest.raises(InvalidInput) as refusal:
+        plan(store, product_id, typed, at)
+    assert seen(store, product_id).version == 1, "nothing is written"
+    return {fault.field: fault.message for fault in refusal.value.faults}
+
+
+def money_of(store: Store, partner: Partner, purchase_id: UUID) -> tuple[UUID, int, int, int]:
+    with store.reading(partner.scope()) as session:
+        row = session.get_one(Purchase, purchase_id)
+        return row.product_version_id, row.total_minor, row.mca_profit_minor, row.distributor_profit_minor
+
+
+def test_a_sale_costs_the_old_price_until_the_instant_and_the_previewed_one_from_it(
+    store: Store, partner: Partner
+) -> None:
+    old = seen(store, LOAN).in_force
+    figures = {"meta.shares.death": "0.5", "meta.minimum_premium": "900.00", "mca_commission": "12.50"}
+    new_id = plan(store, LOAN, figures)
+    planned = seen(store, LOAN).planned[0]
+    asked = shipped.request(credit_life.CREDIT_LIFE)
+    expected = product_previews.preview(credit_life.CREDIT_LIFE, asked, planned.tariff)
+    assert (expected.price.total, expected.split.mca_profit_minor) == (Decimal("900.00"), 11_250)
+    sales = {}
+    for name, at in (("before", LATER - timedelta(milliseconds=1)), ("from", LATER)):
+        with clock.frozen(at):
+            sale = sell(
+                store, partner, credit_life.CREDIT_LIFE, loan_start_date="2026-12-10", email=f"{name}@x.example"
+            )
+        sales[name] = money_of(store, partner, sale.purchase_id)
+    assert sales["before"][:2] == (old.id, 57_500)
+    split = expected.split
+    assert sales["from"] == (new_id, split.total_minor, split.mca_profit_minor, split.distributor_profit_minor)
+    with clock.frozen(LATER):
+        assert [version.state for version in seen(store, LOAN).versions] == ["In force", "Past"]
+
+
+def test_a_change_at_once_holds_at_once_and_is_written_down(store: Store, partner: Partner) -> None:
+    plan(store, CAR, {"price": "16000"}, at=None)
+    sale = sell(store, partner, insurer_a.THIRD_PARTY)
+    assert sale.price.total == Decimal("16000.00")
+    with store.reading(Scope.system()) as session:
+        (entry,) = audit.history(session, audit.subject_of("product", CAR))
+        assert (entry.action, entry.actor) == ("rates planned", ADMIN.actor)
+        assert (entry.before or {})["price"] == "15000.00"
+        assert (entry.after or {})["price"] == "16000.00"
+
+
+def test_what_is_not_changed_stays_to_the_letter(store: Store) -> None:
+    meta = seen(store, GUARD).in_force.tariff.meta
+    plan(store, GUARD, {"meta.plan_prices.FlexiGuard-Gold": "5500"})
+    after = seen(store, GUARD).planned[0].tariff.meta
+    assert after == {**meta, "plan_prices": {**meta["plan_prices"], "FlexiGuard-Gold": "5500.00"}}
+
+
+def test_the_travel_table_takes_a_new_band(store: Store) -> None:
+    figure = next(
+        f for f in seen(store, TRIP).changeable(seen(store, TRIP).in_force).figures if f.field == "meta.rates"
+    )
+    first = {**figure.value[0], "days": 3, "schengen": "5000"}
+    plan(store, TRIP, {"meta.rates": [first, *figure.value]})
+    tariff = seen(store, TRIP).planned[0].tariff
+    assert tariff.meta["days"][:2] == [3, 7]
+    trip = shipped.request(insurer_c.TRAVEL, arrival_date="2026-12-05", num_of_passengers=1)
+    assert product_previews.preview(insurer_c.TRAVEL, trip, tariff).price.total == Decimal("5000.00")
+
+
+WRONG: list[tuple[UUID, dict[str, Any], dict[str, str]]] = [
+    (CAR, {"price": "0"}, {"price": "must be more than 0"}),
+    (CAR, {"price": "1.001"}, {"price": "must have at most 2 decimals"}),
+    (
+        CAR,
+        {"price": "NaN", "cover_months": "1.5"},
+        {"price": "must be a number", "cover_months": "must be a whole number"},
+    ),
+    (CAR, {"mca_commission": "-1"}, {"mca_commission": "must be at least 0.00"}),
+    (
+        CAR,
+        {"mca_commission": "60", "distributor_commission": "40.01"},
+        {"distributor_commission": "must leave something of the premium: both together are over 100 %"},
+    ),
+    (CAR, {"meta.renewal_window.days_before": "366"}, {"meta.renewal_window.days_before": "must be at most 365"}),
+    (
+        LOAN,
+        {"meta.shares.death": "", "meta.basis": "free"},
+        {
+            "meta.shares.death": "is required",
+            "meta.basis": "must be one of single, monthly, reducing",
+        },
+    ),
+    (TRIP, {"meta.age_factors": []}, {"meta.age_factors": "must have a row"}),
+    (
+        TRIP,
+        {"meta.age_factors": [{"to_age": 40, "factor": "1"}, {"to_age": 40, "factor": "x"}]},
+        {
+            "meta.age_factors.1.factor": "must be a number",
+            "meta.age_factors.1.to_age": "must be more than in the row above",
+        },
+    ),
+]
+
+
+def test_figures_out_of_bounds_are_refused_by_name(store: Store) -> None:
+    for product_id, typed, faults in WRONG:
+        assert refused(store, product_id, typed) == faults
+
+
+def test_a_change_cannot_begin_in_the_past_nor_twice_at_one_time(store: Store) -> None:
+    assert set(refused(store, CAR, {"price": "1"}, clock.now() - timedelta(milliseconds=1))) == {"effective_at"}
+    plan(store, CAR, {"price": "16000"})
+    with pytest.raises(InvalidInput, match="planned for this one already"):
+        plan(store, CAR, {"price": "17000"})
+    with pytest.raises(StateForbids, match="nothing would change"):
+        plan(store, CAR, {"price": "16000"}, LATER + timedelta(days=1))
+
+
+def test_a_planned_change_can_be_withdrawn_and_planned_anew(store: Store, partner: Partner) -> None:
+    version_id = plan(store, CAR, {"price": "16000"})
+    with store.writing(Scope.system()) as session:
+        product_changes.withdraw(session, CAR, version_id, seen=2, by=ADMIN)
+    assert [version.state for version in seen(store, CAR).versions] == ["Withdrawn", "In force"]
+    plan(store, CAR, {"price": "17000"})
+    with clock.frozen(LATER):
+        assert sell(store, partner, insurer_a.THIRD_PARTY).price.total == Decimal("17000.00")
+
+
+def test_rates_that_were_in_force_never_change(store: Store) -> None:
+    version_id = plan(store, CAR, {"price": "16000"})
+    with clock.frozen(LATER), store.writing(Scope.system()) as session, pytest.raises(StateForbids):
+        product_changes.withdraw(session, CAR, version_id, seen=2, by=ADMIN)
+    with store.engine.connect() as connection, pytest.raises(sa.exc.DBAPIError, match="keeps what it holds"):
+        connection.execute(sa.update(ProductVersion).where(ProductVersion.id == version_id).values(withdrawn_at=LATER))
+
+
+def test_who_saw_an_older_version_is_told_and_changes_nothing(store: Store) -> None:
+    product = seen(store, CAR)
+    plan(store, CAR, {"price": "16000"})
+    with pytest.raises(StaleVersion):
+        plan(store, CAR, {"price": "17000"}, LATER + timedelta(days=1), seen=product.version)
+    assert len(seen(store, CAR).versions) == 2
+
+
+def test_only_an_admin_changes_products(store: Store) -> None:
+    with pytest.raises(NotAllowed):
+        plan(store, CAR, {"price": "16000"}, by=person_of("finance", "operations"))
+
+
+def test_a_product_is_switched_off_for_one_distributor_at_once(
+    store: Store, partner: Partner, stranger: Partner
+) -> None:
+    with store.writing(Scope.system()) as session:
+        product_changes.offer(session, CAR, partner.id, offered=False, seen=1, by=ADMIN)
+    with pytest.raises(InvalidInput, match="product_id"):
+        sell(store, partner, insurer_a.THIRD_PARTY)
+    assert sell(store, stranger, insurer_a.THIRD_PARTY)
+    assert {seller.name: seller.blocked for seller in seen(store, CAR).sellers} == {
+        "Other Motors": False,
+        "Swift Lenders": True,
+    }
+    with store.writing(Scope.system()) as session:
+        product_changes.offer(session, CAR, partner.id, offered=True, seen=2, by=ADMIN)
+    assert sell(store, partner, insurer_a.THIRD_PARTY, registration_number="NEW-123-AB")
+
+
+def test_a_product_that_is_off_is_sold_to_nobody_and_its_policies_stay(store: Store, partner: Partner) -> None:
+    sale = sell(store, partner, insurer_a.THIRD_PARTY)
+    with store.writing(Scope.system()) as session:
+        product_changes.switch(session, CAR, on=False, seen=1, by=ADMIN)
+    with pytest.raises(InvalidInput, match="product_id"):
+        sell(store, partner, insurer_a.THIRD_PARTY, registration_number="NEW-123-AB")
+    with store.reading(partner.scope()) as session:
+        assert policies.one(session, sale.policy_id)["active"]
+
+
+def test_texts_keep_their_lines_and_lose_what_could_harm(store: Store) -> None:
+    said = {
+        "description": "Cover for cars.\nAnd jeeps.",
+        "key_benefits": '<ul><li onclick="x()">One</li></ul><script>alert(1)</script><a href="javascript:x">a</a>',
+        "how_it_works": "",
+        "how_to_claim": "Call us",
+    }
+    with store.writing(Scope.system()) as session:
+        product_changes.describe(session, CAR, said, seen=1, by=ADMIN)
+    product = seen(store, CAR)
+    assert product.description == "Cover for cars.\nAnd jeeps."
+    assert product.key_benefits == '<ul><li>One</li></ul><a rel="noopener noreferrer">a</a>'
+    assert (product.how_it_works, product.how_to_claim) == (None, "Call us")
+    with store.writing(Scope.system()) as session, pytest.raises(InvalidInput, match="key_benefits"):
+        product_changes.describe(session, CAR, {**said, "key_benefits": "<script>x</script>"}, seen=2, by=ADMIN)
+
+
+def test_the_list_tells_what_is_off_and_what_is_planned(store: Store, partner: Partner) -> None:
+    plan(store, CAR, {"price": "16000"})
+    with store.writing(Scope.system()) as session:
+        product_changes.offer(session, CAR, partner.id, offered=False, seen=2, by=ADMIN)
+        product_changes.switch(session, LOAN, on=False, seen=1, by=ADMIN)
+    with store.reading(Scope.system()) as session:
+        found = product_list.page(session, ProductSelection(q="PRIVATE"), Paging(1, 50))
+        off = product_list.page(session, ProductSelection.read({"on": ["false"]}), Paging(1, 50))
+    row = next(row for row in found.rows if row.id == CAR)
+    assert (row.withheld, row.changes_at, money.to_minor(row.tariff.price)) == (1, LATER, 1_500_000)
+    assert {row.name for row in off.rows} == {"Credit life, single premium", "Device protection"}

@@ -1,0 +1,108 @@
+"""The table of renewals: its rows add up to its footer, and the footer to the figures of the dashboard."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+from uuid import uuid4
+
+import pytest
+
+from core import clock
+from core.services import renewals_table, takings
+from core.services.choices import choices
+from core.services.filters import SalesFilter
+from core.services.paging import Paging
+from core.services.renewals_table import RenewalRow, Sums
+from core.services.windows import open_dates, open_days
+from core.store.engine import Store
+from core.store.scope import Scope
+from tests.conftest import Partner
+from tests.portfolio import NOW, Portfolio
+
+LIVE = Scope.staff(is_live=True)
+DAYS = open_days(date(2026, 9, 15), date(2026, 11, 3))
+
+
+@pytest.fixture
+def sold(store: Store, partner: Partner, stranger: Partner) -> Iterator[Store]:
+    with clock.frozen(NOW):
+        Portfolio(seed=5, size=160, sellers=(partner.id, stranger.id)).write(store)
+        yield store
+
+
+def everything(store: Store, wanted: SalesFilter) -> list[RenewalRow]:
+    """All rows, read in pages."""
+    found: list[RenewalRow] = []
+    with store.reading(LIVE) as session:
+        names = choices(session)
+        for page in range(1, 20):
+            found += renewals_table.rows(session, wanted, names, paging=Paging(page, 20))
+    return found
+
+
+def summed(rows: list[RenewalRow]) -> Sums:
+    return Sums(
+        len(rows),
+        sum(row.total_minor for row in rows),
+        sum(row.mca_profit_minor for row in rows),
+        sum(row.distributor_profit_minor for row in rows),
+    )
+
+
+def test_the_footer_is_the_sum_of_all_pages_whatever_is_asked_for(sold: Store, partner: Partner) -> None:
+    rows = everything(sold, SalesFilter())
+    some = rows[0]
+    expiring = open_dates(date(2026, 10, 1), date(2026, 12, 15))
+    asked = {
+        "all": (SalesFilter(), rows),
+        "took effect": (SalesFilter(status=True), [row for row in rows if row.status]),
+        "failed": (SalesFilter(status=False), [row for row in rows if not row.status]),
+        "e-mail": (SalesFilter(customer_email=some.email.upper()), [row for row in rows if row.email == some.email]),
+        "distributor": (
+            SalesFilter(distributor_ids=(partner.id,)),
+            [row for row in rows if row.distributor == "Swift Lenders"],
+        ),
+        "days": (
+            SalesFilter(created=DAYS),
+            [row for row in rows if DAYS.start <= row.created_at < DAYS.end],  # type: ignore[operator]
+        ),
+        "policy ends": (
+            SalesFilter(expiring=expiring),
+            [row for row in rows if row.policy_expires_at and expiring.start <= row.policy_expires_at < expiring.end],  # type: ignore[operator]
+        ),
+        "nobody": (SalesFilter(customer_email="nobody@example.com"), []),
+    }
+    for name, (wanted, expected) in asked.items():
+        with sold.reading(LIVE) as session:
+            total = renewals_table.total(session, wanted)
+        assert total.whole == summed(expected), name
+        assert total.failed == summed([row for row in expected if not row.status]), name
+        assert {row.id for row in everything(sold, wanted)} == {row.id for row in expected}, name
+    assert summed([row for row in rows if not row.status]).renewals > 0
+    assert some.provider_share_minor == some.total_minor - some.mca_profit_minor - some.distributor_profit_minor
+
+
+def test_what_took_effect_equals_the_dashboard(sold: Store, partner: Partner) -> None:
+    asked = (SalesFilter(), SalesFilter(created=DAYS), SalesFilter(created=DAYS, distributor_ids=(partner.id,)))
+    for wanted in asked:
+        with sold.reading(LIVE) as session:
+            shown = takings.total(session, wanted)
+            by_rows = renewals_table.total(session, replace(wanted, status=True)).whole
+            total = renewals_table.total(session, wanted)
+        assert total.effective == by_rows
+        assert total.effective[:2] == (shown.renewed, shown.renewed_minor)
+        assert total.effective[2:] == (shown.renewed_mca_minor, shown.renewed_distributor_minor)
+
+
+def test_orders_are_complete_and_another_mode_is_empty(sold: Store) -> None:
+    with sold.reading(LIVE) as session:
+        names = choices(session)
+        newest, oldest, largest = (
+            renewals_table.rows(session, SalesFilter(), names, order=order, paging=Paging(1, 100))
+            for order in ("newest", "oldest", "largest")
+        )
+        assert renewals_table.rows(session, SalesFilter(customer_id=uuid4()), names, paging=Paging()) == []
+    assert newest == oldest[::-1]
+    assert [row.total_minor for row in largest] == sorted((row.total_minor for row in newest), reverse=True)
+    with sold.reading(Scope.staff(is_live=False)) as session:
+        assert renewals_table.total(session, SalesFilter()).whole == Sums()

@@ -1,0 +1,188 @@
+"""What the desk does about submissions, and what it sees of them."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from core import clock
+from core import settings as settings_module
+from core.covers import insurer_a, insurer_b_auto, insurer_d
+from core.errors import NotAllowed, NotFound, StateForbids
+from core.insurers.faults import InsurerFault
+from core.services import audit, awaiting, insurer_answers, insurer_connections, resending, sending
+from core.services.awaiting import Waiting
+from core.services.buying import Sale
+from core.services.choices import choices
+from core.services.paging import Page, Paging
+from core.services.staff import Person
+from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import InsurerConnection, Policy, Submission
+from tests.conftest import Partner
+from tests.covers import shipped
+from tests.services.selling import sell
+from tests.ui.conftest import person_of
+
+OPERATIONS = person_of("operations")
+PENDING = insurer_b_auto.COMPREHENSIVE
+DESK = Scope.staff(is_live=True)
+
+
+@pytest.fixture(autouse=True)
+def connected(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Insurer-b and insurer-d are connected; nobody listens, as nothing is sent here."""
+    for letter in "bd":
+        monkeypatch.setenv(f"COVERDESK_INSURER_{letter.upper()}_URL", "https://insurer.example")
+    settings_module.settings.cache_clear()
+    with clock.frozen(shipped.STILL):
+        yield
+    settings_module.settings.cache_clear()
+
+
+@pytest.fixture
+def sold(store: Store, partner: Partner) -> Callable[..., Sale]:
+    def sell_(cover: Any = PENDING, **changed: Any) -> Sale:
+        return sell(store, partner, cover, is_live=True, **changed)
+
+    return sell_
+
+
+def told(store: Store, sale: Sale) -> Submission:
+    with store.reading(Scope.system()) as session:
+        row = session.get_one(Submission, sale.policy_id)
+        session.expunge(row)
+        return row
+
+
+def break_(store: Store, *, kind: Any = "refused") -> None:
+    """Everything that is due is sent, and fails."""
+    fault = InsurerFault(kind, "The insurer broke")
+    with store.writing(Scope.system()) as session:
+        jobs = [j for i in insurer_connections.connected(session) for j in sending.claim(session, i, most=9, at_once=9)]
+    for job in jobs:
+        with store.writing(Scope.system()) as session:
+            insurer_answers.fail(session, job, fault)
+
+
+def retry(store: Store, sale: Sale, person: Person = OPERATIONS, *, scope: Scope = DESK) -> None:
+    with store.writing(scope) as session:
+        resending.retry(session, sale.policy_id, person=person)
+
+
+def waiting(store: Store, **asked: Any) -> Page[Waiting]:
+    with store.reading(DESK) as session:
+        return awaiting.page(session, choices(session), paging=Paging(), **asked)
+
+
+def test_retry_puts_a_dead_submission_first_and_forgets_its_failures(store: Store, sold: Callable[..., Sale]) -> None:
+    sale = sold()
+    break_(store)
+    assert told(store, sale).state == "dead"
+    retry(store, sale)
+    again = told(store, sale)
+    assert (again.state, again.failures, again.next_try_at) == ("queued", 0, clock.now())
+    retry(store, sale)
+    with store.reading(Scope.system()) as session:
+        actions = [entry.action for entry in audit.history(session, f"policy {sale.policy_id}")]
+    assert actions[:3] == ["policy sold", "submission set aside", "resent to the insurer"]
+
+
+def test_retry_is_refused_to_strangers_and_where_it_makes_no_sense(store: Store, sold: Callable[..., Sale]) -> None:
+    sale, unconnected = sold(), sold(insurer_a.COMPREHENSIVE)
+    with pytest.raises(NotAllowed):
+        retry(store, sale, person_of("claims"))
+    with pytest.raises(NotFound):
+        retry(store, sale, scope=Scope.staff(is_live=False))
+    with pytest.raises(StateForbids, match="no connection"):
+        retry(store, unconnected)
+    with store.writing(Scope.system()) as session:
+        session.get_one(Submission, sale.policy_id).leased_until = clock.now() + sending.LEASE
+    with pytest.raises(StateForbids, match="right now"):
+        retry(store, sale)
+    with store.writing(Scope.system()) as session:
+        session.get_one(Submission, sale.policy_id).state = "accepted"
+    with pytest.raises(StateForbids, match="it is accepted"):
+        retry(store, sale)
+
+
+def test_retrying_all_queues_what_was_set_aside_for_that_insurer_and_mode(
+    store: Store, partner: Partner, sold: Callable[..., Sale]
+) -> None:
+    mine = [sold(registration_number=f"KJA-{number}ZZ") for number in (101, 102)]
+    other = sold(insurer_d.COVERS[0])
+    break_(store)
+    provider_id = told(store, mine[0]).provider_id
+    with store.writing(DESK) as session:
+        assert resending.retry_all(session, provider_id, person=OPERATIONS) == 2
+        assert resending.retry_all(session, provider_id, person=OPERATIONS) == 0
+        assert [entry.after["policies"] for entry in audit.history(session, "insurer insurer-b")] == [2]
+    with store.writing(Scope.staff(is_live=False)) as session, pytest.raises(StateForbids, match="no connection"):
+        resending.retry_all(session, provider_id, person=OPERATIONS)
+    assert [told(store, sale).state for sale in (*mine, other)] == ["queued", "queued", "dead"]
+
+
+def test_retry_lets_a_resting_connection_be_tried_at_once(store: Store, sold: Callable[..., Sale]) -> None:
+    sale = sold()
+    break_(store, kind="misdirected")
+    with store.reading(Scope.system()) as session:
+        connection = session.get_one(InsurerConnection, told(store, sale).provider_id)
+        assert insurer_connections.resting(connection)
+    retry(store, sale)
+    with store.writing(Scope.system()) as session:
+        insurers = {insurer.segment: insurer for insurer in insurer_connections.connected(session)}
+        assert sending.anything_due(session, insurers["insurer-b"])
+
+
+def test_active_policy_can_be_noted_as_reported_and_a_pending_one_cannot(
+    store: Store, sold: Callable[..., Sale]
+) -> None:
+    active, pending = sold(insurer_d.COVERS[0]), sold()
+    with store.writing(DESK) as session:
+        resending.note_reported(session, active.policy_id, person=OPERATIONS)
+    with store.reading(Scope.system()) as session:
+        policy = session.get_one(Policy, active.policy_id)
+        assert (policy.submitted_to_provider, policy.version) == (True, 2)
+    assert told(store, active).state == "accepted"
+    with store.writing(DESK) as session, pytest.raises(StateForbids, match="is pending"):
+        resending.note_reported(session, pending.policy_id, person=OPERATIONS)
+
+
+def test_queue_says_where_each_policy_stands(store: Store, sold: Callable[..., Sale]) -> None:
+    sold(insurer_a.COMPREHENSIVE)
+    failing, aside = sold(registration_number="KJA-101ZZ"), None
+    break_(store, kind="failing")
+    aside = sold(registration_number="KJA-102ZZ")
+    break_(store)
+    with clock.frozen(clock.now() + timedelta(minutes=1)):
+        fresh = sold(registration_number="KJA-103ZZ")
+    found = {row.id: row for row in waiting(store).rows}
+    assert len(found) == 4
+    assert [found[sale.policy_id].situation for sale in (failing, aside, fresh)] == [
+        "Trying again",
+        "Set aside",
+        "Queued",
+    ]
+    assert [row.situation for row in found.values() if not row.retryable] == ["Not connected"]
+    assert [row.id for row in waiting(store, wanted="failing").rows] == [failing.policy_id]
+    assert [row.id for row in waiting(store, wanted="dead").rows] == [aside.policy_id]
+    assert waiting(store, provider_id=told(store, fresh).provider_id).total_count == 3
+    assert waiting(store, order="newest").rows[0].id == fresh.policy_id
+    assert waiting(store, order="next").total_count == 4
+
+
+def test_health_counts_by_insurer_and_mode(store: Store, partner: Partner, sold: Callable[..., Sale]) -> None:
+    sold()
+    break_(store)
+    sold(registration_number="KJA-102ZZ")
+    sell(store, partner, PENDING, registration_number="KJA-103ZZ")
+    with store.reading(DESK) as session:
+        found = {row.segment: row for row in awaiting.health(session)}
+    assert (found["insurer-b"].queued, found["insurer-b"].dead) == (1, 1)
+    assert found["insurer-b"].health == "Working"
+    assert found["insurer-b"].oldest_at == clock.now()
+    assert (found["insurer-d"].health, found["insurer-a"].health) == ("Not used yet", "Delegated")
+    with store.reading(Scope.staff(is_live=False)) as session:
+        test = {row.segment: row for row in awaiting.health(session)}
+    assert (test["insurer-b"].queued, test["insurer-b"].health) == (1, "Delegated")

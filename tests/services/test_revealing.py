@@ -1,0 +1,153 @@
+"""One hidden value at a time, for a reason, to whoever may see it; and never in the log (contract A3)."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+
+from core import ids, seal
+from core.covers import insurer_a, insurer_b_auto
+from core.errors import InvalidInput, NotAllowed, NotFound
+from core.services import audit, revealing
+from core.services.revealing import Hidden, Kind
+from core.services.staff import Person
+from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import AuditEntry, Claim, Policy
+from tests.conftest import Partner
+from tests.services.selling import sell
+
+LIVE = Scope.staff(is_live=True)
+BVN, ACCOUNT = "22345678901", "0123456789"
+REASON, DETAILS = "Identifying who asks", "she calls about her refund"
+ROLES: dict[Kind, set[str]] = {"policy": {"operations", "admin"}, "claim": {"claims", "supervisor", "admin"}}
+
+
+def somebody(*roles: str) -> Person:
+    return Person(id=ids.new(), email="ada@coverdesk.example", name="Ada", roles=roles, claim_limit_minor=None)
+
+
+def reveal(store: Store, hidden: Hidden, *roles: str, reason: str = REASON, details: str = DETAILS) -> str:
+    with store.writing(LIVE) as session:
+        return revealing.reveal(
+            session, hidden, reason=reason, details=details, person=somebody(*(roles or ("operations",)))
+        )
+
+
+def entries(store: Store) -> list[AuditEntry]:
+    with store.reading(Scope.system()) as session:
+        found = session.execute(sa.select(AuditEntry).where(AuditEntry.action == revealing.SHOWN)).scalars().all()
+        session.expunge_all()
+        return list(found)
+
+
+@pytest.fixture
+def policy_id(store: Store, partner: Partner) -> UUID:
+    return sell(store, partner, insurer_b_auto.THIRD_PARTY, is_live=True, bvn=BVN).policy_id
+
+
+@pytest.fixture
+def claim_id(store: Store, partner: Partner) -> UUID:
+    """A gadget claim whose account is sealed, as the store keeps one."""
+    sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
+    amounts = [name for name in Claim.model_fields if name.endswith("_minor")]
+    with store.writing(LIVE) as session:
+        policy = session.get_one(Policy, sale.policy_id)
+        owned = {name: getattr(policy, name) for name in ("distributor_id", "is_live", "customer_id", "product_id")}
+        claim = Claim(
+            **owned,
+            **dict.fromkeys(amounts, 0),
+            provider_id=policy.provider_id,
+            policy_id=policy.id,
+            claim_type="Gadget",
+            claim_status="Pending",
+            claim_description="Stolen",
+            claim_owner="Owner",
+            claim_owner_first_name="Ngozi",
+            claim_owner_last_name="Okafor",
+            claim_owner_email="ngozi@example.com",
+            gadget_claim_meta={"account_number": seal.mask(ACCOUNT), "receipt_url": "https://files.example/r.pdf"},
+            sealed=seal.seal({"gadget_claim_meta.account_number": ACCOUNT}),
+        )
+        session.insert(claim)
+        return claim.id
+
+
+def test_the_value_is_shown_and_the_log_says_who_what_and_why_but_not_the_value(store: Store, policy_id: UUID) -> None:
+    assert reveal(store, Hidden(kind="policy", record_id=policy_id, path="submitted.bvn")) == BVN
+    (entry,) = entries(store)
+    assert (entry.actor, entry.subject) == ("staff ada@coverdesk.example", f"policy {policy_id}")
+    assert entry.after == {"field": "submitted.bvn", "reason": REASON, "details": DETAILS}
+    assert BVN not in str(entry.model_dump())
+    with store.reading(Scope.system()) as session:
+        assert audit.broken_links(session) == []
+
+
+def test_every_hidden_value_of_a_policy_is_listed_masked_and_can_be_shown(store: Store, partner: Partner) -> None:
+    sale = sell(store, partner, insurer_b_auto.THIRD_PARTY, is_live=True, bvn=BVN)
+    with store.reading(LIVE) as session:
+        hidden = dict(revealing.hidden_in(session.get_one(Policy, sale.policy_id)))
+    assert hidden["submitted.bvn"] == seal.mask(BVN)
+    assert hidden["submitted.identification_url"] == revealing.HIDDEN
+    shown = {path: reveal(store, Hidden(kind="policy", record_id=sale.policy_id, path=path)) for path in hidden}
+    assert shown["submitted.bvn"] == BVN
+    assert shown["submitted.identification_url"].startswith("https://")
+    assert all(value not in str(hidden) for value in shown.values())
+
+
+@pytest.mark.parametrize("role", ["operations", "claims", "finance", "supervisor", "admin"])
+def test_only_the_roles_of_a_record_see_its_values(store: Store, policy_id: UUID, claim_id: UUID, role: str) -> None:
+    hidden = {
+        "policy": Hidden(kind="policy", record_id=policy_id, path="submitted.bvn"),
+        "claim": Hidden(kind="claim", record_id=claim_id, path="gadget_claim_meta.account_number"),
+    }
+    clear = {"policy": BVN, "claim": ACCOUNT}
+    for kind, value in hidden.items():
+        if role in ROLES[value.kind]:
+            assert reveal(store, value, role) == clear[kind]
+        else:
+            with pytest.raises(NotAllowed):
+                reveal(store, value, role)
+    assert len(entries(store)) == sum(role in roles for roles in ROLES.values())
+
+
+@pytest.mark.parametrize(
+    ("given", "broken"),
+    [
+        ({"reason": ""}, {"reason"}),
+        ({"reason": "curious"}, {"reason"}),
+        ({"details": ""}, {"details"}),
+        ({"details": "because"}, {"details"}),
+        ({"reason": "", "details": "because of"}, {"reason", "details"}),
+        ({"details": f"she says {BVN[:6]} {BVN[6:]} is hers"}, {"details"}),
+    ],
+)
+def test_without_a_reason_nothing_is_shown_or_written(
+    store: Store, policy_id: UUID, given: dict[str, Any], broken: set[str]
+) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        reveal(store, Hidden(kind="policy", record_id=policy_id, path="submitted.bvn"), **given)
+    assert {fault.field for fault in refused.value.faults} == broken
+    assert BVN not in str(refused.value)
+    assert entries(store) == []
+
+
+def test_links_of_a_claim_are_shown_and_what_is_not_hidden_is_not_found(
+    store: Store, policy_id: UUID, claim_id: UUID
+) -> None:
+    link = Hidden(kind="claim", record_id=claim_id, path="gadget_claim_meta.receipt_url")
+    assert reveal(store, link, "claims") == "https://files.example/r.pdf"
+    for hidden in (
+        Hidden(kind="policy", record_id=policy_id, path="submitted.first_name"),
+        Hidden(kind="policy", record_id=policy_id, path="submitted.bvn.0"),
+        Hidden(kind="policy", record_id=policy_id, path="sealed"),
+        Hidden(kind="policy", record_id=ids.new(), path="submitted.bvn"),
+        Hidden(kind="customer", record_id=ids.new(), path="face_image"),
+    ):
+        with pytest.raises(NotFound):
+            reveal(store, hidden)
+    mine = Hidden(kind="policy", record_id=policy_id, path="submitted.bvn")
+    with store.writing(Scope.staff(is_live=False)) as session, pytest.raises(NotFound):
+        revealing.reveal(session, mine, reason=REASON, details=DETAILS, person=somebody("operations"))
+    assert len(entries(store)) == 1

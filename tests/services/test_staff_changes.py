@@ -1,0 +1,274 @@
+"""What an admin does to accounts: added, changed, disabled, invited; never locked out, never a password in the log."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+
+from core import clock, ids
+from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids, Unauthorized
+from core.services import invitations, passwords, staff, staff_changes, staff_list, staff_sessions
+from core.services.paging import Paging
+from core.services.staff import Person
+from core.services.staff_list import StaffFilter, StaffRow
+from core.store.engine import Store
+from core.store.scope import Scope, ScopedSession
+from core.store.tables import AuditEntry
+
+SYSTEM = Scope.system()
+PASSWORD, CHOSEN = "correct horse battery", "staple of my own choice"
+BOLA = {"email": "Bola@x.example", "name": "Bola", "roles": ["claims"], "claim_limit": "250000.50"}
+
+
+class Office:
+    """Two admins and what one of them does."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        with store.writing(SYSTEM) as session:
+            for name in ("ada", "eze"):
+                staff.add(
+                    session, email=f"{name}@x.example", name=name, roles=["admin"], password=PASSWORD, actor="tests"
+                )
+        self.ada, self.eze = self.person("ada"), self.person("eze")
+
+    def person(self, name: str) -> Person:
+        with self.store.reading(SYSTEM) as session:
+            return staff.person_named(session, f"{name}@x.example")
+
+    def do(self, work: Callable[..., Any], *about: Any, **said: Any) -> Any:
+        with self.store.writing(SYSTEM) as session:
+            return work(session, *about, **said)
+
+    def add(self, **changed: Any) -> UUID:
+        key = ids.new()
+        self.do(staff_changes.add, key, {**BOLA, **changed}, by=self.ada)
+        return key
+
+    def row(self, key: UUID) -> StaffRow:
+        with self.store.reading(SYSTEM) as session:
+            return staff_list.one(session, key)
+
+    def change(self, key: UUID, *, by: Person | None = None, **changed: Any) -> None:
+        row = self.row(key)
+        limit = None if row.claim_limit_minor is None else str(row.claim_limit_minor / 100)
+        said = {"name": row.name, "roles": list(row.roles), "claim_limit": limit, **changed}
+        self.do(staff_changes.change, key, said, seen_at=row.updated_at, by=by or self.ada)
+
+    def link(self, key: UUID) -> str:
+        return ticket_of(self.do(invitations.password_link, key, by=self.ada))
+
+    def log(self) -> list[AuditEntry]:
+        with self.store.reading(SYSTEM) as session:
+            entries = list(session.execute(sa.select(AuditEntry).order_by(AuditEntry.created_at)).scalars())
+            session.expunge_all()
+        return entries
+
+
+def ticket_of(link: str) -> str:
+    return parse_qs(urlsplit(link).query)["t"][0]
+
+
+@pytest.fixture
+def office(store: Store) -> Office:
+    return Office(store)
+
+
+def test_somebody_new_chooses_a_password_by_a_link_and_nobody_else_learns_it(office: Office) -> None:
+    bola = office.add()
+    assert (office.row(bola).state, office.row(bola).email) == ("No password", "bola@x.example")
+    assert office.row(bola).claim_limit_minor == 25_000_050
+    ticket = office.link(bola)
+    assert office.row(bola).state == "Invited"
+    with office.store.reading(SYSTEM) as session:
+        invitation = invitations.opened(session, ticket)
+        with pytest.raises(Unauthorized):
+            passwords.check(session, BOLA["email"], "")
+    assert (invitation.kind, invitation.email) == ("password", "bola@x.example")
+    assert office.do(invitations.choose_password, ticket, CHOSEN) == bola
+    with office.store.reading(SYSTEM) as session:
+        assert passwords.check(session, BOLA["email"], CHOSEN) == bola
+    with pytest.raises(Unauthorized, match="used"):
+        office.do(invitations.choose_password, ticket, CHOSEN)
+    log = str([entry.model_dump() for entry in office.log()])
+    assert CHOSEN not in log
+    assert PASSWORD not in log
+    assert "argon2" not in log
+
+
+def test_asking_twice_adds_one_account_and_an_email_belongs_to_one(office: Office) -> None:
+    key = ids.new()
+    for _ in range(2):
+        office.do(staff_changes.add, key, BOLA, by=office.ada)
+    with pytest.raises(InvalidInput) as refusal:
+        office.add(email="BOLA@x.example")
+    assert [fault.field for fault in refusal.value.faults] == ["email"]
+    assert [entry.action for entry in office.log()].count("staff added") == 1
+
+
+def test_every_fault_of_a_new_account_is_named_at_once(office: Office) -> None:
+    wrong = {"email": "bola@", "name": " ", "roles": ["king"], "claim_limit": "-1"}
+    with pytest.raises(InvalidInput) as refusal:
+        office.add(**wrong)
+    assert {fault.field for fault in refusal.value.faults} == {"email", "name", "roles", "claim_limit"}
+
+
+def test_a_change_holds_at_once_and_is_written_down_with_before_and_after(office: Office) -> None:
+    bola = office.add()
+    token = office.do(staff_sessions.open_session, bola)
+    office.change(bola, roles=["finance", "claims"], claim_limit=None)
+    with office.store.reading(SYSTEM) as session:
+        person = staff.person_of(session, token)
+    assert person
+    assert (person.roles, person.claim_limit_minor) == (("claims", "finance"), None)
+    entry = office.log()[-1]
+    assert (entry.actor, entry.action) == ("staff ada@x.example", "staff changed")
+    assert entry.before
+    assert entry.after
+    assert (entry.before["roles"], entry.after["roles"]) == (["claims"], ["claims", "finance"])
+    assert (entry.before["claim_limit"], entry.after["claim_limit"]) == ("250000.50", None)
+    with office.store.reading(SYSTEM) as session:
+        told = staff_list.history(session, bola)[0]
+    assert told.facts == {
+        "roles": {"before": ["claims"], "after": ["claims", "finance"]},
+        "claim_limit": {"before": "250000.50", "after": None},
+    }
+
+
+def test_an_account_that_somebody_else_changed_is_not_overwritten(office: Office) -> None:
+    bola = office.add()
+    seen = office.row(bola).updated_at
+    with clock.frozen(clock.now() + timedelta(seconds=1)):
+        office.change(bola, by=office.eze, name="Bola Ade")
+    said = {"name": "Bola", "roles": ["finance"]}
+    with pytest.raises(StaleVersion):
+        office.do(staff_changes.change, bola, said, seen_at=seen, by=office.ada)
+    assert office.row(bola).roles == ("claims",)
+    unchanged = {"name": "Bola Ade", "roles": ["claims"], "claim_limit": "250000.50"}
+    office.do(staff_changes.change, bola, unchanged, seen_at=seen, by=office.ada)
+    assert [entry.action for entry in office.log()].count("staff changed") == 1
+
+
+def test_nobody_takes_away_their_own_access_nor_that_of_the_last_admin(office: Office) -> None:
+    with pytest.raises(StateForbids, match="your own"):
+        office.do(staff_changes.disable, office.ada.id, by=office.ada)
+    with pytest.raises(StateForbids, match="your own"):
+        office.change(office.ada.id, roles=["finance"])
+    office.do(staff_changes.disable, office.eze.id, by=office.ada)
+    with pytest.raises(StateForbids, match="last admin"):
+        office.do(staff.disable, "ada@x.example", actor="command line")
+    with pytest.raises(StateForbids, match="last admin"):
+        office.change(office.ada.id, by=office.eze, roles=["finance"])
+    with pytest.raises(StateForbids, match="last admin"):
+        office.do(
+            staff.add, email="ada@x.example", name="Ada", roles=["claims"], password=PASSWORD, actor="command line"
+        )
+
+
+def test_two_admins_who_disable_each_other_at_once_leave_one(office: Office) -> None:
+    def disable(who: Person, by: Person) -> bool:
+        try:
+            office.store.transact(SYSTEM, lambda session: staff_changes.disable(session, who.id, by=by))
+        except StateForbids:
+            return False
+        return True
+
+    with ThreadPoolExecutor(2) as two:
+        won = list(two.map(disable, (office.ada, office.eze), (office.eze, office.ada)))
+    assert sorted(won) == [False, True]
+    with office.store.reading(SYSTEM) as session:
+        assert staff.has_admin(session)
+
+
+def test_disabling_ends_sessions_and_link_and_enabling_brings_neither_back(office: Office) -> None:
+    bola = office.add()
+    ticket, token = office.link(bola), office.do(staff_sessions.open_session, bola)
+    for _ in range(2):
+        office.do(staff_changes.disable, bola, by=office.ada)
+    assert (office.row(bola).state, office.row(bola).open_sessions) == ("Disabled", 0)
+    with pytest.raises(StateForbids, match="enable it first"):
+        office.link(bola)
+    for _ in range(2):
+        office.do(staff_changes.enable, bola, by=office.ada)
+    with office.store.reading(SYSTEM) as session:
+        assert staff.person_of(session, token) is None
+        with pytest.raises(Unauthorized):
+            invitations.opened(session, ticket)
+    assert [entry.action for entry in office.log()][-2:] == ["staff disabled", "staff enabled"]
+
+
+def test_one_session_or_all_of_them_are_ended(office: Office) -> None:
+    tokens = [office.do(staff_sessions.open_session, office.eze.id) for _ in range(3)]
+    with office.store.reading(SYSTEM) as session:
+        latest = staff_sessions.latest(session, office.eze.id)
+    assert [one.is_open for one in latest] == [True] * 3
+    handle = staff_sessions.hash_of(tokens[0])
+    assert office.do(staff_changes.end_sessions, office.eze.id, by=office.ada, handle=handle) == 1
+    with office.store.reading(SYSTEM) as session:
+        assert [staff.person_of(session, token) is None for token in tokens] == [True, False, False]
+    assert office.do(staff_changes.end_sessions, office.eze.id, by=office.ada) == 2
+    assert office.do(staff_changes.end_sessions, office.eze.id, by=office.ada) == 0
+    assert office.row(office.eze.id).open_sessions == 0
+    assert [entry.after for entry in office.log() if entry.action == "sessions ended"] == [
+        {"sessions": 1},
+        {"sessions": 2},
+    ]
+
+
+def test_a_link_lasts_a_day_is_replaced_by_a_newer_one_and_survives_a_weak_password(office: Office) -> None:
+    bola = office.add()
+    first = office.link(bola)
+    with clock.frozen(clock.now() + timedelta(seconds=1)):
+        second = office.link(bola)
+    with pytest.raises(Unauthorized):
+        office.do(invitations.choose_password, first, CHOSEN)
+    for weak in ("short", "bola@x.example"):
+        with pytest.raises(InvalidInput):
+            office.do(invitations.choose_password, second, weak)
+    with clock.frozen(clock.now() + timedelta(hours=24, minutes=1)), pytest.raises(Unauthorized):
+        office.do(invitations.choose_password, second, CHOSEN)
+    token = office.do(staff_sessions.open_session, bola)
+    office.do(invitations.choose_password, second, CHOSEN)
+    with office.store.reading(SYSTEM) as session:
+        assert staff.person_of(session, token) is None, "whoever was in with the old password is out"
+
+
+def test_only_an_admin_may_do_any_of_this(office: Office) -> None:
+    bola = office.add()
+    supervisor = Person(id=bola, email="b@x.example", name="B", roles=("supervisor",), claim_limit_minor=None)
+    verbs: list[Callable[[ScopedSession], object]] = [
+        lambda session: staff_changes.add(session, ids.new(), BOLA, by=supervisor),
+        lambda session: staff_changes.change(session, bola, {}, seen_at=clock.now(), by=supervisor),
+        lambda session: staff_changes.disable(session, bola, by=supervisor),
+        lambda session: staff_changes.enable(session, bola, by=supervisor),
+        lambda session: staff_changes.end_sessions(session, bola, by=supervisor),
+        lambda session: invitations.password_link(session, bola, by=supervisor),
+    ]
+    for verb in verbs:
+        with pytest.raises(NotAllowed):
+            office.do(verb)
+    for verb in (staff_changes.disable, staff_changes.enable, invitations.password_link):
+        with pytest.raises(NotFound):
+            office.do(verb, ids.new(), by=office.ada)
+
+
+def test_people_are_found_by_name_role_and_state(office: Office) -> None:
+    office.do(staff_changes.disable, office.add(), by=office.ada)
+
+    def found(**wanted: Any) -> list[str]:
+        with office.store.reading(SYSTEM) as session:
+            page = staff_list.page(session, StaffFilter(**wanted), Paging(1, 50))
+        assert page.total_count == len(page.rows)
+        return [row.name for row in page.rows]
+
+    assert found() == ["ada", "Bola", "eze"]
+    assert found(text="OLA@X") == ["Bola"]
+    assert found(text="%") == []
+    assert found(role="admin") == ["ada", "eze"]
+    assert found(enabled=False) == ["Bola"]
+    assert found(role="admin", enabled=False) == []

@@ -1,0 +1,50 @@
+"""What an operator is told of the installation: true, and nothing secret."""
+
+import pytest
+
+from core import settings as settings_module
+from core.covers import credit_life
+from core.services import checking, system
+from core.store import schema
+from core.store.engine import Store
+from core.store.scope import Scope
+from tests.conftest import SECRET, Partner
+from tests.services.selling import sell
+
+
+def test_the_state_of_the_store_is_told(store: Store, partner: Partner) -> None:
+    sell(store, partner, credit_life.CREDIT_LIFE)
+    with store.reading(Scope.system()) as session:
+        found = system.look(session)
+    assert found.store.kind == ("SQLite" if store.is_sqlite else "PostgreSQL")
+    assert found.store.version[:1].isdigit()
+    assert found.store.size_bytes > 100_000
+    assert (found.store.journal is None) is not store.is_sqlite
+    assert found.store.journal_is_safe
+    assert (found.store.migration, found.store.is_current) == (schema.newest(), True)
+    assert [(line.state, line.count) for line in found.queue] == [("delegated", 1)]
+    assert found.queue[0].oldest_at
+    assert (found.files.count, found.files.size_bytes, found.files.writable) == (0, 0, True)
+    assert found.kept_answers == 0
+
+
+def test_settings_are_told_without_their_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COVERDESK_DATABASE_URL", "postgresql://desk:hidden1@db.internal/desk?options=hidden2")
+    monkeypatch.setenv("COVERDESK_INSURER_A_KEY", "hidden3-hidden3")
+    monkeypatch.setenv("COVERDESK_OIDC_CLIENT_SECRET", "hidden4")
+    settings_module.settings.cache_clear()
+    found = {setting.name: setting for setting in system.in_force()}
+    settings_module.settings.cache_clear()
+    said = str(found)
+    assert "hidden" not in said
+    assert SECRET not in said
+    assert found["COVERDESK_DATABASE_URL"].value == "postgresql+psycopg://db.internal/desk"
+    assert (found["COVERDESK_SECRET_KEY"].value, found["COVERDESK_OIDC_CLIENT_SECRET"].value) == ("set", "set")
+    assert (found["COVERDESK_RATE_LIMIT"].value, found["COVERDESK_RATE_LIMIT"].is_default) == ("0", True)
+
+
+def test_every_rule_is_checked_and_named_once(store: Store) -> None:
+    with store.reading(Scope.system()) as session:
+        found = list(checking.findings(session))
+    assert len(found) == checking.rules() == len({finding.rule for finding in found}) > 20
+    assert not [finding for finding in found if finding.faults]

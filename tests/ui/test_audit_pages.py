@@ -1,0 +1,65 @@
+"""The screens of the audit log: found, narrowed, opened; before and after side by side."""
+
+from uuid import UUID, uuid4
+
+import pytest
+
+from core.services import audit
+from core.store.engine import Store
+from core.store.scope import Scope
+from tests.conftest import Partner
+from tests.ui.conftest import Screen, press, texts
+from tests.ui.test_product_pages import CAR, opened
+
+LIST, ONE = "admin/audit_log.py", "admin/audit_entry.py"
+
+
+@pytest.fixture
+def entry_id(store: Store, partner: Partner) -> UUID:
+    """One change of a product; the keys of the distributor are in the log too."""
+    subject = audit.subject_of("product", CAR)
+    with store.writing(Scope.system()) as session:
+        audit.write(
+            session,
+            actor="staff ada@coverdesk.example",
+            action="rates planned",
+            subject=subject,
+            before={"price": "1.00", "meta": {"basis": "single"}, "bvn": "22212345678"},
+            after={"price": "2.00", "meta": {"basis": "single"}, "new": "*bold*"},
+        )
+        return audit.history(session, subject)[0].id
+
+
+def test_the_log_is_narrowed_by_its_address(screen: Screen, store: Store, entry_id: UUID) -> None:
+    at = opened(screen, LIST)
+    assert "**3** entries" in texts(at)
+    assert at.dataframe[0].value["Facts"][0] == "Price 1.00 → 2.00 · New *bold*"
+    at.selectbox(key="kind").set_value("product").run()
+    assert list(at.dataframe[0].value["Who"]) == ["ada@coverdesk.example"]
+    at.text_input(key="q").set_value("nothing like it").run()
+    assert "No entry matches" in texts(at)
+    press(at, "Show all entries")
+    assert len(at.dataframe[0].value) == 3
+    at = opened(screen, LIST, q="price", page="7")
+    assert "There is no page" in texts(at)
+    assert "`from` must be one day" in texts(opened(screen, LIST, **{"from": "soon"}))
+
+
+def test_an_entry_shows_before_and_after_and_leads_to_its_record(screen: Screen, store: Store, entry_id: UUID) -> None:
+    at = opened(screen, ONE, id=str(entry_id))
+    rows = {row["Fact"]: (row["Before"], row["After"]) for row in at.table[0].value.to_dict("records")}
+    assert rows["Price"] == (":orange-background[1\\.00]", ":orange-background[2\\.00]")
+    assert rows["Meta, basis"] == ("single", "single")
+    assert rows["New"] == ("–", "\\*bold\\*")
+    assert rows["BVN"][0].endswith("5678")
+    assert "22212" not in rows["BVN"][0]
+    labels = [link.proto.label for link in at.get("page_link")]
+    assert {"Open the product", "All entries of this product", "All entries of this actor"} <= set(labels)
+
+
+def test_only_an_admin_reads_the_log_and_an_unknown_entry_is_said(screen: Screen, store: Store) -> None:
+    assert "no such entry" in texts(opened(screen, ONE, id=str(uuid4())))
+    at = screen("operations", "finance", "supervisor")
+    for page in (LIST, ONE):
+        with pytest.raises(ValueError, match="page"):
+            at.switch_page(page)

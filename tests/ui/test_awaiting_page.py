@@ -1,0 +1,148 @@
+"""The screen of what waits for insurers: empty, full, narrowed, wrong, retried, refused."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import settings as settings_module
+from core.covers import insurer_b_auto, insurer_d
+from core.services.buying import Sale
+from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import Submission
+from tests.conftest import Partner
+from tests.services.selling import sell
+from tests.ui.conftest import Screen, press, texts
+
+PAGE = "policies/awaiting.py"
+REFUSAL = "The insurer refused the request (422): The engine number is missing"
+
+
+@pytest.fixture(autouse=True)
+def connected(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("COVERDESK_INSURER_B_URL", "https://insurer.example")
+    settings_module.settings.cache_clear()
+    yield
+    settings_module.settings.cache_clear()
+
+
+@pytest.fixture
+def aside(store: Store, partner: Partner) -> Sale:
+    """A pending policy of insurer-b that was set aside."""
+    sale = sell(store, partner, insurer_b_auto.COMPREHENSIVE, is_live=True)
+    with store.writing(Scope.system()) as session:
+        told = session.get_one(Submission, sale.policy_id)
+        told.state, told.attempts, told.last_error, told.next_try_at = "dead", 12, REFUSAL, None
+    return sale
+
+
+def opened(screen: Screen, **query: str) -> AppTest:
+    at = screen("operations")
+    at.switch_page(PAGE)
+    at.query_params.update(query)
+    at.run()
+    assert not at.exception
+    return at
+
+
+def rows(at: AppTest) -> Any:
+    return at.dataframe[0].value
+
+
+def state(store: Store, sale: Sale) -> str:
+    with store.reading(Scope.system()) as session:
+        return session.get_one(Submission, sale.policy_id).state
+
+
+def test_nothing_waiting_says_so(screen: Screen, store: Store) -> None:
+    at = opened(screen)
+    assert "Nothing waits for an insurer" in at.info[0].value
+    assert "Not used yet" in texts(at)
+    assert "Without a connection, and nothing waiting" in texts(at)
+
+
+def test_queue_shows_why_and_each_insurers_health(screen: Screen, store: Store, partner: Partner, aside: Sale) -> None:
+    sell(store, partner, insurer_d.COVERS[0], is_live=True)
+    at = opened(screen)
+    shown = rows(at)
+    assert sorted(shown["State"]) == ["Not connected", "Set aside"]
+    assert REFUSAL in list(shown["Last word"])
+    assert list(shown.sort_values("State")["Retry"].fillna("")) == ["", "Retry"]
+    assert "**2** policies waiting" in texts(at)
+    assert "**0** queued · **1** set aside" in texts(at)
+    assert "**1** queued · **0** set aside" in texts(at)
+
+
+def test_a_row_is_retried_and_opened_by_its_buttons(screen: Screen, store: Store, aside: Sale) -> None:
+    at = opened(screen, state="dead")
+    at.session_state["awaiting_retry"] = {"row": 0, "label": "Retry"}
+    at.run()
+    assert "stands first in the queue" in texts(at)
+    assert state(store, aside) == "queued"
+    at = opened(screen)
+    at.session_state["awaiting_open"] = {"row": 0, "label": "Open"}
+    at.run()
+    assert "Policy awaiting its number" in at.title[0].value
+    assert "Back to awaiting insurer" in [link.proto.label for link in at.get("page_link")]
+
+
+def test_retrying_all_asks_first_and_then_queues_them(screen: Screen, store: Store, aside: Sale) -> None:
+    at = press(opened(screen), "Retry 1 set aside")
+    assert "**1** policy that was set aside for **Baobab Ridge Assurance**" in texts(at)
+    assert state(store, aside) == "dead"
+    at.button(key="awaiting.retry_all").click().run()
+    assert "1 policy is queued again for Baobab Ridge Assurance" in texts(at)
+    assert state(store, aside) == "queued"
+    assert not [button for button in at.button if button.key == "awaiting.retry_all"]
+
+
+def test_filters_of_the_address_narrow_and_the_way_back_is_visible(screen: Screen, store: Store, aside: Sale) -> None:
+    assert len(rows(opened(screen, state="dead"))) == 1
+    at = opened(screen, state="deciding")
+    assert "Nothing that waits matches" in at.info[0].value
+    press(at, "Show all that waits")
+    assert len(rows(at)) == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [({"provider": "nobody"}, "must be the id of an insurer"), ({"state": "lost"}, "must be one of queued")],
+)
+def test_an_address_that_cannot_be_meant_says_why(
+    screen: Screen, store: Store, query: dict[str, str], said: str
+) -> None:
+    at = opened(screen, **query)
+    assert said in at.error[0].value
+    assert not at.dataframe
+
+
+def test_a_page_past_the_end_leads_back(screen: Screen, aside: Sale) -> None:
+    assert "There is no page" in opened(screen, page="9").warning[0].value
+
+
+def test_claims_officers_have_no_such_screen(screen: Screen, store: Store) -> None:
+    with pytest.raises(ValueError, match="awaiting"):
+        screen("claims").switch_page(PAGE)
+
+
+def test_policy_is_resent_from_its_own_screen(screen: Screen, store: Store, aside: Sale) -> None:
+    at = screen("operations")
+    at.switch_page("policies/policy.py")
+    at.query_params["id"] = str(aside.policy_id)
+    at.run()
+    assert REFUSAL in texts(at)
+    press(at, "Resend to the insurer")
+    assert "stands first in the queue" in texts(at)
+    assert state(store, aside) == "queued"
+    assert ":gray-badge[Queued]" in texts(at)
+
+
+def test_claims_officers_see_the_story_and_cannot_resend(screen: Screen, aside: Sale) -> None:
+    at = screen("claims")
+    at.switch_page("policies/policy.py")
+    at.query_params["id"] = str(aside.policy_id)
+    at.run()
+    assert REFUSAL in texts(at)
+    assert not [button for button in at.button if button.label == "Resend to the insurer"]

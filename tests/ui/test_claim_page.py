@@ -1,0 +1,331 @@
+"""The review of one claim: opening it, the moves of each person, refusals that lose nothing, two officers at once."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import clock, seal
+from core.services import claim_moves, claim_work, claims
+from core.settings import ROOT
+from core.store.engine import Store
+from core.ui import claim_actions, claim_words
+from tests import papers
+from tests.conftest import Partner
+from tests.services.claim_office import DESK, Office
+from tests.ui.conftest import press, texts
+
+PAGE = "claims/claim.py"
+Opens = Callable[..., AppTest]
+ODD = "The letter is *not* signed"
+NO_LETTER = {"employment_termination_letter": None}
+
+
+@pytest.fixture
+def office(store: Store, partner: Partner) -> Office:
+    return Office(store, partner)
+
+
+@pytest.fixture
+def opens(office: Office, monkeypatch: pytest.MonkeyPatch) -> Opens:
+    """Opens the review of a claim as one of the office's people."""
+
+    def open_(claim_id: Any, by: str = "bola", *, page: str = PAGE, **query: str) -> AppTest:
+        person = office.people[by]
+        monkeypatch.setattr("core.ui.frame.current", lambda: person)
+        at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=30)
+        at.query_params["mode"] = "test"
+        at.run()
+        at.switch_page(page)
+        at.query_params.update({"id": str(claim_id), "mode": "test", **query})
+        at.run()
+        assert not at.exception
+        return at
+
+    return open_
+
+
+def key(claim_id: UUID, name: str) -> str:
+    return f"claim.{claim_id.hex}.{name}"
+
+
+def choose(at: AppTest, claim_id: UUID, to: str) -> AppTest:
+    """Open the form of a move."""
+    chosen: AppTest = at.button(key=key(claim_id, f"to {to}")).click().run()
+    assert not chosen.exception
+    return chosen
+
+
+def confirm(at: AppTest, claim_id: UUID) -> AppTest:
+    done: AppTest = at.button(key=key(claim_id, "confirm")).click().run()
+    assert not done.exception
+    return done
+
+
+def moves(at: AppTest, claim_id: UUID) -> dict[str, bool]:
+    """The moves on the screen, and whether each can be chosen."""
+    start = key(claim_id, "to ")
+    buttons = (button for button in at.button if str(button.key).startswith(start))
+    return {str(button.key).removeprefix(start): not button.disabled for button in buttons}
+
+
+@pytest.mark.parametrize(("id_", "said"), [("nonsense", "has to be a UUID"), (str(uuid4()), "Claim not found")])
+def test_an_address_that_names_no_claim_says_so(opens: Opens, id_: str, said: str) -> None:
+    assert said in opens(id_).error[0].value
+
+
+def test_a_claim_of_the_other_mode_is_not_found(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge()
+    assert "Claim not found" in opens(claim_id, mode="live").error[0].value
+    assert office.claim(claim_id).claim_status == "Pending"
+
+
+def test_who_works_no_claims_has_no_review(opens: Opens, office: Office) -> None:
+    with pytest.raises(ValueError, match="claim"):
+        opens(office.lodge(), by="funmi")
+
+
+def test_opening_a_pending_claim_makes_it_viewed_once(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge()
+    at = opens(claim_id).run()
+    assert ":blue-badge[Viewed]" in at.title[0].value
+    opens(claim_id, by="sade")
+    assert [(event.status, event.staff_id) for event in office.events(claim_id)] == [
+        ("Pending", None),
+        ("Viewed", office.people["bola"].id),
+    ]
+    assert [entry.action for entry in office.log(claim_id)] == ["claim lodged", "claim moved"]
+
+
+def test_review_shows_checks_documents_and_other_claims(opens: Opens, office: Office) -> None:
+    office.lodge(incident_date="2026-11-01")
+    claim_id = office.lodge(incident_type="Burglary", loan_amount="120000")
+    at = opens(claim_id)
+    said = texts(at)
+    assert "No benefit answers for Burglary" in said
+    assert "The loan amount is not the one that was insured" in said
+    assert "₦120,000.00, insured ₦100,000.00" in said
+    assert "Loan offer letter** · required" in said
+    assert "same policy, same customer" in said
+    assert any('src = "/files/' in html.proto.body.replace("frame.src", "src") for html in at.get("html"))
+    assert {metric.label: metric.value for metric in at.metric}["Owed"] == "₦75,000.00"
+
+
+def test_gadget_claim_shows_its_facts_and_only_the_end_of_the_account(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge()
+    device = {"account_number": "0123456789", "bank_name": "Lagoon Bank", "cost_of_repair": "60000.00"}
+    kept = {**device, "account_number": seal.mask(device["account_number"])}
+    sealed = seal.seal({"gadget_claim_meta.account_number": device["account_number"]})
+    office.put(claim_id, claim_type="Gadget", credit_life_claim_meta=None, gadget_claim_meta=kept, sealed=sealed)
+    at = opens(claim_id)
+    shown = [line.value for line in at.text]
+    assert {"******6789", "Lagoon Bank", "₦60,000.00"} <= set(shown)
+    assert "0123456789" not in str(shown) + texts(at)
+    assert "Show" in [button.label for button in at.button]
+
+
+PEOPLE = ("ada", "sade", "root")
+# What each of an officer with a limit, a supervisor and an administrator may do; "no" is shown and cannot be chosen.
+MATRIX: dict[str, dict[str, tuple[str, ...]]] = {
+    "Viewed": dict.fromkeys(claim_moves.ways_from("Viewed"), PEOPLE),
+    "Approved": dict.fromkeys(claim_moves.ways_from("Approved"), PEOPLE),
+    # Sade has approved it, and it is above the limit of Ada.
+    "Offer accepted": {"Paid": ("root",)},
+    "Declined": {"Reviewing": ("sade", "root")},
+    "Settled": {"Reviewing": ("sade", "root")},
+}
+
+
+@pytest.mark.parametrize("status", MATRIX)
+def test_each_person_may_choose_just_the_moves_that_are_theirs(opens: Opens, office: Office, status: str) -> None:
+    claim_id, sade = office.lodge(), office.people["sade"].id
+    amounts = {"approved_amount_minor": 20_000_000, "offer_amount_minor": 20_000_000, "approved_by": sade}
+    office.put(claim_id, claim_status=status, **amounts)
+    for by in PEOPLE:
+        at = opens(claim_id, by)
+        assert moves(at, claim_id) == {to: by in who for to, who in MATRIX[status].items()}, by
+        blocked = [to for to, who in MATRIX[status].items() if by not in who]
+        for to in blocked:
+            assert f"**{claim_words.move(status, to)}** needs" in texts(at)
+
+
+def test_claim_is_approved_with_the_amount_that_the_records_suggest(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge()
+    at = choose(opens(claim_id), claim_id, "Approved")
+    assert at.text_input(key=key(claim_id, "amount Approved")).value == "75,000.00"
+    at.text_input(key=key(claim_id, "amount Approved")).set_value("₦90,000").run()
+    assert "The offer would be ₦75,000.00" in texts(at)
+    at.text_area(key=key(claim_id, "note")).set_value("Complete")
+    confirm(at, claim_id)
+    assert "The claim is Approved now" in texts(at)
+    claim = office.claim(claim_id)
+    assert (claim.claim_status, claim.approved_amount_minor, claim.version) == ("Approved", 9_000_000, 3)
+    assert office.events(claim_id)[-1].note == "Complete"
+    assert not [button for button in at.button if button.key == key(claim_id, "confirm")]
+
+
+def test_amount_beyond_the_limit_is_refused_beside_it_and_stays(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge()
+    at = choose(opens(claim_id, by="ada"), claim_id, "Approved")
+    assert "You may decide up to ₦100,000.00" in texts(at)
+    at.text_input(key=key(claim_id, "amount Approved")).set_value("100000.01")
+    at.text_area(key=key(claim_id, "note")).set_value(ODD)
+    confirm(at, claim_id)
+    assert "₦100,000.01 is above the limit of ₦100,000.00" in texts(at)
+    assert not at.error
+    assert at.text_input(key=key(claim_id, "amount Approved")).value == "100000.01"
+    assert at.text_area(key=key(claim_id, "note")).value == ODD
+    assert office.claim(claim_id).claim_status == "Viewed"
+
+
+def test_decline_needs_its_code_and_its_note_and_loses_neither(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge()
+    at = choose(opens(claim_id), claim_id, "Declined")
+    at.text_area(key=key(claim_id, "note")).set_value(ODD)
+    confirm(at, claim_id)
+    assert "Declined needs a reason code" in texts(at)
+    assert at.text_area(key=key(claim_id, "note")).value == ODD
+    at.selectbox(key=key(claim_id, "reason")).set_value("documents missing")
+    confirm(at, claim_id)
+    assert (office.claim(claim_id).claim_status, office.claim(claim_id).decline_reason) == (
+        "Declined",
+        "documents missing",
+    )
+    assert office.events(claim_id)[-1].note == ODD
+    assert moves(at, claim_id) == {"Reviewing": False}
+
+
+def test_offer_follows_the_rule_and_shows_its_steps(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge()
+    office.move(claim_id, "Approved", amount="90000")
+    at = opens(claim_id)
+    at.text_input(key=key(claim_id, "excess")).set_value("5,000")
+    press(at, "Keep the deductions")
+    choose(at, claim_id, "Offer sent")
+    assert at.text_input(key=key(claim_id, "amount Offer sent")).value == "70,000.00"
+    assert "the lower of 90,000.00 and 75,000.00" in texts(at)
+    assert "75,000.00 - 5,000.00" in texts(at)
+    confirm(at, claim_id)
+    claim = office.claim(claim_id)
+    assert (claim.claim_status, claim.offer_amount_minor) == ("Offer sent", 7_000_000)
+    assert "waiting for the claimant" in texts(at)
+
+
+def test_somebody_elses_change_is_told_with_its_author_and_nothing_typed_is_lost(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge()
+    at = choose(opens(claim_id), claim_id, "Declined")
+    at.text_area(key=key(claim_id, "note")).set_value(ODD)
+    at.selectbox(key=key(claim_id, "reason")).set_value("exclusion")
+    office.move(claim_id, "Reviewing", by="sade", note="I take it")
+    confirm(at, claim_id)
+    assert office.claim(claim_id).claim_status == "Reviewing"
+    assert "was changed while you had it open" in at.warning[0].value
+    assert "sade" in at.warning[0].value
+    assert at.text_area(key=key(claim_id, "note")).value == ODD
+    assert at.selectbox(key=key(claim_id, "reason")).value == "exclusion"
+    confirm(at, claim_id)
+    assert (office.claim(claim_id).claim_status, office.events(claim_id)[-1].note) == ("Declined", ODD)
+    assert not at.warning
+
+
+def test_move_that_somebody_else_has_ruled_out_is_not_made_and_can_still_be_copied(
+    opens: Opens, office: Office
+) -> None:
+    claim_id = office.lodge()
+    at = choose(opens(claim_id), claim_id, "Approved")
+    at.text_area(key=key(claim_id, "note")).set_value(ODD)
+    office.move(claim_id, "Declined", by="sade", reason="other", note="Withdrawn")
+    at.run()
+    assert "cannot become Approved now" in texts(at)
+    assert ODD in [area.value for area in at.text_area]
+    at.button(key=key(claim_id, "put away")).click().run()
+    assert office.claim(claim_id).claim_status == "Declined"
+
+
+def test_a_second_click_moves_once_and_blames_nobody(opens: Opens, office: Office) -> None:
+    """The run of the first click may be stopped after the commit: the next one must find its answer."""
+    claim_id = office.lodge()
+    at = choose(opens(claim_id), claim_id, "Reviewing")
+    bola = office.people["bola"]
+    seen = claim_actions.opened(claim_id, person=bola, is_live=False)
+    first = claim_actions.move(claim_actions.hand(seen, bola), to="Reviewing", note="")
+    confirm(at, claim_id)
+    assert first in texts(at)
+    assert not at.warning
+    assert [event.status for event in office.events(claim_id)] == ["Pending", "Viewed", "Reviewing"]
+
+
+def test_claim_is_taken_given_away_and_put_back(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge()
+    at = press(opens(claim_id), "Assign to me")
+    assert office.claim(claim_id).assigned_to == office.people["bola"].id
+    assert "with bola now" in texts(at)
+    for to in (office.people["ada"].id, "Nobody"):
+        at.selectbox(key=key(claim_id, "assignee")).set_value(to).run()
+        assert not at.exception
+        assert office.claim(claim_id).assigned_to == (None if to == "Nobody" else to)
+
+
+def test_question_stops_the_clock_and_its_answer_starts_it(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge()
+    at = opens(claim_id)
+    at.button_group(key=key(claim_id, "kind")).set_value("Question to the claimant").run()
+    at.text_area(key=key(claim_id, "text")).set_value("Please send the original")
+    press(at, "Ask")
+    assert "Waiting for the claimant" in texts(at)
+    assert at.text_area(key=key(claim_id, "text")).value == ""
+    press(at, "The answer is in")
+    assert "the clock runs again" in texts(at)
+    at.text_area(key=key(claim_id, "text")).set_value("For us alone")
+    press(at, "Keep the note")
+    with office.store.reading(DESK) as session:
+        (comment,) = claims.one(session, claim_id)["comments"]
+    assert comment["text"] == "Please send the original"
+
+
+def test_day_of_the_incident_is_filled_in(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge()
+    at = opens(claim_id)
+    assert "is not known yet" in texts(at)
+    press(at, "Keep the day")
+    assert "Is required" in texts(at)
+    at.date_input(key=key(claim_id, "incident_date")).set_value(clock.today())
+    press(at, "Keep the day")
+    assert office.claim(claim_id).incident_date == clock.today().isoformat()
+    assert "the checks are made with it" in texts(at)
+
+
+def test_what_is_typed_on_one_claim_does_not_follow_to_another(opens: Opens, office: Office) -> None:
+    first, second = office.lodge(), office.lodge()
+    at = choose(opens(first), first, "Declined")
+    at.text_area(key=key(first, "note")).set_value(ODD)
+    office.do(claim_work.view, second)
+    at.query_params["id"] = str(second)
+    at.run()
+    assert not [button for button in at.button if str(button.key).endswith("confirm")]
+    assert ODD not in [area.value for area in at.text_area]
+
+
+def test_policy_lists_its_claims_and_only_who_works_them_can_open_one(opens: Opens, office: Office) -> None:
+    claim_id, policy_id = office.lodge(), office.desk.sale.policy_id
+    for by, linked in (("bola", True), ("funmi", False)):
+        at = opens(policy_id, by, page="policies/policy.py")
+        table = next(said.value for said in at.markdown if "C\\-" in said.value)
+        assert ":orange-badge[Pending]" in table
+        assert (f"/claim?id={claim_id}" in table) is linked
+        assert bool([link for link in at.get("page_link") if link.proto.label == "Lodge a claim on it"]) is linked
+
+
+def test_missing_document_is_added_and_approval_is_possible_then(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge()
+    office.put(claim_id, credit_life_claim_meta={**(office.claim(claim_id).credit_life_claim_meta or {}), **NO_LETTER})
+    at = press(opens(claim_id), "Keep the document")
+    assert "choose one first" in texts(at)
+    assert moves(at, claim_id)["Approved"] is False
+    at.file_uploader(key=key(claim_id, "upload 2")).upload("letter.pdf", papers.pdf())
+    press(at, "Keep the document")
+    assert "The document is kept with the claim" in texts(at)
+    assert moves(at, claim_id)["Approved"] is True
+    assert "letter.pdf" in texts(at)

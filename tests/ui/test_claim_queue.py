@@ -1,0 +1,273 @@
+"""The queue and the performance of claims on the screen: views, filters, who takes what, and where a click leads."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import clock
+from core.services import claim_questions, claim_queue, claim_work
+from core.settings import ROOT
+from core.store.engine import Store
+from core.ui import tables, words
+from tests.conftest import Partner
+from tests.services.claim_office import DESK, Office
+from tests.services.test_lodging import NOON
+from tests.ui.conftest import Screen, address, press, texts
+
+QUEUE, PERFORMANCE = "claims/queue.py", "claims/performance.py"
+Opened = Callable[..., AppTest]
+
+
+@pytest.fixture(autouse=True)
+def still() -> Iterator[None]:
+    with clock.frozen(NOON):
+        yield
+
+
+@pytest.fixture
+def office(store: Store, partner: Partner) -> Office:
+    return Office(store, partner)
+
+
+@pytest.fixture
+def lives(office: Office) -> dict[str, UUID]:
+    """Five claims: two that nobody has, two of Ada's, and one that was declined."""
+    lodged = {"over": 70, "fresh": 2, "mine": 20, "asked": 30, "declined": 9}
+    found = {name: office.lodge(at=NOON - timedelta(days=days), text=name) for name, days in lodged.items()}
+    for name in ("mine", "asked"):
+        office.put(found[name], assigned_to=office.people["ada"].id)
+    with clock.frozen(NOON - timedelta(days=3)):
+        office.walk(found["declined"], "Declined")
+        office.do(claim_questions.ask, found["asked"], text="Please send the letter.")
+    return found
+
+
+@pytest.fixture
+def opened(office: Office, monkeypatch: pytest.MonkeyPatch) -> Opened:
+    """Opens a page as one of the office, in test mode, where its claims are."""
+
+    def open_(path: str = QUEUE, /, *, by: str = "ada", **query: str) -> AppTest:
+        monkeypatch.setattr("core.ui.frame.current", lambda: office.people[by])
+        at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=30)
+        at.query_params["mode"] = "test"
+        at.run()
+        at.switch_page(path)
+        for name, value in {"mode": "test", **query}.items():
+            at.query_params[name] = value
+        at.run()
+        assert not at.exception
+        return at
+
+    return open_
+
+
+def shown(at: AppTest) -> list[str]:
+    """The claims on the screen by their references; none when there is no table."""
+    return list(at.dataframe[0].value["Reference"]) if at.dataframe else []
+
+
+def references(office: Office, *claim_ids: UUID) -> list[str]:
+    return [f"C-{claim_id.hex[-8:].upper()}" for claim_id in claim_ids]
+
+
+def choose(at: AppTest, *places: int) -> AppTest:
+    """Tick the boxes of some rows."""
+    selection = {"selection": {"rows": list(places), "columns": [], "cells": []}}
+    at.session_state[at.dataframe[0].key] = selection
+    return at.run()
+
+
+def test_an_officer_comes_home_to_their_own_claims(opened: Opened, office: Office, lives: dict[str, UUID]) -> None:
+    at = opened()
+    assert at.title[0].value.startswith("Queue")
+    assert shown(at) == references(office, lives["mine"], lives["asked"])
+    assert list(at.dataframe[0].value["Days left"]) == ["40", "33, stands still"]
+    assert [list(status) for status in at.dataframe[0].value["Status"]] == [["Pending"], ["Pending"]]
+    labels = [option.content for option in at.segmented_control(key="claims_view").proto.options]
+    assert labels == [
+        "Mine **2**",
+        "Unassigned **2**",
+        "Overdue or near **1**",
+        "Waiting for the claimant **1**",
+        "Open **4**",
+        "All **5**",
+    ]
+
+
+def test_each_view_shows_what_it_counts_and_the_footer_the_whole(
+    opened: Opened, office: Office, lives: dict[str, UUID]
+) -> None:
+    at = opened(view="all")
+    for view, names in {
+        "unassigned": ("over", "fresh"),
+        "near": ("over",),
+        "waiting": ("asked",),
+        "open": ("over", "mine", "fresh", "asked"),
+        "all": ("over", "mine", "fresh", "asked", "declined"),
+    }.items():
+        at.segmented_control(key="claims_view").set_value(view).run()
+        at.run()
+        assert address(at)["view"] == [view]
+        assert shown(at) == references(office, *(lives[name] for name in names))
+    with office.store.reading(DESK) as session:
+        total = claim_queue.total(session, claim_queue.ClaimFilter())
+    assert f"**{words.naira(total.claimed_minor)}**" in texts(at)
+    assert "**5** claims" in texts(at)
+
+
+def test_filters_stand_in_the_address_and_reset_keeps_the_view(
+    opened: Opened, office: Office, lives: dict[str, UUID]
+) -> None:
+    at = opened(view="all", order="newest")
+    at.multiselect(key="status").set_value(["Declined"]).run()
+    assert shown(at) == references(office, lives["declined"])
+    at.multiselect(key="reason").set_value(["other"]).run()
+    assert (shown(at), address(at)["reason"]) == ([], ["other"])
+    assert "No claim of this view matches" in at.info[0].value
+    press(at, "Reset filters")
+    assert address(at) == {"mode": ["test"], "view": ["all"], "order": ["newest"]}
+    at.text_input(key="q").set_value(references(office, lives["fresh"])[0]).run()
+    assert shown(at) == references(office, lives["fresh"])
+    press(at, "Reset filters")
+    at.text_input(key="amount").set_value("12,345.50").run()
+    assert (shown(at), at.text_input(key="amount").value) == ([], "12,345.50")
+    assert len(shown(press(at, "Show the whole view"))) == 5
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"view": "theirs"}, "must be one of mine, unassigned"),
+        ({"from": "yesterday", "view": "all"}, "must be one day"),
+        ({"amount": "lots"}, "must be an amount in naira"),
+        ({"status": "Lost"}, "must be one of"),
+    ],
+)
+def test_a_wrong_address_is_said_and_leads_back(opened: Opened, query: dict[str, str], said: str) -> None:
+    at = opened(**query)
+    assert said in at.error[0].value.replace("\\", "")
+    press(at, "Start again without filters")
+    assert not at.error
+    assert "Nothing is waiting for you" in at.info[0].value
+
+
+@pytest.mark.parametrize("view", ["mine", "near", "all"])
+def test_an_empty_view_says_what_to_do(opened: Opened, view: str) -> None:
+    at = opened(view=view)
+    assert len(at.info) == 1
+    assert not at.dataframe
+    assert "Take next" in [button.label for button in at.button]
+
+
+def test_chosen_claims_are_assigned_once_and_let_go(opened: Opened, office: Office, lives: dict[str, UUID]) -> None:
+    at = opened(view="unassigned")
+    assert next(button for button in at.button if button.label == "Assign to me").disabled
+    choose(at, 0, 1)
+    assert "**2** chosen" in texts(at)
+    press(at, "Assign to me")
+    assert "2 claims are with you now" in texts(at)
+    assert {office.claim(lives[name]).assigned_to for name in ("over", "fresh")} == {office.people["ada"].id}
+    assert "Every open claim has somebody" in at.info[0].value
+    entries = [entry.action for entry in office.log(lives["over"])]
+    assert entries.count("claim assigned") == 1
+    at.segmented_control(key="claims_view").set_value("open").run()
+    choose(at.run(), 0)
+    at.selectbox(key="claims_colleague").set_value(office.people["bola"].id).run()
+    press(at, "Assign 1 to bola")
+    assert office.claim(lives["over"]).assigned_to == office.people["bola"].id
+    choose(at, 0)
+    press(at, "Unassign")
+    assert office.claim(lives["over"]).assigned_to is None
+
+
+def test_who_was_slower_is_told_who_took_it(opened: Opened, office: Office, lives: dict[str, UUID]) -> None:
+    at = choose(opened(view="unassigned"), 0, 1)
+    office.do(claim_work.assign, lives["over"], to=office.people["bola"].id, version=1)
+    press(at, "Assign to me")
+    assert "was taken by bola" in at.warning[0].value
+    assert "1 claim is with you now" in texts(at)
+    assert office.claim(lives["over"]).assigned_to == office.people["bola"].id
+
+
+def test_a_choice_stays_with_its_claims_when_the_table_changes(
+    opened: Opened, office: Office, lives: dict[str, UUID]
+) -> None:
+    at = choose(opened(view="open"), 1)
+    office.walk(lives["over"], "Declined")
+    at.run()
+    assert shown(at)[0] == references(office, lives["mine"])[0]
+    assert at.dataframe[0].proto.selection_default == '{"selection": {"rows": [0], "columns": [], "cells": []}}'
+    press(at, "Unassign")
+    assert office.claim(lives["mine"]).assigned_to is None
+
+
+def test_next_is_taken_and_opened_and_leads_back(opened: Opened, office: Office, lives: dict[str, UUID]) -> None:
+    at = opened(by="bola", view="near")
+    press(at, "Take next")
+    assert address(at)["id"] == [str(lives["over"])]
+    assert office.claim(lives["over"]).assigned_to == office.people["bola"].id
+    assert at.session_state["claims_address"]["view"] == ["near"]
+    office.put(lives["fresh"], assigned_to=office.people["ada"].id)
+    at = opened(by="bola")
+    press(at, "Take next")
+    assert "Nothing is left to take" in texts(at)
+
+
+def test_a_row_opens_its_claim(opened: Opened, office: Office, lives: dict[str, UUID]) -> None:
+    at = opened(view="near")
+    at.session_state["claims_open"] = {"row": 0, "label": "Open"}
+    at.run()
+    assert address(at)["id"] == [str(lives["over"])]
+
+
+def test_a_page_that_does_not_exist_is_said(
+    opened: Opened, lives: dict[str, UUID], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "PAGE_SIZE", 2)
+    at = opened(view="all", page="4")
+    assert "There is no page" in texts(at)
+    assert len(shown(press(at, "Go to the first page"))) == 2
+
+
+@pytest.mark.parametrize("page", [QUEUE, PERFORMANCE])
+def test_who_works_no_claims_has_neither_screen(screen: Screen, page: str) -> None:
+    with pytest.raises(ValueError, match="claims"):
+        screen("operations", page=page)
+
+
+def test_performance_of_nothing_says_what_to_do(opened: Opened) -> None:
+    at = opened(PERFORMANCE, by="sade")
+    assert "No claim was lodged or decided" in at.info[0].value
+    assert {tile.value for tile in at.metric} == {"0", "₦0.00", "–"}
+
+
+def test_performance_leads_from_its_charts_to_the_claims(
+    opened: Opened, office: Office, lives: dict[str, UUID]
+) -> None:
+    at = opened(PERFORMANCE, by="sade")
+    tiles = {tile.label: tile.value for tile in at.metric}
+    assert (tiles["Claims lodged"], tiles["Decided"], tiles["Decline rate"]) == ("5", "1", "100.0 %")
+    assert "**4** open now" in texts(at)
+    officers = at.dataframe[0].value
+    assert list(officers["Officer"]) == ["Nobody", "ada"]
+    assert list(officers["Overdue now"]) == [1, 0]
+    for query, names in (
+        ({"view": "open", "from": "2026-10-21", "to": "2026-11-05"}, ("mine", "asked")),
+        ({"view": "all", "status": "Declined", "reason": "exclusion", "decided_from": "2026-11-17"}, ("declined",)),
+    ):
+        at = opened(PERFORMANCE, by="sade")
+        at.session_state["performance_go"] = query
+        at.run()
+        assert shown(at) == references(office, *(lives[name] for name in names))
+    at = opened(PERFORMANCE, by="sade")
+    at.session_state["performance_officers"] = {"row": 1, "label": "Open claims"}
+    at.run()
+    assert shown(at) == references(office, lives["mine"], lives["asked"])
+
+
+def test_a_wrong_period_is_said(opened: Opened) -> None:
+    at = opened(PERFORMANCE, by="sade", period="never")
+    assert "must be one of" in at.error[0].value

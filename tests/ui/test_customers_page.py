@@ -1,0 +1,175 @@
+"""Customers on the screen: found, narrowed, opened; one with everything of theirs; a hidden value shown once."""
+
+from collections.abc import Iterator
+
+import pytest
+import sqlalchemy as sa
+from streamlit.testing.v1 import AppTest
+
+from core import clock, seal
+from core.covers import insurer_b_auto
+from core.services import customers_table, revealing
+from core.services.buying import Sale
+from core.services.choices import choices
+from core.services.customer_selection import CustomerSelection
+from core.services.customers_table import CustomerRow
+from core.services.paging import Paging
+from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import AuditEntry, Policy
+from core.ui import words
+from tests.conftest import Partner
+from tests.portfolio import NOW, Portfolio
+from tests.services.selling import sell
+from tests.ui.conftest import Screen, address, press, texts
+
+LIST, ONE, POLICY = "sales/customers.py", "sales/customer.py", "policies/policy.py"
+BVN = "22345678901"
+
+
+@pytest.fixture
+def sold(store: Store, partner: Partner, stranger: Partner) -> Iterator[Store]:
+    with clock.frozen(NOW):
+        Portfolio(seed=12, size=60, sellers=(partner.id, stranger.id)).write(store)
+        yield store
+
+
+@pytest.fixture
+def sale(store: Store, partner: Partner) -> Sale:
+    return sell(store, partner, insurer_b_auto.THIRD_PARTY, is_live=True, bvn=BVN)
+
+
+def opened(screen: Screen, path: str, *roles: str, **query: str) -> AppTest:
+    at = screen(*(roles or ("operations",)), page=path)
+    at.query_params.clear()
+    for name, value in query.items():
+        at.query_params[name] = value
+    at.run()
+    assert not at.exception
+    return at
+
+
+def rows_of(store: Store, **given: str) -> list[CustomerRow]:
+    wanted = CustomerSelection.read({name: [value] for name, value in given.items()}).wanted
+    with store.reading(Scope.staff(is_live=True)) as session:
+        return list(customers_table.page(session, wanted, choices(session), paging=Paging(1, 50)).rows)
+
+
+def everything(at: AppTest) -> str:
+    """All that the page says, in whatever element."""
+    cells = [str(table.value.to_dict()) for table in (*at.table, *at.dataframe)]
+    return texts(at) + "\n".join([*cells, *(str(text.value) for text in at.text), *(str(c.value) for c in at.code)])
+
+
+def test_the_box_and_the_filters_narrow_and_stand_in_the_address(sold: Store, screen: Screen, partner: Partner) -> None:
+    at = opened(screen, LIST)
+    assert list(at.dataframe[0].value["E-mail"]) == [row.email for row in rows_of(sold)]
+    at.text_input(key="q").set_value(" ngozi ").run()
+    at.selectbox(key="force").set_value("no").run()
+    at.multiselect(key="distributor").select(str(partner.id)).run()
+    given = {"q": "ngozi", "force": "no", "distributor": str(partner.id)}
+    assert address(at) == {name: [value] for name, value in given.items()}
+    expected = rows_of(sold, **given)
+    assert (list(at.dataframe[0].value["E-mail"]) if expected else []) == [row.email for row in expected]
+    press(at, "Reset")
+    assert address(at) == {}
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"force": "maybe"}, "`force` must be one of yes, no"),
+        ({"from": "yesterday"}, "`from` must be one day"),
+        ({"distributor": "01900000-0000-7000-8000-00000000ffff"}, "which is not known here"),
+    ],
+)
+def test_an_address_that_cannot_be_meant_says_so(
+    store: Store, screen: Screen, query: dict[str, str], said: str
+) -> None:
+    at = opened(screen, LIST, **query)
+    assert said in at.error[0].value
+    press(at, "Start again without filters")
+    assert address(at) == {}
+
+
+def test_nobody_found_and_nobody_there_say_what_to_do_next(store: Store, screen: Screen) -> None:
+    assert "There is no customer in this mode yet" in opened(screen, LIST).info[0].value
+    at = opened(screen, LIST, q="nobody")
+    press(at, "Show all customers")
+    assert address(at) == {}
+
+
+def test_a_row_opens_the_customer_with_all_that_is_theirs_and_leads_back(sold: Store, screen: Screen) -> None:
+    at = opened(screen, LIST, force="yes")
+    row = rows_of(sold, force="yes")[1]
+    at.session_state["customers_open"] = {"row": 1, "label": "Open"}
+    at.run()
+    assert address(at)["id"] == [str(row.id)]
+    said = everything(at)
+    assert row.email in said
+    assert {words.naira(row.bought.premium_minor), str(row.bought.in_force)} <= {metric.value for metric in at.metric}
+    assert f"Policies · {row.bought.policies}" in said
+    assert at.session_state["customers_address"] == {"force": ["yes"]}
+    assert "Back to the customers" in [link.proto.label for link in at.get("page_link")]
+
+
+def test_each_list_opens_only_what_the_person_has(sold: Store, screen: Screen) -> None:
+    row = rows_of(sold, force="yes")[0]
+    opens = {
+        role: ["Open" in table.value for table in opened(screen, ONE, role, id=str(row.id)).dataframe][:2]
+        for role in ("operations", "claims")
+    }
+    assert opens == {"operations": [True, True], "claims": [True, False]}
+    at = opened(screen, ONE, "operations", id=str(row.id))
+    at.session_state["customer-policies_open"] = {"row": 0, "label": "Open"}
+    at.run()
+    assert not at.exception
+    assert "Back to the customer" in [link.proto.label for link in at.get("page_link")]
+
+
+@pytest.mark.parametrize("id_", ["", "1", "01900000-0000-7000-8000-00000000ffff"])
+def test_a_wrong_customer_is_explained_and_leads_back(store: Store, screen: Screen, id_: str) -> None:
+    at = opened(screen, ONE, id=id_)
+    assert "no customer" in at.error[0].value or "no such customer" in at.error[0].value
+    assert "Back to the customers" in [link.proto.label for link in at.get("page_link")]
+
+
+def test_who_lacks_the_role_is_refused(store: Store, screen: Screen) -> None:
+    for path in (LIST, ONE):
+        with pytest.raises(ValueError, match="customer"):
+            screen("finance", page=path)
+
+
+def test_a_hidden_value_is_shown_once_for_a_reason_and_leaves_no_trace(
+    store: Store, screen: Screen, sale: Sale
+) -> None:
+    with store.reading(Scope.staff(is_live=True)) as session:
+        customer_id = session.get_one(Policy, sale.policy_id).customer_id
+    at = opened(screen, ONE, id=str(customer_id))
+    assert seal.mask(BVN) in everything(at)
+    at.button(key=f"reveal.policy.{sale.policy_id}.submitted.bvn").click().run()
+    at.button(key="reveal.confirm").click().run()
+    assert BVN not in everything(at)
+    assert "Is required" in texts(at)
+    at.selectbox(key="reveal.reason").set_value(revealing.REASONS[0])
+    at.text_input(key="reveal.details").set_value("she calls about her refund")
+    at.button(key="reveal.confirm").click().run()
+    assert [code.value for code in at.code] == [BVN]
+    assert BVN not in str(at.session_state)
+    assert BVN not in str(address(at))
+    assert BVN not in everything(at.run())
+    with store.reading(Scope.system()) as session:
+        query = sa.select(AuditEntry.actor, AuditEntry.after).where(AuditEntry.action == revealing.SHOWN)
+        (entry,) = session.execute(query).all()
+    assert entry.actor == "staff somebody@coverdesk.example"
+    assert BVN not in str(entry.after)
+
+
+def test_who_may_not_see_a_value_has_no_button_for_it(store: Store, screen: Screen, sale: Sale) -> None:
+    shown = {
+        role: [button.key for button in opened(screen, POLICY, role, id=str(sale.policy_id)).button if button.key]
+        for role in ("operations", "claims")
+    }
+    hidden = f"reveal.policy.{sale.policy_id}.submitted.bvn"
+    assert hidden in shown["operations"]
+    assert not [key for key in shown["claims"] if key.startswith("reveal.")]

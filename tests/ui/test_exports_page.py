@@ -1,0 +1,147 @@
+"""The receipts of exports: the list, one of them, running it again, and the ways to a file from a screen."""
+
+import io
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+from uuid import UUID
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import clock, ids
+from core.api import exporting
+from core.services.export_formats import CSV, XLSX, Format
+from core.services.export_shelf import kind_named
+from core.services.policy_selection import PolicySelection
+from core.services.receipts import Order
+from core.store.engine import Store
+from core.ui import export_panel, words
+from tests.conftest import Partner
+from tests.portfolio import NOW, Portfolio
+from tests.ui.conftest import Screen, address, press, texts
+
+LIST, ONE = "finance/exports.py", "finance/export.py"
+
+
+@pytest.fixture(autouse=True)
+def now() -> Iterator[None]:
+    with clock.frozen(NOW):
+        yield
+
+
+@pytest.fixture
+def sold(store: Store, partner: Partner) -> Store:
+    Portfolio(seed=41, size=30, sellers=(partner.id,)).write(store)
+    return store
+
+
+def exported(name: str, format_: Format = CSV, address: dict[str, list[str]] | None = None, **changes: Any) -> Order:
+    kind = kind_named(name)
+    export = {"kind": kind, "format": format_, "selection": kind.read(address or {}), "is_live": True}
+    order = Order(**{"id": ids.new(), "actor": "tests", **export, **changes})
+    exporting.export_to(order, io.BytesIO())
+    return order
+
+
+def opened(screen: Screen, role: str, path: str, **query: str) -> AppTest:
+    at = screen(role, page=path)
+    at.query_params.clear()
+    for name, value in query.items():
+        at.query_params[name] = value
+    return at.run()
+
+
+def test_no_export_yet_says_how_one_is_made(store: Store, screen: Screen) -> None:
+    at = opened(screen, "finance", LIST)
+    assert "Nothing was exported in this mode yet" in at.info[0].value
+
+
+def test_receipts_are_listed_in_words_newest_first_and_narrowed(sold: Store, screen: Screen, partner: Partner) -> None:
+    exported("purchases", address={"distributor": [str(partner.id)], "from": ["2026-11-01"]})
+    exported("claims", XLSX, address={"status": ["Paid"]})
+    exported("purchases", is_live=False)
+    at = opened(screen, "finance", LIST)
+    table = at.dataframe[0].value
+    assert list(table["Export"]) == ["Claims", "Purchases"]
+    assert list(table["Format"]) == ["XLSX", "CSV"]
+    assert list(table["Filters"]) == ["Status Paid", "From 01 Nov 2026 · Distributor Swift Lenders"]
+    assert set(table["By"]) == {"command line"}
+    at.multiselect(key="kind").select("claims").run()
+    assert address(at)["kind"] == ["claims"]
+    assert list(at.dataframe[0].value["Export"]) == ["Claims"]
+    at.selectbox(key="person").select("command").run()
+    assert len(at.dataframe[0].value) == 1
+    at.date_input(key="day_to").set_value(clock.add_days(clock.today(), -1)).run()
+    assert "No export matches" in at.info[0].value
+    press(at, "Show all exports")
+    assert len(at.dataframe[0].value) == 2
+
+
+def test_a_wrong_address_says_what_is_wrong_and_leads_back(sold: Store, screen: Screen) -> None:
+    exported("purchases")
+    at = opened(screen, "finance", LIST, kind="secrets", person="1")
+    assert "`kind`" in at.error[0].value
+    assert "`person`" in at.error[0].value
+    press(at, "Start again without filters")
+    assert len(at.dataframe[0].value) == 1
+    for wrong, said in ({"id": "1"}, "names no receipt"), ({"id": str(ids.new())}, "no such receipt"):
+        assert said in opened(screen, "finance", ONE, **wrong).error[0].value
+
+
+def test_run_again_says_that_it_is_the_same_and_later_what_changed(
+    sold: Store, screen: Screen, partner: Partner
+) -> None:
+    first = exported("purchases", XLSX, address={"source": ["api"]})
+    at = opened(screen, "finance", ONE, id=str(first.id))
+    link = urlsplit(at.get("link_button")[0].proto.url)
+    query = parse_qs(link.query)
+    assert link.path == "/exports/purchases.xlsx"
+    assert (query["again"], query["source"]) == ([str(first.id)], ["api"])
+    same = exported("purchases", XLSX, address={"source": ["api"]}, again_of=first.id)
+    watched(at, same.id, first.id)
+    assert "The same again" in at.success[0].value
+    Portfolio(seed=42, size=20, sellers=(partner.id,)).write(sold)
+    changed = exported("purchases", XLSX, address={"source": ["api"]}, again_of=first.id)
+    watched(at, changed.id, first.id)
+    assert "more" in at.warning[0].value
+    again = opened(screen, "finance", ONE, id=str(changed.id))
+    assert "Repeats an earlier export" in [heading.value for heading in again.subheader]
+    assert "Changed since" in again.warning[0].value
+
+
+def watched(at: AppTest, export_id: UUID, again: UUID) -> None:
+    """The page once the browser has got this export."""
+    link = f"purchases {again} source=api"
+    at.session_state["export_last"] = export_panel.Started(export_id, link, 10, NOW, "XLSX")
+    at.run()
+
+
+def test_a_receipt_shows_its_hashes_and_is_run_again_only_by_who_has_its_role(sold: Store, screen: Screen) -> None:
+    order = exported("claims", XLSX)
+    at = opened(screen, "finance", ONE, id=str(order.id))
+    assert not at.get("link_button")
+    assert "needs the role claims or supervisor" in at.info[0].value
+    assert len(at.code) == 2
+    assert str(order.id) in [text.value for text in at.text]
+
+
+def test_claims_officers_have_no_receipts(sold: Store, screen: Screen) -> None:
+    with pytest.raises(ValueError, match="finance"):
+        screen("claims", page=LIST)
+
+
+def test_the_policies_on_the_screen_are_the_policies_of_the_file(sold: Store, screen: Screen) -> None:
+    at = opened(screen, "operations", "policies/search.py", find="ngozi", role="principal", period="6m")
+    csv, xlsx = (urlsplit(button.proto.url) for button in at.get("link_button")[:2])
+    assert (csv.path, xlsx.path) == ("/exports/policies.csv", "/exports/policies.xlsx")
+    found = PolicySelection.read(parse_qs(csv.query))
+    assert (found.find, found.role) == ("ngozi", "principal")
+    assert found.sales.first == clock.add_months(clock.add_days(clock.today(), 1), -6)
+    order = exported("policies", address=found.address())
+    at.session_state["export_last"] = export_panel.Started(
+        order.id, f"policies  {csv.query.partition('&')[2]}", 1, NOW, "CSV"
+    )
+    at.run()
+    assert "Equals the number below" in texts(at)
+    assert words.count(len(at.dataframe[0].value)) in texts(at)

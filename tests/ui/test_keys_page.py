@@ -1,0 +1,73 @@
+"""API keys on the screen: listed, issued and shown once, revoked after a second thought."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.errors import Unauthorized
+from core.services import key_office, keys
+from core.services.key_office import KeyFilter
+from core.services.paging import Paging
+from core.store.engine import Store
+from core.store.scope import Scope
+from tests.conftest import Partner
+from tests.ui.conftest import Screen, address, press, texts
+
+pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+LIST = "admin/keys.py"
+
+
+def issue(at: AppTest, distributor: str | None, name: str) -> AppTest:
+    at.selectbox[0].set_value(distributor)
+    at.text_input[0].set_value(name)
+    return press(at, "Issue the key")
+
+
+def test_a_key_is_shown_once_and_kept_nowhere(screen: Screen, store: Store, partner: Partner) -> None:
+    at = issue(screen("admin", page=LIST), "Swift Lenders", "Check *out*")
+    key = at.code[0].value
+    with store.reading(Scope.system()) as session:
+        caller = keys.authenticate(session, key)
+    assert (caller.distributor_id, caller.is_live) == (partner.id, False)
+    assert "Check \\*out\\*" in at.markdown[0].value or "Check *out*" in texts(at)
+    assert key not in str(at.session_state._state.filtered_state) + str(at.query_params)
+    again = press(at, "Issue the key")
+    assert again.code[0].value == key, "a second click loses nothing"
+    at.run()
+    assert not at.code
+    assert len(at.dataframe[0].value) == 3
+
+
+def test_an_incomplete_order_issues_nothing(screen: Screen, store: Store) -> None:
+    at = issue(screen("admin", page=LIST), None, "")
+    assert texts(at).count("Is required") == 2
+    assert not at.code
+    assert "There is no key yet" in texts(at)
+
+
+def test_keys_are_narrowed_by_the_address(screen: Screen, partner: Partner) -> None:
+    at = screen("admin", page=LIST)
+    assert sorted(at.dataframe[0].value["Mode"]) == ["Live", "Test"]
+    at.selectbox(key="kind").set_value("live").run()
+    assert address(at) == {"kind": ["live"]}
+    assert list(at.dataframe[0].value["Mode"]) == ["Live"]
+    at.selectbox(key="state").set_value("revoked").run()
+    assert "No key matches" in texts(at)
+
+
+def test_a_key_is_revoked_on_its_page(screen: Screen, store: Store, partner: Partner) -> None:
+    with store.reading(Scope.system()) as session:
+        key = key_office.page(session, KeyFilter(is_live=True), Paging(1, 1)).rows[0]
+    at = screen("admin", page="admin/key.py")
+    at.query_params["id"] = str(key.id)
+    at.run()
+    assert key.hint in str([line.value for line in at.text])
+    press(at, "Revoke the key")
+    assert "Revoked" in at.title[0].value
+    assert "Revoke the key" not in [button.label for button in at.button]
+    with store.reading(Scope.system()) as session, pytest.raises(Unauthorized):
+        keys.authenticate(session, partner.live_key)
+
+
+def test_an_address_of_no_key_says_so(screen: Screen) -> None:
+    at = screen("admin", page="admin/key.py")
+    assert "has to be a UUID" in at.error[0].value

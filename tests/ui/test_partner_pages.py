@@ -1,0 +1,95 @@
+"""The screens of distributors and insurers: lists, one of each, and what an admin changes of them."""
+
+from uuid import uuid4
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.errors import Unauthorized
+from core.services import distributor_list, insurer_list, keys, partner_changes
+from core.services.distributor_list import DistributorDetail
+from core.store.engine import Store
+from core.store.scope import Scope
+from tests.conftest import Partner
+from tests.ui.conftest import Screen, person_of, press, texts
+from tests.ui.test_product_pages import opened
+
+LIST, ONE, INSURER = "admin/partners.py", "admin/distributor.py", "admin/insurer.py"
+
+
+def seen(store: Store, partner: Partner) -> DistributorDetail:
+    with store.reading(Scope.staff(is_live=True)) as session:
+        return distributor_list.one(session, partner.id)
+
+
+def confirm(at: AppTest) -> AppTest:
+    confirmed: AppTest = at.button(key="decision.confirm").click().run()
+    assert not confirmed.exception
+    return confirmed
+
+
+def test_the_first_distributor_is_added_from_the_empty_list(screen: Screen, store: Store) -> None:
+    at = opened(screen, LIST)
+    assert "no distributor yet" in texts(at)
+    press(at, "Add a distributor")
+    at.text_input(key="decision.field.name").set_value("L")
+    at.text_input(key="decision.field.email").set_value("someone@x")
+    confirm(at)
+    assert "Must have at least 2 characters" in texts(at)
+    assert "Must be an e-mail address" in texts(at)
+    assert at.text_input(key="decision.field.email").value == "someone@x"
+    at.text_input(key="decision.field.name").set_value("Lagos Loans")
+    at.text_input(key="decision.field.email").set_value("")
+    confirm(at)
+    assert "Lagos Loans is added" in texts(at)
+    assert list(at.dataframe[0].value["Distributor"]) == ["Lagos Loans"]
+    at.text_input(key="q").set_value("nobody").run()
+    assert "No distributor matches" in texts(at)
+
+
+def test_a_distributor_is_switched_off_and_its_keys_are_refused(screen: Screen, store: Store, partner: Partner) -> None:
+    at = press(opened(screen, ONE, id=str(partner.id)), "Switch off")
+    assert "refused with 401" in texts(at)
+    assert seen(store, partner).row.active
+    confirm(at)
+    assert ":red-badge[Off]" in at.title[0].value
+    with store.reading(Scope.system()) as session, pytest.raises(Unauthorized):
+        keys.authenticate(session, partner.live_key)
+
+
+def test_a_name_typed_over_somebody_elses_change_is_not_written(screen: Screen, store: Store, partner: Partner) -> None:
+    at = press(opened(screen, ONE, id=str(partner.id)), "Change")
+    row = seen(store, partner).row
+    with store.writing(Scope.system()) as session:
+        partner_changes.switch_distributor(session, row.id, on=False, seen_at=row.updated_at, by=person_of("admin"))
+    at.text_input(key="decision.field.name").set_value("Swifter Lenders")
+    confirm(at)
+    assert "Somebody else changed this" in texts(at)
+    assert at.text_input(key="decision.field.name").value == "Swifter Lenders"
+    assert seen(store, partner).row.name == "Swift Lenders"
+
+
+def test_insurers_are_listed_opened_and_changed(screen: Screen, store: Store) -> None:
+    at = opened(screen, LIST, view="insurers")
+    assert list(at.dataframe[0].value["Connection"]) == ["Delegated authority"] * 7
+    with store.reading(Scope.staff(is_live=True)) as session:
+        first = insurer_list.all_of_them(session)[0]
+    at = press(opened(screen, INSURER, id=str(first.id)), "Change")
+    at.text_input(key="decision.field.company_name").set_value("Anchorline Assurance")
+    confirm(at)
+    assert at.title[0].value == "Anchorline Assurance"
+
+
+def test_only_an_admin_sees_partners(screen: Screen, store: Store) -> None:
+    at = screen("operations", "finance")
+    for page in (LIST, ONE, INSURER):
+        with pytest.raises(ValueError, match="page"):
+            at.switch_page(page)
+
+
+@pytest.mark.parametrize(("page", "said"), [(ONE, "no such distributor"), (INSURER, "no such insurer")])
+def test_an_address_without_a_record_says_so(screen: Screen, store: Store, page: str, said: str) -> None:
+    at = opened(screen, page, id=str(uuid4()))
+    assert said in texts(at)
+    at.query_params["id"] = "x"
+    assert "has to be a UUID" in texts(at.run())

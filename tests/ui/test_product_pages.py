@@ -1,0 +1,235 @@
+"""The screens of products: the list and its filters, one product, and a change of rates that is compared first."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import clock
+from core.covers import insurer_a
+from core.errors import InvalidInput
+from core.services import product_changes, product_detail
+from core.services.product_detail import ProductDetail
+from core.store.engine import Store
+from core.store.scope import Scope
+from tests.conftest import Partner
+from tests.covers import shipped
+from tests.services.selling import sell
+from tests.ui.conftest import Screen, person_of, press, texts
+
+CAR = UUID("01900000-0000-7000-8000-000000010201")
+LOAN = UUID("01900000-0000-7000-8000-000000080101")
+TRIP = UUID("01900000-0000-7000-8000-000000030101")
+LIST, ONE, RATES = "admin/products.py", "admin/product.py", "admin/rates.py"
+
+
+@pytest.fixture(autouse=True)
+def still() -> Iterator[None]:
+    with clock.frozen(shipped.STILL):
+        yield
+
+
+def opened(screen: Screen, path: str, *roles: str, **query: str) -> AppTest:
+    at = screen(*(roles or ("admin",)))
+    at.switch_page(path)
+    at.query_params.update(query)
+    at.run()
+    assert not at.exception
+    return at
+
+
+def seen(store: Store, product_id: UUID) -> ProductDetail:
+    with store.reading(Scope.system()) as session:
+        return product_detail.one(session, product_id)
+
+
+def elsewhere(store: Store, product_id: UUID, typed: dict[str, Any]) -> None:
+    """A change by somebody else, meanwhile."""
+    product = seen(store, product_id)
+    with store.writing(Scope.system()) as session:
+        product_changes.plan(
+            session,
+            product_id,
+            typed,
+            start=product.latest.id,
+            effective_at=shipped.STILL + timedelta(days=40),
+            seen=product.version,
+            by=person_of("admin"),
+        )
+
+
+def names(at: AppTest) -> list[str]:
+    return list(at.dataframe[0].value["Product"]) if at.dataframe else []
+
+
+def test_the_list_is_narrowed_by_its_address(screen: Screen, store: Store) -> None:
+    at = opened(screen, LIST, q="credit life")
+    assert len(names(at)) == 3
+    assert list(at.dataframe[0].value["Price or rate"]) == ["0.575 % of the loan"] * 3
+    press(at, "Reset")
+    assert len(names(at)) == 27
+    at.selectbox(key="on").set_value("false").run()
+    assert names(at) == ["Device protection"]
+    at.text_input(key="q").set_value("nothing like it").run()
+    assert "No product matches" in texts(at)
+    assert "`on` must be one of true, false" in texts(opened(screen, LIST, on="maybe"))
+
+
+def test_only_an_admin_sees_products(screen: Screen, store: Store) -> None:
+    at = screen("operations", "finance")
+    for page in (LIST, ONE, RATES):
+        with pytest.raises(ValueError, match="page"):
+            at.switch_page(page)
+
+
+@pytest.mark.parametrize("page", [ONE, RATES])
+def test_an_address_without_a_product_says_so(screen: Screen, store: Store, page: str) -> None:
+    at = opened(screen, page, id="x")
+    assert "has to be a UUID" in texts(at)
+    at.query_params["id"] = str(uuid4())
+    assert "no such product" in texts(at.run())
+
+
+@pytest.mark.parametrize("product_id", [LOAN, TRIP])
+def test_a_product_shows_what_it_charges_and_what_is_planned(screen: Screen, store: Store, product_id: UUID) -> None:
+    elsewhere(store, product_id, {"distributor_commission": "9.00"})
+    at = opened(screen, ONE, id=str(product_id))
+    said = texts(at)
+    assert ":violet-badge[Planned]" in said
+    assert ":green-badge[In force]" in said
+    press(at, "Withdraw")
+    at.button(key="decision.confirm").click().run()
+    assert "is withdrawn" in texts(at)
+    assert [version.state for version in seen(store, product_id).versions] == ["Withdrawn", "In force"]
+
+
+def test_a_product_is_switched_off_after_one_confirmation(screen: Screen, store: Store, partner: Partner) -> None:
+    at = opened(screen, ONE, id=str(CAR))
+    press(at, "Switch off")
+    assert seen(store, CAR).active
+    at.button(key="decision.confirm").click().run()
+    assert "is switched off" in texts(at)
+    with pytest.raises(InvalidInput, match="product_id"):
+        sell(store, partner, insurer_a.THIRD_PARTY)
+
+
+def test_a_product_is_switched_off_for_one_distributor_and_offered_again(
+    screen: Screen, store: Store, partner: Partner
+) -> None:
+    at = opened(screen, ONE, id=str(CAR))
+    chosen = next(seller for seller in seen(store, CAR).sellers if seller.id == partner.id)
+    at.selectbox(key="product.seller").set_value(chosen).run()
+    for label, blocked in (("Switch off for it", True), ("Offer again", False)):
+        press(at, label)
+        at.button(key="decision.confirm").click().run()
+        assert [seller.blocked for seller in seen(store, CAR).sellers] == [blocked]
+
+
+def test_who_decides_on_an_older_version_is_told(screen: Screen, store: Store) -> None:
+    at = press(opened(screen, ONE, id=str(CAR)), "Switch off")
+    elsewhere(store, CAR, {"price": "16000"})
+    at.button(key="decision.confirm").click().run()
+    assert "Somebody else changed this product" in texts(at)
+    assert seen(store, CAR).active
+
+
+def test_a_change_of_rates_is_compared_and_confirmed_once(screen: Screen, store: Store, partner: Partner) -> None:
+    at = opened(screen, RATES, id=str(LOAN))
+    assert at.button(key="rates.confirm").disabled
+    at.text_input(key="rates.meta.shares.death").set_value("0.5")
+    at.text_input(key="rates.mca_commission").set_value("20").run()
+    assert [metric.value for metric in at.metric] == ["₦575.00", "₦800.00"]
+    at.text_input(key="rates.sale.loan_amount").set_value("200,000").run()
+    assert [metric.value for metric in at.metric] == ["₦1,150.00", "₦1,600.00"]
+    assert at.metric[1].delta == "+₦450.00"
+    assert "₦320.00" in str([line.value for line in at.text])
+    at.button(key="rates.confirm").click().run()
+    assert not at.exception
+    assert "The new rates of Credit life, single premium hold from" in texts(at)
+    planned = seen(store, LOAN).planned
+    tomorrow = clock.lagos_midnight(clock.add_days(clock.today(), 1))
+    assert [(version.effective_at, str(version.tariff.mca_commission)) for version in planned] == [(tomorrow, "20.00")]
+
+
+@pytest.mark.parametrize(
+    "product_id",
+    [
+        UUID(f"01900000-0000-7000-8000-000000{number}")
+        for number in ("010101", "020201", "020301", "020601", "030101", "060101")
+    ],
+    ids=["instalments", "items", "loadings", "sold by nothing", "a table", "plans"],
+)
+def test_every_product_has_a_form_that_prices_its_sale(screen: Screen, store: Store, product_id: UUID) -> None:
+    at = opened(screen, RATES, id=str(product_id))
+    priced = seen(store, product_id).cover is not None
+    assert len(at.metric) == (2 if priced else 0)
+    assert not at.error
+
+
+def test_the_travel_table_is_edited_in_place(screen: Screen, store: Store) -> None:
+    at = opened(screen, RATES, id=str(TRIP))
+    nothing: dict[str, Any] = {"added_rows": [], "deleted_rows": []}
+    at.session_state["rates.meta.rates"] = {"edited_rows": {1: {"schengen": 20000.5}}, **nothing}
+    at.run()
+    assert [metric.value for metric in at.metric] == ["₦27,000.00", "₦40,001.00"]
+    changes = at.table[0].value.to_dict("records")
+    assert [(row["Figure"], row["From then on"]) for row in changes] == [
+        ("Travel\\: up to days 15, Schengen", "**₦20,000\\.50**")
+    ]
+    at.session_state["rates.meta.rates"] = {"edited_rows": {1: {"days": 3}}, **nothing}
+    assert "Row 2, up to days: must be more than in the row above" in texts(at.run())
+
+
+def test_what_is_wrong_stands_beside_its_figure_and_nothing_is_lost(screen: Screen, store: Store) -> None:
+    at = opened(screen, RATES, id=str(CAR))
+    at.text_input(key="rates.price").set_value("abc").run()
+    assert "Must be a number" in texts(at)
+    assert not [button for button in at.button if button.key == "rates.confirm"]
+    at.text_input(key="rates.price").set_value("17,500")
+    at.date_input(key="rates.day").set_value(clock.today())
+    at.run()
+    at.button(key="rates.confirm").click().run()
+    assert "Must not be in the past" in texts(at)
+    assert at.text_input(key="rates.price").value == "17,500"
+    assert len(seen(store, CAR).versions) == 1
+    at.segmented_control(key="rates.how").set_value("At once").run()
+    at.button(key="rates.confirm").click().run()
+    assert str(seen(store, CAR).in_force.tariff.price) == "17500.00"
+
+
+def test_a_figure_that_was_not_compared_is_not_confirmed(screen: Screen, store: Store) -> None:
+    at = opened(screen, RATES, id=str(CAR))
+    at.text_input(key="rates.price").set_value("17,500").run()
+    at.text_input(key="rates.price").set_value("175,000")
+    at.button(key="rates.confirm").click().run()
+    assert "compare once more" in texts(at)
+    assert len(seen(store, CAR).versions) == 1
+    at.button(key="rates.confirm").click().run()
+    assert str(seen(store, CAR).planned[0].tariff.price) == "175000.00"
+
+
+def test_somebody_elses_change_is_said_and_what_was_typed_stays(screen: Screen, store: Store) -> None:
+    at = opened(screen, RATES, id=str(CAR))
+    at.text_input(key="rates.price").set_value("17,500").run()
+    elsewhere(store, CAR, {"price": "16000"})
+    at.button(key="rates.confirm").click().run()
+    assert "Nothing of yours was written" in texts(at)
+    assert at.text_input(key="rates.price").value == "17,500"
+    at.button(key="rates.confirm").click().run()
+    assert [str(version.tariff.price) for version in seen(store, CAR).planned] == ["17500.00", "16000.00"]
+
+
+def test_texts_are_shown_as_they_will_be_and_saved(screen: Screen, store: Store) -> None:
+    at = opened(screen, ONE, id=str(CAR))
+    at.text_area(key="texts.key_benefits").set_value("<p onclick=x>Fast</p><script>1</script>").run()
+    assert at.get("html")[0].proto.body == "<p>Fast</p>"
+    at.text_area(key="texts.description").set_value("Short").run()
+    press(at, "Save the texts")
+    assert "Must have at least 10 characters" in texts(at)
+    assert at.text_area(key="texts.key_benefits").value.startswith("<p onclick")
+    at.text_area(key="texts.description").set_value("Long enough to say something.").run()
+    press(at, "Save the texts")
+    assert seen(store, CAR).key_benefits == "<p>Fast</p>"

@@ -1,0 +1,202 @@
+"""The renewals: rows, footer and filters, whom a row leads where; and what is due, renewed in place once."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+from streamlit.testing.v1 import AppTest
+
+from core import clock
+from core.covers import insurer_a, insurer_f
+from core.services import due_table, renewals, renewals_table
+from core.services.choices import choices
+from core.services.filters import SalesFilter
+from core.services.paging import Paging
+from core.services.renewal_selection import RenewalSelection
+from core.services.renewals_table import RenewalRow
+from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import Renewal
+from core.ui import words
+from tests.conftest import Partner
+from tests.covers import shipped
+from tests.portfolio import NOW, Portfolio
+from tests.services.selling import sell
+from tests.ui.conftest import Screen, address, press, texts
+
+LIST, DUE = "sales/renewals.py", "sales/due.py"
+LIVE = Scope.staff(is_live=True)
+A_YEAR_ON = shipped.STILL + timedelta(days=362)
+
+
+@pytest.fixture
+def sold(store: Store, partner: Partner, stranger: Partner) -> Iterator[Store]:
+    with clock.frozen(NOW):
+        Portfolio(seed=4, size=120, sellers=(partner.id, stranger.id), days=300).write(store)
+        yield store
+
+
+def opened(screen: Screen, path: str, *roles: str, **query: str) -> AppTest:
+    """A page opened by its address, as a link does."""
+    at = screen(*(roles or ("operations",)), page=path)
+    at.query_params.clear()
+    for name, value in query.items():
+        at.query_params[name] = value
+    at.run()
+    assert not at.exception
+    return at
+
+
+def rows_of(store: Store, **given: str) -> list[RenewalRow]:
+    wanted = RenewalSelection.read({name: [value] for name, value in given.items()}).wanted
+    with store.reading(LIVE) as session:
+        return renewals_table.rows(session, wanted, choices(session), paging=Paging(1, 50))
+
+
+def on_screen(at: AppTest) -> list[str]:
+    return list(at.dataframe[0].value["Policy number"].fillna("–"))
+
+
+def test_the_table_shows_a_page_and_the_footer_the_whole_with_what_failed_apart(sold: Store, screen: Screen) -> None:
+    at = opened(screen, LIST)
+    with sold.reading(LIVE) as session:
+        total = renewals_table.total(session, SalesFilter())
+    assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold)]
+    assert f"**{total.whole.renewals}** renewals · All time" in texts(at)
+    for minor in (total.whole.total_minor, total.whole.mca_minor, total.whole.rest_minor):
+        assert f"**{words.naira(minor)}**" in texts(at)
+    assert total.failed.renewals
+    assert f"{total.effective.renewals} took effect, with {words.naira(total.effective.total_minor)}" in texts(at)
+
+
+def test_its_own_filters_stand_in_the_address_and_are_taken_away(sold: Store, screen: Screen) -> None:
+    at = opened(screen, LIST)
+    at.selectbox(key="status").set_value("false").run()
+    at.date_input(key="day_expires_from").set_value(NOW.date()).run()
+    given = {"status": "false", "expires_from": str(NOW.date())}
+    assert address(at) == {name: [value] for name, value in given.items()}
+    expected = rows_of(sold, **given)
+    assert (on_screen(at) if expected else []) == [row.policy_number or "–" for row in expected]
+    press(at, "Reset")
+    assert address(at) == {}
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"status": "perhaps"}, "`status` must be one of true, false"),
+        ({"expires_from": "2026-12-01", "expires_to": "2026-11-01"}, "`expires_to` must not be before"),
+        ({"provider": "nobody"}, "`provider` must be a UUID"),
+    ],
+)
+def test_an_address_that_cannot_be_meant_says_so(
+    store: Store, screen: Screen, query: dict[str, str], said: str
+) -> None:
+    at = opened(screen, LIST, **query)
+    assert said in at.error[0].value
+    press(at, "Start again without filters")
+    assert address(at) == {}
+
+
+def test_an_empty_store_and_an_empty_selection_say_what_to_do_next(store: Store, screen: Screen) -> None:
+    at = opened(screen, LIST)
+    assert "No policy of this mode has been renewed yet" in at.info[0].value
+    assert [link.proto.label for link in at.get("page_link")] == ["See what is due"]
+    at = opened(screen, LIST, email="nobody@example.com")
+    press(at, "Show all renewals")
+    assert address(at) == {}
+
+
+@pytest.mark.parametrize(("role", "names"), [("operations", "policy_id"), ("finance", "purchase_id")])
+def test_a_row_opens_the_policy_or_for_finance_the_purchase_and_leads_back(
+    sold: Store, screen: Screen, role: str, names: str
+) -> None:
+    at = opened(screen, LIST, role, status="true")
+    row = rows_of(sold, status="true")[2]
+    at.session_state["renewals_open"] = {"row": 2, "label": "Open"}
+    at.run()
+    assert not at.exception
+    assert address(at)["id"] == [str(getattr(row, names))]
+    assert "Back to the renewals" in [link.proto.label for link in at.get("page_link")]
+
+
+def test_who_lacks_the_role_has_neither_screen(store: Store, screen: Screen) -> None:
+    for path in (LIST, DUE):
+        with pytest.raises(ValueError, match="sales"):
+            screen("claims", page=path)
+
+
+@pytest.fixture
+def due(store: Store, partner: Partner) -> Iterator[UUID]:
+    """A policy that ends in three days; another one ends in twenty."""
+    with clock.frozen(shipped.STILL):
+        soon = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True).policy_id
+    with clock.frozen(shipped.STILL + timedelta(days=17)):
+        sell(store, partner, insurer_f.PERSONAL_ACCIDENT, is_live=True)
+    with clock.frozen(A_YEAR_ON):
+        yield soon
+
+
+def tile(at: AppTest, label: str) -> str:
+    return str(next(metric.value for metric in at.metric if metric.label == label))
+
+
+def begun(at: AppTest) -> AppTest:
+    """The Renew button of the first row, which the browser paints and this way of testing cannot press."""
+    at.session_state["due_act"] = {"row": 0, "label": "Renew"}
+    at.run()
+    del at.session_state["due_act"]
+    assert not at.exception
+    return at
+
+
+def test_tiles_count_buckets_and_open_them_by_the_address(due: UUID, screen: Screen) -> None:
+    at = opened(screen, DUE)
+    assert (tile(at, "0–7 days"), tile(at, "8–30 days"), tile(at, "Lapsed 1–30 days")) == ("1", "1", "0")
+    assert list(at.dataframe[0].value["Days left"]) == [3]
+    assert list(at.dataframe[0].value["Next premium"]) == [15000.0]
+    at.button(key="due.month").click().run()
+    assert address(at) == {"bucket": ["month"]}
+    assert list(at.dataframe[0].value["Days left"]) == [20]
+    at.button(key="due.lapsed").click().run()
+    assert "No policy ends in these days" in at.info[0].value
+    assert "`bucket` must be one of" in opened(screen, DUE, bucket="soon").error[0].value
+
+
+def test_renewing_in_place_shows_the_price_buys_once_and_takes_the_row_away(
+    due: UUID, screen: Screen, store: Store
+) -> None:
+    at = begun(opened(screen, DUE))
+    assert "Amaka Eze" in texts(at)
+    assert at.button(key="policy.confirm").label == "Renew for ₦15,000.00"
+    at.button(key="policy.confirm").click().run()
+    assert not at.exception
+    assert "Amaka Eze" in at.success[0].value
+    assert "renewed for ₦15,000.00" in texts(at)
+    assert tile(at.run(), "0–7 days") == "0"
+    assert not at.dataframe
+    with store.reading(LIVE) as session:
+        assert session.execute(sa.select(sa.func.count()).select_from(Renewal)).scalar_one() == 1
+    with clock.frozen(A_YEAR_ON + timedelta(days=366)):
+        assert tile(opened(screen, DUE), "0–7 days") == "1"
+
+
+def test_a_term_that_a_colleague_renewed_meanwhile_is_refused_in_words(
+    due: UUID, screen: Screen, store: Store, partner: Partner
+) -> None:
+    at = begun(opened(screen, DUE))
+    with store.writing(partner.scope(is_live=True)) as session:
+        renewals.renew(session, due, partner.seller(is_live=True))
+    at.button(key="policy.confirm").click().run()
+    assert "Somebody else changed this policy" in at.warning[0].value
+    assert "was renewed already" in texts(at)
+    with store.reading(LIVE) as session:
+        assert due_table.rows(session, "week", SalesFilter(), choices(session), paging=Paging()) == []
+
+
+def test_finance_sees_what_is_due_and_cannot_renew(due: UUID, screen: Screen) -> None:
+    at = opened(screen, DUE, "finance")
+    assert "Renew" not in at.dataframe[0].value
+    assert list(at.dataframe[0].value["Days left"]) == [3]

@@ -1,0 +1,170 @@
+"""Staff on the screen: everybody with their state, somebody new, one person changed, locked out, let in."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import ids
+from core.services import invitations, staff, staff_list, staff_sessions
+from core.services.paging import Paging
+from core.services.staff import Person
+from core.services.staff_list import StaffFilter, StaffRow
+from core.store.engine import Store
+from core.store.scope import Scope
+from tests.ui.conftest import Screen, address, press, texts
+
+pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+LIST, ONE = "admin/staff.py", "admin/person.py"
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def admin(store: Store, monkeypatch: pytest.MonkeyPatch) -> Person:
+    """An admin with an account, as the one who looks."""
+    with store.writing(Scope.system()) as session:
+        staff.add(session, email="ada@x.example", name="Ada", roles=["admin"], password=PASSWORD, actor="tests")
+        return staff.person_named(session, "ada@x.example")
+
+
+@pytest.fixture
+def bola(store: Store) -> StaffRow:
+    with store.writing(Scope.system()) as session:
+        staff.add(
+            session,
+            email="bola@x.example",
+            name="Bola *Ade*",
+            roles=["claims"],
+            password=PASSWORD,
+            claim_limit="250000",
+            actor="tests",
+        )
+    return row(store, "bola@x.example")
+
+
+def row(store: Store, email: str) -> StaffRow:
+    with store.reading(Scope.system()) as session:
+        return staff_list.page(session, StaffFilter(text=email), Paging(1, 50)).rows[0]
+
+
+def opened(screen: Screen, monkeypatch: pytest.MonkeyPatch, admin: Person, page: str, **query: str) -> AppTest:
+    at = screen("admin", **query)
+    monkeypatch.setattr("core.ui.frame.current", lambda: admin)
+    at.switch_page(page)
+    at.query_params.update(query)
+    at.run()
+    assert not at.exception
+    return at
+
+
+def test_everybody_is_listed_with_state_and_limit(screen: Screen, store: Store, bola: StaffRow) -> None:
+    with store.writing(Scope.system()) as session:
+        staff_sessions.open_session(session, bola.id)
+    at = screen("admin", page=LIST)
+    shown = at.dataframe[0].value
+    assert shown[["Name", "Roles", "State", "Sessions", "Claim limit"]].values.tolist() == [
+        ["Bola *Ade*", "Claims", "Enabled", 1, 250000.0]
+    ]
+    at.session_state["staff_open"] = {"row": 0, "label": "Open"}
+    assert "Bola \\*Ade\\*" in at.run().title[0].value
+
+
+def test_the_filters_stand_in_the_address_and_nobody_found_says_what_to_do(screen: Screen, bola: StaffRow) -> None:
+    at = screen("admin", page=LIST)
+    at.selectbox(key="role").set_value("finance").run()
+    assert address(at) == {"role": ["finance"]}
+    assert "Nobody matches" in texts(at)
+    press(at, "Reset")
+    assert len(at.dataframe[0].value) == 1
+
+
+def test_somebody_new_gets_a_link_that_is_shown_once(
+    screen: Screen, store: Store, admin: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = opened(screen, monkeypatch, admin, LIST)
+    press(at, "Add")
+    assert "Must be an e-mail address" in texts(at) or "Is required" in texts(at)
+    at.text_input(key="add.email").set_value("new@x.example")
+    at.text_input(key="add.name").set_value("New")
+    at.button_group(key="add.roles").set_value(["claims"])
+    at.text_input(key="add.limit").set_value("₦1,000.50")
+    press(at, "Add")
+    assert not at.exception
+    assert "New" in at.title[0].value
+    link = at.code[0].value
+    with store.reading(Scope.system()) as session:
+        invitation = invitations.opened(session, link.partition("t=")[2])
+    assert invitation.email == "new@x.example"
+    assert row(store, "new@x.example").claim_limit_minor == 100_050
+    assert link not in str(at.query_params)
+    at.run()
+    assert not at.code
+
+
+def test_duties_are_changed_and_what_is_wrong_is_said(
+    screen: Screen, store: Store, admin: Person, bola: StaffRow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = opened(screen, monkeypatch, admin, ONE, id=str(bola.id))
+    name, limit = at.text_input[0], at.text_input[1]
+    assert (name.value, limit.value) == ("Bola *Ade*", "250,000.00")
+    limit.set_value("much")
+    press(at, "Save")
+    assert row(store, bola.email).claim_limit_minor == 25_000_000
+    assert at.text_input[1].value == "much"
+    at.text_input[1].set_value("")
+    at.button_group[0].set_value(["claims", "finance"])
+    press(at, "Save")
+    changed = row(store, bola.email)
+    assert (changed.roles, changed.claim_limit_minor) == (("claims", "finance"), None)
+
+
+def test_two_admins_on_one_account_are_told_apart(
+    screen: Screen, store: Store, admin: Person, bola: StaffRow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = opened(screen, monkeypatch, admin, ONE, id=str(bola.id))
+    with store.writing(Scope.system()) as session:
+        staff.add(session, email=bola.email, name="Bola", roles=["finance"], password=PASSWORD, actor="tests")
+    at.text_input[0].set_value("Bola Typed")
+    press(at, "Save")
+    assert "Somebody else changed this account" in at.warning[0].value
+    assert row(store, bola.email).name == "Bola"
+    assert at.text_input[0].value == "Bola Typed"
+    press(at, "Save")
+    assert row(store, bola.email).name == "Bola Typed"
+
+
+def test_a_person_is_locked_out_and_let_in_again(
+    screen: Screen, store: Store, admin: Person, bola: StaffRow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with store.writing(Scope.system()) as session:
+        token = staff_sessions.open_session(session, bola.id)
+    at = opened(screen, monkeypatch, admin, ONE, id=str(bola.id))
+    press(at, "End")
+    with store.reading(Scope.system()) as session:
+        assert staff.person_of(session, token) is None
+    press(at, "Disable the account")
+    assert "Disabled" in at.title[0].value
+    press(at, "Enable")
+    assert row(store, bola.email).state == "Enabled"
+    press(at, "Reset the password")
+    assert at.code[0].value.startswith("http://127.0.0.1:8501/set-password?t=")
+
+
+def test_an_admin_cannot_lock_themselves_out(screen: Screen, admin: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    at = opened(screen, monkeypatch, admin, ONE, id=str(admin.id))
+    assert "Disable the account" not in [button.label for button in at.button]
+    at.button_group[0].set_value(["finance"])
+    press(at, "Save")
+    assert "your own access" in at.error[0].value
+
+
+@pytest.mark.parametrize(("given", "said"), [("nope", "has to be a UUID"), (str(ids.new()), "No such person")])
+def test_an_address_of_nobody_says_so_and_leads_back(screen: Screen, given: str, said: str) -> None:
+    at = screen("admin", page=ONE, id=given)
+    at.query_params["id"] = given
+    assert said in at.run().error[0].value
+
+
+@pytest.mark.parametrize("page", [LIST, ONE, "admin/keys.py", "admin/key.py", "admin/system.py"])
+def test_nobody_but_an_admin_comes_here(screen: Screen, page: str) -> None:
+    at = screen("operations", "claims", "finance", "supervisor")
+    with pytest.raises(ValueError, match=page):
+        at.switch_page(page)

@@ -1,0 +1,38 @@
+"""System on the screen: healthy at a glance, and the check of the whole store with what it found."""
+
+import pytest
+import sqlalchemy as sa
+
+from core.store.engine import Store
+from core.store.scope import Scope
+from tests.conftest import Partner
+from tests.ui.conftest import Screen, press, texts
+
+pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+PAGE = "admin/system.py"
+
+
+def said(at: object) -> str:
+    return str([element.value for element in at.get("table")])  # type: ignore[attr-defined]
+
+
+def test_a_healthy_desk_says_so_and_its_store_holds(screen: Screen, store: Store) -> None:
+    at = screen("admin", page=PAGE)
+    badges = [badge.value for badge in at.markdown if "badge[" in badge.value]
+    assert badges
+    assert not [badge for badge in badges if ":red-badge" in badge]
+    assert "Not checked in this session yet" in texts(at)
+    press(at, "Check now")
+    at.session_state["system.check"].wait()
+    at.run()
+    assert "Everything holds" in at.success[0].value
+
+
+def test_what_does_not_hold_is_shown_by_its_rule(screen: Screen, store: Store, partner: Partner) -> None:
+    with store.writing(Scope.system()) as session:
+        session.execute(sa.text("UPDATE audit_head SET hash = 'x'"))
+    at = screen("admin", page=PAGE)
+    press(at, "Check now")
+    at.session_state["system.check"].wait()
+    at.run()
+    assert "rules do not hold" in at.error[0].value
