@@ -51,6 +51,11 @@ def write(
     )
 
 
+def length(session: ScopedSession) -> int:
+    """How many entries the log has: it grows with whatever is written."""
+    return int(session.execute(sa.select(sa.func.sum(col(AuditHead.position)))).scalar_one() or 0)
+
+
 def history(session: ScopedSession, subject: str) -> list[AuditEntry]:
     """Every entry about a subject, oldest first."""
     found = session.execute(

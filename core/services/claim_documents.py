@@ -47,10 +47,10 @@ class Document:
 def of(session: ScopedSession, claim: Claim) -> list[Document]:
     """Every document that a claim has or should have, in the order of the form."""
     links, needed = links_of(claim), claim_moves.needed_documents(claim)
-    codes = file_links.codes_of(links)
+    codes = {name: file_links.kept_code(link) for name, link in links.items()}
     files = _files(session, codes.values())
     return [
-        Document(name=name, required=name in needed, link=link, **files.get(codes.get(name, ""), {}))
+        Document(name=name, required=name in needed, link=link, **files.get(codes[name], {}))
         for name, link in links.items()
         if link or name in needed
     ]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from core.errors import NotFound, TooLarge
 from core.services import workbooks
@@ -26,7 +27,7 @@ class Format:
     name: str
     title: str
     media_type: str
-    made: Callable[[Iterator[bytes], ExportKind, Facts, Tally], Iterator[bytes]]
+    made: Callable[[Iterator[bytes], ExportKind[Any], Facts, Tally], Iterator[bytes]]
     most_rows: int | None = None
 
     def refuse_too_many(self, rows: int) -> None:
@@ -36,11 +37,11 @@ class Format:
             raise TooLarge(text)
 
 
-def _as_lines(lines: Iterator[bytes], _kind: ExportKind, _facts: Facts, _tally: Tally) -> Iterator[bytes]:
+def _as_lines(lines: Iterator[bytes], _kind: ExportKind[Any], _facts: Facts, _tally: Tally) -> Iterator[bytes]:
     return lines
 
 
-def _as_workbook(lines: Iterator[bytes], kind: ExportKind, facts: Facts, tally: Tally) -> Iterator[bytes]:
+def _as_workbook(lines: Iterator[bytes], kind: ExportKind[Any], facts: Facts, tally: Tally) -> Iterator[bytes]:
     tally.file = hashlib.sha256()
     # A folder of its own, which nobody else may enter and which goes when the file is sent or given up.
     with TemporaryDirectory(prefix="coverdesk-export-") as folder:

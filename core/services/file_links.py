@@ -52,6 +52,12 @@ def code_in(link: str) -> str | None:
     return code if same_host and folder.removeprefix(ours.path) in _FOLDERS else None
 
 
+def kept_code(link: str | None) -> str:
+    """What a link ends in that was ours when it was taken in: our address may have been another one then."""
+    folder, _, code = urlsplit(link or "").path.rpartition("/")
+    return code if folder.endswith(_FOLDERS) and ids.is_code(code) else ""
+
+
 def _host(parts: SplitResult) -> tuple[str | None, int | None]:
     return parts.hostname, parts.port or _PORTS.get(parts.scheme)
 

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 import sqlalchemy as sa
-from sqlmodel import col
+from sqlmodel import UTCDateTime, col
 
 from core import clock
 from core.errors import NotFound
@@ -68,7 +68,7 @@ def stage_in_sql() -> Any:
 
 def _now() -> Any:
     # Read when the statement is made out, not when it is written down.
-    return sa.bindparam(None, callable_=clock.now, type_=col(Policy.created_at).type)
+    return sa.bindparam(None, callable_=clock.now, type_=UTCDateTime())
 
 
 def _word(stage: Stage) -> Any:

@@ -63,7 +63,7 @@ def called(key: str) -> str:
 
 
 def _tile(bucket: Bucket, *, chosen: bool) -> None:
-    with st.container(border=True, gap="xsmall"):
+    with st.container(border=True, gap="xsmall", height="stretch"):
         st.metric(
             called(bucket.key),
             words.count(bucket.policies),

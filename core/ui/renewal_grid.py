@@ -2,7 +2,8 @@
 
 from core.services.due_table import DueRow
 from core.services.renewals_table import RenewalRow
-from core.ui import sales_filters, tables
+from core.ui import tables
+from core.ui.sales_grid import BY_TIME_OR_AMOUNT, THROUGH_WHOM, WHOSE
 from core.ui.tables import Table
 
 RENEWALS: Table[RenewalRow] = Table(
@@ -11,40 +12,16 @@ RENEWALS: Table[RenewalRow] = Table(
     opens="policies/policy.py",
     home=("sales/renewals.py", "Back to the renewals"),
     key=lambda row: row.policy_id,
-    orders={
-        "newest": "Newest first",
-        "oldest": "Oldest first",
-        "largest": "Largest premium first",
-        "smallest": "Smallest premium first",
-    },
+    orders=BY_TIME_OR_AMOUNT,
     columns={
         "renewed": tables.moment("Renewed", lambda row: row.created_at),
-        "policy": tables.text("Policy number", lambda row: row.policy_number, 175),
-        "customer": tables.text("Customer", lambda row: row.customer, 125),
-        "email": tables.text("E-mail", lambda row: row.email, 190, usual=False),
-        "product": tables.text("Product", lambda row: row.product, 160),
-        "total": tables.naira("Premium", lambda row: row.total_minor),
+        **WHOSE,
         "status": tables.text("Status", lambda row: "Took effect" if row.status else "Failed or reversed", 110),
         "starts": tables.day("Term from", lambda row: row.start_at),
         "ends": tables.day("Term to", lambda row: row.expiration_at),
         "before": tables.day("Ended before", lambda row: row.previous_expiration_at, usual=False),
         "expires": tables.day("Policy ends now", lambda row: row.policy_expires_at, usual=False),
-        "provider": tables.text("Insurer", lambda row: row.provider, 150),
-        "category": tables.text("Category", lambda row: row.category, 110, usual=False),
-        "distributor": tables.text("Distributor", lambda row: row.distributor, 130),
-        "share": tables.naira(
-            "Insurer's share", lambda row: row.provider_share_minor, says="What remains for the insurer.", usual=False
-        ),
-        "platform": tables.naira("Platform", lambda row: row.mca_profit_minor, says="The platform's commission."),
-        "seller": tables.naira(
-            "Distributor's", lambda row: row.distributor_profit_minor, says="The distributor's commission."
-        ),
-        "source": tables.text(
-            "Source",
-            lambda row: sales_filters.SOURCES.get(row.request_source or "", row.request_source or "–"),
-            80,
-            usual=False,
-        ),
+        **THROUGH_WHOM,
     },
 )
 DUE: Table[DueRow] = Table(

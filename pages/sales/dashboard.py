@@ -3,12 +3,9 @@
 import streamlit as st
 
 from core import clock
-from core.services import breakdowns, figures
-from core.services.choices import choices
 from core.services.figures import Summary
 from core.services.windows import Window
-from core.store.engine import reading
-from core.ui import address, dashboard_cards, frame, periods, sales_filters, tiles, words
+from core.ui import address, dashboard_cards, frame, periods, remembered, sales_filters, tiles, words
 from core.ui.sales_filters import Asked
 
 DEFAULT = "30d"
@@ -67,17 +64,17 @@ person = frame.require("operations", "finance")
 frame.page_header(
     "Dashboard", "How sales go, against the period before, and which insurer, product or distributor moved."
 )
-with reading(frame.scope()) as session:
-    names = choices(session)
+at = remembered.standing()
+names = remembered.names(at)
 asked = sales_filters.read(names, default=DEFAULT, offer=PERIODS)
 window = asked.window or periods.window_of(DEFAULT, clock.today())
 filters(asked)
 cut = dashboard_cards.read_cut(window)
-with st.skeleton(height=600), reading(frame.scope()) as session:
+with st.skeleton(height=600):
     wanted = asked.selection.wanted
-    summary = figures.summary(session, window, wanted)
-    parts = breakdowns.breakdown(session, window, wanted, names)
-    lines = breakdowns.over_time(session, window, wanted, names, grain=cut.grain, split=cut.split)
+    summary = remembered.summary(at, window, wanted)
+    parts = remembered.breakdown(at, window, wanted)
+    lines = remembered.over_time(at, window, wanted, grain=cut.grain, split=cut.split)
 header(window)
 tiles.draw(summary)
 sum_of_parts(asked, summary)

@@ -121,6 +121,16 @@ def test_export_is_whole_and_sums_to_its_last_line(store: Store, tmp_path: Path)
     assert [path.name for path in tmp_path.glob("*march*")] == ["march.csv"]
 
 
+def test_every_kind_is_exported_by_its_own_filters_and_as_a_workbook(store: Store, tmp_path: Path) -> None:
+    target = tmp_path / "paid.xlsx"
+    words = ("--status", "Paid", "--incident-from", "2026-01-01", "--format", "xlsx", "--out", str(target))
+    answer = coverdesk("export", "claims", *words)
+    assert answer.returncode == 0, answer.stderr
+    assert "0 claims, ₦0.00;" in answer.stderr
+    assert target.read_bytes().startswith(b"PK")
+    assert coverdesk("export", "customers", "--active", "perhaps").returncode == 1
+
+
 def test_export_refuses_a_selection_that_cannot_be_meant(store: Store) -> None:
     for words in (("--from", "2026-02-30"), ("--provider", "nobody")):
         answer = coverdesk("export", "purchases", *words)

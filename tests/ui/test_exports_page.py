@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
 
 import pytest
+import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core import clock, ids
@@ -16,6 +17,8 @@ from core.services.export_shelf import kind_named
 from core.services.policy_selection import PolicySelection
 from core.services.receipts import Order
 from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import Policy
 from core.ui import export_panel, words
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
@@ -44,8 +47,8 @@ def exported(name: str, format_: Format = CSV, address: dict[str, list[str]] | N
     return order
 
 
-def opened(screen: Screen, role: str, path: str, **query: str) -> AppTest:
-    at = screen(role, page=path)
+def opened(screen: Screen, who: str, path: str, **query: str) -> AppTest:
+    at = screen(who, page=path)
     at.query_params.clear()
     for name, value in query.items():
         at.query_params[name] = value
@@ -132,11 +135,13 @@ def test_claims_officers_have_no_receipts(sold: Store, screen: Screen) -> None:
 
 
 def test_the_policies_on_the_screen_are_the_policies_of_the_file(sold: Store, screen: Screen) -> None:
-    at = opened(screen, "operations", "policies/search.py", find="ngozi", role="principal", period="6m")
+    with sold.reading(Scope.staff(is_live=True)) as session:
+        email = session.execute(sa.select(Policy.email)).scalars().first()
+    at = opened(screen, "operations", "policies/search.py", find=email, role="principal", period="6m")
     csv, xlsx = (urlsplit(button.proto.url) for button in at.get("link_button")[:2])
     assert (csv.path, xlsx.path) == ("/exports/policies.csv", "/exports/policies.xlsx")
     found = PolicySelection.read(parse_qs(csv.query))
-    assert (found.find, found.role) == ("ngozi", "principal")
+    assert (found.find, found.role) == (email, "principal")
     assert found.sales.first == clock.add_months(clock.add_days(clock.today(), 1), -6)
     order = exported("policies", address=found.address())
     at.session_state["export_last"] = export_panel.Started(

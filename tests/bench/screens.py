@@ -1,0 +1,113 @@
+"""`python -m tests.bench.screens`: server time of one rerun of every screen, on the store that the settings name.
+
+Each screen runs in process as its person would see it, with the page's own work and none of the network's.
+"""
+
+import logging
+import time
+import warnings
+from collections.abc import Mapping
+from statistics import median
+from uuid import UUID
+
+import sqlalchemy as sa
+from rich.console import Console
+from rich.table import Table
+from sqlmodel import SQLModel, col
+from streamlit.testing.v1 import AppTest
+
+from core import ids
+from core.services.staff import Person
+from core.settings import ROOT
+from core.store.engine import reading
+from core.store.scope import Scope
+from core.store.tables import (
+    ApiKey,
+    AuditEntry,
+    Claim,
+    Customer,
+    Distributor,
+    Policy,
+    Product,
+    Provider,
+    Purchase,
+    Staff,
+)
+from core.ui import frame, menu
+
+ROUNDS = 15
+# The screens of one record: the record that their address names.
+RECORDS: Mapping[str, type[SQLModel]] = {
+    "purchase": Purchase,
+    "policy": Policy,
+    "customer": Customer,
+    "claim": Claim,
+    "person": Staff,
+    "key": ApiKey,
+    "product": Product,
+    "rates": Product,
+    "distributor": Distributor,
+    "insurer": Provider,
+    "audit_entry": AuditEntry,
+}
+NARROWED: tuple[tuple[str, dict[str, str]], ...] = (
+    ("dashboard", {"period": "1y"}),
+    ("purchases", {"period": "1y", "order": "largest"}),
+    ("purchases", {"page": "3000"}),
+    ("renewals", {"order": "largest"}),
+    ("due", {"bucket": "quarter"}),
+    ("customers", {"q": "ngozi"}),
+    ("search", {"find": "ngozi"}),
+    ("queue", {"view": "all"}),
+    ("performance", {"period": "1y"}),
+    ("audit_log", {"q": "policy"}),
+)
+
+
+def main() -> None:
+    """Measure and print."""
+    warnings.simplefilter("ignore")
+    logging.disable(logging.WARNING)
+    person = Person(
+        id=ids.new(), email="bench@coverdesk.example", name="Bench", roles=("admin",), claim_limit_minor=None
+    )
+    frame.current = lambda: person
+    table = Table("screen", "median ms", "slowest ms", "CPU ms", title="One rerun of each screen, in process")
+    pages = {screen.address: screen.path for screen in menu.SCREENS}
+    for address, query in [*((address, _of_record(address)) for address in pages), *NARROWED]:
+        wall, slowest, cpu = _measured(pages[address], query)
+        shown = "" if address in RECORDS else " ".join(f"{name}={value}" for name, value in query.items())
+        table.add_row(f"{address} {shown}", f"{wall:.0f}", f"{slowest:.0f}", f"{cpu:.0f}")
+    Console().print(table)
+
+
+def _of_record(address: str) -> dict[str, str]:
+    entity = RECORDS.get(address)
+    if entity is None:
+        return {}
+    query = sa.select(col(entity.id))  # type: ignore[attr-defined]
+    if hasattr(entity, "is_live"):
+        query = query.where(col(entity.is_live))
+    with reading(Scope.system()) as session:
+        found: UUID | None = session.execute(query.limit(1)).scalar()
+    return {"id": str(found)}
+
+
+def _measured(path: str, query: Mapping[str, str]) -> tuple[float, float, float]:
+    at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=60)
+    at.run().switch_page(path)
+    at.query_params.clear()
+    at.query_params.update(query)
+    at.run().run()
+    runs = []
+    for _ in range(ROUNDS):
+        began, worked = time.perf_counter(), time.process_time()
+        at.run()
+        runs.append((1000 * (time.perf_counter() - began), 1000 * (time.process_time() - worked)))
+    if at.exception:
+        raise SystemExit(f"{path}: {at.exception}")
+    walls = [wall for wall, _ in runs]
+    return median(walls), max(walls), median(cpu for _, cpu in runs)
+
+
+main()
