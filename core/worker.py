@@ -15,9 +15,9 @@ from core.errors import CoverdeskError, InvalidInput, StateForbids, StoreUnavail
 from core.insurers.answers import InsurerAnswer
 from core.insurers.client import InsurerClient, Patience
 from core.insurers.faults import InsurerFault
-from core.services import insurer_answers, insurer_connections, sending
-from core.services.insurer_connections import Insurer
-from core.services.sending import Job
+from core.services.insurers import insurer_answers, insurer_connections, sending
+from core.services.insurers.insurer_connections import Insurer
+from core.services.insurers.sending import Job
 from core.settings import settings
 from core.store.engine import Store
 from core.store.scope import Scope, ScopedSession

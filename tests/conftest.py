@@ -16,8 +16,9 @@ SECRET = "tests-0123456789-abcdefghijklmnopqrstuvwxyz"
 os.environ.update({"COVERDESK_SECRET_KEY": SECRET, "COVERDESK_BASE_URL": "http://127.0.0.1:8501"})
 
 from core import settings as settings_module  # noqa: E402
-from core.services import catalogue, keys  # noqa: E402
-from core.services.buying import Seller  # noqa: E402
+from core.services.distributors import keys  # noqa: E402
+from core.services.products import catalogue  # noqa: E402
+from core.services.selling.buying import Seller  # noqa: E402
 from core.store import engine, schema  # noqa: E402
 from core.store.engine import Store  # noqa: E402
 from core.store.scope import Scope  # noqa: E402

@@ -9,7 +9,7 @@ from typer.testing import CliRunner, Result
 
 from core import cli, clock
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
-from core.services import staff
+from core.services.people import staff
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests.conftest import Partner

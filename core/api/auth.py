@@ -13,8 +13,8 @@ from starlette.types import Scope as Connection
 
 from core.api.envelope import failure
 from core.errors import CoverdeskError, TooManyRequests, Unauthorized
-from core.services import keys
-from core.services.keys import Caller
+from core.services.distributors import keys
+from core.services.distributors.keys import Caller
 from core.settings import settings
 from core.store.engine import reading, writing
 from core.store.scope import Scope

@@ -11,7 +11,7 @@ from core.api.bodies import StrictRoute
 from core.api.delivering import deliver
 from core.covers.cover import Answer, Cover
 from core.covers.shelf import COVERS
-from core.services import buying
+from core.services.selling import buying
 from core.services.shapes import PolicyRecord
 
 router = APIRouter(route_class=StrictRoute, tags=["Buy"])

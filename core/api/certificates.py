@@ -6,8 +6,8 @@ from starlette.routing import Route
 
 from core.api import verification
 from core.errors import NotFound, StoreUnavailable
-from core.services import certificate_pdf, certificates
-from core.services.certificates import CertificateFacts
+from core.services.policies import certificate_pdf, certificates
+from core.services.policies.certificates import CertificateFacts
 from core.store.engine import reading
 from core.store.scope import Scope
 

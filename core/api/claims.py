@@ -15,11 +15,12 @@ from core.api.queries import Id, Moment, PageQuery, Text, span
 from core.covers import fields
 from core.covers import request as requests
 from core.errors import FieldFault, InvalidInput, MethodNotAllowed
-from core.services import claim_rules, claims, files, lodging
-from core.services.claim_request import CreditLifeClaimRequest
-from core.services.claim_search import ClaimFilter
-from core.services.claim_shapes import ClaimRecord
-from core.services.keys import Caller
+from core.services.claims import claim_rules, claims, lodging
+from core.services.claims.claim_request import CreditLifeClaimRequest
+from core.services.claims.claim_search import ClaimFilter
+from core.services.claims.claim_shapes import ClaimRecord
+from core.services.distributors.keys import Caller
+from core.services.files import files
 from core.services.paging import Page
 from core.store.engine import reading
 

@@ -13,10 +13,14 @@ from core.api.policies import Policies
 from core.api.purchases import Purchases
 from core.api.queries import CustomerQuery, Id, PageQuery
 from core.api.renewals import Renewals
-from core.services import claims, customers, policies, purchases, renewal_records
-from core.services.claim_search import ClaimFilter
+from core.services.claims import claims
+from core.services.claims.claim_search import ClaimFilter
+from core.services.customers import customers
 from core.services.filters import SalesFilter
 from core.services.paging import Page
+from core.services.policies import policies
+from core.services.renewals import renewal_records
+from core.services.sales import purchases
 from core.services.shapes import CustomerRecord
 from core.store.engine import reading
 

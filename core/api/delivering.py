@@ -10,8 +10,8 @@ from fastapi import Request, Response
 from core.api import envelope
 from core.errors import InvalidInput
 from core.services import idempotency
+from core.services.distributors.keys import Caller
 from core.services.idempotency import Answer
-from core.services.keys import Caller
 from core.store.engine import store
 from core.store.scope import ScopedSession
 

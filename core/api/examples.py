@@ -6,7 +6,8 @@ from typing import Any
 import orjson
 
 from core import reference
-from core.services import claim_samples, samples
+from core.services.claims import claim_samples
+from core.services.selling import samples
 
 
 def _page(key: str, record: Callable[[], Any]) -> Callable[[], dict[str, Any]]:

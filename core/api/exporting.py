@@ -9,12 +9,13 @@ from starlette.routing import Route
 
 from core import ids
 from core.errors import CoverdeskError, NotAllowed, StoreUnavailable, Unauthorized
-from core.services import exports, progress, receipts, sign_in, staff
-from core.services.export_formats import format_named
-from core.services.export_shelf import kind_named
-from core.services.exports import Tally
-from core.services.receipts import Order
-from core.services.staff import Person
+from core.services.exports import exports, progress, receipts
+from core.services.exports.export_formats import format_named
+from core.services.exports.export_shelf import kind_named
+from core.services.exports.exports import Tally
+from core.services.exports.receipts import Order
+from core.services.people import sign_in, staff
+from core.services.people.staff import Person
 from core.store.engine import reading, writing
 from core.store.scope import Scope
 

@@ -16,10 +16,11 @@ from core.api.delivering import deliver
 from core.api.forms import Form
 from core.covers import request as requests
 from core.errors import CoverdeskError, InvalidInput
-from core.services import files, sign_in, staff
-from core.services.files import FileRecord, Stored
-from core.services.judging import ACCEPTED
-from core.services.keys import Caller
+from core.services.distributors.keys import Caller
+from core.services.files import files
+from core.services.files.files import FileRecord, Stored
+from core.services.files.judging import ACCEPTED
+from core.services.people import sign_in, staff
 from core.store.engine import reading, writing
 from core.store.scope import Scope
 

@@ -4,7 +4,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
 from core.errors import FieldFault, InvalidInput, TooLarge
-from core.services.files import LARGEST
+from core.services.files.files import LARGEST
 
 
 class FormReader(MultiPartParser):

@@ -11,7 +11,7 @@ from starlette.datastructures import UploadFile
 
 from core.api.form_reader import FormReader
 from core.errors import InvalidInput, TooLarge, WrongMediaType
-from core.services.files import LARGEST, Sent
+from core.services.files.files import LARGEST, Sent
 
 T = TypeVar("T")
 LARGEST_TEXT: Final = 16 * 1024

@@ -6,7 +6,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from core.errors import StoreUnavailable
-from core.services import readiness
+from core.services.office import readiness
 
 
 async def healthz(_: Request) -> Response:

@@ -8,8 +8,8 @@ from core.api import openapi
 from core.api.auth import Signed
 from core.api.envelope import success
 from core.api.queries import Id, PageQuery, PolicyQuery
-from core.services import policies
 from core.services.paging import Page
+from core.services.policies import policies
 from core.services.shapes import PolicyRecord
 from core.store.engine import reading
 

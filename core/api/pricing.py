@@ -10,7 +10,8 @@ from core.api.bodies import StrictRoute
 from core.api.delivering import deliver
 from core.covers import credit_life, insurer_c
 from core.covers.cover import Price
-from core.services import buying, products
+from core.services.products import products
+from core.services.selling import buying
 
 router = APIRouter(route_class=StrictRoute, tags=["Prices"], prefix="/products")
 

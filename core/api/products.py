@@ -11,8 +11,8 @@ from core.api.envelope import success
 from core.api.queries import CatalogueQuery
 from core.covers.shelf import COVERS
 from core.errors import MethodNotAllowed
-from core.services import products
-from core.services.products import ProductFilter
+from core.services.products import products
+from core.services.products.products import ProductFilter
 from core.services.shapes import CategoryRecord, ProductRecord
 from core.store.engine import reading
 

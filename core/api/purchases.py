@@ -8,8 +8,8 @@ from core.api import openapi
 from core.api.auth import Signed
 from core.api.envelope import success
 from core.api.queries import Id, PageQuery, PurchaseQuery
-from core.services import purchases
 from core.services.paging import Page
+from core.services.sales import purchases
 from core.services.shapes import PurchaseRecord
 from core.store.engine import reading
 

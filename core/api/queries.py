@@ -12,7 +12,7 @@ from core import clock, ids
 from core.covers.fields import fault, one_of
 from core.covers.request import Request, refuse_unless
 from core.errors import InvalidInput
-from core.services.customers import CustomerFilter
+from core.services.customers.customers import CustomerFilter
 from core.services.filters import SalesFilter, Span
 from core.services.paging import Paging
 

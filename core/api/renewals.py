@@ -16,10 +16,10 @@ from core.api.queries import Id, PageQuery, RenewalQuery
 from core.covers import insurer_a
 from core.covers import request as requests
 from core.covers.fields import ProductId
-from core.services import renewal_records, renewals
-from core.services.buying import Seller
 from core.services.idempotency import Answer
 from core.services.paging import Page
+from core.services.renewals import renewal_records, renewals
+from core.services.selling.buying import Seller
 from core.services.shapes import RenewalRecord
 from core.store.engine import reading
 from core.store.scope import ScopedSession

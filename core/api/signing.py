@@ -7,7 +7,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from core.errors import CoverdeskError, StoreUnavailable
-from core.services import sign_in, staff_sessions
+from core.services.people import sign_in, staff_sessions
 from core.settings import settings
 from core.store.engine import writing
 from core.store.scope import Scope

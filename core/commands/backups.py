@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
-from core.services import audit
+from core.services.office import audit
 from core.settings import settings
 from core.store import backups, engine
 from core.store.backups import Manifest

@@ -6,8 +6,9 @@ import typer
 from rich.console import Console
 
 from core import ids
-from core.services import claim_work, staff
-from core.services.claim_changes import ClaimChange
+from core.services.claims import claim_work
+from core.services.claims.claim_changes import ClaimChange
+from core.services.people import staff
 from core.store import engine
 from core.store.scope import Scope, ScopedSession
 

@@ -14,12 +14,13 @@ from core import ids, money
 from core.api import exporting
 from core.commands import ACTOR
 from core.errors import InvalidInput
-from core.services import products, staff
-from core.services.choices import Choices, choices
-from core.services.export_formats import format_named
-from core.services.export_shelf import KINDS
-from core.services.exports import ExportKind, Parameter, Tally
-from core.services.receipts import Order
+from core.services.exports.export_formats import format_named
+from core.services.exports.export_shelf import KINDS
+from core.services.exports.exports import ExportKind, Parameter, Tally
+from core.services.exports.receipts import Order
+from core.services.people import staff
+from core.services.products import products
+from core.services.sales.choices import Choices, choices
 from core.store import engine
 from core.store.scope import Scope, ScopedSession
 

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from core import clock
 from core.commands import ACTOR
-from core.services import keys
+from core.services.distributors import keys
 from core.store import engine
 from core.store.scope import Scope
 

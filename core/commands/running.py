@@ -10,7 +10,9 @@ from rich.console import Console
 from rich.progress import Progress
 
 from core.commands import insurers
-from core.services import catalogue, checking, demonstration, invitations
+from core.services.office import checking, demonstration
+from core.services.people import invitations
+from core.services.products import catalogue
 from core.settings import ROOT, UnreadableSetting, settings
 from core.store import demo as portfolio
 from core.store import engine, schema, statistics

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from core.commands import ACTOR
 from core.errors import StateForbids
-from core.services import invitations, staff
+from core.services.people import invitations, staff
 from core.store import engine
 from core.store.scope import Scope
 

@@ -14,8 +14,9 @@ from core import seal
 from core.covers import fields, request
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, NotFound
-from core.services import audit, policies
-from core.services.staff import Person
+from core.services.office import audit
+from core.services.people.staff import Person
+from core.services.policies import policies
 from core.store.scope import ScopedSession
 from core.store.tables import Claim, Customer, Policy
 

@@ -14,7 +14,8 @@ import streamlit as st
 
 from core import clock
 from core.errors import CoverdeskError, FieldFault, InvalidInput, StaleVersion
-from core.ui import forms, frame, words
+from core.ui import frame, words
+from core.ui.forms import forms
 
 _OPEN, _REFUSAL, _FAULTS, _SAID = "decision.open", "decision.refusal", "decision.faults", "decision.said"
 FIELD = "decision.field."

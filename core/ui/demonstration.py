@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.services import demonstration
+from core.services.office import demonstration
 from core.settings import settings
 from core.store.engine import reading
 from core.store.scope import Scope

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.services.sale_detail import Event
+from core.services.sales.sale_detail import Event
 from core.ui import words
 
 # An instant as the log keeps it; at midnight UTC terms start and end, so that it means a day.

@@ -15,8 +15,8 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from core.services import sign_in, staff, staff_sessions
-from core.services.staff import Person
+from core.services.people import sign_in, staff, staff_sessions
+from core.services.people.staff import Person
 from core.settings import ROOT
 from core.store.engine import reading, writing
 from core.store.scope import Scope

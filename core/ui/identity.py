@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from core import seal
-from core.services import sign_in
+from core.services.people import sign_in
 from core.settings import settings
 from core.store.engine import writing
 from core.store.scope import Scope

@@ -7,12 +7,13 @@ from uuid import UUID
 import streamlit as st
 
 from core.errors import InvalidInput, Unauthorized
-from core.services import invitations, passwords, sign_in
-from core.services.invitations import Invitation
+from core.services.people import invitations, passwords, sign_in
+from core.services.people.invitations import Invitation
 from core.settings import settings
 from core.store.engine import reading, store
 from core.store.scope import Scope, ScopedSession
-from core.ui import forms, words
+from core.ui import words
+from core.ui.forms import forms
 
 TICKET: Final = "t"
 _ON_THE_WAY = "link.address"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from core.services.staff import Person
+from core.services.people.staff import Person
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,8 +7,8 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from core import clock
-from core.services import sign_in
-from core.services.staff import Person
+from core.services.people import sign_in
+from core.services.people.staff import Person
 from core.ui import frame, menu, words
 from core.ui.menu import Screen
 

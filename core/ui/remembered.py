@@ -8,11 +8,12 @@ from datetime import date
 from functools import lru_cache
 
 from core import clock
-from core.services import audit, breakdowns, figures
-from core.services.breakdowns import Breakdown, Grain, Series
-from core.services.choices import Choices, Dimension, choices
-from core.services.figures import Summary
 from core.services.filters import SalesFilter
+from core.services.office import audit
+from core.services.sales import breakdowns, figures
+from core.services.sales.breakdowns import Breakdown, Grain, Series
+from core.services.sales.choices import Choices, Dimension, choices
+from core.services.sales.figures import Summary
 from core.services.windows import Window
 from core.store import engine
 from core.store.engine import Store

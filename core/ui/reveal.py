@@ -12,11 +12,13 @@ from uuid import UUID
 import streamlit as st
 
 from core.errors import CoverdeskError, InvalidInput
-from core.services import file_links, revealing
+from core.services import revealing
+from core.services.files import file_links
+from core.services.people.staff import Person
 from core.services.revealing import Hidden, HiddenValue, Kind
-from core.services.staff import Person
 from core.store.engine import writing
-from core.ui import forms, frame, words
+from core.ui import frame, words
+from core.ui.forms import forms
 
 _OPEN, _CLEAR = "reveal.open", "reveal.clear"
 _REASON, _DETAILS = "reveal.reason", "reveal.details"

@@ -9,7 +9,7 @@ from urllib.parse import urlencode, urlsplit
 import streamlit as st
 
 from core.errors import TooManyRequests, Unauthorized
-from core.services import invitations, passwords, sign_in, staff
+from core.services.people import invitations, passwords, sign_in, staff
 from core.settings import settings
 from core.store.engine import reading, writing
 from core.store.scope import Scope

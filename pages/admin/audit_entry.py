@@ -4,10 +4,11 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput, NotFound
-from core.services import audit_search
-from core.services.audit_search import Entry
+from core.services.office import audit_search
+from core.services.office.audit_search import Entry
 from core.store.engine import reading
-from core.ui import audit_view, frame, tables, words
+from core.ui import frame, tables, words
+from core.ui.admin import audit_view
 
 
 def found() -> Entry | None:

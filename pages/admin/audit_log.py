@@ -4,13 +4,14 @@ import streamlit as st
 
 from core import clock
 from core.errors import InvalidInput
-from core.services import audit_search
-from core.services.audit_search import Found, Terms
-from core.services.audit_selection import NAMES, AuditSelection
+from core.services.office import audit_search
+from core.services.office.audit_search import Found, Terms
+from core.services.office.audit_selection import NAMES, AuditSelection
 from core.services.windows import EARLIEST
 from core.store.engine import reading
-from core.ui import address, export_panel, frame, tables, words
-from core.ui.audit_grid import ENTRIES
+from core.ui import address, frame, tables, words
+from core.ui.admin.audit_grid import ENTRIES
+from core.ui.exports import export_panel
 
 LONGEST = 100
 

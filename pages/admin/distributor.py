@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from core.services import distributor_list
-from core.services.distributor_list import DistributorDetail
-from core.ui import decisions, facts, frame, partner_actions, partner_pages, tables, words
+from core.services.distributors import distributor_list
+from core.services.distributors.distributor_list import DistributorDetail
+from core.ui import decisions, facts, frame, tables, words
+from core.ui.admin import partner_actions, partner_pages
 
 
 def buttons(of: DistributorDetail) -> None:

@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from core.services import insurer_list
-from core.services.insurer_list import InsurerRow
-from core.ui import decisions, facts, frame, partner_actions, partner_pages, tables, words
+from core.services.insurers import insurer_list
+from core.services.insurers.insurer_list import InsurerRow
+from core.ui import decisions, facts, frame, tables, words
+from core.ui.admin import partner_actions, partner_pages
 
 CONTACT = {
     "Contact": lambda row: f"{row.first_name} {row.last_name}",

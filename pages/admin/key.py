@@ -4,11 +4,12 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput, NotFound
-from core.services import key_office
-from core.services.key_office import KeyRow
+from core.services.distributors import key_office
+from core.services.distributors.key_office import KeyRow
 from core.store.engine import reading
 from core.store.scope import Scope
-from core.ui import admin_writes, facts, frame, tables, words
+from core.ui import facts, frame, tables, words
+from core.ui.admin import admin_writes
 
 
 def found() -> KeyRow | None:

@@ -4,11 +4,13 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput, StateForbids
-from core.services import distributors, key_office
+from core.services.distributors import distributors, key_office
 from core.store.engine import reading
 from core.store.scope import Scope
-from core.ui import admin_writes, forms, frame, key_table, tables, words
-from core.ui.key_table import KEYS
+from core.ui import frame, tables, words
+from core.ui.admin import admin_writes, key_table
+from core.ui.admin.key_table import KEYS
+from core.ui.forms import forms
 
 SEED = "keys.seed"
 MODES = {"test": "Test: invented sales only", "live": "Live: real sales"}

@@ -3,11 +3,13 @@
 import streamlit as st
 
 from core.errors import InvalidInput
-from core.services import distributor_list, insurer_list
-from core.services.distributor_list import NAMES, DistributorSelection
+from core.services.distributors import distributor_list
+from core.services.distributors.distributor_list import NAMES, DistributorSelection
+from core.services.insurers import insurer_list
 from core.store.engine import reading
-from core.ui import address, decisions, frame, partner_actions, tables
-from core.ui.partner_grids import DISTRIBUTORS, INSURERS
+from core.ui import address, decisions, frame, tables
+from core.ui.admin import partner_actions
+from core.ui.admin.partner_grids import DISTRIBUTORS, INSURERS
 
 VIEWS = {"distributors": "Distributors", "insurers": "Insurers"}
 ON = {"true": "Active", "false": "Off"}

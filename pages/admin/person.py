@@ -4,11 +4,12 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
-from core.services import staff_changes, staff_list, staff_sessions
-from core.services.staff_list import StaffRow
+from core.services.people import staff_changes, staff_list, staff_sessions
+from core.services.people.staff_list import StaffRow
 from core.store.engine import reading
 from core.store.scope import Scope
-from core.ui import admin_writes, facts, frame, staff_cards, staff_form, tables, words
+from core.ui import facts, frame, tables, words
+from core.ui.admin import admin_writes, staff_cards, staff_form
 
 LIST, LOG = "admin/staff.py", "admin/audit_log.py"
 

@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from core.services import audit
-from core.services.product_detail import ProductDetail
-from core.services.sale_detail import Event
+from core.services.office import audit
+from core.services.products.product_detail import ProductDetail
+from core.services.sales.sale_detail import Event
 from core.store.engine import reading
-from core.ui import decisions, facts, frame, product_cards, product_page, product_texts, tables, words
+from core.ui import decisions, facts, frame, tables, words
+from core.ui.admin import product_cards, product_page, product_texts
 
 
 def history(product: ProductDetail) -> None:

@@ -3,11 +3,11 @@
 import streamlit as st
 
 from core.errors import InvalidInput
-from core.services import product_list
-from core.services.product_list import NAMES, ProductSelection
+from core.services.products import product_list
+from core.services.products.product_list import NAMES, ProductSelection
 from core.store.engine import reading
 from core.ui import address, frame, tables
-from core.ui.product_grid import PRODUCTS
+from core.ui.admin.product_grid import PRODUCTS
 
 ON = {"true": "On sale", "false": "Off"}
 

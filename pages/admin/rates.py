@@ -10,11 +10,12 @@ from core import clock
 from core.covers.tariff import Tariff
 from core.covers.tariff_reading import typed_tariff
 from core.errors import CoverdeskError, InvalidInput, StaleVersion
-from core.services import product_changes
-from core.services.product_detail import ProductDetail, RatesFrom
+from core.services.products import product_changes
+from core.services.products.product_detail import ProductDetail, RatesFrom
 from core.store.engine import store
 from core.store.scope import Scope, ScopedSession
-from core.ui import decisions, frame, product_form, product_page, product_preview, product_words, words
+from core.ui import decisions, frame, words
+from core.ui.admin import product_form, product_page, product_preview, product_words
 
 AT_ONCE, FROM_A_DAY = "At once", "From a day on"
 KEY = product_page.FORM

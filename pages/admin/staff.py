@@ -4,13 +4,14 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput
-from core.services import invitations, staff_changes, staff_list
-from core.services.staff import Person
+from core.services.people import invitations, staff_changes, staff_list
+from core.services.people.staff import Person
 from core.settings import settings
 from core.store.engine import reading
 from core.store.scope import Scope, ScopedSession
-from core.ui import admin_writes, frame, staff_cards, staff_form, staff_table, tables
-from core.ui.staff_table import STAFF
+from core.ui import frame, tables
+from core.ui.admin import admin_writes, staff_cards, staff_form, staff_table
+from core.ui.admin.staff_table import STAFF
 
 DRAFT = "staff.new"
 

@@ -4,11 +4,12 @@ import streamlit as st
 
 from core import clock
 from core.errors import StoreUnavailable
-from core.services import readiness, system
+from core.services.office import readiness, system
 from core.settings import settings
 from core.store.engine import reading
 from core.store.scope import Scope
-from core.ui import frame, system_cards, words
+from core.ui import frame, words
+from core.ui.admin import system_cards
 
 
 @st.cache_data(ttl="15s", max_entries=4, show_spinner=False)

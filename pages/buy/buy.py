@@ -7,13 +7,14 @@ import streamlit as st
 
 from core.covers.cover import Cover
 from core.covers.credit_life import CREDIT_LIFE
-from core.services import distributors
-from core.services.distributors import DistributorName
-from core.services.products import OnSale
+from core.services.distributors import distributors
+from core.services.distributors.distributors import DistributorName
+from core.services.products.products import OnSale
 from core.store.engine import reading
-from core.ui import checkout, frame, selling
-from core.ui.checkout import Checkout
-from core.ui.selling import Counter
+from core.ui import frame
+from core.ui.buying import checkout, selling
+from core.ui.buying.checkout import Checkout
+from core.ui.buying.selling import Counter
 
 Offer = tuple[Cover[Any], OnSale]
 

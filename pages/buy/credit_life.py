@@ -7,15 +7,16 @@ from typing import NoReturn
 import streamlit as st
 
 from core.covers.credit_life import BASES, CREDIT_LIFE
-from core.services import distributors
-from core.services.distributors import DistributorName
-from core.services.products import OnSale
+from core.services.distributors import distributors
+from core.services.distributors.distributors import DistributorName
+from core.services.products.products import OnSale
 from core.store.engine import reading
-from core.ui import checkout, frame, selling
-from core.ui.checkout import Checkout
-from core.ui.price_curves import Figures, basis_of
-from core.ui.price_panel import ask_figures, show_curve, show_price, summary
-from core.ui.selling import Counter
+from core.ui import frame
+from core.ui.buying import checkout, selling
+from core.ui.buying.checkout import Checkout
+from core.ui.buying.price_curves import Figures, basis_of
+from core.ui.buying.price_panel import ask_figures, show_curve, show_price, summary
+from core.ui.buying.selling import Counter
 
 KEY = "credit_life"
 BUYING = f"{KEY}.buying"

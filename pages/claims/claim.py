@@ -4,21 +4,12 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput, NotFound
-from core.services import claim_officers
-from core.services.claim_officers import Officer
-from core.services.claim_review import ClaimReview
+from core.services.claims import claim_officers
+from core.services.claims.claim_officers import Officer
+from core.services.claims.claim_review import ClaimReview
 from core.store.engine import reading
-from core.ui import (
-    claim_actions,
-    claim_attempts,
-    claim_cards,
-    claim_decision,
-    claim_tabs,
-    claim_viewer,
-    frame,
-    tables,
-    words,
-)
+from core.ui import frame, tables, words
+from core.ui.claims import claim_actions, claim_attempts, claim_cards, claim_decision, claim_tabs, claim_viewer
 
 
 def found() -> ClaimReview | None:

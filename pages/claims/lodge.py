@@ -4,11 +4,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.services import claimable
-from core.services.claimable import ClaimablePolicy
+from core.services.claims import claimable
+from core.services.claims.claimable import ClaimablePolicy
 from core.store.engine import reading
-from core.ui import claim_lodging, facts, frame, words
-from core.ui.selling import Counter
+from core.ui import facts, frame, words
+from core.ui.buying.selling import Counter
+from core.ui.claims import claim_lodging
 
 SEARCH = "policies/search.py"
 

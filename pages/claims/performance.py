@@ -3,10 +3,12 @@
 import streamlit as st
 
 from core import clock
-from core.services import claim_breakdowns, claim_figures
-from core.services.choices import choices
+from core.services.claims import claim_breakdowns, claim_figures
+from core.services.sales.choices import choices
 from core.store.engine import reading
-from core.ui import claim_board, frame, periods, sales_filters
+from core.ui import frame, periods
+from core.ui.claims import claim_board
+from core.ui.sales import sales_filters
 
 DEFAULT = "6m"
 PERIODS = [name for name in periods.NAMES if name != periods.ALL]

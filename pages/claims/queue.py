@@ -2,13 +2,15 @@
 
 import streamlit as st
 
-from core.services import claim_officers, claim_queue
-from core.services.choices import choices
-from core.services.claim_queue import QueueTotal
+from core.services.claims import claim_officers, claim_queue
+from core.services.claims.claim_queue import QueueTotal
+from core.services.sales.choices import choices
 from core.store.engine import reading
-from core.ui import address, claim_filters, claim_handing, claim_views, export_panel, frame, tables, words
-from core.ui.claim_filters import Asked
-from core.ui.claim_grid import CLAIMS
+from core.ui import address, frame, tables, words
+from core.ui.claims import claim_filters, claim_handing, claim_views
+from core.ui.claims.claim_filters import Asked
+from core.ui.claims.claim_grid import CLAIMS
+from core.ui.exports import export_panel
 
 IDLE = "Nothing is waiting for you, and every open claim has somebody who works on it."
 NOTHING = {

@@ -4,11 +4,12 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput
-from core.services import receipts
-from core.services.receipts import Receipt
+from core.services.exports import receipts
+from core.services.exports.receipts import Receipt
 from core.store.engine import reading
 from core.store.scope import Scope
-from core.ui import frame, receipt_grid, receipt_view, tables, words
+from core.ui import frame, tables, words
+from core.ui.exports import receipt_grid, receipt_view
 
 
 def found() -> Receipt | None:

@@ -5,14 +5,16 @@ from dataclasses import replace
 import streamlit as st
 
 from core.errors import InvalidInput
-from core.services import export_shelf, receipts
+from core.services.exports import export_shelf, receipts
+from core.services.exports.receipt_selection import NAMES, ReceiptSelection
+from core.services.exports.receipts import Receipt
 from core.services.paging import Page
-from core.services.receipt_selection import NAMES, ReceiptSelection
-from core.services.receipts import Receipt
 from core.store.engine import reading
 from core.store.scope import Scope
-from core.ui import address, frame, receipt_grid, sales_filters, tables
-from core.ui.receipt_grid import RECEIPTS
+from core.ui import address, frame, tables
+from core.ui.exports import receipt_grid
+from core.ui.exports.receipt_grid import RECEIPTS
+from core.ui.sales import sales_filters
 
 
 def asked() -> ReceiptSelection:

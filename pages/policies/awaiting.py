@@ -3,13 +3,14 @@
 import streamlit as st
 
 from core import clock
-from core.services import awaiting
-from core.services.awaiting import Waiting
-from core.services.choices import choices
+from core.services.insurers import awaiting
+from core.services.insurers.awaiting import Waiting
 from core.services.paging import Page
+from core.services.sales.choices import choices
 from core.store.engine import reading
-from core.ui import address, awaiting_view, frame, insurer_health, resends, tables, words
-from core.ui.awaiting_view import Asked
+from core.ui import address, frame, tables, words
+from core.ui.policies import awaiting_view, insurer_health, resends
+from core.ui.policies.awaiting_view import Asked
 
 TABLE = awaiting_view.table()
 

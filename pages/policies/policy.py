@@ -4,22 +4,11 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput, NotFound
-from core.services import policy_detail
-from core.services.policy_detail import PolicyDetail
+from core.services.policies import policy_detail
+from core.services.policies.policy_detail import PolicyDetail
 from core.store.engine import reading
-from core.ui import (
-    awaiting_view,
-    facts,
-    frame,
-    policy_cards,
-    policy_claims,
-    policy_dialogs,
-    resends,
-    reveal,
-    submission_card,
-    tables,
-    words,
-)
+from core.ui import facts, frame, reveal, tables, words
+from core.ui.policies import awaiting_view, policy_cards, policy_claims, policy_dialogs, resends, submission_card
 
 SEARCH = "policies/search.py"
 

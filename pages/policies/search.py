@@ -2,14 +2,16 @@
 
 import streamlit as st
 
-from core.services import policy_search
-from core.services.choices import choices
 from core.services.paging import Page
-from core.services.policy_search import PolicyRow
+from core.services.policies import policy_search
+from core.services.policies.policy_search import PolicyRow
+from core.services.sales.choices import choices
 from core.store.engine import reading
-from core.ui import address, export_panel, frame, periods, policy_filters, tables
-from core.ui.policy_filters import Search
-from core.ui.policy_grid import POLICIES
+from core.ui import address, frame, periods, tables
+from core.ui.exports import export_panel
+from core.ui.policies import policy_filters
+from core.ui.policies.policy_filters import Search
+from core.ui.policies.policy_grid import POLICIES
 
 
 def found(search: Search) -> Page[PolicyRow]:

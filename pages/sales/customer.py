@@ -4,11 +4,12 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput, NotFound
-from core.services import customer_detail
-from core.services.choices import choices
-from core.services.customer_detail import CustomerDetail
+from core.services.customers import customer_detail
+from core.services.customers.customer_detail import CustomerDetail
+from core.services.sales.choices import choices
 from core.store.engine import reading
-from core.ui import customer_cards, frame, tables, words
+from core.ui import frame, tables, words
+from core.ui.sales import customer_cards
 
 CUSTOMERS = "sales/customers.py"
 

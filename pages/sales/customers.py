@@ -2,14 +2,16 @@
 
 import streamlit as st
 
-from core.services import customers_table
-from core.services.choices import choices
-from core.services.customer_selection import CustomerSelection
-from core.services.customers_table import CustomerRow
+from core.services.customers import customers_table
+from core.services.customers.customer_selection import CustomerSelection
+from core.services.customers.customers_table import CustomerRow
 from core.services.paging import Page
+from core.services.sales.choices import choices
 from core.store.engine import reading
-from core.ui import address, customer_filters, export_panel, frame, tables
-from core.ui.customer_grid import CUSTOMERS
+from core.ui import address, frame, tables
+from core.ui.exports import export_panel
+from core.ui.sales import customer_filters
+from core.ui.sales.customer_grid import CUSTOMERS
 
 
 def found(asked: CustomerSelection) -> Page[CustomerRow]:

@@ -3,10 +3,11 @@
 import streamlit as st
 
 from core import clock
-from core.services.figures import Summary
+from core.services.sales.figures import Summary
 from core.services.windows import Window
-from core.ui import address, dashboard_cards, frame, periods, remembered, sales_filters, tiles, words
-from core.ui.sales_filters import Asked
+from core.ui import address, frame, periods, remembered, words
+from core.ui.sales import dashboard_cards, sales_filters, tiles
+from core.ui.sales.sales_filters import Asked
 
 DEFAULT = "30d"
 PERIODS = [name for name in periods.NAMES if name != periods.ALL]

@@ -5,13 +5,15 @@ from dataclasses import replace
 import streamlit as st
 
 from core import clock
-from core.services import due_table, renewals_due
-from core.services.choices import choices
-from core.services.renewals_due import Bucket
+from core.services.renewals import due_table, renewals_due
+from core.services.renewals.renewals_due import Bucket
+from core.services.sales.choices import choices
 from core.store.engine import reading
-from core.ui import address, due_filters, frame, policy_dialogs, tables, words
-from core.ui.due_filters import DueAsked
-from core.ui.renewal_grid import DUE
+from core.ui import address, frame, tables, words
+from core.ui.policies import policy_dialogs
+from core.ui.sales import due_filters
+from core.ui.sales.due_filters import DueAsked
+from core.ui.sales.renewal_grid import DUE
 
 
 def toolbar(bucket: Bucket) -> None:

@@ -4,10 +4,11 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput, NotFound
-from core.services import sale_detail
-from core.services.sale_detail import SaleDetail
+from core.services.sales import sale_detail
+from core.services.sales.sale_detail import SaleDetail
 from core.store.engine import reading
-from core.ui import facts, frame, reveal, sales_filters, tables, words
+from core.ui import facts, frame, reveal, tables, words
+from core.ui.sales import sales_filters
 
 PURCHASES, POLICY, CUSTOMER = "sales/purchases.py", "policies/policy.py", "sales/customer.py"
 

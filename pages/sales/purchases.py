@@ -2,13 +2,15 @@
 
 import streamlit as st
 
-from core.services import sales_table
-from core.services.choices import choices
-from core.services.takings import Takings
+from core.services.sales import sales_table
+from core.services.sales.choices import choices
+from core.services.sales.takings import Takings
 from core.store.engine import reading
-from core.ui import address, export_panel, frame, periods, sales_filters, tables, words
-from core.ui.sales_filters import Asked
-from core.ui.sales_grid import PURCHASES
+from core.ui import address, frame, periods, tables, words
+from core.ui.exports import export_panel
+from core.ui.sales import sales_filters
+from core.ui.sales.sales_filters import Asked
+from core.ui.sales.sales_grid import PURCHASES
 
 DEFAULT = periods.ALL
 

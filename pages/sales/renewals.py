@@ -4,13 +4,15 @@ from dataclasses import replace
 
 import streamlit as st
 
-from core.services import renewals_table
-from core.services.choices import choices
-from core.services.renewals_table import RenewalTotal
+from core.services.renewals import renewals_table
+from core.services.renewals.renewals_table import RenewalTotal
+from core.services.sales.choices import choices
 from core.store.engine import reading
-from core.ui import address, export_panel, frame, periods, renewal_filters, tables, words
-from core.ui.renewal_filters import RenewalsAsked
-from core.ui.renewal_grid import RENEWALS
+from core.ui import address, frame, periods, tables, words
+from core.ui.exports import export_panel
+from core.ui.sales import renewal_filters
+from core.ui.sales.renewal_filters import RenewalsAsked
+from core.ui.sales.renewal_grid import RENEWALS
 
 
 def toolbar(asked: RenewalsAsked, total: RenewalTotal) -> None:

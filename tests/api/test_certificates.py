@@ -10,7 +10,7 @@ import pytest
 from core import clock
 from core.covers import insurer_a
 from core.errors import StoreUnavailable
-from core.services import certificates
+from core.services.policies import certificates
 from tests.api.conftest import Client
 from tests.api.selling import buy
 from tests.conftest import Partner

@@ -7,7 +7,8 @@ import io
 import pytest
 
 from core import ids
-from core.services import receipts, sign_in, staff, staff_sessions
+from core.services.exports import receipts
+from core.services.people import sign_in, staff, staff_sessions
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests.api.conftest import Client

@@ -5,8 +5,9 @@ import pytest
 
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import example
-from core.services import audit, staff, staff_sessions
-from core.services.sign_in import COOKIE
+from core.services.office import audit
+from core.services.people import staff, staff_sessions
+from core.services.people.sign_in import COOKIE
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests import papers

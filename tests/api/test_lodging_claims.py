@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from core import clock
-from core.services import audit
+from core.services.office import audit
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests import papers

@@ -8,7 +8,7 @@ import pytest
 
 from core import clock
 from core.covers import credit_life, insurer_a, insurer_b_auto
-from core.services import policy_changes
+from core.services.policies import policy_changes
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import Customer, Policy

@@ -6,7 +6,7 @@ import pytest
 
 from core.covers.fields import example
 from core.covers.insurer_f import PERSONAL_ACCIDENT
-from core.services import claim_rules
+from core.services.claims import claim_rules
 from tests import papers
 from tests.api.claiming import LODGE, PAPER, Lodge, claim_of, faults_of, policy_number, total, upload
 from tests.api.conftest import Client

@@ -8,7 +8,7 @@ import pytest
 
 from core import clock, settings
 from core.api import headers
-from core.services import sign_in, staff
+from core.services.people import sign_in, staff
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests.api.conftest import Client

@@ -10,7 +10,8 @@ import pytest
 from starlette.requests import ClientDisconnect
 
 from core.api import forms
-from core.services import audit, files
+from core.services.files import files
+from core.services.office import audit
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests import papers

@@ -19,10 +19,12 @@ os.environ["COVERDESK_DATABASE_URL"] = f"sqlite:///{FOLDER / 'bench.db'}"
 os.environ["COVERDESK_SECRET_KEY"] = "bench-0123456789-abcdefghijklmnopqrstuvwxyz"
 
 from core import clock  # noqa: E402
-from core.services import catalogue, exports, figures, purchases  # noqa: E402
-from core.services.export_shelf import kind_named  # noqa: E402
-from core.services.exports import Tally  # noqa: E402
-from core.services.selection import Selection  # noqa: E402
+from core.services.exports import exports  # noqa: E402
+from core.services.exports.export_shelf import kind_named  # noqa: E402
+from core.services.exports.exports import Tally  # noqa: E402
+from core.services.products import catalogue  # noqa: E402
+from core.services.sales import figures, purchases  # noqa: E402
+from core.services.sales.selection import Selection  # noqa: E402
 from core.services.windows import Window  # noqa: E402
 from core.store import demo, schema, statistics  # noqa: E402
 from core.store.engine import reading, store, writing  # noqa: E402

@@ -28,8 +28,11 @@ from core.covers import insurer_b_auto  # noqa: E402
 from core.covers.fields import example  # noqa: E402
 from core.covers.request import read  # noqa: E402
 from core.insurers.sandbox import SandboxInsurer  # noqa: E402
-from core.services import buying, catalogue, checking, keys  # noqa: E402
-from core.services.buying import Seller  # noqa: E402
+from core.services.distributors import keys  # noqa: E402
+from core.services.office import checking  # noqa: E402
+from core.services.products import catalogue  # noqa: E402
+from core.services.selling import buying  # noqa: E402
+from core.services.selling.buying import Seller  # noqa: E402
 from core.store import schema  # noqa: E402
 from core.store.engine import store, writing  # noqa: E402
 from core.store.scope import Scope  # noqa: E402

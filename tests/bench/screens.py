@@ -17,7 +17,7 @@ from sqlmodel import SQLModel, col
 from streamlit.testing.v1 import AppTest
 
 from core import ids
-from core.services.staff import Person
+from core.services.people.staff import Person
 from core.settings import ROOT
 from core.store.engine import reading
 from core.store.scope import Scope

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from core.services import audit, keys
+from core.services.distributors import keys
+from core.services.office import audit
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests.commands.test_commands import coverdesk

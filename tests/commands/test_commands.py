@@ -12,7 +12,8 @@ import pytest
 import sqlalchemy as sa
 
 from core.cli import main
-from core.services import keys, staff
+from core.services.distributors import keys
+from core.services.people import staff
 from core.settings import settings
 from core.store import demo, engine
 from core.store.engine import Store

@@ -12,7 +12,7 @@ from core.covers.cover import Cover, Price, Rates
 from core.covers.fields import example
 from core.covers.request import Request, read
 from core.errors import InvalidInput
-from core.services.catalogue import SHIPPED
+from core.services.products.catalogue import SHIPPED
 
 GOLDEN = Path(__file__).parent / "golden"
 STILL = datetime(2026, 11, 20, 7, 8, tzinfo=UTC)

@@ -6,7 +6,8 @@ from typing import Any
 from core.covers.shelf import cover_of
 from core.covers.tariff import Changeable, Kind, Tariff
 from core.covers.tariff_reading import typed_tariff
-from core.ui import product_words, words
+from core.ui import words
+from core.ui.admin import product_words
 from tests.covers import shipped
 
 

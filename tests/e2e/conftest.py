@@ -16,7 +16,8 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from core import clock
-from core.services import keys, sign_in, staff, staff_sessions
+from core.services.distributors import keys
+from core.services.people import sign_in, staff, staff_sessions
 from core.settings import ROOT
 from core.store.engine import Store
 from core.store.scope import Scope

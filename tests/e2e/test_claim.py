@@ -10,8 +10,9 @@ from playwright.sync_api import Page, expect
 
 from core import clock
 from core.covers.credit_life import CREDIT_LIFE
-from core.services import buying, keys
-from core.services.buying import Seller
+from core.services.distributors import keys
+from core.services.selling import buying
+from core.services.selling.buying import Seller
 from core.store.scope import Scope
 from tests import papers
 from tests.covers import shipped

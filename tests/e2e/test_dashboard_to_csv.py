@@ -10,8 +10,9 @@ from urllib.parse import parse_qs, urlsplit
 from playwright.sync_api import Download, Page, expect
 
 from core import money
-from core.services import figures, receipts
-from core.services.selection import Selection
+from core.services.exports import receipts
+from core.services.sales import figures
+from core.services.sales.selection import Selection
 from core.services.windows import Window
 from core.store.scope import Scope
 from tests.e2e.conftest import Desk, Visit, settled

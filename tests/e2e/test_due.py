@@ -7,8 +7,9 @@ from playwright.sync_api import Page, expect
 
 from core import clock
 from core.covers import insurer_a
-from core.services import buying, policy_states
-from core.services.buying import Sale, Seller
+from core.services.policies import policy_states
+from core.services.selling import buying
+from core.services.selling.buying import Sale, Seller
 from core.store.scope import Scope
 from tests.covers import shipped
 from tests.e2e.conftest import Desk, Visit, settled

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from core.services import sign_in, staff
+from core.services.people import sign_in, staff
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests.commands.test_commands import coverdesk

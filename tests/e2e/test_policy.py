@@ -6,8 +6,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from core.covers import insurer_a
-from core.services import buying, policy_states
-from core.services.buying import Sale, Seller
+from core.services.policies import policy_states
+from core.services.selling import buying
+from core.services.selling.buying import Sale, Seller
 from core.store.scope import Scope
 from tests.covers import shipped
 from tests.e2e.conftest import Desk, Visit, settled

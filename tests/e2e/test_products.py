@@ -5,7 +5,8 @@ from uuid import UUID
 import httpx
 from playwright.sync_api import expect
 
-from core.services import keys, product_detail
+from core.services.distributors import keys
+from core.services.products import product_detail
 from core.store.scope import Scope
 from tests.e2e.conftest import Desk, Visit, settled
 

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from core.services import sign_in, staff
+from core.services.people import sign_in, staff
 from core.store.scope import Scope
 from tests.e2e.conftest import PASSWORD, Desk, Visit, email, settled
 

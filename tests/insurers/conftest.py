@@ -12,7 +12,7 @@ from core.covers import insurer_b_auto
 from core.covers.cover import Cover
 from core.insurers.client import Patience
 from core.insurers.sandbox import Issued, SandboxInsurer
-from core.services.buying import Sale
+from core.services.selling.buying import Sale
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import InsurerConnection, Policy, Submission

@@ -7,9 +7,11 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import ids
-from core.services import audit, claim_work, staff
-from core.services.claim_changes import ClaimChange
-from core.services.staff import Person
+from core.services.claims import claim_work
+from core.services.claims.claim_changes import ClaimChange
+from core.services.office import audit
+from core.services.people import staff
+from core.services.people.staff import Person
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import AuditEntry, Claim, ClaimEvent, Staff

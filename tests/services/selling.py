@@ -7,8 +7,9 @@ import pytest
 from core.covers.cover import Cover
 from core.covers.shelf import COVERS
 from core.errors import DuplicateRisk
-from core.services import buying, purchases
-from core.services.buying import Sale
+from core.services.sales import purchases
+from core.services.selling import buying
+from core.services.selling.buying import Sale
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import Policy

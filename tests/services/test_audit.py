@@ -3,7 +3,7 @@
 import pytest
 import sqlalchemy as sa
 
-from core.services import audit
+from core.services.office import audit
 from core.store.engine import Store
 from core.store.scope import Scope
 

@@ -12,13 +12,13 @@ from core import clock, ids
 from core.api import exporting
 from core.covers import insurer_a
 from core.errors import InvalidInput, NotFound
-from core.services import audit, audit_search
-from core.services.audit_search import Found
-from core.services.audit_selection import AuditSelection
-from core.services.export_audit import AUDIT
-from core.services.export_formats import CSV
+from core.services.exports.export_audit import AUDIT
+from core.services.exports.export_formats import CSV
+from core.services.exports.receipts import Order
+from core.services.office import audit, audit_search
+from core.services.office.audit_search import Found
+from core.services.office.audit_selection import AuditSelection
 from core.services.paging import Paging
-from core.services.receipts import Order
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests.conftest import Partner

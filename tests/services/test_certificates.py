@@ -17,9 +17,10 @@ import pytest
 from core import clock
 from core.covers import credit_life, insurer_a
 from core.errors import NotFound
-from core.services import certificate_pdf, certificates, policy_changes, renewals
-from core.services.buying import Sale
-from core.services.certificates import CertificateFacts
+from core.services.policies import certificate_pdf, certificates, policy_changes
+from core.services.policies.certificates import CertificateFacts
+from core.services.renewals import renewals
+from core.services.selling.buying import Sale
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests.conftest import Partner

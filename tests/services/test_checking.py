@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 import sqlalchemy as sa
 
-from core.services import checking
+from core.services.office import checking
 from core.store import demo, schema, shelving
 from core.store.engine import Store
 from core.store.scope import Scope

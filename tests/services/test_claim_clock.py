@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from core import clock
 from core.errors import InvalidInput, NotAllowed, StateForbids
-from core.services import claim_clock, claim_questions
-from core.services.claim_clock import ALLOWED, DECIDED, WAITING, Clock, Pause, Reached
-from core.services.claim_rules import CLAIM_STATUSES
+from core.services.claims import claim_clock, claim_questions
+from core.services.claims.claim_clock import ALLOWED, DECIDED, WAITING, Clock, Pause, Reached
+from core.services.claims.claim_rules import CLAIM_STATUSES
 from core.store.engine import Store
 from tests.conftest import Partner
 from tests.services.claim_office import DESK, Office

@@ -12,9 +12,10 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock
-from core.services import claim_breakdowns, claim_clock, claim_figures, figures
-from core.services.claim_clock import Pause, Reached
-from core.services.claim_metrics import CLAIM_METRICS, ClaimFacts
+from core.services.claims import claim_breakdowns, claim_clock, claim_figures
+from core.services.claims.claim_clock import Pause, Reached
+from core.services.claims.claim_metrics import CLAIM_METRICS, ClaimFacts
+from core.services.sales import figures
 from core.services.windows import Window
 from core.store.engine import Store
 from core.store.tables import Claim, ClaimEvent

@@ -8,8 +8,8 @@ from uuid import UUID
 import pytest
 
 from core.errors import StateForbids
-from core.services import claim_matrix, claim_moves, claim_rules
-from core.services.claim_moves import MOVES
+from core.services.claims import claim_matrix, claim_moves, claim_rules
+from core.services.claims.claim_moves import MOVES
 from core.settings import ROOT
 from core.store.demo import claim_paths
 from core.store.engine import Store
@@ -50,7 +50,7 @@ def test_demonstration_goes_allowed_ways_only(path: tuple[str, ...]) -> None:
 def test_page_says_what_the_code_does() -> None:
     page = claim_matrix.PAGE.read_text()
     assert "| **Pending** |" in page
-    assert claim_matrix.filled(page) == page, "run: python -m core.services.claim_matrix"
+    assert claim_matrix.filled(page) == page, "run: python -m core.services.claims.claim_matrix"
 
 
 def test_every_pair_of_statuses_moves_or_is_refused(office: Office) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import money
-from core.services import claim_offers
+from core.services.claims import claim_offers
 from core.store.tables import Claim
 
 amounts = st.integers(0, 10**12).map(money.to_naira)

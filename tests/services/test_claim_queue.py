@@ -12,10 +12,11 @@ import sqlalchemy as sa
 
 from core import clock
 from core.errors import InvalidInput, NotAllowed
-from core.services import checking, claim_questions, claim_queue, claim_taking
-from core.services.claim_queue import QueueRow
-from core.services.claim_selection import VIEWS, ClaimSelection, View
-from core.services.claim_taking import Assigned, Seen
+from core.services.claims import claim_questions, claim_queue, claim_taking
+from core.services.claims.claim_queue import QueueRow
+from core.services.claims.claim_selection import VIEWS, ClaimSelection, View
+from core.services.claims.claim_taking import Assigned, Seen
+from core.services.office import checking
 from core.services.paging import Paging
 from core.store.engine import Store
 from core.store.scope import Scope

@@ -9,9 +9,10 @@ import pytest
 
 from core import clock, ids
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
-from core.services import claim_attaching, claim_kin, claim_questions, claim_review, claim_work, claimable, files
-from core.services.claim_review import ClaimReview
-from core.services.files import Sent
+from core.services.claims import claim_attaching, claim_kin, claim_questions, claim_review, claim_work, claimable
+from core.services.claims.claim_review import ClaimReview
+from core.services.files import files
+from core.services.files.files import Sent
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests import papers

@@ -13,8 +13,8 @@ import pytest
 
 from core import clock, ids
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
-from core.services import claim_questions, claim_rules, claim_work, claims
-from core.services.claim_changes import ClaimChange
+from core.services.claims import claim_questions, claim_rules, claim_work, claims
+from core.services.claims.claim_changes import ClaimChange
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests.conftest import Partner

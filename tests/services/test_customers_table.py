@@ -8,12 +8,12 @@ import sqlalchemy as sa
 
 from core import clock, ids
 from core.errors import NotFound
-from core.services import customer_detail, customers_table
-from core.services.choices import choices
-from core.services.customer_selection import CustomerSelection
-from core.services.customers import CustomerFilter
-from core.services.customers_table import CustomerRow
+from core.services.customers import customer_detail, customers_table
+from core.services.customers.customer_selection import CustomerSelection
+from core.services.customers.customers import CustomerFilter
+from core.services.customers.customers_table import CustomerRow
 from core.services.paging import Page, Paging
+from core.services.sales.choices import choices
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import Claim, Customer, Policy, Purchase, Renewal

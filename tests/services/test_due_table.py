@@ -11,12 +11,12 @@ import pytest
 from core import clock, money
 from core.covers import insurer_a, insurer_b_auto, insurer_f
 from core.errors import NotRenewable
-from core.services import due_table, next_terms, renewals, renewals_due
-from core.services.choices import choices
-from core.services.due_table import DueRow
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
-from core.services.renewals_due import BUCKETS
+from core.services.renewals import due_table, next_terms, renewals, renewals_due
+from core.services.renewals.due_table import DueRow
+from core.services.renewals.renewals_due import BUCKETS
+from core.services.sales.choices import choices
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import Product, ProductBlock

@@ -14,30 +14,21 @@ import sqlalchemy as sa
 from core import clock, ids
 from core.api import exporting
 from core.errors import InvalidInput, TooLarge
-from core.services import (
-    audit,
-    claim_queue,
-    claim_rules,
-    claim_selection,
-    customer_selection,
-    customers,
-    policy_search,
-    policy_selection,
-    policy_states,
-    receipts,
-    renewal_selection,
-    renewals_table,
-    sales_table,
-    selection,
-)
-from core.services.choices import choices
-from core.services.export_formats import CSV, FORMATS, XLSX, Format
-from core.services.export_parts import PLACES
-from core.services.export_shapes import DATE, DAY, MOMENT, TEXT
-from core.services.export_shelf import KINDS, kind_named
-from core.services.exports import ExportKind
+from core.services.claims import claim_queue, claim_rules, claim_selection
+from core.services.customers import customer_selection, customers
+from core.services.exports import receipts
+from core.services.exports.export_formats import CSV, FORMATS, XLSX, Format
+from core.services.exports.export_parts import PLACES
+from core.services.exports.export_shapes import DATE, DAY, MOMENT, TEXT
+from core.services.exports.export_shelf import KINDS, kind_named
+from core.services.exports.exports import ExportKind
+from core.services.exports.receipts import Order
+from core.services.office import audit
 from core.services.paging import Paging
-from core.services.receipts import Order
+from core.services.policies import policy_search, policy_selection, policy_states
+from core.services.renewals import renewal_selection, renewals_table
+from core.services.sales import sales_table, selection
+from core.services.sales.choices import choices
 from core.store.engine import Store
 from core.store.scope import Scope, ScopedSession
 from core.store.tables import (

@@ -12,15 +12,17 @@ import sqlalchemy as sa
 
 from core import clock, ids, money
 from core.api import exporting
-from core.services import audit, exports, figures, progress, receipts, sales_table
-from core.services.choices import choices
-from core.services.export_formats import CSV
-from core.services.export_purchases import PURCHASES
-from core.services.exports import Tally
-from core.services.metrics import BY_KEY
+from core.services.exports import exports, progress, receipts
+from core.services.exports.export_formats import CSV
+from core.services.exports.export_purchases import PURCHASES
+from core.services.exports.exports import Tally
+from core.services.exports.receipts import Order
+from core.services.office import audit
 from core.services.paging import Paging
-from core.services.receipts import Order
-from core.services.selection import Selection
+from core.services.sales import figures, sales_table
+from core.services.sales.choices import choices
+from core.services.sales.metrics import BY_KEY
+from core.services.sales.selection import Selection
 from core.services.windows import Window
 from core.store.engine import Store
 from core.store.scope import Scope

@@ -11,10 +11,10 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock
-from core.services import breakdowns, figures, takings
-from core.services.choices import DIMENSIONS, choices
 from core.services.filters import SalesFilter
-from core.services.metrics import BY_KEY, METRICS
+from core.services.sales import breakdowns, figures, takings
+from core.services.sales.choices import DIMENSIONS, choices
+from core.services.sales.metrics import BY_KEY, METRICS
 from core.services.windows import Window
 from core.store import daybook
 from core.store.engine import Store

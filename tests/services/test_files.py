@@ -6,10 +6,10 @@ import pytest
 
 from core import ids
 from core.errors import InvalidInput, NotAllowed, NotFound, Unauthorized
-from core.services import file_links, files, judging
-from core.services.file_links import Owner
-from core.services.files import Sent
-from core.services.staff import Person
+from core.services.files import file_links, files, judging
+from core.services.files.file_links import Owner
+from core.services.files.files import Sent
+from core.services.people.staff import Person
 from core.settings import settings
 from core.store import shelving
 from core.store.engine import Store

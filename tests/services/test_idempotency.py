@@ -8,8 +8,9 @@ from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import example
 from core.covers.request import read
 from core.errors import KeyReused
-from core.services import buying, purchases
 from core.services.idempotency import Answer, fingerprint, once
+from core.services.sales import purchases
+from core.services.selling import buying
 from core.store.engine import Store
 from tests.conftest import Partner
 

@@ -7,10 +7,10 @@ import sqlalchemy as sa
 
 from core import ids
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids, Unauthorized
-from core.services import key_office, keys
-from core.services.key_office import KeyFilter
+from core.services.distributors import key_office, keys
+from core.services.distributors.key_office import KeyFilter
 from core.services.paging import Paging
-from core.services.staff import Person
+from core.services.people.staff import Person
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import ApiKey, AuditEntry, Distributor

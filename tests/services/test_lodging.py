@@ -12,12 +12,14 @@ from core import clock, ids
 from core.covers import request as requests
 from core.covers.credit_life import CREDIT_LIFE
 from core.errors import InvalidInput
-from core.services import claim_records, claim_rules, claims, files, lodging, staff
-from core.services.claim_request import CreditLifeClaimRequest
-from core.services.claim_search import ClaimFilter
-from core.services.claim_shapes import ClaimRecord
-from core.services.file_links import Owner
-from core.services.files import Sent
+from core.services.claims import claim_records, claim_rules, claims, lodging
+from core.services.claims.claim_request import CreditLifeClaimRequest
+from core.services.claims.claim_search import ClaimFilter
+from core.services.claims.claim_shapes import ClaimRecord
+from core.services.files import files
+from core.services.files.file_links import Owner
+from core.services.files.files import Sent
+from core.services.people import staff
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import Claim, ClaimComment, ClaimEvent, Policy, UploadedFile

@@ -8,9 +8,12 @@ import pytest
 from core import clock, ids
 from core.covers import insurer_a
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids, Unauthorized
-from core.services import audit, distributor_list, insurer_list, keys, partner_changes, product_changes
-from core.services.distributor_list import DistributorRow, DistributorSelection
+from core.services.distributors import distributor_list, keys, partner_changes
+from core.services.distributors.distributor_list import DistributorRow, DistributorSelection
+from core.services.insurers import insurer_list
+from core.services.office import audit
 from core.services.paging import Paging
+from core.services.products import product_changes
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests.conftest import Partner

@@ -16,10 +16,12 @@ from core import clock
 from core.covers import credit_life, insurer_a, insurer_b_auto, insurer_f
 from core.covers.refunds import Refund as Preview
 from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
-from core.services import audit, certificates, policies, policy_changes, policy_states, renewals
-from core.services.buying import Sale
-from core.services.policy_changes import PolicyChange
-from core.services.policy_states import PolicyState
+from core.services.office import audit
+from core.services.policies import certificates, policies, policy_changes, policy_states
+from core.services.policies.policy_changes import PolicyChange
+from core.services.policies.policy_states import PolicyState
+from core.services.renewals import renewals
+from core.services.selling.buying import Sale
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import Certificate, Policy, Refund, Submission

@@ -12,10 +12,12 @@ import sqlalchemy as sa
 from core import clock, money
 from core.covers import credit_life, insurer_a, insurer_c, insurer_f
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
-from core.services import audit, policies, product_changes, product_detail, product_list, product_previews
+from core.services.office import audit
 from core.services.paging import Paging
-from core.services.product_detail import ProductDetail
-from core.services.product_list import ProductSelection
+from core.services.policies import policies
+from core.services.products import product_changes, product_detail, product_list, product_previews
+from core.services.products.product_detail import ProductDetail
+from core.services.products.product_list import ProductSelection
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import ProductVersion, Purchase

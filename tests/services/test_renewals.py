@@ -16,11 +16,13 @@ from sqlmodel import col
 from core import clock
 from core.covers import insurer_a, insurer_b_auto, insurer_b_contents, insurer_c, insurer_f, insurer_g
 from core.errors import DuplicateRisk, NotFound, NotRenewable
-from core.services import audit, policy_changes, renewal_records, renewals, renewals_due
-from core.services.buying import Sale
 from core.services.filters import SalesFilter
-from core.services.renewal_windows import RenewalWindow, policy_year, window
-from core.services.renewals import Renewed
+from core.services.office import audit
+from core.services.policies import policy_changes
+from core.services.renewals import renewal_records, renewals, renewals_due
+from core.services.renewals.renewal_windows import RenewalWindow, policy_year, window
+from core.services.renewals.renewals import Renewed
+from core.services.selling.buying import Sale
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import AuditEntry, Certificate, Policy, Product, ProductVersion, Renewal

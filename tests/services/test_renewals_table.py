@@ -8,11 +8,12 @@ from uuid import uuid4
 import pytest
 
 from core import clock
-from core.services import renewals_table, takings
-from core.services.choices import choices
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
-from core.services.renewals_table import RenewalRow, Sums
+from core.services.renewals import renewals_table
+from core.services.renewals.renewals_table import RenewalRow, Sums
+from core.services.sales import takings
+from core.services.sales.choices import choices
 from core.services.windows import open_dates, open_days
 from core.store.engine import Store
 from core.store.scope import Scope

@@ -11,12 +11,13 @@ from core import settings as settings_module
 from core.covers import insurer_a, insurer_b_auto, insurer_d
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.insurers.faults import InsurerFault
-from core.services import audit, awaiting, insurer_answers, insurer_connections, resending, sending
-from core.services.awaiting import Waiting
-from core.services.buying import Sale
-from core.services.choices import choices
+from core.services.insurers import awaiting, insurer_answers, insurer_connections, resending, sending
+from core.services.insurers.awaiting import Waiting
+from core.services.office import audit
 from core.services.paging import Page, Paging
-from core.services.staff import Person
+from core.services.people.staff import Person
+from core.services.sales.choices import choices
+from core.services.selling.buying import Sale
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import InsurerConnection, Policy, Submission

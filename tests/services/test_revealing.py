@@ -9,9 +9,10 @@ import sqlalchemy as sa
 from core import ids, seal
 from core.covers import insurer_a, insurer_b_auto
 from core.errors import InvalidInput, NotAllowed, NotFound
-from core.services import audit, revealing
+from core.services import revealing
+from core.services.office import audit
+from core.services.people.staff import Person
 from core.services.revealing import Hidden, Kind
-from core.services.staff import Person
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import AuditEntry, Claim, Policy

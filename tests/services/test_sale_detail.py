@@ -7,7 +7,7 @@ import pytest
 from core import ids, money, reference
 from core.covers.shelf import COVERS
 from core.errors import NotFound
-from core.services import sale_detail
+from core.services.sales import sale_detail
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests.conftest import Partner

@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import InvalidInput
 from core.services.filters import Span
-from core.services.selection import Selection
+from core.services.sales.selection import Selection
 from core.services.windows import EARLIEST, LATEST, Window
 
 ONE, TWO = UUID("01900000-0000-7000-8000-000000000001"), UUID("01900000-0000-7000-8000-000000000002")

@@ -15,7 +15,9 @@ from core.covers import credit_life, insurer_a, insurer_b_contents, insurer_c
 from core.covers.cover import Cover
 from core.covers.shelf import COVERS
 from core.errors import InvalidInput
-from core.services import audit, policies, purchases
+from core.services.office import audit
+from core.services.policies import policies
+from core.services.sales import purchases
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import Certificate, Submission

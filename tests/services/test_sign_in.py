@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from core import clock
 from core.errors import TooManyRequests, Unauthorized
-from core.services import passwords, sign_in, staff
+from core.services.people import passwords, sign_in, staff
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import SignInAttempt

@@ -12,10 +12,10 @@ import sqlalchemy as sa
 
 from core import clock, ids
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids, Unauthorized
-from core.services import invitations, passwords, staff, staff_changes, staff_list, staff_sessions
 from core.services.paging import Paging
-from core.services.staff import Person
-from core.services.staff_list import StaffFilter, StaffRow
+from core.services.people import invitations, passwords, staff, staff_changes, staff_list, staff_sessions
+from core.services.people.staff import Person
+from core.services.people.staff_list import StaffFilter, StaffRow
 from core.store.engine import Store
 from core.store.scope import Scope, ScopedSession
 from core.store.tables import AuditEntry

@@ -4,7 +4,7 @@ import pytest
 
 from core import settings as settings_module
 from core.covers import credit_life
-from core.services import checking, system
+from core.services.office import checking, system
 from core.store import schema
 from core.store.engine import Store
 from core.store.scope import Scope

@@ -8,8 +8,9 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel
 
 from core.errors import InvalidInput, StateForbids
-from core.services import checking, files
-from core.services.files import Sent
+from core.services.files import files
+from core.services.files.files import Sent
+from core.services.office import checking
 from core.settings import settings
 from core.store import backups, demo, engine, schema
 from core.store.backups import Manifest

@@ -16,9 +16,14 @@ from core import clock, money, seal
 from core.covers import request as requests
 from core.covers import shelf
 from core.errors import StateForbids
-from core.services import certificates, checking, claim_rules, demonstration, passwords, personal, renewals
-from core.services.buying import Seller
-from core.services.renewal_windows import window
+from core.services import personal
+from core.services.claims import claim_rules
+from core.services.office import checking, demonstration
+from core.services.people import passwords
+from core.services.policies import certificates
+from core.services.renewals import renewals
+from core.services.renewals.renewal_windows import window
+from core.services.selling.buying import Seller
 from core.settings import settings
 from core.store import demo
 from core.store.demo import chunks, portfolio

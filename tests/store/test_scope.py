@@ -8,7 +8,7 @@ from sqlmodel import col
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import example
 from core.covers.request import read
-from core.services import buying
+from core.services.selling import buying
 from core.store.engine import Store
 from core.store.scope import Scope, ScopeViolation, owned_entities
 from core.store.tables import Customer, Policy, Purchase

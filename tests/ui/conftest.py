@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import ids
-from core.services.staff import Person
+from core.services.people.staff import Person
 from core.settings import ROOT
 from core.store.engine import Store
 from tests.conftest import fresh_store

@@ -4,7 +4,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from core.services import audit
+from core.services.office import audit
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests.conftest import Partner

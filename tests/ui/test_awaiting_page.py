@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import settings as settings_module
 from core.covers import insurer_b_auto, insurer_d
-from core.services.buying import Sale
+from core.services.selling.buying import Sale
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import Submission

@@ -10,12 +10,13 @@ from streamlit.testing.v1 import AppTest
 from core import clock, ids
 from core.covers import fields, insurer_a, insurer_b_contents, insurer_g
 from core.covers.cover import Cover
-from core.services import products
+from core.services.products import products
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import Policy, ProductBlock, Purchase
-from core.ui import forms, live_prices, questions
-from core.ui.questions import Kind
+from core.ui.buying import live_prices
+from core.ui.forms import forms, questions
+from core.ui.forms.questions import Kind
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import every_cover

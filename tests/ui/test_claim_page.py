@@ -8,10 +8,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock, seal
-from core.services import claim_moves, claim_work, claims
+from core.services.claims import claim_moves, claim_work, claims
 from core.settings import ROOT
 from core.store.engine import Store
-from core.ui import claim_actions, claim_words
+from core.ui.claims import claim_actions, claim_words
 from tests import papers
 from tests.conftest import Partner
 from tests.services.claim_office import DESK, Office

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock
-from core.services import claim_questions, claim_queue, claim_work
+from core.services.claims import claim_questions, claim_queue, claim_work
 from core.settings import ROOT
 from core.store.engine import Store
 from core.ui import tables, words

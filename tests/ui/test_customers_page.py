@@ -8,12 +8,13 @@ from streamlit.testing.v1 import AppTest
 
 from core import clock, seal
 from core.covers import insurer_b_auto
-from core.services import customers_table, revealing
-from core.services.buying import Sale
-from core.services.choices import choices
-from core.services.customer_selection import CustomerSelection
-from core.services.customers_table import CustomerRow
+from core.services import revealing
+from core.services.customers import customers_table
+from core.services.customers.customer_selection import CustomerSelection
+from core.services.customers.customers_table import CustomerRow
 from core.services.paging import Paging
+from core.services.sales.choices import choices
+from core.services.selling.buying import Sale
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import AuditEntry, Policy

@@ -9,14 +9,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock, ids
-from core.services import figures
-from core.services.breakdowns import Series
-from core.services.metrics import METRICS
-from core.services.selection import Selection
+from core.services.sales import figures
+from core.services.sales.breakdowns import Series
+from core.services.sales.metrics import METRICS
+from core.services.sales.selection import Selection
 from core.services.windows import Window
 from core.store.engine import Store
 from core.store.scope import Scope
-from core.ui import charts, periods, tiles, words
+from core.ui import periods, words
+from core.ui.sales import charts, tiles
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, lagos
 from tests.ui.conftest import Screen, address, press, texts

@@ -12,14 +12,15 @@ from streamlit.testing.v1 import AppTest
 
 from core import clock, ids
 from core.api import exporting
-from core.services.export_formats import CSV, XLSX, Format
-from core.services.export_shelf import kind_named
-from core.services.policy_selection import PolicySelection
-from core.services.receipts import Order
+from core.services.exports.export_formats import CSV, XLSX, Format
+from core.services.exports.export_shelf import kind_named
+from core.services.exports.receipts import Order
+from core.services.policies.policy_selection import PolicySelection
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import Policy
-from core.ui import export_panel, words
+from core.ui import words
+from core.ui.exports import export_panel
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.ui.conftest import Screen, address, press, texts

@@ -11,8 +11,8 @@ from core.covers.cover import Cover
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.request import read
 from core.errors import InvalidInput
-from core.ui import questions
-from core.ui.questions import Kind, Question
+from core.ui.forms import questions
+from core.ui.forms.questions import Kind, Question
 from tests.ui.conftest import texts
 
 every_cover = pytest.mark.parametrize("cover", shelf.COVERS, ids=lambda cover: cover.key)
@@ -24,7 +24,7 @@ def form_of(prefix: str, route: str) -> None:
 
     from core.covers import shelf
     from core.errors import InvalidInput
-    from core.ui import forms
+    from core.ui.forms import forms
 
     cover = shelf.cover_of(prefix, route)
     assert cover

@@ -4,7 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.errors import StoreUnavailable
-from core.services.staff import Person
+from core.services.people.staff import Person
 from core.ui import frame, menu
 from tests.ui.conftest import Screen, person_of, texts
 
@@ -93,7 +93,7 @@ def test_a_store_that_is_gone_is_said_and_recovers(screen: Screen, monkeypatch: 
         raise StoreUnavailable
 
     with monkeypatch.context() as broken:
-        broken.setattr("core.services.distributors.active", gone)
+        broken.setattr("core.services.distributors.distributors.active", gone)
         at.run()
         assert not at.exception
         assert "does not answer" in at.error[0].value

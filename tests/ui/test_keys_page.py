@@ -4,8 +4,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.errors import Unauthorized
-from core.services import key_office, keys
-from core.services.key_office import KeyFilter
+from core.services.distributors import key_office, keys
+from core.services.distributors.key_office import KeyFilter
 from core.services.paging import Paging
 from core.store.engine import Store
 from core.store.scope import Scope

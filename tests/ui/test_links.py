@@ -6,8 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import ids
-from core.services import invitations, passwords, sign_in, staff, staff_changes
-from core.services.staff import Person
+from core.services.people import invitations, passwords, sign_in, staff, staff_changes
+from core.services.people.staff import Person
 from core.settings import settings
 from core.store.engine import Store
 from core.store.scope import Scope

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core.covers.credit_life import CREDIT_LIFE
-from core.services.buying import Sale
+from core.services.selling.buying import Sale
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import Claim, UploadedFile

@@ -6,8 +6,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.errors import Unauthorized
-from core.services import distributor_list, insurer_list, keys, partner_changes
-from core.services.distributor_list import DistributorDetail
+from core.services.distributors import distributor_list, keys, partner_changes
+from core.services.distributors.distributor_list import DistributorDetail
+from core.services.insurers import insurer_list
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests.conftest import Partner

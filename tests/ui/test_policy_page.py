@@ -11,12 +11,12 @@ from streamlit.testing.v1 import AppTest
 from core import clock
 from core.covers import credit_life, insurer_a, insurer_f
 from core.errors import StateForbids
-from core.services import policy_changes, policy_states
-from core.services.buying import Sale
+from core.services.policies import policy_changes, policy_states
+from core.services.selling.buying import Sale
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import AuditEntry, Policy, Refund, Renewal
-from core.ui import policy_actions
+from core.ui.policies import policy_actions
 from tests.conftest import Partner
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, press, texts

@@ -9,11 +9,11 @@ from streamlit.testing.v1 import AppTest
 
 from core.covers import insurer_a, insurer_f
 from core.errors import InvalidInput
-from core.services import policy_changes, policy_search
-from core.services.buying import Sale
-from core.services.choices import choices
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
+from core.services.policies import policy_changes, policy_search
+from core.services.sales.choices import choices
+from core.services.selling.buying import Sale
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import Policy

@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 from core import clock
 from core.covers import insurer_a
 from core.errors import InvalidInput
-from core.services import product_changes, product_detail
-from core.services.product_detail import ProductDetail
+from core.services.products import product_changes, product_detail
+from core.services.products.product_detail import ProductDetail
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests.conftest import Partner

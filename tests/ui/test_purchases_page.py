@@ -9,18 +9,19 @@ from streamlit.testing.v1 import AppTest
 
 from core import clock, ids
 from core.api import exporting
-from core.services import sales_table
-from core.services.choices import choices
-from core.services.export_formats import CSV
-from core.services.export_purchases import PURCHASES
-from core.services.exports import Tally
+from core.services.exports.export_formats import CSV
+from core.services.exports.export_purchases import PURCHASES
+from core.services.exports.exports import Tally
+from core.services.exports.receipts import Order
 from core.services.paging import Paging
-from core.services.receipts import Order
-from core.services.sales_table import SaleRow
-from core.services.selection import Selection
+from core.services.sales import sales_table
+from core.services.sales.choices import choices
+from core.services.sales.sales_table import SaleRow
+from core.services.sales.selection import Selection
 from core.store.engine import Store
 from core.store.scope import Scope
-from core.ui import export_panel, words
+from core.ui import words
+from core.ui.exports import export_panel
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.ui.conftest import Screen, address, press, texts

@@ -10,12 +10,12 @@ from streamlit.testing.v1 import AppTest
 
 from core import clock
 from core.covers import insurer_a, insurer_f
-from core.services import due_table, renewals, renewals_table
-from core.services.choices import choices
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
-from core.services.renewal_selection import RenewalSelection
-from core.services.renewals_table import RenewalRow
+from core.services.renewals import due_table, renewals, renewals_table
+from core.services.renewals.renewal_selection import RenewalSelection
+from core.services.renewals.renewals_table import RenewalRow
+from core.services.sales.choices import choices
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import Renewal

@@ -4,10 +4,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import ids
-from core.services import invitations, staff, staff_list, staff_sessions
 from core.services.paging import Paging
-from core.services.staff import Person
-from core.services.staff_list import StaffFilter, StaffRow
+from core.services.people import invitations, staff, staff_list, staff_sessions
+from core.services.people.staff import Person
+from core.services.people.staff_list import StaffFilter, StaffRow
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests.ui.conftest import Screen, address, press, texts

@@ -1,0 +1,1 @@
+"""Claims: lodged, reviewed, moved, asked about, offered, paid; queue, clock and figures of the claims desk."""

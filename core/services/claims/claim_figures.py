@@ -1,0 +1,155 @@
+"""The figures on claims for a window and the one before it: the facts behind every metric of claim_metrics."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final, NamedTuple
+
+import sqlalchemy as sa
+from sqlmodel import col
+from sqlmodel.sql.sqltypes import UTCDateTime
+
+from core import clock
+from core.services.claims.claim_clock import ALLOWED, DECIDED
+from core.services.claims.claim_metrics import ClaimFacts
+from core.services.sales.breakdowns import Grain, bucket_of, buckets
+from core.services.windows import EARLIEST, Window
+from core.store.expressions import lagos_day, milliseconds_between
+from core.store.scope import ScopedSession
+from core.store.tables import Claim, ClaimEvent
+
+KEPT: Final = col(Claim.deleted_at).is_(None)
+IS_DECIDED: Final = col(Claim.claim_status).in_(sorted(DECIDED))
+DECIDED_AT: Final = col(Claim.clock_stopped_at)
+_DAY_MS: Final = 86_400_000
+# Any midnight in Lagos, before every record, so that the days since are never negative.
+_EPOCH_DAY: Final = EARLIEST.toordinal()
+_EPOCH: Final = clock.lagos_midnight(EARLIEST)
+_ALLOWED_MS: Final = int(ALLOWED.total_seconds() * 1000)
+
+
+class Decision(NamedTuple):
+    """A claim that stands decided; plain numbers, as there are thousands of them.
+
+    `day` is the Lagos day as Python counts days, `calendar` and `net` how long it took in milliseconds, by the
+    calendar and without what it waited for the claimant; `officer` is as the store writes ids.
+    """
+
+    day: int
+    declined: int
+    officer: object
+    calendar: int
+    net: int
+    offer_minor: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClaimSummary:
+    """What a window holds and what the one of the same length before it held; `decisions` are those of the window."""
+
+    window: Window
+    current: ClaimFacts
+    before: ClaimFacts
+    lodged: Mapping[date, int]
+    decisions: Sequence[Decision]
+
+    def over_time(self, grain: Grain) -> tuple[list[date], list[int], list[int]]:
+        """The stretches of days of the window, and how many claims were lodged and decided in each."""
+        when = buckets(self.window, grain)
+        lodged: Counter[date] = Counter()
+        for day in self.window.days:
+            lodged[bucket_of(day, grain)] += self.lodged.get(day, 0)
+        decided: Counter[date] = Counter()
+        for day_number, number in Counter(decision.day for decision in self.decisions).items():
+            decided[bucket_of(date.fromordinal(day_number), grain)] += number
+        return when, [lodged[day] for day in when], [decided[day] for day in when]
+
+
+def summary(session: ScopedSession, window: Window) -> ClaimSummary:
+    """Every figure of a window and of the one before; all decisions of both are read by one narrow statement."""
+    both = Window(window.previous.start, window.end)
+    lodged, answers, viewed = _lodged(session, both), _answers(session, both), _viewed(session, both)
+    decisions = _decisions(session, both)
+
+    def facts(part: Window) -> ClaimFacts:
+        first, end = part.start.toordinal(), part.end.toordinal()
+        found = [decision for decision in decisions if first <= decision.day < end]
+        paid = [decision for decision in found if not decision.declined]
+        calendar, net = sorted(each.calendar for each in paid), sorted(each.net for each in paid)
+        seen = sorted(waited for day, waited in viewed if first <= day < end)
+        return ClaimFacts(
+            lodged=sum(number for day, number in lodged.items() if part.start <= day < part.end),
+            paid=len(paid),
+            declined=len(found) - len(paid),
+            in_time=sum(decision.net <= _ALLOWED_MS for decision in found),
+            paid_minor=sum(decision.offer_minor for decision in paid),
+            half=within(calendar, 50),
+            most=within(calendar, 90),
+            half_net=within(net, 50),
+            most_net=within(net, 90),
+            half_viewed=within(seen, 50),
+            accepted=_sum(answers, "Offer accepted", part),
+            rejected=_sum(answers, "Offer rejected", part),
+        )
+
+    return ClaimSummary(
+        window=window,
+        current=facts(window),
+        before=facts(window.previous),
+        lodged=lodged,
+        decisions=[decision for decision in decisions if decision.day >= window.start.toordinal()],
+    )
+
+
+def within(values: Sequence[int], percent: int) -> int | None:
+    """The smallest of some sorted values at or below which so many percent of them lie; none of none."""
+    return values[-(-len(values) * percent // 100) - 1] if values else None
+
+
+def _sum(answers: Iterable[tuple[str, date, int]], status: str, part: Window) -> int:
+    return sum(number for name, day, number in answers if name == status and part.start <= day < part.end)
+
+
+def _decisions(session: ScopedSession, window: Window) -> list[Decision]:
+    query = sa.select(
+        day_number(DECIDED_AT),
+        sa.case((col(Claim.claim_status) == "Declined", 1), else_=0),
+        # Ids as the store writes them: making thousands of them into UUIDs takes longer than all the rest.
+        sa.type_coerce(col(Claim.assigned_to), sa.String),
+        milliseconds_between(col(Claim.created_at), DECIDED_AT),
+        milliseconds_between(col(Claim.clock_from), DECIDED_AT),
+        col(Claim.offer_amount_minor),
+    )
+    rows = session.execute(query.where(IS_DECIDED, KEPT, *window.span.on(DECIDED_AT)))
+    return [Decision._make(row) for row in rows]
+
+
+def day_number(instant: Any) -> sa.ColumnElement[int]:
+    """The Lagos day of an instant as Python counts days (`date.fromordinal`)."""
+    since = milliseconds_between(sa.literal(_EPOCH, UTCDateTime), instant)
+    return sa.type_coerce(since // _DAY_MS + _EPOCH_DAY, sa.BigInteger)
+
+
+def _lodged(session: ScopedSession, window: Window) -> dict[date, int]:
+    day, at = lagos_day(col(Claim.created_at)), col(Claim.created_at)
+    query = sa.select(day, sa.func.count()).where(KEPT, *window.span.on(at)).group_by(day)
+    return {row[0]: row[1] for row in session.execute(query)}
+
+
+def _answers(session: ScopedSession, window: Window) -> list[tuple[str, date, int]]:
+    """How often an offer was accepted or rejected on each day."""
+    at, status = col(ClaimEvent.created_at), col(ClaimEvent.status)
+    day, kept = lagos_day(at), sa.select(col(Claim.id)).where(~KEPT)
+    query = sa.select(status, day, sa.func.count()).where(status.in_(("Offer accepted", "Offer rejected")))
+    query = query.where(col(ClaimEvent.claim_id).not_in(kept), *window.span.on(at)).group_by(status, day)
+    return [(row[0], row[1], row[2]) for row in session.execute(query)]
+
+
+def _viewed(session: ScopedSession, window: Window) -> list[tuple[int, int]]:
+    """For every claim that was opened: the number of the day, and how long it had waited for it, in ms."""
+    at = col(ClaimEvent.created_at)
+    waited = milliseconds_between(col(Claim.created_at), at)
+    query = sa.select(day_number(at), waited).join(Claim, col(Claim.id) == col(ClaimEvent.claim_id))
+    rows = session.execute(query.where(col(ClaimEvent.status) == "Viewed", KEPT, *window.span.on(at)))
+    return [(row[0], row[1]) for row in rows]

@@ -1,0 +1,166 @@
+"""The registry of the figures on claims: the same kind of list as the metrics of sales."""
+
+from dataclasses import dataclass
+
+from core.services.sales.metrics import Metric, average, share
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClaimFacts:
+    """All that the figures on claims of one stretch of days are computed from; amounts in kobo, times in milliseconds.
+
+    A claim is decided where it stands Paid, Settled or Declined, at the instant of that decision. `half` and `most`
+    are the shortest times within which half and nine in ten of the claims were paid (or viewed).
+    """
+
+    lodged: int = 0
+    paid: int = 0
+    declined: int = 0
+    in_time: int = 0
+    paid_minor: int = 0
+    half: int | None = None
+    most: int | None = None
+    half_net: int | None = None
+    most_net: int | None = None
+    half_viewed: int | None = None
+    accepted: int = 0
+    rejected: int = 0
+
+    @property
+    def decided(self) -> int:
+        """How many claims came to a decision that stands."""
+        return self.paid + self.declined
+
+
+_PAID = "The instant a claim was marked Paid, as days in Lagos; the claims that still stand Paid or Settled."
+_TAKEN_BACK = "decisions that an appeal or a reopening took back"
+_NET = "Days that waited for the claimant are taken off: an offer was out, or something was asked."
+CLAIM_METRICS: tuple[Metric[ClaimFacts], ...] = (
+    Metric(
+        key="lodged",
+        label="Claims lodged",
+        unit="count",
+        counts="claims that came in, by whatever door.",
+        leaves_out="deleted records; the other mode.",
+        basis="The instant of lodging, as days in Lagos.",
+        better="neither",
+        of=lambda facts: facts.lodged,
+    ),
+    Metric(
+        key="decided",
+        label="Decided",
+        unit="count",
+        counts="claims that were paid or declined.",
+        leaves_out=f"{_TAKEN_BACK}; approvals that are not paid yet.",
+        basis="The instant of the decision, as days in Lagos.",
+        of=lambda facts: facts.decided,
+    ),
+    Metric(
+        key="paid_amount",
+        label="Paid",
+        unit="naira",
+        counts="the offers of claims that were paid; the same figure as in the dashboard's claims to premium.",
+        leaves_out="claims that are open or declined, costs of handling.",
+        basis="The day a claim was last marked Paid, in Lagos.",
+        better="neither",
+        of=lambda facts: facts.paid_minor,
+    ),
+    Metric(
+        key="severity",
+        label="Average paid claim",
+        unit="naira",
+        counts="what was paid divided by the number of claims that it was paid for: the severity.",
+        leaves_out="claims that are open or declined, costs of handling.",
+        basis="The day a claim was last marked Paid, in Lagos.",
+        better="neither",
+        of=lambda facts: average(facts.paid_minor, facts.paid),
+    ),
+    Metric(
+        key="turnaround_half",
+        label="Lodged to paid, median",
+        unit="time",
+        counts="the time within which half of the paid claims were paid, by the calendar.",
+        leaves_out="declined claims.",
+        basis=_PAID,
+        better="less",
+        of=lambda facts: facts.half,
+    ),
+    Metric(
+        key="turnaround_most",
+        label="Lodged to paid, 9 in 10",
+        unit="time",
+        counts="the time within which nine in ten of the paid claims were paid, by the calendar (the 90th percentile).",
+        leaves_out="declined claims.",
+        basis=_PAID,
+        better="less",
+        of=lambda facts: facts.most,
+    ),
+    Metric(
+        key="net_half",
+        label="Our own time, median",
+        unit="time",
+        counts=f"the time within which half of the paid claims were paid. {_NET}",
+        leaves_out="declined claims.",
+        basis=_PAID,
+        better="less",
+        of=lambda facts: facts.half_net,
+    ),
+    Metric(
+        key="net_most",
+        label="Our own time, 9 in 10",
+        unit="time",
+        counts=f"the time within which nine in ten of the paid claims were paid. {_NET}",
+        leaves_out="declined claims.",
+        basis=_PAID,
+        better="less",
+        of=lambda facts: facts.most_net,
+    ),
+    Metric(
+        key="acknowledged",
+        label="Lodged to viewed, median",
+        unit="time",
+        counts="the time within which half of the claims were opened by an officer, by the calendar.",
+        leaves_out="claims that nobody has opened yet, or that were moved without being opened.",
+        basis="The instant a claim was first viewed, as days in Lagos.",
+        better="less",
+        of=lambda facts: facts.half_viewed,
+    ),
+    Metric(
+        key="in_time",
+        label="Decided within 60 days",
+        unit="share",
+        counts=f"claims paid or declined within the statutory 60 days, of all decided. {_NET}",
+        leaves_out=f"{_TAKEN_BACK}; open claims, even overdue ones.",
+        basis="The instant of the decision, as days in Lagos.",
+        of=lambda facts: share(facts.in_time, facts.decided),
+    ),
+    Metric(
+        key="decline_rate",
+        label="Decline rate",
+        unit="share",
+        counts="declined claims, of all that were paid or declined.",
+        leaves_out=f"{_TAKEN_BACK}.",
+        basis="The instant of the decision, as days in Lagos.",
+        better="less",
+        of=lambda facts: share(facts.declined, facts.decided),
+    ),
+    Metric(
+        key="acceptance",
+        label="Offers accepted",
+        unit="share",
+        counts="offers that claimants accepted, of those that they answered; each answer counts.",
+        leaves_out="offers that are out.",
+        basis="The instant of the answer, as days in Lagos.",
+        of=lambda facts: share(facts.accepted, facts.accepted + facts.rejected),
+    ),
+)
+OPEN_NOW: Metric[int] = Metric(
+    key="open",
+    label="Open now",
+    unit="count",
+    counts="claims that are neither paid nor declined.",
+    leaves_out="deleted records; the other mode.",
+    basis="This moment, whatever the period.",
+    better="less",
+    of=lambda number: number,
+)

@@ -1,0 +1,38 @@
+"""Claims as they are listed and read one by one (contract P2, P6, C4)."""
+
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.errors import NotFound
+from core.services.claims import claim_records, claim_search
+from core.services.claims.claim_search import ClaimFilter
+from core.services.claims.claim_shapes import ClaimRecord
+from core.services.paging import Page, Paging
+from core.store.scope import ScopedSession
+from core.store.tables import Claim
+
+EVERYTHING = ClaimFilter()
+
+
+def page(session: ScopedSession, wanted: ClaimFilter = EVERYTHING, paging: Paging = Paging()) -> Page[ClaimRecord]:
+    """A page of claims, newest first, with the exact total of the filter (contract P2)."""
+    conditions = claim_search.conditions_of(wanted)
+    total = session.execute(sa.select(sa.func.count()).select_from(Claim).where(*conditions)).scalar_one()
+    query = (
+        claim_records.embedding(conditions)
+        .order_by(col(Claim.created_at).desc(), col(Claim.id).desc())
+        .limit(paging.limit)
+        .offset(paging.offset)
+    )
+    return Page(claim_records.read(session, query), total)
+
+
+def one(session: ScopedSession, claim_id: UUID) -> ClaimRecord:
+    """One claim in full; NotFound when it is unknown here."""
+    conditions = [col(Claim.id) == claim_id, col(Claim.deleted_at).is_(None)]
+    found = claim_records.read(session, claim_records.embedding(conditions))
+    if not found:
+        raise NotFound("Claim not found")
+    return found[0]

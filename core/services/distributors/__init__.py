@@ -1,0 +1,1 @@
+"""Distributors and the API keys that they sell with."""

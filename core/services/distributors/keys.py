@@ -1,0 +1,187 @@
+"""API keys: issued once in clear, kept as keyed hashes, told apart by mode (contract M1-M3)."""
+
+import secrets
+import string
+import zlib
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, ids, seal
+from core.errors import NotFound, Unauthorized
+from core.services.files.file_links import Owner
+from core.services.office import audit
+from core.store.scope import Scope, ScopedSession
+from core.store.tables import ApiKey, Distributor
+
+_LETTERS = string.ascii_letters + string.digits
+_LENGTH = 40
+_USED_AGAIN_AFTER = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Caller:
+    """Who holds a key: the distributor, the mode, and the key's own id for the audit log."""
+
+    key_id: UUID
+    distributor_id: UUID
+    is_live: bool
+    last_used_at: datetime | None
+
+    @property
+    def scope(self) -> Scope:
+        """What this key may see and write."""
+        return Scope.of(self.distributor_id, is_live=self.is_live)
+
+    @property
+    def owner(self) -> Owner:
+        """Whose the files are that this key sends."""
+        return Owner(distributor_id=self.distributor_id, is_live=self.is_live)
+
+    @property
+    def actor(self) -> str:
+        """The key's name in the audit log."""
+        return f"key {self.key_id}"
+
+    @property
+    def use_is_news(self) -> bool:
+        """True when the key's last use should be written down again."""
+        return self.last_used_at is None or clock.now() - self.last_used_at > _USED_AGAIN_AFTER
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KeyFacts:
+    """A key as people may see it: never the key itself."""
+
+    id: UUID
+    distributor: str
+    is_live: bool
+    name: str
+    hint: str
+    created_at: datetime
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+
+
+def issue(
+    session: ScopedSession, *, distributor_id: UUID, is_live: bool, name: str, actor: str, seed: str | None = None
+) -> str:
+    """A new key, in clear for the only time: "cd_test_" + 40 random characters + a checksum.
+
+    Asked again with the same secret `seed`, it is the same key, issued once: a second click does not lose the first.
+    """
+    key = f"cd_{'live' if is_live else 'test'}_{_random_letters() if seed is None else _letters_of(seed)}"
+    key += _checksum(key)
+    row = ApiKey(
+        distributor_id=distributor_id, is_live=is_live, name=name, hint=f"{key[:12]}…{key[-4:]}", key_hash=_hash(key)
+    )
+    if session.insert_once(row):
+        after = {"name": name, "mode": "live" if is_live else "test", "distributor": str(distributor_id)}
+        audit.write(session, actor=actor, action="key issued", subject=audit.subject_of("key", row.id), after=after)
+    return key
+
+
+def _random_letters() -> str:
+    return "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
+
+
+def _letters_of(seed: str) -> str:
+    # 40 letters are 238 bits, the hash has 256.
+    return _digits(int(seal.keyed_hash("seed of an api key", seed), 16), _LENGTH)
+
+
+def authenticate(session: ScopedSession, key: str) -> Caller:
+    """The caller behind a key; Unauthorized for anything that is no key of an active distributor."""
+    if not _well_formed(key):
+        raise Unauthorized
+    row = session.execute(
+        sa.select(col(ApiKey.id), col(ApiKey.distributor_id), col(ApiKey.is_live), col(ApiKey.last_used_at))
+        .join(Distributor, col(Distributor.id) == col(ApiKey.distributor_id))
+        .where(col(ApiKey.key_hash) == _hash(key), col(ApiKey.revoked_at).is_(None), col(Distributor.active))
+    ).one_or_none()
+    if row is None:
+        raise Unauthorized
+    return Caller(key_id=row.id, distributor_id=row.distributor_id, is_live=row.is_live, last_used_at=row.last_used_at)
+
+
+def note_use(session: ScopedSession, key_id: UUID) -> None:
+    """Write down that a key was used now."""
+    session.execute(sa.update(ApiKey).where(col(ApiKey.id) == key_id).values(last_used_at=clock.now()))
+
+
+def revoke(session: ScopedSession, id_or_key: str, *, actor: str) -> UUID:
+    """End a key by its id or by itself, once; NotFound when there is no such key."""
+    by_id = ids.parse(id_or_key) if "-" in id_or_key and not id_or_key.startswith("cd_") else None
+    match = col(ApiKey.id) == by_id if by_id else col(ApiKey.key_hash) == _hash(id_or_key)
+    row = session.execute(sa.select(ApiKey).where(match).with_for_update()).scalar_one_or_none()
+    if row is None:
+        raise NotFound("Key not found")
+    if row.revoked_at is None:
+        row.revoked_at = clock.now()
+        session.flush()
+        subject = audit.subject_of("key", row.id)
+        facts = {"name": row.name, "revoked": False}
+        audit.write(
+            session, actor=actor, action="key revoked", subject=subject, before=facts, after={**facts, "revoked": True}
+        )
+    return UUID(str(row.id))
+
+
+def all_keys(session: ScopedSession) -> list[KeyFacts]:
+    """Every key, newest first."""
+    rows = session.execute(
+        sa.select(ApiKey, col(Distributor.business_name))
+        .join(Distributor, col(Distributor.id) == col(ApiKey.distributor_id))
+        .order_by(col(ApiKey.created_at).desc())
+    )
+    return [
+        KeyFacts(
+            id=key.id,
+            distributor=distributor,
+            is_live=key.is_live,
+            name=key.name,
+            hint=key.hint,
+            created_at=key.created_at,
+            last_used_at=key.last_used_at,
+            revoked_at=key.revoked_at,
+        )
+        for key, distributor in rows
+    ]
+
+
+def distributor_named(session: ScopedSession, name: str) -> UUID:
+    """The id of a distributor by its business name, made when it is new."""
+    fresh = Distributor(business_name=name)
+    if session.insert_once(fresh):
+        return fresh.id
+    found = session.execute(sa.select(col(Distributor.id)).where(col(Distributor.business_name) == name))
+    return UUID(str(found.scalar_one()))
+
+
+def _hash(key: str) -> str:
+    return seal.keyed_hash("api key", key)
+
+
+def _checksum(text: str) -> str:
+    return _digits(zlib.crc32(text.encode()), 6)
+
+
+def _digits(number: int, places: int) -> str:
+    """The last places of a number, written in letters and digits, lowest first."""
+    written = ""
+    for _ in range(places):
+        number, digit = divmod(number, len(_LETTERS))
+        written += _LETTERS[digit]
+    return written
+
+
+def _well_formed(key: str) -> bool:
+    return (
+        key.isascii()
+        and key.startswith(("cd_test_", "cd_live_"))
+        and len(key) == 8 + _LENGTH + 6
+        and _checksum(key[:-6]) == key[-6:]
+    )

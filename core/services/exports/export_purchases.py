@@ -1,0 +1,76 @@
+"""The export of purchases: the money of every sale and how it splits."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.services.exports.export_parameters import OF_SALES
+from core.services.exports.export_parts import ending, joined, places, printed, text
+from core.services.exports.export_shapes import DAY, ID, MOMENT, MONEY
+from core.services.exports.exports import ExportKind
+from core.services.sales import purchases, sales_table
+from core.services.sales.choices import Choices
+from core.services.sales.selection import Selection
+from core.store.daybook import ONCE
+from core.store.scope import AnySelect, ScopedSession
+from core.store.tables import Policy, Purchase
+
+_TOTAL, _MCA, _SELLER = (
+    col(Purchase.total_minor),
+    col(Purchase.mca_profit_minor),
+    col(Purchase.distributor_profit_minor),
+)
+
+
+def _rows(columns: Sequence[Any], selection: Selection, _: Choices) -> AnySelect:
+    return (
+        sa.select(*columns)
+        .select_from(Purchase)
+        .join(Policy, col(Policy.purchase_id) == col(Purchase.id))
+        .where(*purchases.conditions_of(selection.wanted))
+        .order_by(col(Purchase.created_at).desc(), col(Purchase.id).desc())
+    )
+
+
+def _count(session: ScopedSession, selection: Selection) -> int:
+    return sales_table.total(session, selection.wanted).sold
+
+
+PURCHASES = ExportKind(
+    name="purchases",
+    title="Purchases",
+    noun=("purchase", "purchases"),
+    roles=("operations", "finance"),
+    parameters=OF_SALES,
+    read=Selection.read,
+    parts=(
+        printed(
+            ("id", ID, col(Purchase.id)),
+            ("created_at", MOMENT, col(Purchase.created_at)),
+            ("created_on", DAY, col(Purchase.created_at)),
+        ),
+        text("policy_number", col(Policy.policy_number), width=26),
+        printed(
+            ("total", MONEY, _TOTAL),
+            ("provider_share", MONEY, _TOTAL - _MCA - _SELLER),
+            ("mca_profit", MONEY, _MCA),
+            ("distributor_profit", MONEY, _SELLER),
+        ),
+        places(Purchase),
+        text("customer_name", joined(" ", col(Policy.first_name), col(Policy.last_name)), width=26),
+        text("customer_email", col(Policy.email), width=30),
+        text("customer_phone", col(Policy.phone)),
+        ending(
+            ("request_source", col(Purchase.request_source)),
+            ("payment_option", col(Purchase.payment_option)),
+            ("payment_channel", col(Purchase.payment_channel)),
+            ("premium_frequency", sa.func.coalesce(col(Purchase.premium_frequency), ONCE)),
+        ),
+    ),
+    rows=_rows,
+    count=_count,
+    summed=_TOTAL,
+    sum_title="Premium",
+)

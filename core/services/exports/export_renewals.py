@@ -1,0 +1,91 @@
+"""The export of renewals: every further term that was paid for, or that failed."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.services.exports.export_parameters import EXPIRING, OF_SALES
+from core.services.exports.export_parts import ending, joined, places, printed, text
+from core.services.exports.export_shapes import DAY, ID, MOMENT, MONEY, WORD
+from core.services.exports.exports import ExportKind, Parameter
+from core.services.renewals import renewal_records, renewals_table
+from core.services.renewals.renewal_selection import RenewalSelection
+from core.services.sales.choices import Choices
+from core.store.scope import AnySelect, ScopedSession
+from core.store.tables import Policy, Renewal
+
+_TOTAL, _MCA, _SELLER = (
+    col(Renewal.total_minor),
+    col(Renewal.mca_profit_minor),
+    col(Renewal.distributor_profit_minor),
+)
+_STATUS = sa.case(
+    (col(Renewal.status), sa.literal_column("'Renewed'", sa.String)), else_=sa.literal_column("'Failed'", sa.String)
+)
+
+
+def _rows(columns: Sequence[Any], selection: RenewalSelection, _: Choices) -> AnySelect:
+    return (
+        sa.select(*columns)
+        .select_from(Renewal)
+        .join(Policy, col(Policy.id) == col(Renewal.policy_id))
+        .where(*renewal_records.conditions_of(selection.wanted))
+        .order_by(col(Renewal.created_at).desc(), col(Renewal.id).desc())
+    )
+
+
+def _count(session: ScopedSession, selection: RenewalSelection) -> int:
+    return renewals_table.total(session, selection.wanted).whole.renewals
+
+
+RENEWALS = ExportKind(
+    name="renewals",
+    title="Renewals",
+    noun=("renewal", "renewals"),
+    roles=("operations", "finance"),
+    parameters=(
+        *OF_SALES,
+        *EXPIRING,
+        Parameter(
+            name="status",
+            title="Status",
+            says="true for renewals that took effect, false for failed ones.",
+            words={"true": "took effect", "false": "failed or reversed"},
+        ),
+    ),
+    read=RenewalSelection.read,
+    parts=(
+        printed(
+            ("id", ID, col(Renewal.id)),
+            ("created_at", MOMENT, col(Renewal.created_at)),
+            ("created_on", DAY, col(Renewal.created_at)),
+            ("status", WORD, _STATUS),
+        ),
+        text("policy_number", col(Policy.policy_number), width=26),
+        printed(
+            ("previous_expires_on", DAY, col(Renewal.previous_expiration_at)),
+            ("starts_on", DAY, col(Renewal.start_at)),
+            ("expires_on", DAY, col(Renewal.expiration_at)),
+            ("total", MONEY, _TOTAL),
+            ("provider_share", MONEY, _TOTAL - _MCA - _SELLER),
+            ("mca_profit", MONEY, _MCA),
+            ("distributor_profit", MONEY, _SELLER),
+        ),
+        places(Renewal),
+        text("customer_name", joined(" ", col(Policy.first_name), col(Policy.last_name)), width=26),
+        text("customer_email", col(Policy.email), width=30),
+        text("customer_phone", col(Policy.phone)),
+        ending(
+            ("request_source", col(Renewal.request_source)),
+            ("payment_option", col(Renewal.payment_option)),
+            ("payment_channel", col(Renewal.payment_channel)),
+        ),
+        printed(("policy_id", ID, col(Renewal.policy_id)), ("purchase_id", ID, col(Renewal.purchase_id))),
+    ),
+    rows=_rows,
+    count=_count,
+    summed=_TOTAL,
+    sum_title="Premium",
+)

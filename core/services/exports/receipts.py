@@ -1,0 +1,223 @@
+"""Receipts of exports: who took what out of the store, when, and how to tell it again (contract A4)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, money
+from core.errors import InvalidInput
+from core.services.exports.export_formats import Format
+from core.services.exports.export_shapes import Cell
+from core.services.exports.exports import ExportKind, Selected, Tally
+from core.services.exports.receipt_selection import COMMAND, ReceiptFilter
+from core.services.office import audit
+from core.services.paging import Page, Paging
+from core.services.records import mode
+from core.store.scope import AnySelect, ScopedSession
+from core.store.tables import ExportReceipt, Staff
+
+COMMAND_LINE = "command line"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Order:
+    """An export that somebody asked for; `staff_id` is none for a command, `again_of` the receipt that it repeats."""
+
+    id: UUID
+    kind: ExportKind[Any]
+    format: Format
+    selection: Selected
+    is_live: bool
+    actor: str
+    staff_id: UUID | None = None
+    again_of: UUID | None = None
+
+    @property
+    def subject(self) -> str:
+        """Its name in the audit log."""
+        return audit.subject_of("export", self.id)
+
+    @property
+    def file_name(self) -> str:
+        """What its file is called."""
+        return f"{self.kind.name}-{mode(self.is_live)}-{clock.today()}.{self.format.name}"
+
+    def facts(self, tally: Tally) -> Sequence[tuple[str, Cell]]:
+        """What the file says of itself, once all rows have passed."""
+        filters = [(name, ", ".join(values)) for name, values in self.selection.address().items()]
+        summed = (
+            [(f"Sum: {self.kind.sum_title}", float(money.to_naira(tally.sum_minor)))] if self.kind.sum_title else []
+        )
+        return [
+            ("Export", self.kind.title),
+            ("Receipt", str(self.id)),
+            ("Records", mode(self.is_live)),
+            *([(f"Filter: {name}", values) for name, values in filters] or [("Filters", "none")]),
+            ("Made by", self.actor),
+            ("Made at (UTC)", clock.wire(clock.now()) or ""),
+            ("Rows", tally.rows),
+            *summed,
+            ("SHA-256 of the rows as CSV", tally.sha256),
+            ("Times and days", "Columns in _at are UTC, columns in _on are days in Lagos."),
+        ]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Receipt:
+    """What one whole export contained; `who` is an e-mail address, or a command."""
+
+    id: UUID
+    who: str
+    staff_id: UUID | None
+    kind: str
+    format: str
+    is_live: bool
+    filters: Mapping[str, list[str]]
+    rows: int
+    sum_minor: int
+    sha256: str
+    content_sha256: str
+    again_of: UUID | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Difference:
+    """What another run of the same export found: rows and kobo more or less, and whether any line is another."""
+
+    rows: int
+    sum_minor: int
+    is_same: bool
+
+
+def difference(before: Receipt, after: Receipt) -> Difference:
+    """How the later of two runs differs; for a workbook the rows decide, as no two files are alike."""
+    return Difference(
+        rows=after.rows - before.rows,
+        sum_minor=after.sum_minor - before.sum_minor,
+        is_same=after.content_sha256 == before.content_sha256,
+    )
+
+
+def begin(session: ScopedSession, order: Order) -> None:
+    """Write down that an export begins: one that is broken off has still shown what it sent.
+
+    InvalidInput when it claims to repeat an export of something else.
+    """
+    refuse_another(session, order)
+    again = {"again_of": str(order.again_of)} if order.again_of else {}
+    audit.write(
+        session,
+        actor=order.actor,
+        action="export started",
+        subject=order.subject,
+        after={
+            "kind": order.kind.name,
+            "format": order.format.name,
+            "mode": mode(order.is_live),
+            "filters": order.selection.address(),
+            **again,
+        },
+    )
+
+
+def refuse_another(session: ScopedSession, order: Order) -> None:
+    """InvalidInput for an order that claims to repeat an export of something else."""
+    if order.again_of is None:
+        return
+    before = one(session, order.again_of)
+    asked = (order.kind.name, order.is_live, order.selection.address())
+    if before is None or (before.kind, before.is_live, before.filters) != asked:
+        raise InvalidInput.one("again", "must be the receipt of the same export")
+
+
+def keep(session: ScopedSession, order: Order, tally: Tally) -> None:
+    """Keep the receipt of an export that is whole."""
+    session.insert(
+        ExportReceipt(
+            id=order.id,
+            staff_id=order.staff_id,
+            kind=order.kind.name,
+            format=order.format.name,
+            is_live=order.is_live,
+            filters=order.selection.address(),
+            rows=tally.rows,
+            sum_minor=tally.sum_minor,
+            sha256=tally.file_sha256,
+            content_sha256=tally.sha256,
+            again_of=order.again_of,
+            created_at=clock.now(),
+        )
+    )
+    audit.write(
+        session,
+        actor=order.actor,
+        action="export finished",
+        subject=order.subject,
+        after={"rows": tally.rows, "total": money.wire(tally.sum_minor), "sha256": tally.file_sha256},
+    )
+
+
+def one(session: ScopedSession, receipt_id: UUID) -> Receipt | None:
+    """A receipt by its id; none while its export is not finished."""
+    row = session.execute(_receipts().where(col(ExportReceipt.id) == receipt_id)).one_or_none()
+    return _receipt(row) if row else None
+
+
+def page(session: ScopedSession, wanted: ReceiptFilter, paging: Paging = Paging()) -> Page[Receipt]:
+    """A page of the receipts of everybody, newest first, with the exact total."""
+    conditions = _conditions(wanted)
+    total = session.execute(sa.select(sa.func.count()).select_from(ExportReceipt).where(*conditions)).scalar_one()
+    newest = (col(ExportReceipt.created_at).desc(), col(ExportReceipt.id).desc())
+    query = _receipts().where(*conditions).order_by(*newest).limit(paging.limit).offset(paging.offset)
+    return Page([_receipt(row) for row in session.execute(query)], total)
+
+
+def latest(session: ScopedSession, most: int) -> Sequence[Receipt]:
+    """The newest receipts of everybody."""
+    return page(session, ReceiptFilter(), Paging(1, most)).rows
+
+
+def again(session: ScopedSession, receipt_id: UUID) -> Sequence[Receipt]:
+    """The later runs of an export, newest first."""
+    query = _receipts().where(col(ExportReceipt.again_of) == receipt_id)
+    newest = (col(ExportReceipt.created_at).desc(), col(ExportReceipt.id).desc())
+    return [_receipt(row) for row in session.execute(query.order_by(*newest).limit(20))]
+
+
+def people(session: ScopedSession) -> Mapping[str, str]:
+    """Who has a receipt, as a filter names them: ids of staff with their e-mail addresses, and the command line."""
+    found = sa.select(col(Staff.id), col(Staff.email)).where(
+        col(Staff.id).in_(sa.select(col(ExportReceipt.staff_id)).distinct())
+    )
+    rows = session.execute(found.order_by(col(Staff.email)))
+    return {**{str(key): email for key, email in rows}, COMMAND: COMMAND_LINE}
+
+
+def _conditions(wanted: ReceiptFilter) -> list[sa.ColumnElement[bool]]:
+    conditions = wanted.created.on(col(ExportReceipt.created_at))
+    if wanted.kinds:
+        conditions.append(col(ExportReceipt.kind).in_(wanted.kinds))
+    if wanted.is_live is not None:
+        conditions.append(col(ExportReceipt.is_live).is_(wanted.is_live))
+    if wanted.by_command:
+        conditions.append(col(ExportReceipt.staff_id).is_(None))
+    if wanted.staff_id:
+        conditions.append(col(ExportReceipt.staff_id) == wanted.staff_id)
+    return conditions
+
+
+def _receipt(row: Any) -> Receipt:
+    return Receipt(**{**row._mapping, "who": row.who or COMMAND_LINE})
+
+
+def _receipts() -> AnySelect:
+    read = [name for name in Receipt.__dataclass_fields__ if name != "who"]
+    return sa.select(col(Staff.email).label("who"), *(col(getattr(ExportReceipt, name)) for name in read)).outerjoin(
+        Staff, col(Staff.id) == col(ExportReceipt.staff_id)
+    )

@@ -1,0 +1,93 @@
+"""Lines of CSV as a workbook: numbers as numbers, days as days, and text that no program runs as a formula."""
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import xlsxwriter
+
+from core import clock
+from core.errors import TooLarge
+from core.services.exports.export_shapes import Cell, Column
+
+# What a sheet holds below its heading, and a cell.
+MOST_ROWS = 1_048_575
+_LONGEST = 32_767
+_WIDEST = 60
+
+
+def write(
+    path: Path, lines: Iterator[bytes], columns: Sequence[Column], *, title: str, facts: Callable[[], Any]
+) -> Iterator[int]:
+    """Write a workbook of two sheets: the rows, and the `facts` (label and value) that are asked for at the end.
+
+    Yields the number of rows so far after each chunk; memory does not grow with it. TooLarge past `MOST_ROWS`.
+    """
+    book = xlsxwriter.Workbook(str(path), {"constant_memory": True, "tmpdir": str(path.parent)})
+    book.set_properties({"title": title, "created": clock.now().replace(tzinfo=None)})
+    sheet = _sheet(book, columns, title)
+    # The library lets go of the rows it has put aside only when it is done with them all.
+    with closing(sheet.row_data_fh):
+        yield from _rows(lines, [_writer(sheet, book, column) for column in columns])
+        _facts(book, facts())
+        book.close()
+
+
+def _rows(lines: Iterator[bytes], writers: Sequence[Callable[[int, int, str], Any]]) -> Iterator[int]:
+    rows = -1
+    for chunk in lines:
+        for cells in csv.reader(io.StringIO(chunk.decode(), newline="")):
+            rows += 1
+            if rows > MOST_ROWS:
+                raise TooLarge("There are more rows than a workbook holds: take it as CSV")
+            # The first line is the heading, which stands there already.
+            for place, text in enumerate(cells if rows else ()):
+                if text:
+                    writers[place](rows, place, text)
+        yield max(rows, 0)
+
+
+def _sheet(book: Any, columns: Sequence[Column], title: str) -> Any:
+    sheet = book.add_worksheet(title)
+    sheet.freeze_panes(1, 0)
+    for place, column in enumerate(columns):
+        sheet.set_column(place, place, min(column.wide, _WIDEST))
+    bold = book.add_format({"bold": True, "bottom": 1})
+    for place, column in enumerate(columns):
+        sheet.write_string(0, place, column.name, bold)
+    return sheet
+
+
+def _writer(sheet: Any, book: Any, column: Column) -> Callable[[int, int, str], Any]:
+    """What writes the cells of a column; the kind of value decides how, never what it looks like."""
+    cell, shown = column.shape.cell, _format(book, column.shape.format)
+    return lambda row, place, text: _put(sheet, row, place, cell(text), shown)
+
+
+def _put(sheet: Any, row: int, place: int, value: Cell, shown: Any = None) -> None:
+    if isinstance(value, str):
+        sheet.write_string(row, place, value[:_LONGEST])
+    elif isinstance(value, bool):
+        sheet.write_boolean(row, place, value)
+    elif isinstance(value, date | datetime):
+        sheet.write_datetime(row, place, value, shown)
+    else:
+        sheet.write_number(row, place, value, shown)
+
+
+def _format(book: Any, pattern: str | None) -> Any:
+    return book.add_format({"num_format": pattern}) if pattern else None
+
+
+def _facts(book: Any, facts: Sequence[tuple[str, Cell]]) -> None:
+    sheet = book.add_worksheet("Receipt")
+    sheet.set_column(0, 0, 24)
+    sheet.set_column(1, 1, _WIDEST)
+    bold, money = book.add_format({"bold": True}), _format(book, "#,##0.00")
+    for row, (label, value) in enumerate(facts):
+        sheet.write_string(row, 0, label, bold)
+        _put(sheet, row, 1, value, money if isinstance(value, float) else None)

@@ -1,0 +1,1 @@
+"""Files that somebody sent: judged from their bytes, kept, linked to, opened."""

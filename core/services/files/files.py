@@ -1,0 +1,167 @@
+"""Files that somebody sent: judged and kept, recorded with their owner, found again by code (contract L4)."""
+
+import dataclasses
+import hashlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+from typing_extensions import TypedDict
+
+from core import clock, ids
+from core.errors import NotAllowed, NotFound, Unauthorized
+from core.services.files import file_links, judging
+from core.services.files.file_links import Owner
+from core.services.office import audit
+from core.services.people.staff import Person
+from core.store import shelving
+from core.store.scope import ScopedSession
+from core.store.tables import UploadedFile
+
+LARGEST: Final = 10 * 1024 * 1024
+OPENERS: Final = ("claims", "operations", "supervisor")
+_UNKNOWN: Final = "File not found"
+
+
+class FileRecord(TypedDict):
+    """An uploaded file; hash and size are those of the file as kept."""
+
+    file_url: str
+    file_name: str
+    content_type: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sent:
+    """A file as it arrived in a field of a form; its code is drawn at once, so that its address is known."""
+
+    field: str
+    file_name: str
+    content: bytes
+    code: str = dataclasses.field(default_factory=ids.code)
+
+    @property
+    def address(self) -> str:
+        """Where the file will be found."""
+        return file_links.address(self.code)
+
+    @property
+    def sha256(self) -> str:
+        """The hash of what was sent."""
+        return hashlib.sha256(self.content).hexdigest()
+
+
+@dataclass(kw_only=True, slots=True)
+class Kept:
+    """A file that stands on the disk; `recorded` once a row names it."""
+
+    field: str
+    code: str
+    file_name: str
+    content_type: str
+    size: int
+    sha256: str
+    sent_sha256: str
+    recorded: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stored:
+    """A file that can be served."""
+
+    path: Path
+    file_name: str
+    content_type: str
+
+
+@contextmanager
+def keeping(sent: Iterable[Sent]) -> Iterator[list[Kept]]:
+    """Judge files and put them on the disk, before the transaction that records them.
+
+    What no row came to name, because the work was refused or replayed, is removed again. A crash leaves
+    a file without a row, never a row without its file.
+    """
+    kept: list[Kept] = []
+    try:
+        for one in sent:
+            kept.append(_keep(one))
+        yield kept
+    finally:
+        for file in kept:
+            if not file.recorded:
+                shelving.remove(file.code)
+
+
+def _keep(sent: Sent) -> Kept:
+    judged = judging.judge(sent.content, sent.field)
+    shelving.put(sent.code, judged.content)
+    return Kept(
+        field=sent.field,
+        code=sent.code,
+        file_name=shelving.shown_name(sent.file_name, judged.suffixes),
+        content_type=judged.content_type,
+        size=len(judged.content),
+        sha256=hashlib.sha256(judged.content).hexdigest(),
+        sent_sha256=sent.sha256,
+    )
+
+
+def record(session: ScopedSession, kept: Kept, owner: Owner, *, actor: str, claim_id: UUID | None = None) -> FileRecord:
+    """Write the row of a kept file; whatever may refuse the work must come before."""
+    row = UploadedFile(
+        distributor_id=owner.distributor_id,
+        is_live=owner.is_live,
+        code=kept.code,
+        file_name=kept.file_name,
+        content_type=kept.content_type,
+        size=kept.size,
+        sha256=kept.sha256,
+        sent_sha256=kept.sent_sha256,
+        claim_id=claim_id,
+        created_at=clock.now(),
+    )
+    session.insert(row)
+    kept.recorded = True
+    after = {"content_type": kept.content_type, "size": kept.size, "sha256": kept.sha256}
+    audit.write(session, actor=actor, action="file uploaded", subject=_subject(kept.code), after=after)
+    return {
+        "file_url": file_links.address(kept.code),
+        "file_name": kept.file_name,
+        "content_type": kept.content_type,
+        "size": kept.size,
+        "sha256": kept.sha256,
+    }
+
+
+def stored(session: ScopedSession, code: str) -> Stored:
+    """A file of the session's scope; NotFound for any other, and for one that is gone from the disk."""
+    if not ids.is_code(code):
+        raise NotFound(_UNKNOWN)
+    row = session.execute(
+        sa.select(col(UploadedFile.file_name), col(UploadedFile.content_type)).where(col(UploadedFile.code) == code)
+    ).one_or_none()
+    if row is None or not shelving.path_of(code).is_file():
+        raise NotFound(_UNKNOWN)
+    return Stored(path=shelving.path_of(code), file_name=row.file_name, content_type=row.content_type)
+
+
+def opened(session: ScopedSession, code: str, person: Person | None) -> Stored:
+    """A file for a person of the desk, written down because it may be a medical paper (contract A3)."""
+    if person is None:
+        raise Unauthorized("Sign in first")
+    if not person.may(*OPENERS):
+        raise NotAllowed("Your role does not open files")
+    file = stored(session, code)
+    audit.write(session, actor=person.actor, action="file opened", subject=_subject(code))
+    return file
+
+
+def _subject(code: str) -> str:
+    return f"file {code}"

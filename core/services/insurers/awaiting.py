@@ -1,0 +1,203 @@
+"""What insurers still have to take or to answer, for the desk: the queue by pages, and the health of each insurer."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock
+from core.services.insurers import insurer_connections
+from core.services.paging import Page, Paging
+from core.services.policies import policy_states
+from core.services.policies.policy_states import Stage
+from core.services.sales.choices import Choices
+from core.settings import settings
+from core.store.scope import ScopedSession
+from core.store.tables import InsurerConnection, Policy, Provider, Submission
+
+Situation = Literal["Queued", "Being sent", "Deciding", "Trying again", "Set aside", "Not connected"]
+Health = Literal["Delegated", "Not used yet", "Working", "Failing", "Resting", "On trial"]
+Order = Literal["oldest", "newest", "next"]
+Wanted = Literal["queued", "deciding", "failing", "dead"]
+OPEN = ("queued", "dead")
+_TOLD = col(Submission.created_at)
+_ORDERS: Mapping[Order, tuple[Any, ...]] = {
+    "oldest": (_TOLD, col(Submission.policy_id)),
+    "newest": (_TOLD.desc(), col(Submission.policy_id).desc()),
+    "next": (col(Submission.next_try_at).is_(None), col(Submission.next_try_at), _TOLD),
+}
+_FAILED = col(Submission.failures) > 0
+_WANTED: Mapping[Wanted, tuple[Any, ...]] = {
+    "queued": (col(Submission.state) == "queued", sa.not_(_FAILED), col(Submission.answer).is_(None)),
+    "deciding": (col(Submission.state) == "queued", sa.not_(_FAILED), col(Submission.answer) == "pending"),
+    "failing": (col(Submission.state) == "queued", _FAILED),
+    "dead": (col(Submission.state) == "dead",),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Waiting:
+    """One policy that its insurer has not taken yet, or not answered."""
+
+    id: UUID
+    created_at: datetime
+    policy_number: str | None
+    stage: Stage
+    holder: str
+    product: str
+    provider: str
+    distributor: str
+    situation: Situation
+    attempts: int
+    last_error: str | None
+    next_try_at: datetime | None
+    retryable: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InsurerHealth:
+    """How one insurer does in one mode: its connection, and what waits for it."""
+
+    id: UUID
+    segment: str
+    name: str
+    health: Health
+    queued: int
+    dead: int
+    oldest_at: datetime | None
+    rests_until: datetime | None
+    last_success_at: datetime | None
+    last_error: str | None
+
+    @property
+    def connected(self) -> bool:
+        """True when it has an address, so that anything can be sent."""
+        return self.health != "Delegated"
+
+
+def page(
+    session: ScopedSession,
+    names: Choices,
+    *,
+    provider_id: UUID | None = None,
+    wanted: Wanted | None = None,
+    order: Order = "oldest",
+    paging: Paging,
+) -> Page[Waiting]:
+    """A page of what waits for insurers, with the exact total."""
+    conditions = [col(Submission.state).in_(OPEN), *(_WANTED[wanted] if wanted else ())]
+    if provider_id is not None:
+        conditions.append(col(Submission.provider_id) == provider_id)
+    total = session.execute(sa.select(sa.func.count()).select_from(Submission).where(*conditions)).scalar_one()
+    query = sa.select(Submission).where(*conditions).order_by(*_ORDERS[order])
+    told = list(session.execute(query.limit(paging.limit).offset(paging.offset)).scalars())
+    found = sa.select(*(col(getattr(Policy, name)) for name in _READ)).where(
+        col(Policy.id).in_([row.policy_id for row in told])
+    )
+    policies = {row.id: row for row in session.execute(found)}
+    connected = _connected(session)
+    return Page([_waiting(row, policies[row.policy_id], names, connected) for row in told], total)
+
+
+_READ = (
+    "id",
+    "policy_number",
+    "first_name",
+    "last_name",
+    "product_id",
+    "distributor_id",
+    "start_at",
+    "expiration_at",
+    "activated",
+    "cancelled_at",
+    "declined_at",
+)
+
+
+def _connected(session: ScopedSession) -> set[UUID]:
+    """The insurers that are sent anything in the mode of this session."""
+    query = sa.select(col(Provider.id), col(Provider.segment))
+    live = bool(session.scope.is_live)
+    return {row.id for row in session.execute(query) if settings().insurer_url(row.segment, is_live=live)}
+
+
+def _waiting(told: Submission, policy: Any, names: Choices, connected: set[UUID]) -> Waiting:
+    distributor, provider, product, _ = names.of_sale(policy.product_id, policy.distributor_id)
+    reachable = told.provider_id in connected
+    situation = situation_of(told, connected=reachable)
+    return Waiting(
+        id=policy.id,
+        created_at=told.created_at,
+        policy_number=policy.policy_number,
+        stage=policy_states.stage_of(policy),
+        holder=f"{policy.first_name} {policy.last_name}",
+        product=product,
+        provider=provider,
+        distributor=distributor,
+        situation=situation,
+        attempts=told.attempts,
+        last_error=told.last_error,
+        next_try_at=told.next_try_at if situation in {"Queued", "Deciding", "Trying again"} else None,
+        retryable=reachable and situation != "Being sent",
+    )
+
+
+def situation_of(told: Submission, *, connected: bool) -> Situation:
+    """Where an open submission stands, in the desk's words."""
+    if told.state == "dead":
+        return "Set aside"
+    if not connected:
+        return "Not connected"
+    if told.leased_until is not None and told.leased_until > clock.now():
+        return "Being sent"
+    if told.failures:
+        return "Trying again"
+    return "Deciding" if told.answer == "pending" else "Queued"
+
+
+def health(session: ScopedSession) -> Sequence[InsurerHealth]:
+    """Every insurer in the mode of this session, by name."""
+    counts = _counts(session)
+    links = {row.provider_id: row for row in session.execute(sa.select(InsurerConnection)).scalars()}
+    query = sa.select(col(Provider.id), col(Provider.segment), col(Provider.company_name))
+    connected = _connected(session)
+    rows = sorted(session.execute(query), key=lambda row: row.company_name.lower())
+    return [_healthy(row, links.get(row.id), counts, connected=row.id in connected) for row in rows]
+
+
+def _counts(session: ScopedSession) -> Mapping[tuple[UUID, str], Any]:
+    columns = (col(Submission.provider_id), col(Submission.state))
+    query = sa.select(*columns, sa.func.count().label("policies"), sa.func.min(_TOLD).label("oldest_at"))
+    found = session.execute(query.where(col(Submission.state).in_(OPEN)).group_by(*columns))
+    return {(row.provider_id, row.state): row for row in found}
+
+
+def _healthy(row: Any, link: InsurerConnection | None, counts: Mapping[Any, Any], *, connected: bool) -> InsurerHealth:
+    queued, dead = (counts.get((row.id, state)) for state in OPEN)
+    resting = link is not None and insurer_connections.resting(link)
+    return InsurerHealth(
+        id=row.id,
+        segment=row.segment,
+        name=row.company_name,
+        health=_health(link) if connected else "Delegated",
+        queued=queued.policies if queued else 0,
+        dead=dead.policies if dead else 0,
+        oldest_at=min((found.oldest_at for found in (queued, dead) if found), default=None),
+        rests_until=link.rests_until if link and resting else None,
+        last_success_at=link.last_success_at if link else None,
+        last_error=link.last_error if link and link.failures else None,
+    )
+
+
+def _health(link: InsurerConnection | None) -> Health:
+    if link is None or not (link.last_success_at or link.last_failure_at):
+        return "Not used yet"
+    if insurer_connections.resting(link):
+        return "Resting"
+    if link.failures >= insurer_connections.TRIPS_AT:
+        return "On trial"
+    return "Failing" if link.failures else "Working"

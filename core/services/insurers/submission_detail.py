@@ -1,0 +1,63 @@
+"""How far the insurer of one policy has been told, what it answered, and what the desk may do about it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.services.insurers import awaiting
+from core.settings import settings
+from core.store.scope import ScopedSession
+from core.store.tables import Provider, Submission
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SubmissionDetail:
+    """The story of one submission; `situation` is where it stands in the desk's words."""
+
+    state: str
+    situation: str
+    attempts: int
+    last_error: str | None
+    answer: str | None
+    answered_at: datetime | None
+    insurer_number: str | None
+    insurer_certificate_url: str | None
+    next_try_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+    resendable: bool
+    reportable: bool
+
+
+def one(session: ScopedSession, policy_id: UUID, *, activated: bool) -> SubmissionDetail | None:
+    """The submission of a policy; none when nothing was noted for its insurer."""
+    query = (
+        sa.select(Submission, col(Provider.segment))
+        .join(Provider, col(Provider.id) == col(Submission.provider_id))
+        .where(col(Submission.policy_id) == policy_id)
+    )
+    row = session.execute(query).one_or_none()
+    if row is None:
+        return None
+    told: Submission = row.Submission
+    connected = settings().insurer_url(row.segment, is_live=told.is_live) is not None
+    waits = told.state in awaiting.OPEN
+    situation = awaiting.situation_of(told, connected=connected) if waits else told.state.capitalize()
+    return SubmissionDetail(
+        state=told.state,
+        situation=situation,
+        attempts=told.attempts,
+        last_error=told.last_error,
+        answer=told.answer,
+        answered_at=told.answered_at,
+        insurer_number=told.insurer_number,
+        insurer_certificate_url=told.insurer_certificate_url,
+        next_try_at=told.next_try_at if connected and situation != "Being sent" else None,
+        created_at=told.created_at,
+        updated_at=told.updated_at,
+        resendable=waits and connected and situation != "Being sent",
+        reportable=waits and activated and situation != "Being sent",
+    )

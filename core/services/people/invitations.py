@@ -1,0 +1,163 @@
+"""Links that let somebody in without a password: the first admin of a new store, and who has to choose one.
+
+Nobody but the person ever learns the password. A link is good once and for a day.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+from urllib.parse import urlencode
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, ids
+from core.covers import request
+from core.errors import InvalidInput, NotFound, StateForbids, Unauthorized
+from core.services.office import audit
+from core.services.people import passwords, staff, staff_changes, staff_sessions, tickets
+from core.services.people.staff import NewPerson, Person
+from core.settings import settings
+from core.store.scope import ScopedSession
+from core.store.tables import Staff
+
+LASTS: Final = timedelta(hours=24)
+OVER: Final = "This link has been used, has run out, or was replaced by a newer one"
+PATHS: Final = {"set-up": "/set-up", "password": "/set-password"}
+_FIRST_ADMIN = "first admin"
+
+Kind = Literal["set-up", "password"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Invitation:
+    """What a link is for, and whose it is; a set-up link is nobody's yet."""
+
+    kind: Kind
+    email: str = ""
+    name: str = ""
+
+
+def set_up_link(session: ScopedSession) -> str | None:
+    """A link that makes the first admin; none once an admin can sign in."""
+    return None if staff.has_admin(session) else _address("set-up", tickets.mint("set-up", _FIRST_ADMIN, lasts=LASTS))
+
+
+def password_link(session: ScopedSession, staff_id: UUID, *, by: Person) -> str:
+    """A link with which a person chooses a password; it replaces any earlier one.
+
+    NotFound for an unknown person, StateForbids for a disabled one. What the person has stays until they choose.
+    """
+    staff_changes.refuse_unless_admin(by)
+    row = session.execute(sa.select(Staff).where(col(Staff.id) == staff_id).with_for_update()).scalar_one_or_none()
+    if row is None:
+        raise NotFound("No such person")
+    if row.disabled_at is not None:
+        raise StateForbids("This account is disabled: enable it first")
+    row.link_until = clock.now() + LASTS
+    session.flush()
+    until = clock.wire(row.link_until)
+    audit.write(
+        session,
+        actor=by.actor,
+        action="password link made",
+        subject=audit.subject_of("staff", row.id),
+        after={"until": until},
+    )
+    return _address("password", tickets.mint("password", f"{row.id} {until}", lasts=LASTS))
+
+
+def opened(session: ScopedSession, ticket: str) -> Invitation:
+    """What a link is for, without using it; Unauthorized when it is no longer good."""
+    if _reads(session, "set-up", ticket) is not None:
+        if staff.has_admin(session):
+            raise Unauthorized(OVER)
+        return Invitation(kind="set-up")
+    row = _invited(session, _reads(session, "password", ticket))
+    return Invitation(kind="password", email=row.email, name=row.name)
+
+
+def set_up(session: ScopedSession, ticket: str, *, email: str, name: str, password: str | None) -> UUID:
+    """Make the first admin; two who hold links meet here, and one of them is refused with Unauthorized.
+
+    InvalidInput names every fault, and the link stays good. Without a password the admin signs in with the
+    identity provider.
+    """
+    wanted = _judged(email, name, password)
+    hashed = None if password is None else passwords.hashed(password, email=wanted.email)
+    session.count_up(_FIRST_ADMIN)
+    _redeem(session, "set-up", ticket)
+    if staff.has_admin(session):
+        raise Unauthorized(OVER)
+    row = session.execute(sa.select(Staff).where(col(Staff.email) == wanted.email)).scalar_one_or_none()
+    before = None if row is None else staff.facts(row)
+    row = row or Staff(email=wanted.email, name=wanted.name)
+    staff.assign(row, wanted)
+    row.password_hash, row.disabled_at = hashed, None
+    session.add(row)
+    session.flush()
+    staff_sessions.end_of(session, row.id)
+    staff.note(session, row, "first admin set up", actor="set-up link", before=before)
+    return row.id
+
+
+def _judged(email: str, name: str, password: str | None) -> NewPerson:
+    """The first admin as they were typed, or InvalidInput for everything that is wrong at once."""
+    faults = [] if password is None else passwords.weaknesses(password, email=email)
+    try:
+        wanted: NewPerson = request.read(NewPerson, {"email": email, "name": name, "roles": ["admin"]})
+    except InvalidInput as error:
+        raise InvalidInput([*error.faults, *faults]) from None
+    if faults:
+        raise InvalidInput(faults)
+    return wanted
+
+
+def choose_password(session: ScopedSession, ticket: str, password: str) -> UUID:
+    """Give the person of a link the password they chose, and end the sessions opened with the one before.
+
+    Unauthorized when the link is no longer good; InvalidInput for a weak password, and the link stays good.
+    """
+    row = _invited(session, _reads(session, "password", ticket), lock=True)
+    row.password_hash = passwords.hashed(password, email=row.email)
+    _redeem(session, "password", ticket)
+    row.link_until = None
+    session.flush()
+    passwords.forgive(session, row.email)
+    ended = staff_sessions.end_of(session, row.id)
+    subject = audit.subject_of("staff", row.id)
+    actor = f"staff {row.email}"
+    audit.write(session, actor=actor, action="password chosen", subject=subject, after={"sessions_ended": ended})
+    return row.id
+
+
+def _invited(session: ScopedSession, value: str | None, *, lock: bool = False) -> Staff:
+    """The person of a link, if it is still the one that counts."""
+    staff_id, _, until = (value or "").partition(" ")
+    query = sa.select(Staff).where(col(Staff.disabled_at).is_(None))
+    if value is None:
+        raise Unauthorized(OVER)
+    query = query.where(col(Staff.id) == ids.parse(staff_id), col(Staff.link_until) == datetime.fromisoformat(until))
+    row: Staff | None = session.execute(query.with_for_update() if lock else query).scalar_one_or_none()
+    if row is None:
+        raise Unauthorized(OVER)
+    return row
+
+
+def _reads(session: ScopedSession, kind: Kind, ticket: str) -> str | None:
+    try:
+        return tickets.read(session, kind, ticket)
+    except Unauthorized:
+        return None
+
+
+def _redeem(session: ScopedSession, kind: Kind, ticket: str) -> None:
+    try:
+        tickets.redeem(session, kind, ticket)
+    except Unauthorized:
+        raise Unauthorized(OVER) from None
+
+
+def _address(kind: Kind, ticket: str) -> str:
+    return f"{settings().base_url}{PATHS[kind]}?" + urlencode({"t": ticket})

@@ -1,0 +1,209 @@
+"""Staff: the people who sign in, their roles and limits (contract A1, A2)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from pydantic import AfterValidator, Field
+from sqlmodel import col
+
+from core import clock, money
+from core.covers import fields, request
+from core.covers.request import Request
+from core.errors import NotFound, StateForbids
+from core.services.office import audit
+from core.services.people import passwords, staff_sessions
+from core.store import tables_parties
+from core.store.scope import AnySelect, ScopedSession
+from core.store.tables import Staff, StaffSession
+
+ROLES: Final = tables_parties.ROLES
+LAST_ADMIN: Final = "This is the last admin who can sign in: give somebody else the role first"
+_UNKNOWN: Final = "No such person"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Person:
+    """Somebody who signed in."""
+
+    id: UUID
+    email: str
+    name: str
+    roles: tuple[str, ...]
+    claim_limit_minor: int | None
+
+    @property
+    def actor(self) -> str:
+        """The person's name in the audit log."""
+        return f"staff {self.email}"
+
+    def may(self, *roles: str) -> bool:
+        """True when the person has one of the roles; an admin has them all."""
+        return "admin" in self.roles or any(role in self.roles for role in roles)
+
+
+def _known(roles: list[str]) -> list[str]:
+    if not roles or set(roles) - set(ROLES):
+        raise fields.fault(f"must be one or more of {', '.join(ROLES)}")
+    return sorted(set(roles))
+
+
+class Duties(Request):
+    """What can be changed of a person: the name, the roles, and the amount up to which they decide claims."""
+
+    name: Annotated[str, Field(min_length=1, max_length=100)]
+    roles: Annotated[list[str], AfterValidator(_known)]
+    claim_limit: fields.Naira | None = None
+
+
+class NewPerson(Duties):
+    """Somebody new; the e-mail is short enough for every entry of the log."""
+
+    email: Annotated[fields.Email, Field(max_length=100), AfterValidator(str.lower)]
+
+
+def add(
+    session: ScopedSession,
+    *,
+    email: str,
+    name: str,
+    roles: Sequence[str],
+    password: str,
+    actor: str,
+    claim_limit: Decimal | str | None = None,
+    check_strength: bool = True,
+) -> UUID:
+    """Add a person, or give a known one this name, these roles, this limit (naira) and this password.
+
+    InvalidInput says what is wrong, StateForbids that the last admin would be gone. A known person is enabled
+    again; whoever was signed in with the password before is not any more.
+    """
+    said = {"email": email, "name": name, "roles": list(roles), "claim_limit": claim_limit}
+    wanted: NewPerson = request.read(NewPerson, {key: value for key, value in said.items() if value is not None})
+    password_hash = passwords.hashed(password, email=wanted.email, check_strength=check_strength)
+    row = session.execute(sa.select(Staff).where(col(Staff.email) == wanted.email)).scalar_one_or_none()
+    before = None if row is None else facts(row)
+    if row is not None and "admin" not in wanted.roles:
+        refuse_without_admin(session, row)
+    row = row or Staff(email=wanted.email, name=wanted.name)
+    assign(row, wanted)
+    row.password_hash, row.disabled_at, row.link_until = password_hash, None, None
+    session.add(row)
+    session.flush()
+    staff_sessions.end_of(session, row.id)
+    note(session, row, "staff saved", actor=actor, before=before)
+    return row.id
+
+
+def assign(row: Staff, wanted: Duties) -> None:
+    """Put what was wanted into a row."""
+    row.name, row.roles = wanted.name, list(wanted.roles)
+    row.claim_limit_minor = None if wanted.claim_limit is None else money.to_minor(wanted.claim_limit)
+    row.updated_at = clock.now()
+
+
+def disable(session: ScopedSession, email: str, *, actor: str) -> None:
+    """End a person's access at once; NotFound for an unknown address, StateForbids for the last admin."""
+    row = session.execute(sa.select(Staff).where(col(Staff.email) == email.strip().lower())).scalar_one_or_none()
+    if row is None:
+        raise NotFound(_UNKNOWN)
+    shut_out(session, row, actor=actor)
+
+
+def shut_out(session: ScopedSession, row: Staff, *, actor: str) -> None:
+    """Disable an account, and end its sessions and its link; nothing happens to one that is disabled."""
+    refuse_without_admin(session, row)
+    if row.disabled_at is not None:
+        return
+    before = facts(row)
+    row.disabled_at = row.updated_at = clock.now()
+    row.link_until = None
+    session.flush()
+    ended = staff_sessions.end_of(session, row.id)
+    note(session, row, "staff disabled", actor=actor, before=before, sessions_ended=ended)
+
+
+def refuse_without_admin(session: ScopedSession, leaving: Staff) -> None:
+    """StateForbids when nobody else could administer; two who leave at once wait for each other here."""
+    others = session.execute(
+        sa.select(col(Staff.id), col(Staff.roles))
+        .where(col(Staff.disabled_at).is_(None))
+        .order_by(col(Staff.id))
+        .with_for_update()
+    ).all()
+    admins = {row.id for row in others if "admin" in row.roles}
+    if admins == {leaving.id}:
+        raise StateForbids(LAST_ADMIN)
+
+
+def has_admin(session: ScopedSession) -> bool:
+    """True when somebody can sign in who may administer."""
+    roles = session.execute(sa.select(col(Staff.roles)).where(col(Staff.disabled_at).is_(None))).scalars()
+    return any("admin" in each for each in roles)
+
+
+def facts(row: Staff) -> dict[str, Any]:
+    """What the log says of a person: never a password, nor its hash."""
+    limit = row.claim_limit_minor
+    return {
+        "email": row.email,
+        "name": row.name,
+        "roles": list(row.roles),
+        "claim_limit": None if limit is None else money.wire(limit),
+        "enabled": row.disabled_at is None,
+    }
+
+
+def note(
+    session: ScopedSession, row: Staff, action: str, *, actor: str, before: Mapping[str, Any] | None, **more: Any
+) -> None:
+    """Write a change of a person down, with the state before and after."""
+    subject = audit.subject_of("staff", row.id)
+    audit.write(session, actor=actor, action=action, subject=subject, before=before, after={**facts(row), **more})
+
+
+def person_of(session: ScopedSession, token: str | None) -> Person | None:
+    """The person behind a cookie's token; none when the session ended, idled or grew too old."""
+    if not token:
+        return None
+    row = session.execute(_live_session(token)).one_or_none()
+    return None if row is None else _person(row)
+
+
+def person_named(session: ScopedSession, email: str) -> Person:
+    """The person with an e-mail address, for commands; NotFound for an unknown and a disabled one."""
+    key = email.strip().lower()
+    row = session.execute(
+        sa.select(*_OF_PERSON).where(col(Staff.email) == key, col(Staff.disabled_at).is_(None))
+    ).one_or_none()
+    if row is None:
+        raise NotFound(_UNKNOWN)
+    return _person(row)
+
+
+_OF_PERSON = (col(Staff.id), col(Staff.email), col(Staff.name), col(Staff.roles), col(Staff.claim_limit_minor))
+
+
+def _person(row: Any) -> Person:
+    return Person(
+        id=row.id,
+        email=row.email,
+        name=row.name,
+        roles=tuple(row.roles),
+        claim_limit_minor=row.claim_limit_minor,
+    )
+
+
+def _live_session(token: str) -> AnySelect:
+    return (
+        sa.select(*_OF_PERSON)
+        .join(StaffSession, col(StaffSession.staff_id) == col(Staff.id))
+        .where(
+            col(StaffSession.token_hash) == staff_sessions.hash_of(token),
+            *staff_sessions.still_open(),
+            col(Staff.disabled_at).is_(None),
+        )
+    )

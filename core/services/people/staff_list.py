@@ -1,0 +1,141 @@
+"""People as an admin sees them: page by page, and one of them in full."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock
+from core.errors import NotFound
+from core.services import filters
+from core.services.office import audit
+from core.services.paging import Page, Paging
+from core.services.people.staff_sessions import SIGNED_IN, still_open
+from core.services.sales.sale_detail import Event
+from core.settings import settings
+from core.store.scope import AnySelect, ScopedSession
+from core.store.tables import AuditEntry, Staff, StaffSession
+
+State = Literal["Enabled", "Invited", "No password", "Disabled"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StaffFilter:
+    """What is looked for: any part of name or e-mail, a role, and whether the account is enabled."""
+
+    text: str = ""
+    role: str | None = None
+    enabled: bool | None = None
+
+    @property
+    def narrowed(self) -> bool:
+        """True when anything is asked for."""
+        return bool(self.text or self.role or self.enabled is not None)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StaffRow:
+    """One person: never the password, nor whether it is a good one."""
+
+    id: UUID
+    email: str
+    name: str
+    roles: tuple[str, ...]
+    claim_limit_minor: int | None
+    has_password: bool
+    disabled_at: datetime | None
+    link_until: datetime | None
+    created_at: datetime
+    updated_at: datetime
+    signed_in_at: datetime | None
+    open_sessions: int
+
+    @property
+    def state(self) -> State:
+        """Whether the person can sign in, or what is missing."""
+        if self.disabled_at is not None:
+            return "Disabled"
+        if self.has_password or not settings().passwords:
+            return "Enabled"
+        return "Invited" if self.link_is_open else "No password"
+
+    @property
+    def link_is_open(self) -> bool:
+        """True while a link waits for the person to choose a password."""
+        return self.link_until is not None and self.link_until > clock.now()
+
+
+def page(session: ScopedSession, wanted: StaffFilter, paging: Paging) -> Page[StaffRow]:
+    """One page of people, by name, and how many there are in all."""
+    conditions = _conditions(wanted)
+    total = session.execute(sa.select(sa.func.count()).select_from(Staff).where(*conditions)).scalar_one()
+    rows = session.execute(
+        _rows()
+        .where(*conditions)
+        .order_by(sa.func.lower(col(Staff.name)), col(Staff.email))
+        .limit(paging.limit)
+        .offset(paging.offset)
+    )
+    return Page([_row(row) for row in rows], total)
+
+
+def one(session: ScopedSession, staff_id: UUID) -> StaffRow:
+    """One person; NotFound for an unknown id."""
+    row = session.execute(_rows().where(col(Staff.id) == staff_id)).one_or_none()
+    if row is None:
+        raise NotFound("No such person")
+    return _row(row)
+
+
+def history(session: ScopedSession, staff_id: UUID, *, limit: int = 30) -> list[Event]:
+    """What was done to an account, newest first: of a change, only what differs; sign-ins stand in the sessions."""
+    entries = session.execute(
+        sa.select(AuditEntry)
+        .where(col(AuditEntry.subject) == audit.subject_of("staff", staff_id), col(AuditEntry.action) != SIGNED_IN)
+        .order_by(col(AuditEntry.created_at).desc(), col(AuditEntry.position).desc())
+        .limit(limit)
+    ).scalars()
+    return [Event(at=e.created_at, actor=e.actor, action=e.action, facts=_changed(e)) for e in entries]
+
+
+def _changed(entry: AuditEntry) -> dict[str, Any]:
+    before, after = entry.before or {}, entry.after or {}
+    return {
+        name: {"before": before[name], "after": value} if name in before else value
+        for name, value in after.items()
+        if name not in before or before[name] != value
+    }
+
+
+def _rows() -> AnySelect:
+    mine = col(StaffSession.staff_id) == col(Staff.id)
+    last = sa.select(sa.func.max(col(StaffSession.created_at))).where(mine).correlate(Staff).scalar_subquery()
+    opened = sa.select(sa.func.count()).where(mine, *still_open()).correlate(Staff).scalar_subquery()
+    names = ("id", "email", "name", "roles", "claim_limit_minor", "disabled_at", "link_until", "created_at")
+    return sa.select(
+        *(col(getattr(Staff, name)) for name in (*names, "updated_at")),
+        col(Staff.password_hash).is_not(None).label("has_password"),
+        last.label("signed_in_at"),
+        opened.label("open_sessions"),
+    )
+
+
+def _conditions(wanted: StaffFilter) -> list[sa.ColumnElement[bool]]:
+    conditions: list[sa.ColumnElement[bool]] = []
+    if wanted.text:
+        searched = sa.func.lower(col(Staff.name) + "\n" + col(Staff.email))
+        conditions.append(searched.like(filters.containing(wanted.text), escape="\\"))
+    if wanted.role:
+        conditions.append(sa.cast(col(Staff.roles), sa.String).like(f'%"{wanted.role}"%'))
+    if wanted.enabled is not None:
+        disabled = col(Staff.disabled_at)
+        conditions.append(disabled.is_(None) if wanted.enabled else disabled.is_not(None))
+    return conditions
+
+
+def _row(row: Any) -> StaffRow:
+    values = dict(row._mapping)
+    return StaffRow(**{**values, "roles": tuple(row.roles), "has_password": bool(row.has_password)})

@@ -1,0 +1,131 @@
+"""The sessions of people who signed in: opened, kept alive by use, seen and ended (contract A2)."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, ids
+from core.services.office import audit
+from core.services.people import passwords
+from core.store.scope import ScopedSession
+from core.store.tables import Staff, StaffSession
+
+IDLE: Final = timedelta(minutes=30)
+LONGEST: Final = timedelta(hours=12)
+SIGNED_IN: Final = "signed in"
+_SEEN_AGAIN_AFTER = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SessionFacts:
+    """One sign-in of a person; `handle` names it to `end`, and opens nothing."""
+
+    handle: str
+    opened_at: datetime
+    seen_at: datetime
+    ended_at: datetime | None
+    is_open: bool
+
+
+def open_session(session: ScopedSession, staff_id: UUID, *, how: str = "password", place: str | None = None) -> str:
+    """A new signed-in session; returns the token for the cookie, of which only the hash is kept.
+
+    `how` the person was known goes into the log; `place` is the network address, whose last try was a good one.
+    """
+    token = ids.token()
+    now = clock.now()
+    email = session.execute(sa.select(col(Staff.email)).where(col(Staff.id) == staff_id)).scalar_one()
+    session.insert(StaffSession(token_hash=hash_of(token), staff_id=staff_id, created_at=now, seen_at=now))
+    passwords.forgive(session, email, place=place)
+    audit.write(
+        session,
+        actor=f"staff {email}",
+        action=SIGNED_IN,
+        subject=audit.subject_of("staff", staff_id),
+        after={"with": how},
+    )
+    return token
+
+
+def keep_alive(session: ScopedSession, token: str) -> None:
+    """Note that a session is in use; at most once a minute, so that looking stays cheap."""
+    session.execute(
+        sa.update(StaffSession)
+        .where(
+            col(StaffSession.token_hash) == hash_of(token),
+            col(StaffSession.seen_at) < clock.now() - _SEEN_AGAIN_AFTER,
+            col(StaffSession.ended_at).is_(None),
+        )
+        .values(seen_at=clock.now())
+        .execution_options(synchronize_session=False)
+    )
+
+
+def needs_keeping(session: ScopedSession, token: str) -> bool:
+    """True when a session was last noted over a minute ago."""
+    seen: datetime | None = session.execute(
+        sa.select(col(StaffSession.seen_at)).where(col(StaffSession.token_hash) == hash_of(token))
+    ).scalar_one_or_none()
+    return seen is not None and seen < clock.now() - _SEEN_AGAIN_AFTER
+
+
+def end_session(session: ScopedSession, token: str) -> None:
+    """Sign out."""
+    _end(session, col(StaffSession.token_hash) == hash_of(token))
+
+
+def end_of(session: ScopedSession, staff_id: UUID, *, handle: str | None = None) -> int:
+    """End every open session of a person, or the one of that handle; how many were open."""
+    which = [col(StaffSession.staff_id) == staff_id, *still_open()]
+    return _end(session, *which, *([col(StaffSession.token_hash) == handle] if handle else []))
+
+
+def _end(session: ScopedSession, *which: sa.ColumnElement[bool]) -> int:
+    ended: Any = session.execute(
+        sa.update(StaffSession)
+        .where(*which, col(StaffSession.ended_at).is_(None))
+        .values(ended_at=clock.now())
+        .returning(col(StaffSession.token_hash))
+        .execution_options(synchronize_session=False)
+    )
+    return len(ended.all())
+
+
+def still_open() -> list[sa.ColumnElement[bool]]:
+    """What holds of a session that is neither ended, nor idle for too long, nor too old."""
+    now = clock.now()
+    return [
+        col(StaffSession.ended_at).is_(None),
+        col(StaffSession.seen_at) > now - IDLE,
+        col(StaffSession.created_at) > now - LONGEST,
+    ]
+
+
+def latest(session: ScopedSession, staff_id: UUID, *, limit: int = 20) -> list[SessionFacts]:
+    """The last sign-ins of a person, newest first."""
+    rows = session.execute(
+        sa.select(StaffSession, sa.and_(*still_open()).label("is_open"))
+        .where(col(StaffSession.staff_id) == staff_id)
+        .order_by(col(StaffSession.created_at).desc())
+        .limit(limit)
+    )
+    return [
+        SessionFacts(
+            handle=row.token_hash,
+            opened_at=row.created_at,
+            seen_at=row.seen_at,
+            ended_at=row.ended_at,
+            is_open=bool(is_open),
+        )
+        for row, is_open in rows
+    ]
+
+
+def hash_of(token: str) -> str:
+    """How a token is kept."""
+    return hashlib.sha256(token.encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""Policies after their sale: found, read, activated, declined, cancelled, refunded, certified."""

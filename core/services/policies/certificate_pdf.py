@@ -1,0 +1,197 @@
+"""A certificate as a PDF worth printing: one A4 page, the same bytes for the same facts."""
+
+import unicodedata
+from datetime import datetime
+from functools import lru_cache
+from itertools import groupby
+
+import font_roboto
+import segno
+from fpdf import FPDF
+from fpdf.enums import Align, XPos, YPos
+
+from core import clock, money
+from core.services.policies.certificate_lines import in_words
+from core.services.policies.certificates import CertificateFacts
+
+TEST_MODE = "Test mode - not a certificate of insurance"
+_TEAL, _AMBER, _INK, _QUIET, _LINE, _TINT = "#0B6B6B", "#F2B04A", "#0C1A1D", "#4A5F62", "#C3D1CF", "#F2F6F5"
+_RED = "#A33A10"
+_LEFT, _WIDTH, _LABEL = 18.0, 174.0, 52.0
+_FOOT = 255.0
+_EVIDENCE = (
+    "This certificate is evidence that the insurer named above covers what is described here, for the period stated "
+    "and on the terms of its policy. It does not change those terms. Scan the code or open its address to see whether "
+    "the cover is in force."
+)
+
+
+@lru_cache(maxsize=128)
+def rendered(facts: CertificateFacts) -> bytes:
+    """The PDF of a certificate; it depends on its facts alone, never on the moment of printing."""
+    page = _sheet(facts)
+    _heading(page, facts)
+    _number(page, facts)
+    _table(page, "Insured", [("Policyholder", facts.holder), ("Product", facts.product), *facts.covered])
+    _table(page, "Cover", _cover(facts))
+    _verification(page, facts)
+    if not facts.is_live or facts.cancelled_at:
+        _stamp(page, "Cancelled" if facts.is_live else TEST_MODE)
+    return bytes(page.output())
+
+
+def _sheet(facts: CertificateFacts) -> FPDF:
+    page = FPDF(format="A4")
+    for style, face in (("", "Roboto-Regular"), ("B", "Roboto-Medium")):
+        page.add_font("Roboto", style, f"{font_roboto.font_directory}/{face}.ttf")
+    # Sets tone marks on their letters: Olúwatóyìn, Ṣọlá.
+    page.set_text_shaping(True)
+    page.set_title(_text(f"{facts.title} {facts.policy_number}"))
+    page.set_author(_text(facts.insurer))
+    page.set_creator("Coverdesk")
+    page.set_producer("Coverdesk")
+    page.set_lang("en-NG")
+    page.set_creation_date(facts.issued_at)
+    page.set_margins(_LEFT, 18, _LEFT)
+    page.c_margin = 0
+    page.set_auto_page_break(False)
+    page.add_page()
+    return page
+
+
+def _text(value: str) -> str:
+    """A text as the font wants it: letters and their marks together wherever there is such a letter."""
+    return unicodedata.normalize("NFC", value)
+
+
+def _heading(page: FPDF, facts: CertificateFacts) -> None:
+    page.set_fill_color(_TEAL)
+    page.rect(0, 0, page.w, 36, style="F")
+    page.set_fill_color(_AMBER)
+    page.rect(0, 36, page.w, 1.4, style="F")
+    page.set_text_color("#FFFFFF")
+    page.set_xy(_LEFT, 10)
+    _fitted(page, facts.insurer, _WIDTH, size=21, bold=True)
+    page.set_x(_LEFT)
+    page.set_font("Roboto", "", 11.5)
+    page.cell(_WIDTH, 8, _text(facts.title))
+    if not facts.is_live:
+        page.set_xy(_LEFT, 39.5)
+        page.set_text_color(_RED)
+        page.set_font("Roboto", "B", 10)
+        page.cell(_WIDTH, 6, TEST_MODE, align=Align.R)
+
+
+def _fitted(page: FPDF, value: str, width: float, *, size: float, bold: bool) -> None:
+    """One line of text, set smaller where it would not fit, and the pen on the next line."""
+    page.set_font("Roboto", "B" if bold else "", size)
+    needed = page.get_string_width(_text(value))
+    if needed > width:
+        page.set_font_size(max(7.0, size * width / needed))
+    page.cell(width, size * 0.45, _text(value), new_x=XPos.LMARGIN, new_y=YPos.NEXT)
+
+
+def _number(page: FPDF, facts: CertificateFacts) -> None:
+    page.set_xy(_LEFT, 47)
+    page.set_text_color(_QUIET)
+    page.set_font("Roboto", "", 9)
+    page.cell(_WIDTH, 5, "Policy number", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
+    page.set_text_color(_INK)
+    _fitted(page, facts.policy_number, _WIDTH, size=19, bold=True)
+    page.set_y(page.get_y() + 5)
+
+
+def _cover(facts: CertificateFacts) -> list[tuple[str, str]]:
+    insured = facts.sum_insured_minor
+    return [
+        ("Period of insurance", f"{_day(facts.start_at)} to {_day(facts.expiration_at)}"),
+        *([("Sum insured", money.shown(insured))] if insured is not None else []),
+        ("Premium", money.shown(facts.premium_minor)),
+        ("Date of issue", _day(facts.issued_at)),
+        *([("Cancelled", _day(facts.cancelled_at))] if facts.cancelled_at else []),
+    ]
+
+
+def _day(instant: datetime) -> str:
+    return in_words(clock.lagos_day(instant))
+
+
+def _table(page: FPDF, heading: str, lines: list[tuple[str, str]]) -> None:
+    page.set_text_color(_TEAL)
+    page.set_font("Roboto", "B", 11)
+    page.cell(_WIDTH, 8, heading, new_x=XPos.LMARGIN, new_y=YPos.NEXT)
+    for label, value in lines:
+        _line(page, label, value)
+    page.set_y(page.get_y() + 5)
+
+
+def _line(page: FPDF, label: str, value: str) -> None:
+    page.set_draw_color(_LINE)
+    page.set_line_width(0.2)
+    page.line(_LEFT, page.get_y(), _LEFT + _WIDTH, page.get_y())
+    top = page.get_y() + 1.4
+    page.set_xy(_LEFT, top)
+    page.set_text_color(_QUIET)
+    page.set_font("Roboto", "", 9.5)
+    page.cell(_LABEL, 5, label)
+    page.set_text_color(_INK)
+    page.set_font("Roboto", "", 10.5)
+    page.multi_cell(
+        _WIDTH - _LABEL, 5, _shortened(page, _text(value)), align=Align.L, new_x=XPos.LMARGIN, new_y=YPos.NEXT
+    )
+    page.set_y(page.get_y() + 1.4)
+
+
+def _shortened(page: FPDF, value: str) -> str:
+    """A text of two lines at most, so that everything stays on the one page."""
+    room = 2 * (_WIDTH - _LABEL) * 0.92
+    if page.get_string_width(value) <= room:
+        return value
+    while page.get_string_width(f"{value}…") > room:
+        value = value[: int(len(value) * 0.95)]
+    return f"{value.rstrip()}…"
+
+
+def _verification(page: FPDF, facts: CertificateFacts) -> None:
+    page.set_fill_color(_TINT)
+    page.rect(0, _FOOT - 7, page.w, page.h - _FOOT + 7, style="F")
+    _code(page, facts.verification_url, x=_LEFT, y=_FOOT, size=30)
+    beside = _LEFT + 36
+    page.set_xy(beside, _FOOT)
+    page.set_text_color(_INK)
+    page.set_font("Roboto", "B", 10.5)
+    page.cell(_WIDTH - 36, 5, "Check this certificate")
+    page.set_xy(beside, _FOOT + 6)
+    page.set_font("Roboto", "", 8.5)
+    page.set_text_color(_TEAL)
+    page.cell(_WIDTH - 36, 4.5, facts.verification_url, link=facts.verification_url)
+    page.set_xy(beside, _FOOT + 12)
+    page.set_text_color(_QUIET)
+    page.multi_cell(_WIDTH - 36, 4.2, _EVIDENCE, align=Align.L)
+    page.set_x(beside)
+    page.cell(_WIDTH - 36, 6, _text(f"Arranged by {facts.distributor} through Coverdesk"))
+
+
+def _code(page: FPDF, address: str, *, x: float, y: float, size: float) -> None:
+    """A QR code drawn as rectangles: sharp at every size, the same bytes every time."""
+    rows = segno.make(address, error="m", micro=False, boost_error=False).matrix
+    side = size / len(rows)
+    page.set_fill_color("#FFFFFF")
+    page.rect(x - 4 * side, y - 4 * side, size + 8 * side, size + 8 * side, style="F")
+    page.set_fill_color(_INK)
+    for down, row in enumerate(rows):
+        across = 0
+        for dark, run in groupby(row):
+            length = len(list(run))
+            if dark:
+                page.rect(x + across * side, y + down * side, length * side, side, style="F")
+            across += length
+
+
+def _stamp(page: FPDF, words: str) -> None:
+    """Large words across the sheet, from the lower left to the upper right, light enough to read through."""
+    with page.local_context(fill_opacity=0.14), page.rotation(54, page.w / 2, page.h / 2):
+        page.set_text_color(_RED)
+        page.set_font("Roboto", "B", 40)
+        page.set_font_size(min(90, 40 * 260 / page.get_string_width(words)))
+        page.text((page.w - page.get_string_width(words)) / 2, page.h / 2, words)

@@ -1,0 +1,125 @@
+"""Certificates: one for each paid term of a policy, opened and verified by whoever has its code (contract S10)."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, ids
+from core.covers import shelf
+from core.errors import NotFound
+from core.services.policies import certificate_lines
+from core.settings import settings
+from core.store.scope import AnySelect, ScopedSession
+from core.store.tables import Certificate, Distributor, Policy, Product, Provider, Purchase, Renewal
+
+IN_FORCE, NOT_STARTED, EXPIRED, CANCELLED = "In force", "Not started", "Expired", "Cancelled"
+_CODE = re.compile(r"[a-z2-7]{26}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CertificateFacts:
+    """What one certificate says: its own term, the policy around it, and who stands behind it."""
+
+    code: str
+    policy_number: str
+    insurer: str
+    title: str
+    product: str
+    distributor: str
+    holder: str
+    covered: tuple[tuple[str, str], ...]
+    start_at: datetime
+    expiration_at: datetime
+    sum_insured_minor: int | None
+    premium_minor: int
+    issued_at: datetime
+    cancelled_at: datetime | None
+    is_live: bool
+
+    @property
+    def status(self) -> str:
+        """Where its term stands now; a cancellation after its end changes nothing about it."""
+        now = clock.now()
+        if self.cancelled_at is not None:
+            return CANCELLED
+        if self.expiration_at <= now:
+            return EXPIRED
+        return NOT_STARTED if self.start_at > now else IN_FORCE
+
+    @property
+    def verification_url(self) -> str:
+        """The page that confirms this certificate; the address that its QR code holds."""
+        return f"{settings().base_url}/verify/{self.code}"
+
+
+def issued(policy: Policy, *, start_at: datetime, expiration_at: datetime, at: datetime) -> Certificate:
+    """The certificate of one term, to be inserted; the policy shows its new code from now on."""
+    policy.certificate_code = ids.code()
+    return Certificate(
+        distributor_id=policy.distributor_id,
+        is_live=policy.is_live,
+        code=policy.certificate_code,
+        policy_id=policy.id,
+        start_at=start_at,
+        expiration_at=expiration_at,
+        created_at=at,
+    )
+
+
+def by_code(session: ScopedSession, code: str) -> CertificateFacts:
+    """What the certificate with this code says; NotFound for any other code."""
+    found = session.execute(_by_code(code)).one_or_none() if _CODE.fullmatch(code) else None
+    if found is None:
+        raise NotFound("Certificate not found")
+    return _facts(found)
+
+
+def _by_code(code: str) -> AnySelect:
+    """The rows behind a certificate, with the renewal that paid for its term where it is not the first."""
+    paid_by_renewal = sa.and_(
+        col(Renewal.policy_id) == col(Certificate.policy_id), col(Renewal.start_at) == col(Certificate.start_at)
+    )
+    return (
+        sa.select(Certificate, Policy, Product, Provider, Distributor, Purchase, Renewal)
+        .join(Policy, col(Policy.id) == col(Certificate.policy_id))
+        .join(Product, col(Product.id) == col(Policy.product_id))
+        .join(Provider, col(Provider.id) == col(Policy.provider_id))
+        .join(Distributor, col(Distributor.id) == col(Policy.distributor_id))
+        .join(Purchase, col(Purchase.id) == col(Policy.purchase_id))
+        .outerjoin(Renewal, paid_by_renewal)
+        .where(col(Certificate.code) == code)
+    )
+
+
+def _facts(row: Any) -> CertificateFacts:
+    certificate, policy = row.Certificate, row.Policy
+    ended_by = policy.cancelled_at
+    return CertificateFacts(
+        code=certificate.code,
+        policy_number=policy.policy_number,
+        insurer=row.Provider.company_name,
+        title=_title(row.Product),
+        product=row.Product.name,
+        distributor=row.Distributor.business_name,
+        holder=f"{policy.first_name} {policy.last_name}",
+        covered=tuple(certificate_lines.covered(policy.submitted)),
+        start_at=certificate.start_at,
+        expiration_at=certificate.expiration_at,
+        sum_insured_minor=policy.sum_insured_minor,
+        premium_minor=(row.Renewal or row.Purchase).total_minor,
+        issued_at=certificate.created_at,
+        cancelled_at=ended_by if ended_by and ended_by < certificate.expiration_at else None,
+        is_live=certificate.is_live,
+    )
+
+
+def _title(product: Product) -> str:
+    cover = shelf.cover_of(product.prefix, product.route_name)
+    words = (cover.title if cover else product.name).lower()
+    for ending in (" insurance", " cover"):
+        words = words.removesuffix(ending)
+    return f"Certificate of {words} insurance"

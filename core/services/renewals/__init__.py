@@ -1,0 +1,1 @@
+"""Renewals: what is due, what one more term costs, and buying it."""

@@ -1,0 +1,96 @@
+"""The table of policies up for renewal: whom to call, until when, and what the next term costs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, Literal
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, money
+from core.errors import NotRenewable
+from core.services.filters import SalesFilter
+from core.services.paging import Paging
+from core.services.renewals import next_terms, renewals_due
+from core.services.renewals.next_terms import NextTerm
+from core.services.sales.choices import Choices
+from core.store.scope import ScopedSession
+from core.store.tables import Policy
+
+Order = Literal["soonest", "latest"]
+_ENDS = col(Policy.expiration_at)
+_ORDERS: Mapping[Order, tuple[Any, ...]] = {
+    "soonest": (_ENDS, col(Policy.created_at), col(Policy.id)),
+    "latest": (_ENDS.desc(), col(Policy.created_at).desc(), col(Policy.id).desc()),
+}
+_SHOWN = (
+    *("id", "purchase_id", "policy_number", "first_name", "last_name", "phone", "email"),
+    *("product_id", "distributor_id", "expiration_at"),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DueRow:
+    """One policy that is up for renewal; amounts in kobo, days from today and negative once it has lapsed.
+
+    `next_minor` is what one more term costs today, none when it cannot be renewed today: `refusal` says why.
+    """
+
+    id: UUID
+    purchase_id: UUID
+    policy_number: str | None
+    customer: str
+    phone: str | None
+    email: str
+    product: str
+    provider: str
+    distributor: str
+    expiration_at: datetime
+    days_left: int
+    last_minor: int
+    next_minor: int | None
+    refusal: str | None
+
+
+def rows(
+    session: ScopedSession,
+    bucket: str,
+    wanted: SalesFilter,
+    names: Choices,
+    *,
+    order: Order = "soonest",
+    paging: Paging,
+) -> list[DueRow]:
+    """One page of the policies of a bucket as of today; a page past the end is empty."""
+    today = clock.today()
+    page = sa.select(col(Policy.id)).where(
+        *renewals_due.conditions(wanted), *renewals_due.expiring_in(today, bucket).on(_ENDS)
+    )
+    page = page.order_by(*_ORDERS[order]).limit(paging.limit).offset(paging.offset)
+    columns = [col(getattr(Policy, name)) for name in _SHOWN]
+    query = sa.select(*columns, renewals_due.last_premium().label("last_minor")).where(col(Policy.id).in_(page))
+    found = session.execute(query.order_by(*_ORDERS[order])).all()
+    after = next_terms.of_many(session, [row.id for row in found])
+    return [_row(row, after[row.id], names, today) for row in found]
+
+
+def _row(row: Any, after: NextTerm | NotRenewable, names: Choices, today: date) -> DueRow:
+    distributor, provider, product, _ = names.of_sale(row.product_id, row.distributor_id)
+    return DueRow(
+        id=row.id,
+        purchase_id=row.purchase_id,
+        policy_number=row.policy_number,
+        customer=f"{row.first_name} {row.last_name}",
+        phone=row.phone,
+        email=row.email,
+        product=product,
+        provider=provider,
+        distributor=distributor,
+        expiration_at=row.expiration_at,
+        days_left=(clock.lagos_day(row.expiration_at) - today).days,
+        last_minor=row.last_minor,
+        next_minor=None if isinstance(after, NotRenewable) else money.to_minor(after.price.total),
+        refusal=str(after) if isinstance(after, NotRenewable) else None,
+    )

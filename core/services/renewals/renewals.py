@@ -1,0 +1,123 @@
+"""Renewing: one more term of a policy, paid for once, by the same service at both doors (contract R1-R4)."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, money
+from core.covers.cover import Cover, Price, Term
+from core.errors import StaleVersion
+from core.services.office import audit
+from core.services.policies import certificates, policies
+from core.services.renewals import next_terms
+from core.services.renewals.next_terms import NextTerm
+from core.services.selling import risks
+from core.services.selling.buying import Seller
+from core.services.shapes import PolicyRecord
+from core.store.scope import ScopedSession
+from core.store.tables import Policy, Renewal
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Renewed:
+    """What a renewal did: its own id, its price, and the policy as it stands now."""
+
+    renewal_id: UUID
+    policy: PolicyRecord
+    price: Price
+
+
+def renew(
+    session: ScopedSession,
+    policy_id: UUID,
+    seller: Seller,
+    *,
+    cover: Cover[Any] | None = None,
+    expected_version: int | None = None,
+) -> Renewed:
+    """Renew a policy for one more term; with `cover`, only a policy of that cover.
+
+    NotFound when the policy is unknown here; NotRenewable, with the reason and the dates in its detail, when
+    this term cannot be renewed now; DuplicateRisk when another policy covers the same thing by now;
+    StaleVersion when somebody changed the policy since it had the expected version.
+    """
+    policy = policies.locked(session, policy_id)
+    if expected_version not in (None, policy.version):
+        raise StaleVersion(detail={"version": policy.version})
+    after = next_terms.of(session, policy, cover)
+    risks.claim_again(session, policy, after.term)
+    renewal = _renewal(policy, after, seller=seller)
+    if not session.insert_once(renewal):
+        next_terms.refuse(policy, "This term was renewed already", renewal_id=_renewal_of(session, policy))
+    _extend(session, policy, renewal)
+    _write_down(session, seller.actor, renewal)
+    return Renewed(renewal_id=renewal.id, policy=policies.record_of(policy, after.cover), price=after.price)
+
+
+def _renewal(policy: Policy, after: NextTerm, *, seller: Seller) -> Renewal:
+    sale = after.sale
+    split = money.split(
+        money.to_minor(after.price.total), mca_bp=sale.mca_commission_bp, distributor_bp=sale.distributor_commission_bp
+    )
+    return Renewal(
+        distributor_id=policy.distributor_id,
+        is_live=policy.is_live,
+        policy_id=policy.id,
+        purchase_id=policy.purchase_id,
+        customer_id=policy.customer_id,
+        product_id=policy.product_id,
+        product_version_id=sale.version_id,
+        product_category_id=policy.product_category_id,
+        provider_id=policy.provider_id,
+        total_minor=split.total_minor,
+        mca_profit_minor=split.mca_profit_minor,
+        distributor_profit_minor=split.distributor_profit_minor,
+        previous_expiration_at=after.last.expiration_at,
+        start_at=after.start_at,
+        expiration_at=_end(after.term),
+        payment_option="wallet",
+        payment_channel=seller.source,
+        request_source=seller.source,
+    )
+
+
+def _extend(session: ScopedSession, policy: Policy, renewal: Renewal) -> None:
+    policy.expiration_at = renewal.expiration_at
+    policy.version += 1
+    policy.updated_at = renewal.created_at
+    certificate = certificates.issued(
+        policy, start_at=renewal.start_at, expiration_at=renewal.expiration_at, at=renewal.created_at
+    )
+    session.flush()
+    session.insert(certificate)
+
+
+def _write_down(session: ScopedSession, actor: str, renewal: Renewal) -> None:
+    audit.write(
+        session,
+        actor=actor,
+        action="policy renewed",
+        subject=audit.subject_of("policy", renewal.policy_id),
+        before={"expiration_date": clock.wire(renewal.previous_expiration_at)},
+        after={
+            "expiration_date": clock.wire(renewal.expiration_at),
+            "renewal_id": str(renewal.id),
+            "total": money.wire(renewal.total_minor),
+        },
+    )
+
+
+def _renewal_of(session: ScopedSession, policy: Policy) -> str:
+    rival = sa.select(col(Renewal.id)).where(
+        col(Renewal.policy_id) == policy.id, col(Renewal.previous_expiration_at) == policy.expiration_at
+    )
+    return str(session.execute(rival).scalar_one())
+
+
+def _end(term: Term) -> datetime:
+    assert term.expiration_at is not None, "a term that was paid for has an end"  # noqa: S101 - next_term's promise
+    return term.expiration_at

@@ -1,0 +1,158 @@
+"""The table of renewals on the desk: one page of rows with just what is shown, and the total of the selection."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.services.filters import SalesFilter
+from core.services.paging import Paging
+from core.services.renewals import renewal_records
+from core.services.sales import takings
+from core.services.sales.choices import Choices
+from core.store.scope import AnySelect, ScopedSession
+from core.store.tables import Policy, Renewal
+
+Order = Literal["newest", "oldest", "largest", "smallest"]
+_WRITTEN, _AMOUNT = col(Renewal.created_at), col(Renewal.total_minor)
+_ORDERS: Mapping[Order, tuple[Any, ...]] = {
+    "newest": (_WRITTEN.desc(), col(Renewal.id).desc()),
+    "oldest": (_WRITTEN, col(Renewal.id)),
+    "largest": (_AMOUNT.desc(), _WRITTEN.desc(), col(Renewal.id).desc()),
+    "smallest": (_AMOUNT, _WRITTEN, col(Renewal.id)),
+}
+_MEASURES = ("renewed", "renewed_minor", "renewed_mca_minor", "renewed_distributor_minor")
+
+
+class Sums(NamedTuple):
+    """How many renewals, and their money in kobo."""
+
+    renewals: int = 0
+    total_minor: int = 0
+    mca_minor: int = 0
+    distributor_minor: int = 0
+
+    @property
+    def rest_minor(self) -> int:
+        """What remains for the insurers."""
+        return self.total_minor - self.mca_minor - self.distributor_minor
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RenewalTotal:
+    """The sums of a selection: what took effect, which the dashboard counts too, and what failed or was reversed."""
+
+    effective: Sums
+    failed: Sums
+
+    @property
+    def whole(self) -> Sums:
+        """All rows of the selection, as the table lists and an export adds them up."""
+        return Sums(*map(sum, zip(self.effective, self.failed, strict=True)))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RenewalRow:
+    """One renewal as the table shows it; amounts in kobo."""
+
+    id: UUID
+    policy_id: UUID
+    purchase_id: UUID
+    created_at: datetime
+    status: bool
+    policy_number: str | None
+    customer: str
+    email: str
+    distributor: str
+    provider: str
+    product: str
+    category: str
+    previous_expiration_at: datetime
+    start_at: datetime
+    expiration_at: datetime
+    policy_expires_at: datetime | None
+    total_minor: int
+    mca_profit_minor: int
+    distributor_profit_minor: int
+    provider_share_minor: int
+    request_source: str | None
+
+
+def total(session: ScopedSession, wanted: SalesFilter) -> RenewalTotal:
+    """The count and sums of all renewals of a filter, to the kobo."""
+    return RenewalTotal(
+        effective=Sums() if wanted.status is False else _effective(session, replace(wanted, status=True)),
+        failed=Sums() if wanted.status is True else _summed(session, replace(wanted, status=False)),
+    )
+
+
+def rows(
+    session: ScopedSession, wanted: SalesFilter, names: Choices, *, order: Order = "newest", paging: Paging
+) -> list[RenewalRow]:
+    """One page of renewals; a page past the end is empty."""
+    # The page is found by its ids first, so that skipped rows are not read in full.
+    page = _matching(sa.select(col(Renewal.id)), wanted)
+    page = page.order_by(*_ORDERS[order]).limit(paging.limit).offset(paging.offset)
+    columns = (Policy.policy_number, Policy.first_name, Policy.last_name, Policy.email, Policy.expiration_at)
+    query = (
+        sa.select(Renewal, *(col(column) for column in columns))
+        .join(Policy, col(Policy.id) == col(Renewal.policy_id))
+        .where(col(Renewal.id).in_(page))
+        .order_by(*_ORDERS[order])
+    )
+    return [_row(row.Renewal, row, names) for row in session.execute(query)]
+
+
+def _effective(session: ScopedSession, wanted: SalesFilter) -> Sums:
+    """From the daybook where that knows the filter: the figures of the dashboard, at any size."""
+    plain = replace(wanted, status=None)
+    if not plain.of_catalogue:
+        return _summed(session, wanted)
+    taken = takings.by(session, plain, measures=_MEASURES).get((), takings.NOTHING)
+    return Sums(*(getattr(taken, name) for name in _MEASURES))
+
+
+def _summed(session: ScopedSession, wanted: SalesFilter) -> Sums:
+    amounts = (Renewal.total_minor, Renewal.mca_profit_minor, Renewal.distributor_profit_minor)
+    sums = (sa.func.coalesce(sa.func.sum(col(amount)), 0) for amount in amounts)
+    found = session.execute(_matching(sa.select(sa.func.count(), *sums), wanted)).one()
+    return Sums(*map(int, found))
+
+
+def _matching(query: AnySelect, wanted: SalesFilter) -> AnySelect:
+    """A statement on the renewals of a filter; joins the policy only where a condition reads it."""
+    query = query.select_from(Renewal)
+    if wanted.concerns_policy:
+        query = query.join(Policy, col(Policy.id) == col(Renewal.policy_id))
+    return query.where(*renewal_records.conditions_of(wanted))
+
+
+def _row(renewal: Renewal, policy: Any, names: Choices) -> RenewalRow:
+    distributor, provider, product, category = names.of_sale(renewal.product_id, renewal.distributor_id)
+    return RenewalRow(
+        id=renewal.id,
+        policy_id=renewal.policy_id,
+        purchase_id=renewal.purchase_id,
+        created_at=renewal.created_at,
+        status=renewal.status,
+        policy_number=policy.policy_number,
+        customer=f"{policy.first_name} {policy.last_name}",
+        email=policy.email,
+        distributor=distributor,
+        provider=provider,
+        product=product,
+        category=category,
+        previous_expiration_at=renewal.previous_expiration_at,
+        start_at=renewal.start_at,
+        expiration_at=renewal.expiration_at,
+        policy_expires_at=policy.expiration_at,
+        total_minor=renewal.total_minor,
+        mca_profit_minor=renewal.mca_profit_minor,
+        distributor_profit_minor=renewal.distributor_profit_minor,
+        provider_share_minor=renewal.total_minor - renewal.mca_profit_minor - renewal.distributor_profit_minor,
+        request_source=renewal.request_source,
+    )

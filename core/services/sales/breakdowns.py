@@ -1,0 +1,132 @@
+"""What made up the premium of a window: over time, by insurer, category, product, distributor and instalment."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Literal
+from uuid import UUID
+
+from core import clock
+from core.services.filters import SalesFilter
+from core.services.sales import takings
+from core.services.sales.choices import UNKNOWN, Choices, Dimension
+from core.services.sales.metrics import Facts
+from core.services.sales.takings import Key, Takings, added
+from core.services.windows import Window
+from core.store.scope import ScopedSession
+
+Grain = Literal["day", "week", "month"]
+_WRITTEN = ("sold", "sold_minor", "renewed", "renewed_minor")
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """One member of a dimension and what was written for it; `id` is what a filter takes, if one can."""
+
+    id: UUID | None
+    name: str
+    takings: Takings
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One line of a chart: an amount in kobo for each bucket; no id when it stands for everything."""
+
+    id: UUID | None
+    name: str
+    minor: Sequence[int]
+
+    @property
+    def total_minor(self) -> int:
+        """The whole line in kobo."""
+        return sum(self.minor)
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """The premium of a window, cut every way that a chart shows it."""
+
+    groups: takings.Grouped
+    choices: Choices
+
+    @property
+    def premium_minor(self) -> int:
+        """All of it, in kobo."""
+        return sum(part.premium_minor for part in self.groups.values())
+
+    def shares(self, dimension: Dimension) -> list[Slice]:
+        """What each member wrote, the largest first."""
+        names = self.choices.names[dimension]
+        found: defaultdict[UUID, list[Takings]] = defaultdict(list)
+        for (product_id, distributor_id, _), part in self.groups.items():
+            found[self.choices.place(dimension, product_id, distributor_id)].append(part)
+        return _largest_first([Slice(key, names.get(key, UNKNOWN), added(parts)) for key, parts in found.items()])
+
+    def tops(self, dimension: Dimension, most: int = 8) -> list[Slice]:
+        """The members that wrote most."""
+        return self.shares(dimension)[:most]
+
+    def instalments(self) -> list[Slice]:
+        """What was written by how often its premium is paid, the largest first."""
+        found: defaultdict[str, list[Takings]] = defaultdict(list)
+        for (_, _, frequency), part in self.groups.items():
+            found[frequency].append(part)
+        return _largest_first([Slice(None, key.capitalize(), added(parts)) for key, parts in found.items()])
+
+
+def _largest_first(slices: list[Slice]) -> list[Slice]:
+    return sorted(slices, key=lambda part: (-part.takings.premium_minor, part.name))
+
+
+def breakdown(session: ScopedSession, window: Window, wanted: SalesFilter, choices: Choices) -> Breakdown:
+    """Everything about one window that one reading can tell."""
+    within = replace(wanted, created=window.span)
+    groups = takings.by(session, within, "product_id", "distributor_id", "premium_frequency", measures=_WRITTEN)
+    return Breakdown(groups, choices)
+
+
+def over_time(
+    session: ScopedSession,
+    window: Window,
+    wanted: SalesFilter,
+    choices: Choices,
+    *,
+    grain: Grain,
+    split: Dimension,
+) -> list[Series]:
+    """The premium of each bucket, a line for each member of a dimension, largest first; empty buckets are zero."""
+    key: Key = "distributor_id" if split == "distributor" else "product_id"
+    within = replace(wanted, created=window.span)
+    sums: defaultdict[UUID, defaultdict[date, int]] = defaultdict(lambda: defaultdict(int))
+    for (bucket, member), part in takings.by(
+        session, within, grain, key, measures=("sold_minor", "renewed_minor")
+    ).items():
+        sums[choices.place(split, member, member)][bucket] += part.premium_minor
+    names, when = choices.names[split], buckets(window, grain)
+    lines = [Series(key, names.get(key, UNKNOWN), [part[day] for day in when]) for key, part in sums.items()]
+    return sorted(lines, key=lambda line: (-line.total_minor, line.name))
+
+
+def bucketed(window: Window, days: Sequence[Facts], grain: Grain, of: Callable[[Takings], int], name: str) -> Series:
+    """A line of a measure of a summary's days, in buckets."""
+    sums: defaultdict[date, int] = defaultdict(int)
+    for day, facts in zip(window.days, days, strict=True):
+        sums[bucket_of(day, grain)] += of(facts.takings)
+    return Series(None, name, [sums[day] for day in buckets(window, grain)])
+
+
+def buckets(window: Window, grain: Grain) -> list[date]:
+    """The first day of every bucket that a window touches: days, Mondays or firsts of months."""
+    found, at = [], bucket_of(window.start, grain)
+    while at < window.end:
+        found.append(at)
+        at = clock.add_months(at, 1) if grain == "month" else clock.add_days(at, 7 if grain == "week" else 1)
+    return found
+
+
+def bucket_of(day: date, grain: Grain) -> date:
+    """The first day of the bucket that a day falls into."""
+    if grain == "week":
+        return clock.add_days(day, -day.weekday())
+    return day.replace(day=1) if grain == "month" else day

@@ -1,0 +1,170 @@
+"""The registry of metrics: what each figure counts, leaves out and is timed by, and how it is computed.
+
+Tiles, their help texts and the tests all read this one list, so a figure means the same everywhere.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Generic, Literal, NamedTuple, TypeVar
+
+from core.services.sales.takings import NOTHING, Takings, added
+
+Value = int | Decimal | None
+Unit = Literal["naira", "count", "share", "time"]
+Of = TypeVar("Of")
+WRITTEN = "The moment a purchase or renewal is recorded, as days in Lagos."
+
+
+class Facts(NamedTuple):
+    """All that the metrics of one stretch of days are computed from; amounts in kobo."""
+
+    takings: Takings = NOTHING
+    in_force: int = 0
+    ended: int = 0
+    renewed: int = 0
+    claims_paid_minor: int = 0
+
+
+def together(days: Sequence[Facts]) -> Facts:
+    """Several days as one stretch: amounts add up, policies in force are those of the last day."""
+    if not days:
+        return Facts()
+    return Facts(
+        added([day.takings for day in days]),
+        days[-1].in_force,
+        sum(day.ended for day in days),
+        sum(day.renewed for day in days),
+        sum(day.claims_paid_minor for day in days),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Metric(Generic[Of]):
+    """One figure of the business, computed from the facts of a stretch of days.
+
+    `better` says which way is good, if either; a time is in milliseconds.
+    """
+
+    key: str
+    label: str
+    unit: Unit
+    counts: str
+    leaves_out: str
+    basis: str
+    better: Literal["more", "less", "neither"] = "more"
+    of: Callable[[Of], Value]
+
+    @property
+    def definition(self) -> str:
+        """What the figure means, in words for its reader."""
+        return f"**Counts** {self.counts}\n\n**Leaves out** {self.leaves_out}\n\n**Timed by** {self.basis}"
+
+
+def moved(unit: Unit, now: Value, then: Value) -> Decimal | None:
+    """How far a figure moved: a share of what it was, or points for one that is itself a share."""
+    if now is None or then is None:
+        return None
+    if unit == "share":
+        return Decimal(now) - Decimal(then)
+    return (Decimal(now) - then) / then if then else None
+
+
+def average(minor: int, number: int) -> int | None:
+    """An amount in kobo for each of a number, halves up; none when there is none."""
+    return (2 * minor + number) // (2 * number) if number else None
+
+
+def share(part: int, whole: int) -> Decimal | None:
+    """A part of a whole; none when there is no whole."""
+    return Decimal(part) / whole if whole else None
+
+
+METRICS: tuple[Metric[Facts], ...] = (
+    Metric(
+        key="premium",
+        label="Gross written premium",
+        unit="naira",
+        counts="the totals of purchases and of renewals that took effect, before commission.",
+        leaves_out="refunds, which are shown apart; deleted records; the other mode.",
+        basis=WRITTEN,
+        of=lambda facts: facts.takings.premium_minor,
+    ),
+    Metric(
+        key="policies_sold",
+        label="Policies sold",
+        unit="count",
+        counts="purchases; each is one policy, the ones that await their insurer too.",
+        leaves_out="renewals, deleted records.",
+        basis="The moment a purchase is recorded, as days in Lagos.",
+        of=lambda facts: facts.takings.sold,
+    ),
+    Metric(
+        key="average_premium",
+        label="Average premium",
+        unit="naira",
+        counts="gross written premium divided by the policies it was written for, sold or renewed.",
+        leaves_out="refunds, deleted records.",
+        basis=WRITTEN,
+        of=lambda facts: average(facts.takings.premium_minor, facts.takings.written),
+    ),
+    Metric(
+        key="platform_commission",
+        label="Platform commission",
+        unit="naira",
+        counts="our own share of the gross written premium, at the rates each sale was made at.",
+        leaves_out="the distributors' share; commission taken back after a refund.",
+        basis=WRITTEN,
+        of=lambda facts: facts.takings.mca_minor,
+    ),
+    Metric(
+        key="distributor_commission",
+        label="Distributor commission",
+        unit="naira",
+        counts="the distributors' share of the gross written premium, at the rates each sale was made at.",
+        leaves_out="our own share; commission taken back after a refund.",
+        basis=WRITTEN,
+        of=lambda facts: facts.takings.distributor_minor,
+    ),
+    Metric(
+        key="in_force",
+        label="Policies in force",
+        unit="count",
+        counts="policies that are activated, neither cancelled nor declined, and not past their expiration.",
+        leaves_out="policies that await their insurer, and the days between two terms of one renewed late.",
+        basis="The end of the last day of the period.",
+        of=lambda facts: facts.in_force,
+    ),
+    Metric(
+        key="renewal_rate",
+        label="Renewal rate",
+        unit="share",
+        counts="terms that were renewed, of the terms that came to their end; by number, not by premium.",
+        leaves_out="products that cannot be renewed, terms cancelled before their end, terms still to end. "
+        "A term can be renewed for some weeks after its end, so recent days still rise.",
+        basis="The day a term ended in Lagos, whenever it was renewed.",
+        of=lambda facts: share(facts.renewed, facts.ended),
+    ),
+    Metric(
+        key="claims_to_premium",
+        label="Claims paid to premium",
+        unit="share",
+        counts="offers paid on claims, divided by the gross written premium of the same days. "
+        "A simple proxy: the loss ratio proper weighs earned premium and open claims.",
+        leaves_out="claims that are open or declined, costs of handling.",
+        basis="The day a claim was last marked Paid, and the day premium was written, in Lagos.",
+        better="less",
+        of=lambda facts: share(facts.claims_paid_minor, facts.takings.premium_minor),
+    ),
+)
+REFUNDS: Metric[Facts] = Metric(
+    key="refunds",
+    label="Refunds, apart",
+    unit="naira",
+    counts="what was given back when cover ended early; the premium above is not lowered by it.",
+    leaves_out="commission that goes back with them.",
+    basis="The moment a refund is recorded, as days in Lagos.",
+    better="less",
+    of=lambda facts: facts.takings.refunded_minor,
+)
+BY_KEY = {metric.key: metric for metric in METRICS}

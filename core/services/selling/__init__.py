@@ -1,0 +1,1 @@
+"""Selling: one sale from request to certificate, its number, and the guard against selling a risk twice."""

@@ -1,0 +1,177 @@
+"""One sale: priced by its cover, written as purchase, policy, certificate, submission and audit line."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from core import ids, money
+from core.covers import parts
+from core.covers.cover import Cover, Price, Term
+from core.errors import InvalidInput
+from core.services import personal
+from core.services.customers import customers
+from core.services.files import file_links
+from core.services.files.file_links import Owner
+from core.services.insurers import submissions
+from core.services.office import audit
+from core.services.policies import certificates, policies
+from core.services.products import products
+from core.services.products.products import OnSale
+from core.services.selling import numbering, risks
+from core.services.shapes import PolicyRecord
+from core.store.scope import ScopedSession
+from core.store.tables import Certificate, Policy, Purchase
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Seller:
+    """Who sells, in which mode, and how the sale is told apart later."""
+
+    distributor_id: UUID
+    is_live: bool
+    actor: str
+    source: str = "api"
+    batch_id: UUID | None = None
+
+    @property
+    def owner(self) -> Owner:
+        """Whose files the sale may link to."""
+        return Owner(distributor_id=self.distributor_id, is_live=self.is_live)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sale:
+    """What was sold: the policy as its record, its price, and what it may be a duplicate of."""
+
+    policy_id: UUID
+    purchase_id: UUID
+    policy: PolicyRecord
+    price: Price
+    possible_duplicate_of: UUID | None
+
+
+def quote(session: ScopedSession, cover: Cover[Any], request: Any, distributor_id: UUID) -> Price:
+    """What this request would cost now; the same function that sells it."""
+    product = products.on_sale(session, cover, request.product_id, distributor_id)
+    return cover.premium(request, product.rates)
+
+
+def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller) -> Sale:
+    """Sell one policy; everything it writes belongs to the session's transaction.
+
+    Refuses with InvalidInput for a product or plan that this endpoint does not sell, a premium of nothing
+    or a link to somebody else's file, and with DuplicateRisk when the same thing is insured for these
+    dates (contract S4, S12, S15).
+    """
+    file_links.refuse_foreign(session, request, seller.owner)
+    product = products.on_sale(session, cover, request.product_id, seller.distributor_id)
+    price, term = cover.premium(request, product.rates), cover.term(request, product.rates)
+    if not price.total:
+        raise InvalidInput.one("body", "must come to a premium: what costs nothing is not covered")
+    holder = parts.holder(request)
+    risk = risks.claim(
+        session,
+        product.id,
+        cover.risk(request),
+        term,
+        distributor_id=seller.distributor_id,
+        is_live=seller.is_live,
+    )
+    customer_id = customers.find_or_make(session, holder, seller.distributor_id, is_live=seller.is_live)
+    twin = risks.possible_duplicate(session, cover, request, customer_id)
+    purchase = _purchase(product, price, customer_id, seller)
+    purchase.premium_frequency = getattr(request, "premium_frequency", None)
+    policy = _policy(cover, request, product, price, term, purchase, holder)
+    policy.risk_hash, policy.possible_duplicate_of = risk, twin
+    if cover.birth.active:
+        policy.policy_number = numbering.next_number(session, product.provider_segment, product.number_series)
+        policy.number_key = numbering.key(policy.policy_number)
+    session.insert(purchase, policy, *_certificate(policy))
+    submissions.open_for(session, policy, product.provider_segment)
+    record = policies.record_of(policy, cover)
+    audit.write(
+        session,
+        actor=seller.actor,
+        action="policy sold",
+        subject=audit.subject_of("policy", policy.id),
+        after={"purchase_id": str(purchase.id), "product_id": str(product.id), "total": record["genius_price"]},
+    )
+    return Sale(policy_id=policy.id, purchase_id=purchase.id, policy=record, price=price, possible_duplicate_of=twin)
+
+
+def _purchase(product: OnSale, price: Price, customer_id: UUID, seller: Seller) -> Purchase:
+    parts_ = money.split(
+        money.to_minor(price.total),
+        mca_bp=product.mca_commission_bp,
+        distributor_bp=product.distributor_commission_bp,
+    )
+    return Purchase(
+        distributor_id=seller.distributor_id,
+        is_live=seller.is_live,
+        customer_id=customer_id,
+        product_id=product.id,
+        product_version_id=product.version_id,
+        product_category_id=product.product_category_id,
+        provider_id=product.provider_id,
+        batch_id=seller.batch_id or ids.new(),
+        total_minor=parts_.total_minor,
+        mca_profit_minor=parts_.mca_profit_minor,
+        distributor_profit_minor=parts_.distributor_profit_minor,
+        payment_option="wallet",
+        payment_channel=seller.source,
+        request_source=seller.source,
+    )
+
+
+def _policy(
+    cover: Cover[Any],
+    request: Any,
+    product: OnSale,
+    price: Price,
+    term: Term,
+    purchase: Purchase,
+    holder: parts.Holder,
+) -> Policy:
+    numbers = personal.numbers_in(request)
+    submitted, payload = request.model_dump(mode="json", exclude_none=True), cover.payload(request, price)
+    return Policy(
+        distributor_id=purchase.distributor_id,
+        is_live=purchase.is_live,
+        purchase_id=purchase.id,
+        customer_id=purchase.customer_id,
+        buyer_id=purchase.customer_id,
+        product_id=product.id,
+        product_category_id=product.product_category_id,
+        provider_id=product.provider_id,
+        first_name=holder.first_name,
+        last_name=holder.last_name,
+        email=holder.email,
+        phone=holder.phone,
+        dob=holder.dob.isoformat() if holder.dob else None,
+        start_at=term.start_at,
+        activation_at=term.activation_at,
+        expiration_at=term.expiration_at,
+        activated=cover.birth.active,
+        submitted_to_provider=cover.birth.submitted,
+        plate_key=cover.plate(request),
+        twin_key=cover.twin(request),
+        sum_insured_minor=None if price.sum_insured is None else money.to_minor(price.sum_insured),
+        market_price_minor=purchase.total_minor,
+        genius_price_minor=purchase.total_minor,
+        profit_minor=purchase.mca_profit_minor,
+        payment_option=purchase.payment_option,
+        payment_channel=purchase.payment_channel,
+        request_source=purchase.request_source,
+        submitted=personal.masked(submitted, numbers),
+        payload=personal.masked(payload, numbers),
+        sealed=personal.sealed({"submitted": submitted, "payload": payload}, numbers),
+        explained=price.explained,
+    )
+
+
+def _certificate(policy: Policy) -> list[Certificate]:
+    if not policy.activated or policy.start_at is None or policy.expiration_at is None:
+        return []
+    return [
+        certificates.issued(policy, start_at=policy.start_at, expiration_at=policy.expiration_at, at=policy.created_at)
+    ]

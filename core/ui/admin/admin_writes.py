@@ -1,0 +1,51 @@
+"""What an admin's click does: one transaction as the person who is here, and what came of it, said once."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import streamlit as st
+
+from core.errors import CoverdeskError
+from core.services.people.staff import Person
+from core.store.engine import store
+from core.store.scope import Scope, ScopedSession
+from core.ui import frame, words
+
+T = TypeVar("T")
+Work = Callable[[ScopedSession, Person], T]
+_SAID, _REFUSED = "admin.said", "admin.refused"
+
+
+def write(work: Work[T]) -> T:
+    """Do something as the admin who is here, in one transaction; the refusals are the services'."""
+    by = frame.require("admin")
+    return store().transact(Scope.system(), lambda session: work(session, by))
+
+
+def doing(work: Work[object], said: str, *, then: Callable[[], None] | None = None) -> Callable[[], None]:
+    """The callback of a button: `outcome` says what came of it when the page is drawn again."""
+
+    def do() -> None:
+        try:
+            write(work)
+        except CoverdeskError as error:
+            refuse(error)
+        else:
+            st.session_state[_SAID] = said
+            if then:
+                then()
+
+    return do
+
+
+def refuse(error: CoverdeskError) -> None:
+    """Keep a refusal for `outcome`."""
+    st.session_state[_REFUSED] = str(error)
+
+
+def outcome() -> None:
+    """What the last click did, or why it did not; once."""
+    if said := st.session_state.pop(_SAID, None):
+        st.success(words.plain(said), icon=":material/check_circle:")
+    if refused := st.session_state.pop(_REFUSED, None):
+        st.error(f"{words.plain(refused)}.", icon=":material/block:")

@@ -1,0 +1,71 @@
+"""One entry of the audit log on a screen: before and after side by side, and its place in the chain."""
+
+import streamlit as st
+
+from core.services.office.audit_search import Entry
+from core.ui import facts, frame, words
+from core.ui.admin.audit_grid import leaves, screen_of
+
+
+def head(entry: Entry) -> None:
+    """When, by whom, about what."""
+    with st.grid(2, min_column_width=320, gap="small"):
+        with st.container(border=True, height="stretch"):
+            facts.line("When", words.moment(entry.created_at))
+            facts.line("Who", entry.who)
+            facts.line("What", words.title(entry.action))
+        with st.container(border=True, height="stretch"):
+            facts.line("Record", words.title(entry.kind))
+            facts.line("Its id", entry.about)
+            facts.line("Place in the log", f"entry {words.count(entry.position)} of chain {entry.chain}")
+
+
+def ways(entry: Entry) -> None:
+    """To the record itself, and to all that the log says of it."""
+    screen = screen_of(entry)
+    with st.container(horizontal=True, gap="medium"):
+        if screen is not None:
+            st.page_link(
+                screen.path,
+                label=f"Open the {words.plain(entry.kind)}",
+                icon=f":material/{screen.icon}:",
+                query_params={"id": entry.about, **frame.mode_query()},
+            )
+        st.page_link(
+            "admin/audit_log.py",
+            label=f"All entries of this {words.plain(entry.kind)}",
+            icon=":material/history:",
+            query_params={"kind": entry.kind, "id": entry.about, **frame.mode_query()},
+        )
+        st.page_link(
+            "admin/audit_log.py",
+            label="All entries of this actor",
+            icon=":material/person_search:",
+            query_params={"who": entry.actor, **frame.mode_query()},
+        )
+
+
+def sides(entry: Entry) -> None:
+    """Every fact before and after; what changed is marked."""
+    before, after = dict(leaves(entry.before or {})), dict(leaves(entry.after or {}))
+    names = list(dict.fromkeys([*before, *after]))
+    if not names:
+        st.caption("This entry says nothing more.")
+        return
+    rows = [_row(name, before.get(name), after.get(name), compared=bool(entry.before)) for name in names]
+    st.table(rows, border="horizontal", hide_index=True, alt="Each fact before and after")
+    if entry.before and entry.after:
+        st.caption(":orange-background[Marked] facts are those that changed.")
+
+
+def seal_of(entry: Entry) -> None:
+    """The hash that ties the entry to the one before it."""
+    st.code(f"chain {entry.chain}, entry {entry.position}\n{entry.hash}", language=None)
+    st.caption("The hash covers this entry and the one before it. System checks every chain from its beginning.")
+
+
+def _row(name: str, before: str | None, after: str | None, *, compared: bool) -> dict[str, str]:
+    changed = compared and before is not None and after is not None and before != after
+    mark = ":orange-background[{}]" if changed else "{}"
+    shown = [mark.format(words.plain(value)) if value is not None else "–" for value in (before, after)]
+    return {"Fact": words.plain(name), "Before": shown[0], "After": shown[1]}

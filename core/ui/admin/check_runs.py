@@ -1,0 +1,80 @@
+"""The audit of the whole store, run beside the screens: started by a click, watched, and read when it is done.
+
+It reads for as long as the store is large. It runs in a thread of its own, one at a time in this process, so
+that a click elsewhere does not break it off.
+"""
+
+import threading
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import structlog
+
+from core import clock
+from core.errors import CoverdeskError
+from core.services.office import checking
+from core.services.office.checking import Finding
+from core.store.engine import Store
+from core.store.scope import Scope
+
+_log = structlog.get_logger(__name__)
+_BROKEN_OFF = "The check was broken off: the log of the server says why"
+
+
+@dataclass(slots=True)
+class CheckRun:
+    """One audit: how far it has come, and what it found."""
+
+    started_at: datetime = field(default_factory=clock.now)
+    rules: int = field(default_factory=checking.rules)
+    findings: list[Finding] = field(default_factory=list)
+    ended_at: datetime | None = None
+    fault: str | None = None
+    _thread: threading.Thread | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """True until the last rule is checked."""
+        return self.ended_at is None
+
+    @property
+    def broken(self) -> list[Finding]:
+        """The rules that something breaks."""
+        return [finding for finding in self.findings if finding.faults]
+
+    def begin(self, store: Store) -> None:
+        """Start checking a store."""
+        self._thread = threading.Thread(target=self._work, args=(store,), name="coverdesk check", daemon=True)
+        self._thread.start()
+
+    def wait(self) -> None:
+        """Wait until it is done; for tests."""
+        if self._thread:
+            self._thread.join()
+
+    def _work(self, store: Store) -> None:
+        try:
+            with store.reading(Scope.system()) as session:
+                for finding in checking.findings(session):
+                    self.findings.append(finding)
+        except CoverdeskError as error:
+            self.fault = str(error)
+        except Exception as error:
+            _log.error("check broken off", error=type(error).__name__, exc_info=True)
+            self.fault = _BROKEN_OFF
+        finally:
+            self.ended_at = clock.now()
+
+
+_turn = threading.Lock()
+_running: dict[str, CheckRun] = {}
+
+
+def start(store: Store) -> CheckRun:
+    """A new audit of this store, or the one that is running already."""
+    with _turn:
+        run = _running.get(str(store.url))
+        if run is None or not run.is_running:
+            run = _running[str(store.url)] = CheckRun()
+            run.begin(store)
+        return run

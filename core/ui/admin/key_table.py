@@ -1,0 +1,53 @@
+"""The API keys on a screen: what narrows them, and their table."""
+
+from collections.abc import Mapping
+from uuid import UUID
+
+import streamlit as st
+
+from core.services.distributors.key_office import KeyFilter, KeyRow
+from core.ui import address, tables
+from core.ui.tables import Table
+
+_OF, _KIND, _STATE = "distributor", "kind", "state"
+_KINDS: Mapping[str, str] = {"live": "Live", "test": "Test"}
+_STATES: Mapping[str, str] = {"working": "Not revoked", "revoked": "Revoked"}
+
+KEYS: Table[KeyRow] = Table(
+    name="keys",
+    noun=("key", "keys"),
+    opens="admin/key.py",
+    columns={
+        "distributor": tables.text("Distributor", lambda row: row.distributor, 130),
+        "mode": tables.text("Mode", lambda row: row.mode, 55),
+        "name": tables.text("Name", lambda row: row.name, 130),
+        "hint": tables.text("Key", lambda row: row.hint, 155),
+        "state": tables.text("State", lambda row: row.state, 75),
+        "created": tables.moment("Issued", lambda row: row.created_at),
+        "used": tables.moment("Last used", lambda row: row.last_used_at),
+        "revoked": tables.moment("Revoked", lambda row: row.revoked_at),
+    },
+)
+
+
+def asked(distributors: Mapping[str, str]) -> KeyFilter:
+    """What the address asks for; a word that a filter does not know is left out of it."""
+    chosen = address.one_of(_OF, distributors)
+    kind, state = address.one_of(_KIND, _KINDS), address.one_of(_STATE, _STATES)
+    return KeyFilter(
+        distributor_id=UUID(chosen) if chosen else None,
+        is_live=None if kind is None else kind == "live",
+        revoked=None if state is None else state == "revoked",
+    )
+
+
+def filters(wanted: KeyFilter, distributors: Mapping[str, str]) -> None:
+    """What narrows the keys, and the way back to all of them."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        chosen = str(wanted.distributor_id) if wanted.distributor_id else None
+        address.choice(_OF, "Distributor", distributors, chosen=chosen)
+        kind = None if wanted.is_live is None else ("live" if wanted.is_live else "test")
+        address.choice(_KIND, "Mode", _KINDS, chosen=kind)
+        state = None if wanted.revoked is None else ("revoked" if wanted.revoked else "working")
+        address.choice(_STATE, "State", _STATES, chosen=state)
+        address.reset_button(shown=wanted.narrowed)

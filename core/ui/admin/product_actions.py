@@ -1,0 +1,81 @@
+"""What an admin does to a product from its screen: each asked for in a dialog, made once, on the version seen."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import UUID
+
+from core.services.people.staff import Person
+from core.services.products import product_changes
+from core.services.products.product_detail import ProductDetail, RatesFrom, SoldBy
+from core.store.engine import store
+from core.store.scope import Scope, ScopedSession
+from core.ui import words
+from core.ui.decisions import Decision
+
+
+def made(work: Callable[[ScopedSession], object], sentence: str) -> str:
+    """Make a change in a transaction of its own; the sentence that says so."""
+    store().transact(Scope.system(), work)
+    return sentence
+
+
+def switching(product: ProductDetail, by: Person) -> Decision:
+    """Sell the product again, or sell it no more."""
+    on = not product.active
+    says = (
+        "Every distributor that it is not switched off for can sell it again, at once."
+        if on
+        else "Nobody can sell it any more, at once: a sale is refused and names `product_id`. Policies that are sold"
+        " stay as they are, and can be renewed and claimed on."
+    )
+    return Decision(
+        title=f"Switch {'on' if on else 'off'}",
+        icon="toggle_on" if on else "toggle_off",
+        says=says,
+        confirm=f"Switch {'on' if on else 'off'} for everybody",
+        act=lambda: made(
+            lambda session: product_changes.switch(session, product.id, on=on, seen=product.version, by=by),
+            f"{product.name} is switched {'on' if on else 'off'}.",
+        ),
+    )
+
+
+def offering(product: ProductDetail, seller: SoldBy, by: Person) -> Decision:
+    """Let one distributor sell the product, or no more."""
+    offered = seller.blocked
+    name = words.plain(seller.name)
+    return Decision(
+        title="Offer again" if offered else "Switch off for one distributor",
+        icon="storefront",
+        says=f"**{name}** can {'sell it again' if offered else 'not sell it any more'}, at once."
+        + ("" if offered else " Its policies stay as they are."),
+        confirm=f"{'Offer to' if offered else 'Switch off for'} {name}",
+        act=lambda: made(
+            lambda session: product_changes.offer(
+                session, product.id, seller.id, offered=offered, seen=product.version, by=by
+            ),
+            f"{product.name} is {'offered to' if offered else 'switched off for'} {seller.name}.",
+        ),
+    )
+
+
+def withdrawing(product: ProductDetail, version: RatesFrom, by: Person) -> Decision:
+    """Take a planned change back."""
+    at = words.moment(version.effective_at)
+    return Decision(
+        title="Withdraw the planned change",
+        icon="event_busy",
+        says=f"The rates that are planned from **{at}** on will never hold. The time line keeps them as withdrawn.",
+        confirm="Withdraw it",
+        act=lambda: made(
+            lambda session: product_changes.withdraw(session, product.id, version.id, seen=product.version, by=by),
+            f"The change of {at} is withdrawn.",
+        ),
+    )
+
+
+def describe(product_id: UUID, said: Mapping[str, Any], *, seen: int, by: Person) -> None:
+    """Keep the texts of a product."""
+    store().transact(
+        Scope.system(), lambda session: product_changes.describe(session, product_id, said, seen=seen, by=by)
+    )

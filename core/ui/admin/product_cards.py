@@ -1,0 +1,135 @@
+"""The cards of one product: its facts, what it charges now, the time line of its rates, and who may sell it."""
+
+import streamlit as st
+
+from core.services.people.staff import Person
+from core.services.products.product_detail import ProductDetail, RatesFrom
+from core.ui import decisions, facts, frame, words
+from core.ui.admin import product_actions, product_page, product_words
+
+_MOST = 30
+
+
+def product(of: ProductDetail) -> None:
+    """What it is and who sells it."""
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Product**")
+        facts.line("Insurer", of.insurer)
+        facts.line("Category", of.category)
+        facts.line("Endpoint", of.endpoint if of.cover else f"{of.endpoint} (not offered)")
+        facts.line("Renewable", _yes(yes=of.renewable))
+        facts.line("Claims", _yes(yes=of.claimable))
+        facts.line("Inspection before cover", _yes(yes=of.inspectable))
+
+
+def charged(of: ProductDetail) -> None:
+    """What a sale is charged now."""
+    version = of.in_force
+    with st.container(border=True, height="stretch"):
+        st.markdown(f"**In force since {words.moment(version.effective_at)}**")
+        facts.line("Price or rate", product_words.price(version.tariff))
+        facts.line("Platform", f"{version.tariff.mca_commission} %")
+        facts.line("Distributor", f"{version.tariff.distributor_commission} %")
+        facts.line("Cover period", f"{version.tariff.cover_months} months")
+        for planned in of.planned[:1]:
+            facts.line("Changes", words.moment(planned.effective_at))
+
+
+def time_line(of: ProductDetail, person: Person) -> None:
+    """Every version, newest first, with what it changed."""
+    for place, version in enumerate(of.versions[:_MOST]):
+        earlier = next((old for old in of.versions[place + 1 :] if old.withdrawn_at is None), None)
+        with st.container(border=True, gap="xsmall"):
+            _head(of, version, person)
+            _changed(of, version, earlier)
+    if len(of.versions) > _MOST:
+        st.caption(f"{len(of.versions) - _MOST} older ones are in the audit log.")
+
+
+def _head(of: ProductDetail, version: RatesFrom, person: Person) -> None:
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.markdown(
+            f"{words.badge(version.state)} **from {words.moment(version.effective_at)}** · "
+            f"{words.plain(product_words.price(version.tariff))} · commissions "
+            f"{words.plain(product_words.commissions(version.tariff))}",
+            width="content",
+        )
+        if version.state == "Planned":
+            st.button(
+                "Withdraw",
+                icon=":material/event_busy:",
+                key=f"withdraw {version.id}",
+                on_click=decisions.open_,
+                args=(product_actions.withdrawing(of, version, person),),
+            )
+    said = [f"Decided {words.moment(version.created_at)}"]
+    said += [f"withdrawn {words.moment(version.withdrawn_at)}"] if version.withdrawn_at else []
+    st.caption(", ".join(said))
+
+
+def _changed(of: ProductDetail, version: RatesFrom, earlier: RatesFrom | None) -> None:
+    if earlier is None:
+        st.caption("The first rates of this product.")
+        changes = []
+    else:
+        changes = product_words.differences(of.changeable(earlier), of.changeable(version))
+    if changes:
+        product_page.table(changes, "Before", "From then on")
+    with st.expander("All figures"):
+        for figure in of.changeable(version).figures:
+            facts.line(f"{figure.group}: {figure.label}", product_words.shown(figure))
+        product_page.say_untouched(of.changeable(version).untouched)
+
+
+def sellers(of: ProductDetail, person: Person) -> None:
+    """For whom it is switched off, and the way to switch it off for another distributor."""
+    if not of.active:
+        st.info("The product is switched off for everybody.", icon=":material/toggle_off:")
+    off = [seller for seller in of.sellers if seller.blocked]
+    st.markdown(f"**Switched off for {len(off)} of {len(of.sellers)} distributors**")
+    for seller in off:
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            st.text(seller.name, width="content")
+            st.button(
+                "Offer again",
+                key=f"offer {seller.id}",
+                on_click=decisions.open_,
+                args=(product_actions.offering(of, seller, person),),
+            )
+    others = [seller for seller in of.sellers if not seller.blocked]
+    if not others:
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        chosen = st.selectbox(
+            "Distributor", others, index=None, format_func=lambda seller: seller.name, key="product.seller", width=320
+        )
+        st.button(
+            "Switch off for it",
+            icon=":material/block:",
+            disabled=chosen is None,
+            on_click=lambda: decisions.open_(product_actions.offering(of, chosen, person)) if chosen else None,
+        )
+    st.caption("A distributor for whom it is switched off is refused at once; policies that it sold stay as they are.")
+
+
+def buttons(of: ProductDetail, person: Person) -> None:
+    """What can be done to the product."""
+    with st.container(horizontal=True, gap="xsmall", width="content", vertical_alignment="center"):
+        if st.button("Change rates", icon=":material/price_change:", type="primary", on_click=product_page.open_form):
+            st.switch_page("admin/rates.py", query_params=product_page.query(of))
+        st.button(
+            "Switch off" if of.active else "Switch on",
+            icon=f":material/{'toggle_off' if of.active else 'toggle_on'}:",
+            on_click=decisions.open_,
+            args=(product_actions.switching(of, person),),
+        )
+        st.page_link(
+            "admin/audit_log.py",
+            label="In the audit log",
+            icon=":material/history:",
+            query_params={"kind": "product", "id": str(of.id), **frame.mode_query()},
+        )
+
+
+def _yes(*, yes: bool) -> str:
+    return "Yes" if yes else "No"

@@ -1,0 +1,28 @@
+"""The table of products on a screen: its columns."""
+
+from core.services.products.product_list import ProductRow
+from core.ui import tables
+from core.ui.admin import product_words
+from core.ui.tables import Table
+
+
+def _withheld(row: ProductRow) -> str:
+    return "–" if not row.withheld else f"{row.withheld} distributor{'s' if row.withheld > 1 else ''}"
+
+
+PRODUCTS: Table[ProductRow] = Table(
+    name="products",
+    noun=("product", "products"),
+    opens="admin/product.py",
+    columns={
+        "name": tables.text("Product", lambda row: row.name, 230),
+        "on": tables.text("Sold", lambda row: "On sale" if row.active else "Off", 70),
+        "price": tables.text("Price or rate", lambda row: product_words.price(row.tariff), 140),
+        "commissions": tables.text("Platform and distributor", lambda row: product_words.commissions(row.tariff), 150),
+        "changes": tables.moment("Changes on", lambda row: row.changes_at),
+        "withheld": tables.text("Switched off for", _withheld, 110),
+        "insurer": tables.text("Insurer", lambda row: row.insurer, 180),
+        "category": tables.text("Category", lambda row: row.category, 120),
+        "endpoint": tables.text("Endpoint", lambda row: row.endpoint, 210),
+    },
+)

@@ -1,0 +1,101 @@
+"""What a sale would cost before and after a change, by the function that sells, for figures that one may type."""
+
+from datetime import date
+from typing import Any
+
+import streamlit as st
+
+from core import money
+from core.covers.cover import Cover, Price
+from core.covers.fields import example
+from core.covers.tariff import Tariff
+from core.services.products import product_previews
+from core.ui import facts, words
+from core.ui.buying import live_prices, prices
+from core.ui.buying.live_prices import SoFar
+from core.ui.forms import forms, items
+from core.ui.forms.forms import Form
+from core.ui.forms.questions import Kind, Question
+
+Named = tuple[str, Tariff]
+
+
+def draw(key: str, cover: Cover[Any] | None, before: Named, after: Named) -> None:
+    """Both prices of one sale, each with its steps and the parts of the money; the figures start as the example."""
+    st.subheader("What a sale would cost", anchor=False)
+    if cover is None:
+        st.info("No endpoint sells this product, so there is no sale to price.", icon=":material/block:")
+        return
+    typed = _typed(key, cover, before[1])
+    told = [(name, tariff, live_prices.so_far(cover, typed, tariff.rates)) for name, tariff in (before, after)]
+    was = told[0][2].price
+    grid = st.grid(2, min_column_width=330, gap="small")
+    for name, tariff, known in told:
+        with grid.container(border=True, height="stretch"):
+            _one(name, tariff, known, was)
+
+
+def _typed(key: str, cover: Cover[Any], tariff: Tariff) -> dict[str, Any]:
+    """The figures of the sale: those that its price depends on are asked for, the others are the example's."""
+    samples = example(cover.request)
+    reads = live_prices.reads(cover, str(samples.get("product_id", "")), tariff.rates)
+    given = {name: value for name, value in samples.items() if name not in reads}
+    given |= {name: None for name in cover.request.model_fields if name not in reads and name not in given}
+    form = Form(key=key, model=cover.request, given=given)
+    if not form.questions:
+        return samples
+    for question in form.questions:
+        _begin(form.key_of(question), question, samples.get(question.name))
+    st.caption("Starts as the example of the interface; type other figures to see what they would cost.")
+    return forms.ask(form, columns=3, live=reads)
+
+
+def _begin(key: str, question: Question, sample: Any) -> None:
+    """Put the example into a widget that has not been drawn yet."""
+    if question.kind is Kind.ITEMS:
+        if f"{key}.kept" not in st.session_state:
+            items.keep(key, [{**row, "amount": float(row["amount"])} for row in sample])
+        return
+    if sample is None:
+        return
+    if question.kind in {Kind.DAY, Kind.BIRTH_DAY}:
+        sample = date.fromisoformat(sample)
+    if question.kind is Kind.MONEY:
+        sample = words.as_typed(str(sample))
+    if question.kind is Kind.FLAG:
+        sample = "Yes" if sample else "No"
+    st.session_state.setdefault(key, sample)
+
+
+def _one(name: str, tariff: Tariff, known: SoFar, was: Price | None) -> None:
+    st.markdown(f"**{name}**")
+    price = known.price
+    if price is None:
+        _say_why(known)
+        return
+    change = price.total - was.total if was and was is not price else None
+    st.metric(
+        "Premium",
+        words.naira_of(price.total),
+        delta=None if change is None else _signed(change),
+        delta_color="off",
+        delta_arrow="auto" if change else "off",
+    )
+    prices.show_steps(price.steps)
+    split = product_previews.split_of(price, tariff)
+    facts.line(f"Platform, {tariff.mca_commission} %", words.naira(split.mca_profit_minor))
+    facts.line(f"Distributor, {tariff.distributor_commission} %", words.naira(split.distributor_profit_minor))
+    facts.line("Insurer, the rest", words.naira(split.provider_share_minor))
+
+
+def _signed(change: Any) -> str:
+    minor = money.to_minor(change)
+    return f"{'+' if minor > 0 else ''}{words.naira(minor)}" if minor else "No change"
+
+
+def _say_why(known: SoFar) -> None:
+    if known.missing:
+        missing = ", ".join(sorted(words.title(name).lower() for name in known.missing))
+        st.caption(f"Still needed for the price: {words.plain(missing)}.")
+    for fault in known.faults if not known.missing else ():
+        st.markdown(forms.complaint(f"{words.title(fault.field)} {fault.message}"))

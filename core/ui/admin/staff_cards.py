@@ -1,0 +1,137 @@
+"""One person of the desk on a screen: whether they can sign in, their sessions, and what an admin may do about it."""
+
+import streamlit as st
+
+from core.errors import CoverdeskError
+from core.services.people import invitations, staff_changes, staff_sessions
+from core.services.people.staff import Person
+from core.services.people.staff_list import StaffRow
+from core.services.people.staff_sessions import SessionFacts
+from core.settings import settings
+from core.ui import facts, frame, words
+from core.ui.admin import admin_writes, staff_form
+from core.ui.admin.admin_writes import Work
+
+_LINK = "person.link"
+
+
+def keep_link(link: str) -> None:
+    """Keep a fresh link for the page of its person, which shows it once."""
+    st.session_state[_LINK] = link
+
+
+def outcome() -> None:
+    """What the last click did, or why it did not; a link is shown now and never again."""
+    admin_writes.outcome()
+    if link := st.session_state.pop(_LINK, None):
+        with st.container(border=True):
+            st.markdown(":material/link: **Send this link to the person, and to nobody else**")
+            st.code(link, language=None, wrap_lines=True)
+            st.caption(
+                "It lets them choose a password, once and within 24 hours. It is shown now and not again; a new one"
+                " replaces it."
+            )
+
+
+def access(person: StaffRow, by: Person) -> None:
+    """Whether the person can sign in, and the ways to change that."""
+    with st.container(border=True, height="stretch"):
+        st.markdown(f"**Access** {words.badge(person.state)}")
+        facts.line("Account made", words.moment(person.created_at))
+        facts.line("Last sign-in", words.moment(person.signed_in_at))
+        if person.disabled_at:
+            facts.line("Disabled", words.moment(person.disabled_at))
+        if person.link_is_open:
+            facts.line("Link open until", words.moment(person.link_until))
+        with st.container(horizontal=True, gap="xsmall"):
+            _buttons(person, by)
+
+
+def _buttons(person: StaffRow, by: Person) -> None:
+    if person.disabled_at is not None:
+        _button("Enable", "lock_open", lambda session, by: staff_changes.enable(session, person.id, by=by), "Enabled.")
+        return
+    if settings().passwords:
+        st.button(
+            "Reset the password" if person.has_password else "Make a password link",
+            icon=":material/link:",
+            on_click=_make_link,
+            args=(person,),
+            help="Makes a link with which the person chooses a password. Until then, what they have stays.",
+        )
+    if person.id == by.id:
+        st.caption("This is you: only another admin can disable your account.")
+        return
+    with st.popover("Disable", icon=":material/block:"):
+        st.markdown(
+            f"**{words.plain(person.name)}** is signed out everywhere at once and cannot sign in again until"
+            " somebody enables the account."
+        )
+        disable = admin_writes.doing(
+            lambda session, by: staff_changes.disable(session, person.id, by=by), "Disabled.", then=staff_form.forget
+        )
+        st.button("Disable the account", type="primary", key="person.disable", on_click=disable)
+
+
+def sessions(person: StaffRow, opened: list[SessionFacts]) -> None:
+    """The last sign-ins: those that are open with the way to end them, then the others."""
+    going = [one for one in opened if one.is_open]
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.subheader("Sessions", anchor=False)
+        if len(going) > 1:
+            _button(
+                "End all sessions",
+                "logout",
+                lambda session, by: staff_changes.end_sessions(session, person.id, by=by),
+                "All sessions are ended.",
+            )
+    if not opened:
+        st.caption(f"{words.plain(person.name)} has never signed in.")
+    for one in going:
+        _open_session(person, one)
+    ended = [_ended(one) for one in opened if not one.is_open]
+    if ended:
+        st.caption("The last ones that are over")
+        st.table(ended, border="horizontal")
+
+
+def _open_session(person: StaffRow, one: SessionFacts) -> None:
+    with st.container(border=True, horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        here = " · **this is where you are now**" if one.handle == _here() else ""
+        st.markdown(
+            f"{words.badge('Open')} since {words.moment(one.opened_at)} · last seen {words.moment(one.seen_at)}{here}",
+            width="content",
+        )
+        _button(
+            "End",
+            "logout",
+            lambda session, by: staff_changes.end_sessions(session, person.id, by=by, handle=one.handle),
+            "The session is ended.",
+            key=f"person.end {one.handle[:12]}",
+        )
+
+
+def _here() -> str | None:
+    """The handle of the session of this browser."""
+    token = frame.session_token()
+    return staff_sessions.hash_of(token) if isinstance(token, str) else None
+
+
+def _ended(one: SessionFacts) -> dict[str, str]:
+    return {
+        "Signed in": words.moment(one.opened_at),
+        "Last seen": words.moment(one.seen_at),
+        "Ended": words.moment(one.ended_at) if one.ended_at else "By itself, unused or too old",
+    }
+
+
+def _button(label: str, icon: str, work: Work[object], said: str, *, key: str | None = None) -> None:
+    click = admin_writes.doing(work, said, then=staff_form.forget)
+    st.button(label, icon=f":material/{icon}:", on_click=click, key=key)
+
+
+def _make_link(person: StaffRow) -> None:
+    try:
+        keep_link(admin_writes.write(lambda session, by: invitations.password_link(session, person.id, by=by)))
+    except CoverdeskError as error:
+        admin_writes.refuse(error)

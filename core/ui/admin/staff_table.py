@@ -1,0 +1,56 @@
+"""The people of the desk on a screen: what narrows them, and their table."""
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from core.services.people.staff import ROLES
+from core.services.people.staff_list import StaffFilter, StaffRow
+from core.ui import address, tables, words
+from core.ui.tables import Table
+
+_FIND, _ROLE, _STATE = "find", "role", "state"
+_ROLES: Mapping[str, str] = {role: words.title(role) for role in ROLES}
+_STATES: Mapping[str, str] = {"enabled": "Enabled", "disabled": "Disabled"}
+_LONGEST = 100
+
+STAFF: Table[StaffRow] = Table(
+    name="staff",
+    noun=("person", "people"),
+    opens="admin/person.py",
+    columns={
+        "name": tables.text("Name", lambda row: row.name, 125),
+        "email": tables.text("E-mail", lambda row: row.email, 165),
+        "roles": tables.text("Roles", lambda row: words.title(", ".join(row.roles)), 110),
+        "state": tables.text("State", lambda row: row.state, 80),
+        "signed_in": tables.moment("Last sign-in", lambda row: row.signed_in_at),
+        "sessions": tables.number("Sessions", lambda row: row.open_sessions, 75),
+        "limit": tables.naira(
+            "Claim limit",
+            lambda row: row.claim_limit_minor,
+            says="Up to this amount the person decides a claim alone. Empty: no limit.",
+        ),
+    },
+)
+
+
+def asked() -> StaffFilter:
+    """What the address asks for; a word that a filter does not know is left out of it."""
+    state = address.one_of(_STATE, _STATES)
+    return StaffFilter(
+        text=st.query_params.get(_FIND, "").strip()[:_LONGEST],
+        role=address.one_of(_ROLE, _ROLES),
+        enabled=None if state is None else state == "enabled",
+    )
+
+
+def filters(wanted: StaffFilter) -> None:
+    """What narrows the people, and the way back to all of them."""
+    state = None if wanted.enabled is None else ("enabled" if wanted.enabled else "disabled")
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        address.search_box(
+            _FIND, "Find", text=wanted.text, placeholder="Any part of a name or e-mail", longest=_LONGEST
+        )
+        address.choice(_ROLE, "Role", _ROLES, chosen=wanted.role)
+        address.choice(_STATE, "State", _STATES, chosen=state)
+        address.reset_button(shown=wanted.narrowed)

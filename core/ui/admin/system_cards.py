@@ -1,0 +1,182 @@
+"""The state of the installation on a screen: healthy at a glance, the details below, and the audit of the store."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import streamlit as st
+
+from core import clock
+from core.services.office.checking import Finding
+from core.services.office.system import FilesFacts, QueueLine, Setting, StoreFacts, SystemFacts
+from core.store.engine import store
+from core.ui import facts, frame, words
+from core.ui.admin import check_runs
+from core.ui.admin.check_runs import CheckRun
+
+_LAST = "system.check"
+_EVERY = timedelta(seconds=1)
+_OLD = timedelta(hours=1)
+_MOST = 20
+_UNITS = ("bytes", "kB", "MB", "GB", "TB")
+_STATES = {
+    "delegated": "Issued here, reported by bordereau",
+    "queued": "Waiting to be sent",
+    "accepted": "Accepted by the insurer",
+    "declined": "Declined by the insurer",
+    "dead": "Given up: needs a person",
+    "withdrawn": "Ended before it was sent",
+}
+
+
+def glance(found: SystemFacts, fault: str | None) -> None:
+    """One badge for each part: green needs nobody, red does."""
+    late = [line for line in found.queue if line.state == "queued" and _is_old(line)]
+    dead = sum(line.count for line in found.queue if line.state == "dead")
+    health = {
+        "Ready": (fault is None, "Not ready"),
+        "Store fits this release": (found.store.is_current, "Store has another version"),
+        "Journal safe": (found.store.journal_is_safe, "Journal at risk"),
+        "Files writable": (found.files.writable, "Files cannot be written"),
+        "Queue moves": (not late and not dead, "Queue needs a look"),
+    }
+    with st.container(horizontal=True, gap="xsmall"):
+        for good, (holds, bad) in health.items():
+            if holds:
+                st.badge(good, icon=":material/check_circle:", color="green")
+            else:
+                st.badge(bad, icon=":material/error:", color="red")
+    if fault:
+        st.error(f"{words.plain(fault[:1].upper() + fault[1:])}.", icon=":material/error:")
+    if found.store.kind == "SQLite" and not found.store.is_current:
+        st.caption("Run `coverdesk init` with the release that serves this page.")
+
+
+def _is_old(line: QueueLine) -> bool:
+    return line.oldest_at is not None and clock.now() - line.oldest_at > _OLD
+
+
+def database(found: StoreFacts) -> None:
+    """The database and how it stands to this release."""
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Store**")
+        facts.line("Database", f"{found.kind} {found.version}")
+        facts.line("Size", size(found.size_bytes))
+        if found.journal:
+            safe = "" if found.journal_is_safe else ", which this version of SQLite can corrupt"
+            facts.line("Journal", f"{found.journal.upper()}{safe}")
+        current = "up to date" if found.is_current else f"this release wants {found.newest_migration}"
+        facts.line("Migration", f"{found.migration or 'none'}, {current}")
+        st.caption("Address")
+        st.code(found.address, language=None, wrap_lines=True)
+
+
+def files(found: FilesFacts) -> None:
+    """The folder of uploaded files."""
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Files**")
+        facts.line("Kept", f"{words.count(found.count)} files, {size(found.size_bytes)}")
+        facts.line("Writable", "Yes" if found.writable else "No")
+        facts.line("Free on the disk", size(found.free_bytes))
+        st.caption("Folder")
+        st.code(found.folder, language=None, wrap_lines=True)
+
+
+def queue(lines: Sequence[QueueLine]) -> None:
+    """What insurers have been told, and what still waits."""
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Submissions to insurers**")
+        if not lines:
+            st.caption("No policy has been sold yet.")
+        for line in lines:
+            facts.line(_STATES.get(line.state, words.title(line.state)), words.count(line.count))
+            if line.state in {"queued", "dead"}:
+                st.caption(f"The oldest since {words.moment(line.oldest_at)}")
+
+
+def release(found: SystemFacts) -> None:
+    """What runs here, and the answers kept for retries."""
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Release**")
+        facts.line("Coverdesk", found.release)
+        facts.line("Python", found.python)
+        facts.line("Answers kept for retries", words.count(found.kept_answers))
+        if found.oldest_answer_at:
+            facts.line("The oldest of them", words.moment(found.oldest_answer_at))
+
+
+def settings_in_force(found: Sequence[Setting]) -> None:
+    """Every setting; what was set stands first."""
+    with st.expander("Settings in force", icon=":material/tune:"):
+        st.caption("From environment variables. A secret says only whether it is set.")
+        lines = [
+            {
+                "Variable": f"`{setting.name}`",
+                "Value": words.plain(setting.value),
+                "": "default" if setting.is_default else "set here",
+            }
+            for setting in sorted(found, key=lambda setting: setting.is_default)
+        ]
+        st.table(lines, border="horizontal")
+
+
+def check() -> None:
+    """The audit of the whole store: its button, how far it is, and what it found the last time."""
+    st.subheader("Check of the whole store", anchor=False)
+    st.caption("Every rule that must hold of sales, claims, files and the audit log: what `coverdesk check` prints.")
+    run: CheckRun | None = st.session_state.get(_LAST)
+    running = run is not None and run.is_running
+    st.button("Check now", icon=":material/fact_check:", type="primary", disabled=running, on_click=_start)
+    if run is None:
+        st.caption("Not checked in this session yet. At a million sales it takes minutes, and disturbs nobody.")
+    elif run.is_running:
+        st.fragment(_watch, run_every=_EVERY)(run)
+    else:
+        _result(run)
+
+
+def _start() -> None:
+    frame.require("admin")
+    st.session_state[_LAST] = check_runs.start(store())
+
+
+def _watch(run: CheckRun) -> None:
+    frame.require("admin")
+    if not run.is_running:
+        st.rerun()
+    done = len(run.findings)
+    st.progress(done / run.rules, f"{done} of {run.rules} rules checked")
+
+
+def _result(run: CheckRun) -> None:
+    when = words.moment(run.ended_at)
+    if run.fault:
+        st.error(f"{words.plain(run.fault)}. {when}.", icon=":material/error:")
+    elif run.broken:
+        st.error(f"{len(run.broken)} of {run.rules} rules do not hold. {when}.", icon=":material/report:")
+    else:
+        st.success(f"Everything holds: {run.rules} rules. {when}.", icon=":material/verified:")
+    lines = [
+        {
+            "Rule": words.plain(finding.rule),
+            "": ":red-badge[Broken]" if finding.faults else ":green-badge[Holds]",
+            "What breaks it": _broken_by(finding),
+        }
+        for finding in sorted(run.findings, key=lambda finding: not finding.faults)
+    ]
+    if lines:
+        with st.expander("Every rule", icon=":material/rule:", expanded=bool(run.broken)):
+            st.table(lines, border="horizontal")
+
+
+def _broken_by(finding: Finding) -> str:
+    lines = [words.plain(fault) for fault in finding.faults[:_MOST]]
+    left = len(finding.faults) - _MOST
+    return "  \n".join([*lines, f"and {words.count(left)} more"] if left > 0 else lines) or "–"
+
+
+def size(count: int) -> str:
+    """A number of bytes as people read it: 1_500_000 -> "1.5 MB"."""
+    amount, unit = float(count), 0
+    while amount >= 1000 and unit < len(_UNITS) - 1:
+        amount, unit = amount / 1000, unit + 1
+    return f"{amount:,.1f} {_UNITS[unit]}" if unit else f"{count} {_UNITS[0]}"

@@ -1,0 +1,1 @@
+"""What the screens that sell are made of: price, details, review, confirmation."""

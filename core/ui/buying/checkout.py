@@ -1,0 +1,165 @@
+"""From a price to a policy: details, review, one confirmation, receipt; for any cover that a screen sells."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from core import ids
+from core.covers.cover import Cover
+from core.errors import InvalidInput, StateForbids
+from core.services.products.products import OnSale
+from core.ui import frame, words
+from core.ui.buying import live_prices, prices, selling
+from core.ui.buying.selling import Counter, Offer, Receipt
+from core.ui.forms import forms, uploads
+from core.ui.forms.forms import Form
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checkout:
+    """One sale in the making; `given` are the fields that the screen has asked for already."""
+
+    key: str
+    cover: Cover[Any]
+    product: OnSale
+    counter: Counter
+    given: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def form(self) -> Form:
+        """What remains to be asked."""
+        return Form(key=self.key, model=self.cover.request, given={**self.given, "product_id": str(self.product.id)})
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Reviewed:
+    """What a person is about to confirm; other figures, rates or another mode since then send them back."""
+
+    checkout: Checkout
+    request: Any
+    offer: Offer
+
+
+def receipt_of(key: str) -> Receipt | None:
+    """The receipt of a sale that this checkout has just made, until the next one begins."""
+    receipt: Receipt | None = st.session_state.get(f"{key}.receipt")
+    return receipt
+
+
+def run(checkout: Checkout) -> None:
+    """Draw the stage that this sale is in."""
+    # The token of a filled form: whatever happens to the page, it sells once.
+    st.session_state.setdefault(f"{checkout.key}.token", ids.token())
+    reviewed: _Reviewed | None = st.session_state.get(f"{checkout.key}.reviewed")
+    if reviewed is None or reviewed.checkout != checkout:
+        _details(checkout)
+    else:
+        _review(checkout, reviewed)
+
+
+def _details(checkout: Checkout) -> None:
+    st.subheader("Details", anchor=False)
+    product = checkout.product
+    live = live_prices.reads(checkout.cover, str(product.id), product.rates).difference(checkout.given)
+    typed = forms.ask(checkout.form, live=live)
+    # What was priced before the details were asked for has its price on the page already.
+    if live or not checkout.given:
+        live_prices.show(checkout.form, live_prices.so_far(checkout.cover, typed, product.rates))
+    if st.button("Review", type="primary", icon=":material/arrow_forward:", icon_position="right"):
+        _judge(checkout, typed)
+        st.rerun()
+
+
+def _judge(checkout: Checkout, typed: Mapping[str, Any]) -> None:
+    try:
+        request = forms.judged(checkout.form, uploads.settled(typed, checkout.counter, form_key=checkout.key))
+        offer = selling.offer(checkout.cover, request, checkout.product.rates)
+    except InvalidInput as error:
+        forms.blame(checkout.form, error.faults)
+        return
+    forms.blame(checkout.form, ())
+    forms.put_away(checkout.form, typed)
+    reviewed = _Reviewed(checkout=checkout, request=request, offer=offer)
+    st.session_state[f"{checkout.key}.reviewed"] = reviewed
+
+
+def _review(checkout: Checkout, reviewed: _Reviewed) -> None:
+    st.subheader("Review", anchor=False)
+    grid = st.grid(2, min_column_width=340, gap="medium")
+    answers = forms.answers(checkout.form, reviewed.request)
+    grid.table({label: words.plain(answer) for label, answer in answers.items()}, border="horizontal")
+    with grid.container(border=True):
+        prices.show(reviewed.offer.price, label="To pay")
+        kind = "A live sale" if checkout.counter.is_live else "A test sale: nobody is covered by it"
+        st.caption(f"{_term(reviewed.offer)} {kind}.")
+        total = words.naira_of(reviewed.offer.price.total)
+        confirmed = st.button(f"Confirm and buy for {total}", type="primary", width="stretch")
+        if st.button("Change the details", width="stretch"):
+            _back(checkout)
+            st.rerun()
+        if confirmed:
+            _confirm(checkout, reviewed)
+
+
+def _confirm(checkout: Checkout, reviewed: _Reviewed) -> None:
+    token = st.session_state[f"{checkout.key}.token"]
+    try:
+        receipt = selling.sell(
+            checkout.cover, reviewed.request, checkout.counter, token=token, expected=reviewed.offer.price.total
+        )
+    except InvalidInput as error:
+        forms.blame(checkout.form, error.faults)
+        _back(checkout)
+    except StateForbids as error:
+        earlier = (error.detail or {}).get("policy_number")
+        st.error(str(error) + (f" Policy {words.plain(earlier)}." if earlier else ""), icon=":material/content_copy:")
+        return
+    else:
+        forms.forget(checkout.form)
+        st.session_state[f"{checkout.key}.receipt"] = receipt
+    st.rerun()
+
+
+def _back(checkout: Checkout) -> None:
+    st.session_state.pop(f"{checkout.key}.reviewed", None)
+
+
+def _term(offer: Offer) -> str:
+    term = offer.term
+    if term.start_on is None or term.expiration_on is None:
+        return "The insurer sets the days of cover."
+    return f"Cover from {words.day(term.start_on)} to {words.day(term.expiration_on)}."
+
+
+def show_receipt(key: str, receipt: Receipt) -> None:
+    """What was sold, with the ways on to the purchase, the certificate and the next sale."""
+    with st.container(border=True, gap="medium"):
+        st.success(f"Sold to {words.plain(receipt.name)}.", icon=":material/check_circle:")
+        facts = st.grid(3, min_column_width=200)
+        facts.metric("Policy number", receipt.policy_number or "Awaiting the insurer")
+        facts.metric("Premium", words.naira_of(receipt.total))
+        facts.metric("Cover until", words.day(receipt.expiration_date))
+        if receipt.possible_duplicate_of:
+            st.warning(
+                "The same customer already has a policy for this amount and this loan start. Is it a second loan?"
+                f" The earlier policy is {receipt.possible_duplicate_of}.",
+                icon=":material/content_copy:",
+            )
+        with st.container(horizontal=True):
+            if st.button("Open the purchase", type="primary", icon=":material/receipt:"):
+                _leave(key)
+                st.switch_page("sales/purchase.py", query_params={"id": receipt.purchase_id, **frame.mode_query()})
+            if st.button("Open the policy", icon=":material/policy:"):
+                _leave(key)
+                st.switch_page("policies/policy.py", query_params={"id": receipt.policy_id, **frame.mode_query()})
+            if receipt.certificate_url:
+                st.link_button("Certificate", receipt.certificate_url, icon=":material/picture_as_pdf:")
+            if st.button("Sell another", icon=":material/add:"):
+                _leave(key)
+                st.rerun()
+
+
+def _leave(key: str) -> None:
+    del st.session_state[f"{key}.receipt"]

@@ -1,0 +1,94 @@
+"""The price of a form that is still being filled in, by the function that sells it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from core.covers.cover import Cover, Price, Rates
+from core.covers.fields import example
+from core.covers.request import read
+from core.errors import FieldFault, InvalidInput
+from core.ui import words
+from core.ui.buying import prices
+from core.ui.forms import forms
+from core.ui.forms.forms import Form
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SoFar:
+    """The price as far as it is known: `reads` are the fields that it depends on, `missing` those still to come."""
+
+    reads: frozenset[str]
+    missing: frozenset[str] = frozenset()
+    price: Price | None = None
+    faults: Sequence[FieldFault] = ()
+
+
+class _Watched:
+    """A request that notes which of its fields are read."""
+
+    def __init__(self, request: Any) -> None:
+        self._request = request
+        self.read: set[str] = set()
+
+    def __getattr__(self, name: str) -> Any:
+        self.read.add(name)
+        return getattr(self._request, name)
+
+
+def reads(cover: Cover[Any], product_id: str, rates: Rates) -> frozenset[str]:
+    """The fields that the price of a product depends on, as its example shows."""
+    return so_far(cover, {"product_id": product_id}, rates).reads
+
+
+def so_far(cover: Cover[Any], typed: Mapping[str, Any], rates: Rates) -> SoFar:
+    """The price of what was typed so far.
+
+    Fields that are missing or wrong are filled from the example, so that the others can be priced; a price
+    that reads one of them is not told.
+    """
+    given = {name: value for name, value in typed.items() if value is not None}
+    wanting = _wanting(cover, given)
+    filled = {name: value for name, value in given.items() if name not in wanting}
+    samples = {name: value for name, value in example(cover.request).items() if name in wanting}
+    try:
+        watched = _Watched(read(cover.request, {**filled, **samples}))
+    except InvalidInput:
+        return SoFar(reads=frozenset())
+    try:
+        price = cover.premium(watched, rates)
+    except InvalidInput as error:
+        return SoFar(reads=frozenset(watched.read), missing=wanting & watched.read, faults=error.faults)
+    missing = wanting & watched.read
+    return SoFar(reads=frozenset(watched.read), missing=missing, price=None if missing else price)
+
+
+def _wanting(cover: Cover[Any], given: Mapping[str, Any]) -> frozenset[str]:
+    try:
+        read(cover.request, dict(given))
+    except InvalidInput as error:
+        return frozenset(fault.field.partition(".")[0] for fault in error.faults)
+    return frozenset()
+
+
+def show(form: Form, known: SoFar) -> None:
+    """The price with its steps below the form, and always in sight at the foot of the screen."""
+    if known.price is not None and len(known.price.steps) > 1:
+        with st.container(border=True):
+            prices.show_steps(known.price.steps)
+    with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        st.metric("Price", words.naira_of(known.price.total if known.price else None), width="content")
+        with st.container(gap="xxsmall", width="stretch"):
+            _say_what_is_needed(form, known)
+
+
+def _say_what_is_needed(form: Form, known: SoFar) -> None:
+    if known.price is not None:
+        st.caption(f"{words.plain(known.price.steps[-1].label)}: {words.plain(known.price.steps[-1].working)}.")
+    if known.missing:
+        needed = [question.label for question in form.questions if question.name in known.missing]
+        st.caption(f"Still needed for the price: {words.plain(', '.join(needed))}.")
+    for fault in known.faults if not known.missing else ():
+        st.markdown(forms.complaint(f"{words.title(fault.field)} {fault.message}"))

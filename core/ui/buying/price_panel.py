@@ -1,0 +1,100 @@
+"""The price of a credit life cover on a screen: its figures, its steps, its curve, the three bases side by side."""
+
+import streamlit as st
+
+from core.covers.credit_life import CreditLifePriceRequest, price
+from core.covers.request import read
+from core.errors import InvalidInput
+from core.services.products.products import OnSale
+from core.ui import words
+from core.ui.buying import price_curves, prices
+from core.ui.buying.price_curves import BASIS_NAMES, LONGEST, SHORTEST, Figures
+from core.ui.forms import forms
+
+_CURVES = {
+    "Tenure": price_curves.against_tenure,
+    "Loan amount": price_curves.against_amount,
+    "Benefits": price_curves.by_benefit,
+}
+
+
+def ask_figures(product: OnSale, *, locked: bool) -> Figures | None:
+    """Amount, tenure and benefits; none while there is no amount, or when something is wrong with them."""
+    shares = product.rates.meta["shares"]
+    amount = st.text_input(
+        "Loan amount (₦)",
+        key="amount",
+        placeholder="100,000",
+        autocomplete="off",
+        on_change=_tidy,
+        bind="query-params",
+        disabled=locked,
+    )
+    at_amount = st.container()
+    tenure = st.number_input(
+        "Tenure in months", SHORTEST, LONGEST, 12, key="tenure", bind="query-params", disabled=locked
+    )
+    benefits = st.pills(
+        "Benefits",
+        list(shares),
+        selection_mode="multi",
+        default=list(shares),
+        format_func=words.title,
+        key="benefits",
+        bind="query-params",
+        disabled=locked,
+    )
+    typed = {"loan_amount": words.read_naira(amount), "loan_tenure": tenure, "benefit_coverage": benefits}
+    if not typed["loan_amount"]:
+        return None
+    try:
+        request = read(CreditLifePriceRequest, {**typed, "product_id": str(product.id)})
+    except InvalidInput as error:
+        for fault in error.faults:
+            place = at_amount if fault.field == "loan_amount" else st
+            place.markdown(forms.complaint(fault.message))
+        return None
+    return Figures(amount=request.loan_amount, tenure=request.loan_tenure, benefits=tuple(request.benefit_coverage))
+
+
+def _tidy() -> None:
+    st.session_state.amount = words.as_typed(st.session_state.amount)
+
+
+def show_price(product: OnSale, figures: Figures) -> None:
+    """The premium and the steps of its sum."""
+    basis = BASIS_NAMES[price_curves.basis_of(product.rates)].lower()
+    prices.show(price(figures.amount, figures.tenure, list(figures.benefits), product.rates))
+    st.caption(f"Insured by {words.plain(product.provider_name)}, {basis}.")
+
+
+def show_curve(product: OnSale, figures: Figures) -> None:
+    """How the price moves with tenure, amount or benefits, and what the other bases would cost."""
+    with st.container(border=True):
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            st.subheader("How the price moves", anchor=False, width="content")
+            against = st.segmented_control(
+                "Price against",
+                list(_CURVES),
+                default="Tenure",
+                required=True,
+                key="curve",
+                label_visibility="collapsed",
+                bind="query-params",
+            )
+        chart = _CURVES[against or "Tenure"](figures, product.rates)
+        st.plotly_chart(chart, key=f"curve-{against}", config={"displayModeBar": False})
+        grid = st.grid(3, min_column_width=180)
+        for basis, total in price_curves.on_each_basis(figures, product.rates).items():
+            own = basis == price_curves.basis_of(product.rates)
+            grid.metric(BASIS_NAMES[basis] + (" (this)" if own else ""), words.naira_of(total))
+
+
+def summary(product: OnSale, figures: Figures, seller: str) -> str:
+    """The chosen figures in two lines of Markdown, while the rest is being filled in."""
+    benefits = ", ".join(words.title(benefit).lower() for benefit in figures.benefits)
+    return (
+        f"**{words.plain(product.name)}** on behalf of **{words.plain(seller)}**  \n"
+        f"{words.naira_of(figures.amount)} over {figures.tenure} months for {benefits}: "
+        f"**{words.naira_of(figures.premium(product.rates))}**"
+    )

@@ -1,0 +1,123 @@
+"""Selling from a screen: the same service as the API, once for each filled form (contract S13)."""
+
+import json
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from core import money
+from core.covers.cover import Cover, Price, Rates, Term
+from core.covers.shelf import COVERS
+from core.errors import KeyReused, StateForbids
+from core.services import idempotency
+from core.services.idempotency import Answer
+from core.services.people.staff import Person
+from core.services.products import products
+from core.services.products.products import OnSale
+from core.services.selling import buying
+from core.services.selling.buying import Seller
+from core.store.engine import reading, store
+from core.store.scope import Scope, ScopedSession
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Counter:
+    """Where a sale is made: on whose behalf, in which mode, and by whom at the desk."""
+
+    distributor_id: UUID
+    is_live: bool
+    person: Person
+
+    @property
+    def scope(self) -> Scope:
+        """What belongs to the distributor in this mode."""
+        return Scope.of(self.distributor_id, is_live=self.is_live)
+
+    @property
+    def seller(self) -> Seller:
+        """The desk as the seller."""
+        return Seller(distributor_id=self.distributor_id, is_live=self.is_live, actor=self.person.actor, source="desk")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Offer:
+    """What a filled form would buy: the price with its steps, and the days of cover."""
+
+    price: Price
+    term: Term
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Receipt:
+    """What was sold, as plain text: it is kept with the form's token and read again when that comes back."""
+
+    policy_id: str
+    purchase_id: str
+    policy_number: str | None
+    certificate_url: str | None
+    total: str
+    name: str
+    start_date: str | None
+    expiration_date: str | None
+    possible_duplicate_of: str | None
+
+
+def offered(counter: Counter, cover: Cover[Any]) -> list[OnSale]:
+    """The products that a distributor can sell through an endpoint now, by name."""
+    with reading(counter.scope) as session:
+        return products.offered(session, cover, counter.distributor_id)
+
+
+def shelf(counter: Counter) -> list[tuple[Cover[Any], OnSale]]:
+    """Everything that a distributor can sell now, each product with the cover that sells it."""
+    with reading(counter.scope) as session:
+        return [
+            (cover, product) for cover in COVERS for product in products.offered(session, cover, counter.distributor_id)
+        ]
+
+
+def offer(cover: Cover[Any], request: Any, rates: Rates) -> Offer:
+    """The price and term of a request, by the functions that sell it; InvalidInput names what is wrong."""
+    return Offer(price=cover.premium(request, rates), term=cover.term(request, rates))
+
+
+def sell(cover: Cover[Any], request: Any, counter: Counter, *, token: str, expected: Decimal) -> Receipt:
+    """Sell one policy at the premium that was shown, once for a token: a second click gets the first's receipt.
+
+    Refuses as the API does: InvalidInput, DuplicateRisk; also StateForbids when the price has changed
+    since, or when the token has sold something else.
+    """
+
+    def work(session: ScopedSession) -> Answer:
+        print_ = idempotency.fingerprint(cover.key.encode(), request.model_dump_json().encode())
+        return idempotency.once(
+            session, counter.scope, f"desk {token}", print_, lambda: _sold(session, cover, request, counter, expected)
+        )
+
+    try:
+        answer = store().transact(counter.scope, work)
+    except KeyReused:
+        raise StateForbids("This form was sold already, with other figures. Look for it under Purchases.") from None
+    return Receipt(**json.loads(answer.body))
+
+
+def _sold(session: ScopedSession, cover: Cover[Any], request: Any, counter: Counter, expected: Decimal) -> Answer:
+    sale = buying.sell(session, cover, request, counter.seller)
+    if sale.price.total != expected:
+        raise StateForbids(
+            f"The price has changed to {money.shown(money.to_minor(sale.price.total))}: review it again."
+        )
+    twin = sale.possible_duplicate_of
+    receipt = Receipt(
+        policy_id=str(sale.policy_id),
+        purchase_id=str(sale.purchase_id),
+        policy_number=sale.policy["meta"]["policy_number"],
+        certificate_url=sale.policy["meta"]["certificate_url"],
+        total=sale.policy["genius_price"],
+        name=f"{sale.policy['first_name']} {sale.policy['last_name']}",
+        start_date=sale.policy["start_date"],
+        expiration_date=sale.policy["expiration_date"],
+        possible_duplicate_of=str(twin) if twin else None,
+    )
+    return Answer(201, json.dumps(asdict(receipt)).encode())

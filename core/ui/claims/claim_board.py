@@ -1,0 +1,160 @@
+"""The cards of the performance of claims: the tiles, one chart each, and what each officer has on the table."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import pandas as pd
+import streamlit as st
+from streamlit import column_config as cc
+
+from core.services.claims.claim_breakdowns import Aged, OfType, Took, Work
+from core.services.claims.claim_figures import ClaimSummary
+from core.services.claims.claim_metrics import CLAIM_METRICS, OPEN_NOW
+from core.services.windows import Window
+from core.ui import frame, words
+from core.ui.claims import claim_charts
+from core.ui.sales import charts, dashboard_cards, tiles
+from core.ui.sales.charts import Chart
+
+QUEUE: Final = "claims/queue.py"
+_CONFIG: Final = {"displayModeBar": False, "responsive": True}
+_GO, _OFFICERS, _ROWS = "performance_go", "performance_officers", "performance_rows"
+
+
+def follow() -> None:
+    """Go to the claims behind what was just clicked."""
+    click, rows = st.session_state.get(_OFFICERS), st.session_state.get(_ROWS, [])
+    query = st.session_state.pop(_GO, None)
+    if click and click["row"] < len(rows):
+        query = {"view": "open", "assigned": rows[click["row"]]}
+    if query:
+        st.switch_page(QUEUE, query_params={**query, **frame.mode_query()})
+
+
+def draw_tiles(summary: ClaimSummary) -> None:
+    """Every figure; the help of each says what it counts, leaves out and is timed by."""
+    with st.grid(4, min_column_width=185, gap="xsmall"):
+        for metric in CLAIM_METRICS:
+            tiles.tile(
+                metric,
+                now=metric.of(summary.current),
+                then=metric.of(summary.before),
+                previous=summary.window.previous,
+            )
+
+
+def draw_ageing(aged: Sequence[Aged]) -> None:
+    """Open claims by age, as of now."""
+
+    def claims_of(place: str) -> dict[str, str]:
+        found = aged[int(place)]
+        days = {"from": found.first, "to": found.last}
+        return {"view": "open", **{name: str(day) for name, day in days.items() if day}}
+
+    with st.container(border=True, height="stretch"):
+        number = sum(each.number for each in aged)
+        with st.container(gap=None):
+            st.markdown(f"**Open claims by age** · **{words.count(number)}** open now", help=OPEN_NOW.definition)
+            st.caption("By days in Lagos since lodging. Click a bar to see its claims.")
+        if number:
+            _clickable("ageing", claim_charts.ageing(aged), claims_of)
+        else:
+            st.info("No claim is open.", icon=":material/inbox:")
+
+
+def draw_over_time(summary: ClaimSummary) -> None:
+    """Claims lodged and decided over time."""
+    grain = dashboard_cards.read_cut(summary.window).grain
+    with st.container(border=True, height="stretch"):
+        _title("Lodged and decided", f"By {grain}. When more are lodged than decided, the desk falls behind.")
+        _plot("over time", claim_charts.over_time(*summary.over_time(grain), grain))
+
+
+def draw_turnaround(took: Sequence[Took]) -> None:
+    """How long paid claims took."""
+    with st.container(border=True, height="stretch"):
+        _title("From lodged to paid", "Claims paid in the period; our own time leaves out waiting for the claimant.")
+        _plot_or(claim_charts.turnaround(took), "No claim was paid.", shown=any(each.calendar for each in took))
+
+
+def draw_reasons(rows: Sequence[tuple[str, int]], window: Window) -> None:
+    """Why claims were declined."""
+
+    def claims_of(reason: str) -> dict[str, str]:
+        days = {"decided_from": str(window.start), "decided_to": str(window.last)}
+        return {"view": "all", "status": "Declined", "reason": reason, **days}
+
+    with st.container(border=True, height="stretch"):
+        _title("Declines by reason", "Declined in the period. Click a bar to see its claims.")
+        if rows:
+            _clickable(f"reasons {window}", claim_charts.reasons(rows), claims_of)
+        else:
+            st.info("No claim was declined in this period.", icon=":material/thumb_up:")
+
+
+def draw_types(rows: Sequence[OfType]) -> None:
+    """Approvals and declines by type."""
+    with st.container(border=True, height="stretch"):
+        _title("Approvals and declines by type", "Approvals given in the period that still stand, and declines.")
+        _plot_or(claim_charts.by_type(rows), "No claim was approved or declined.", shown=bool(rows))
+
+
+def draw_officers(rows: Sequence[Work]) -> None:
+    """What each officer decided in the period, and has on the table now."""
+    with st.container(border=True):
+        _title("By officer", "Decided in the period by whom it is assigned to; open and overdue as of now.")
+        if not rows:
+            st.info("Nobody has a claim, and none was decided in this period.", icon=":material/group:")
+            return
+        st.session_state[_ROWS] = [str(work.officer) if work.officer else "nobody" for work in rows]
+        cells = {
+            "Show": ["Open claims"] * len(rows),
+            "Officer": [work.name for work in rows],
+            "Decided": [work.decided for work in rows],
+            "Our own time, median, days": [_days(work.half_net) for work in rows],
+            "Open now": [work.open for work in rows],
+            "Overdue now": [work.overdue for work in rows],
+        }
+        st.dataframe(
+            pd.DataFrame(cells),
+            hide_index=True,
+            placeholder="–",
+            alt="Officers: what they decided, the median of our own time, and how many claims are open and overdue",
+            column_config={
+                "Show": cc.ButtonColumn("", key=_OFFICERS, type="tertiary", width=105),
+                "Our own time, median, days": cc.NumberColumn(format="%.1f"),
+            },
+        )
+
+
+def _days(milliseconds: int | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 86_400_000
+
+
+def _title(title: str, about: str) -> None:
+    with st.container(gap=None, width="content"):
+        st.markdown(f"**{title}**")
+        st.caption(about)
+
+
+def _plot(name: str, chart: Chart) -> None:
+    st.plotly_chart(chart.figure, key=f"claims {name}", config=_CONFIG, alt=chart.alt)
+
+
+def _plot_or(chart: Chart, otherwise: str, *, shown: bool) -> None:
+    if shown:
+        _plot(otherwise, chart)
+    else:
+        st.info(otherwise.removesuffix(".") + " in this period.", icon=":material/hourglass_empty:")
+
+
+def _clickable(name: str, chart: Chart, claims_of: Any) -> None:
+    # The chart is made anew after each visit to the queue: a click that led there is not there any more.
+    key = f"claims {name} {st.session_state.get('performance_visit', 0)}"
+
+    def on_click() -> None:
+        if found := charts.clicked(st.session_state[key]):
+            st.session_state["performance_visit"] = st.session_state.get("performance_visit", 0) + 1
+            st.session_state[_GO] = claims_of(found)
+
+    st.plotly_chart(chart.figure, key=key, config=_CONFIG, alt=chart.alt, on_select=on_click, selection_mode="points")

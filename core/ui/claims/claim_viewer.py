@@ -1,0 +1,99 @@
+"""The documents of a claim on its review: which the incident calls for, and one of them at a time (contract C2)."""
+
+from typing import Final
+
+import streamlit as st
+
+from core.errors import InvalidInput
+from core.services.claims.claim_documents import Document
+from core.services.claims.claim_review import ClaimReview
+from core.ui import papers, words
+from core.ui.claims import claim_actions, claim_attempts
+from core.ui.claims.claim_actions import Hand
+from core.ui.claims.claim_attempts import DOCUMENT, key
+from core.ui.forms import uploads
+
+_SHOWN: Final = "document"
+
+
+def draw(review: ClaimReview) -> None:
+    """The checklist, the chooser, and the chosen document."""
+    if not review.documents:
+        st.info("No document came with this claim, and none is required.", icon=":material/folder_off:")
+    with st.container(gap="xxsmall"):
+        for document in review.documents:
+            st.markdown(_line(document))
+    with st.container():
+        if not review.is_decided:
+            _add(review)
+    there = [document for document in review.documents if document.code]
+    chosen = _chosen(review, there)
+    if chosen is None:
+        return
+    # Every opening is written down, and it is the browser that opens: only what is looked at is fetched.
+    address, title = f"/files/{chosen.code}", words.title(chosen.name)
+    if (chosen.content_type or "").startswith("image/"):
+        papers.pictured(address, title=title)
+    else:
+        papers.framed(address, title=title, name="claim-document")
+
+
+def _add(review: ClaimReview) -> None:
+    """A document that the claimant sent later, or a better copy."""
+    # Another version is another pair of widgets: what was kept is not offered again.
+    place, chosen = (key(review.id, f"{name} {review.version}") for name in ("place", "upload"))
+    first = review.missing[0] if review.missing else review.places[0]
+    with st.expander("Add or replace a document", icon=":material/attach_file:", expanded=bool(review.missing)):
+        st.selectbox(
+            "Document",
+            review.places,
+            index=list(review.places).index(first),
+            format_func=words.title,
+            key=place,
+            on_change="ignore",
+        )
+        st.file_uploader("File", type=uploads.ACCEPTED, key=chosen, label_visibility="collapsed", on_change="ignore")
+        claim_attempts.complain(review.id, DOCUMENT)
+        st.button(
+            "Keep the document",
+            key=key(review.id, "attach"),
+            on_click=claim_attempts.carry_out,
+            args=(DOCUMENT, review, lambda hand: _attach(hand, place, chosen)),
+        )
+
+
+def _attach(hand: Hand, place: str, chosen: str) -> str:
+    sent = st.session_state.get(chosen)
+    if sent is None:
+        raise InvalidInput.one("file", "is required: choose one first")
+    return claim_actions.attach(hand, name=st.session_state[place], file_name=sent.name, content=sent.getvalue())
+
+
+def _chosen(review: ClaimReview, there: list[Document]) -> Document | None:
+    if not there:
+        return None
+    named = {document.name: document for document in there}
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        name = st.segmented_control(
+            "Document",
+            list(named),
+            default=there[0].name,
+            required=True,
+            format_func=words.title,
+            key=key(review.id, _SHOWN),
+            label_visibility="collapsed",
+        )
+        chosen = named.get(name or "", there[0])
+        st.link_button("Open in a new tab", f"/files/{chosen.code}", icon=":material/open_in_new:")
+    return chosen
+
+
+def _line(document: Document) -> str:
+    name, need = words.plain(words.title(document.name)), "required" if document.required else "not required"
+    if document.missing:
+        return f":red[:material/cancel:] **{name}** · {need}, :red[missing]"
+    if document.code is None:
+        where = words.plain(document.link)
+        return f":orange[:material/link_off:] **{name}** · {need}, not among our files: {where}"
+    size = f"{(document.size or 0) / 1024:,.0f} kB"
+    return f":green[:material/check_circle:] **{name}** · {need} · :small[{words.plain(document.file_name)}, {size}]"

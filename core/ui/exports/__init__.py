@@ -1,0 +1,1 @@
+"""Exports on a screen: the buttons, the progress, the receipts."""

@@ -1,0 +1,1 @@
+"""Forms made from request models: questions, widgets, items, files."""

@@ -1,0 +1,149 @@
+"""A form for any request model: asks each field in its own way, keeps what was typed, shows faults beside fields.
+
+form = Form(key="buy", model=cover.request, given={"product_id": product_id})
+typed = forms.ask(form)
+if st.button("Review"):
+    request = forms.judged(form, typed)     # none when something is wrong: rerun, and the form says what
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Any
+
+import streamlit as st
+
+from core import seal
+from core.covers.request import Request, read
+from core.errors import FieldFault
+from core.ui import words
+from core.ui.forms import items, questions, uploads, widgets
+from core.ui.forms.questions import Kind, Question
+
+_ACROSS = {Kind.ITEMS, Kind.LONG_TEXT}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """One form on a screen: `given` answers come from elsewhere and are not asked again.
+
+    `needed` are fields that the model leaves open and that what was typed so far makes required.
+    """
+
+    key: str
+    model: type[Request]
+    given: Mapping[str, Any] = field(default_factory=dict)
+    needed: frozenset[str] = frozenset()
+
+    @property
+    def questions(self) -> list[Question]:
+        """What remains to be asked."""
+        asked = questions.of(self.model, given=frozenset(self.given))
+        return [replace(question, required=question.required or question.name in self.needed) for question in asked]
+
+    def key_of(self, question: Question) -> str:
+        """The key of a question's widget."""
+        return f"{self.key}.{question.name}"
+
+
+def ask(form: Form, *, columns: int = 2, live: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """Draw the form and return what was typed so far, with what was given; a change of a `live` field reruns."""
+    typed: dict[str, Any] = dict(form.given)
+    asked, faults = form.questions, _faults(form)
+    awaited = live.union(name for question in asked for name in question.after)
+    _say_of_others(faults, asked)
+    grid = None
+    for question in asked:
+        if question.kind in _ACROSS:
+            grid, place = None, st.container(gap="xxsmall")
+        else:
+            grid = grid or st.grid(columns, min_column_width=240, gap="medium")
+            place = grid.container(gap="xxsmall")
+        with place:
+            typed[question.name] = widgets.draw(
+                question, key=form.key_of(question), typed=typed, reruns=question.name in awaited
+            )
+            _say(faults, question)
+    return typed
+
+
+def judged(form: Form, typed: Mapping[str, Any]) -> Any:
+    """The request that was typed, or InvalidInput for all that is wrong with it."""
+    return read(form.model, {name: value for name, value in typed.items() if value is not None})
+
+
+def blame(form: Form, faults: Sequence[FieldFault]) -> None:
+    """Keep faults for the next drawing of the form; none clears them."""
+    st.session_state[f"{form.key}.faults"] = tuple(faults)
+
+
+def put_away(form: Form, typed: Mapping[str, Any]) -> None:
+    """Keep what tables hold before the form goes out of sight; the other widgets keep theirs themselves."""
+    for question in form.questions:
+        if question.kind is Kind.ITEMS:
+            items.keep(form.key_of(question), typed[question.name])
+
+
+def forget(form: Form) -> None:
+    """Empty the form: what was typed and what was wrong with it."""
+    for name in [name for name in st.session_state if str(name).startswith(f"{form.key}.")]:
+        del st.session_state[name]
+
+
+def answers(form: Form, request: Request) -> dict[str, str]:
+    """What is about to be sent, as a person reads it back; personal numbers show their last four."""
+    asked = questions.of(form.model, given=frozenset({"product_id"}))
+    said = ((question, getattr(request, question.name)) for question in asked)
+    return {question.label: _read_back(form, question, value) for question, value in said if value is not None}
+
+
+def _read_back(form: Form, question: Question, value: Any) -> str:
+    if question.personal:
+        return seal.mask(str(value)) or ""
+    if question.kind is Kind.ITEMS:
+        return items.read_back(question, value)
+    if question.kind is Kind.FILE:
+        return uploads.name_of(value, key=form.key_of(question))
+    return _in_words(question, value)
+
+
+def _in_words(question: Question, value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(words.title(str(part)) for part in value)
+    if question.kind is Kind.MONEY:
+        return words.naira_of(value)
+    if isinstance(value, bool):
+        return "Yes" if value else "No"
+    return words.day(value) if isinstance(value, date) else _chosen(question, str(value))
+
+
+def _chosen(question: Question, value: str) -> str:
+    """The label that a pick list showed for a value."""
+    labels = dict(question.options({})) if question.options and not question.after else {}
+    return labels.get(value, value)
+
+
+def complaint(message: str) -> str:
+    """What is wrong with a field, as Markdown for the place below it."""
+    return f":small[:red[:material/error: {words.plain(message[:1].upper() + message[1:])}]]"
+
+
+def _faults(form: Form) -> tuple[FieldFault, ...]:
+    kept: tuple[FieldFault, ...] = st.session_state.get(f"{form.key}.faults", ())
+    return kept
+
+
+def _say(faults: Sequence[FieldFault], question: Question) -> None:
+    for fault in faults:
+        name, _, inside = fault.field.partition(".")
+        if name == question.name:
+            where = items.place(question, inside) if inside else ""
+            st.markdown(complaint(where + fault.message))
+
+
+def _say_of_others(faults: Sequence[FieldFault], asked: Sequence[Question]) -> None:
+    """Faults of fields that this form does not ask for stand above it."""
+    names = {question.name for question in asked}
+    for fault in faults:
+        if fault.field.partition(".")[0] not in names:
+            st.error(f"{words.title(fault.field)} {words.plain(fault.message)}", icon=":material/error:")

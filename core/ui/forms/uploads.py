@@ -1,0 +1,82 @@
+"""Files on a form: chosen in place, kept as the distributor's own, and sent on as links (contract L4)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from core.errors import FieldFault, InvalidInput, WrongMediaType
+from core.services.files import files
+from core.services.files.file_links import Owner
+from core.services.files.files import Sent
+from core.store.engine import writing
+from core.ui.buying.selling import Counter
+
+ACCEPTED = ["jpg", "jpeg", "png", "webp", "pdf"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Kept:
+    """A file that was chosen and kept, so that a second review does not keep it twice."""
+
+    owner: Owner
+    file_id: str
+    name: str
+    link: str
+
+
+def ask(label: str, *, key: str, help: str | None) -> UploadedFile | str | None:  # noqa: A002 - the framework's word
+    """Draw the file field; what is chosen now goes before a link, and a link before what was kept earlier."""
+    sent = st.file_uploader(label, type=ACCEPTED, key=f"{key}.chosen", help=help, on_change="ignore")
+    link = st.text_input(
+        f"{label}, as a link",
+        icon=":material/link:",
+        placeholder="or paste a link: https://",
+        label_visibility="collapsed",
+        autocomplete="off",
+        key=key,
+        on_change="ignore",
+        persist_state="page",
+    )
+    kept: _Kept | None = st.session_state.get(f"{key}.kept")
+    if kept and not sent and not link:
+        st.caption(f":material/attach_file: {kept.name} is attached.")
+    return sent or link or (kept.link if kept else None)
+
+
+def name_of(link: str, *, key: str) -> str:
+    """The name of a file that was kept here, or the link itself."""
+    kept: _Kept | None = st.session_state.get(f"{key}.kept")
+    return kept.name if kept and kept.link == link else link
+
+
+def settled(typed: Mapping[str, Any], counter: Counter, *, form_key: str) -> dict[str, Any]:
+    """The same answers with links in place of chosen files; InvalidInput names the files that are refused."""
+    links = dict(typed)
+    faults: list[FieldFault] = []
+    for name, value in typed.items():
+        if isinstance(value, UploadedFile):
+            try:
+                links[name] = _link(value, name, counter, key=f"{form_key}.{name}.kept")
+            except InvalidInput as error:
+                faults.extend(error.faults)
+            except WrongMediaType as error:
+                faults.extend(FieldFault(**fault) for fault in error.detail)
+    if faults:
+        raise InvalidInput(faults)
+    return links
+
+
+def _link(sent: UploadedFile, name: str, counter: Counter, *, key: str) -> str:
+    owner = counter.seller.owner
+    kept: _Kept | None = st.session_state.get(key)
+    if kept is None or (kept.owner, kept.file_id) != (owner, sent.file_id):
+        content = sent.getvalue()
+        arriving = [Sent(field=name, file_name=sent.name, content=content)]
+        with files.keeping(arriving) as on_disk, writing(counter.scope) as session:
+            record = files.record(session, on_disk[0], owner, actor=counter.person.actor)
+        kept = _Kept(owner=owner, file_id=sent.file_id, name=record["file_name"], link=record["file_url"])
+        st.session_state[key] = kept
+    return kept.link

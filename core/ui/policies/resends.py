@@ -1,0 +1,65 @@
+"""Sending policies to insurers again, from any screen: what the buttons do, and what is said afterwards."""
+
+from collections.abc import Callable
+from uuid import UUID
+
+import streamlit as st
+
+from core.errors import CoverdeskError
+from core.services.insurers import resending
+from core.store.engine import store
+from core.store.scope import ScopedSession
+from core.ui import frame, words
+
+_SAID, _REFUSED = "resends.said", "resends.refused"
+
+
+def one(policy_id: UUID) -> None:
+    """Send one policy again, as the callback of a button."""
+    person = frame.require(*resending.SENDERS)
+
+    def work(session: ScopedSession) -> str:
+        resending.retry(session, policy_id, person=person)
+        return "The policy stands first in the queue and is sent within seconds."
+
+    _do(work)
+
+
+def reported(policy_id: UUID) -> None:
+    """Note that the insurer knows of a policy by another way, as the callback of a button."""
+    person = frame.require(*resending.SENDERS)
+
+    def work(session: ScopedSession) -> str:
+        resending.note_reported(session, policy_id, person=person)
+        return "The policy is noted as reported to its insurer."
+
+    _do(work)
+
+
+def all_of(provider_id: UUID, name: str) -> None:
+    """Send again all that was set aside for an insurer, as the callback of a button."""
+    person = frame.require(*resending.SENDERS)
+
+    def work(session: ScopedSession) -> str:
+        count = resending.retry_all(session, provider_id, person=person)
+        noun = "policy is" if count == 1 else "policies are"
+        return (
+            f"{words.count(count)} {noun} queued again for {name}." if count else f"Nothing was set aside for {name}."
+        )
+
+    _do(work)
+
+
+def say() -> None:
+    """What was just done, or why it was not, once."""
+    if done := st.session_state.pop(_SAID, None):
+        st.success(words.plain(done), icon=":material/check_circle:")
+    if refused := st.session_state.pop(_REFUSED, None):
+        st.error(words.plain(refused), icon=":material/error:")
+
+
+def _do(work: Callable[[ScopedSession], str]) -> None:
+    try:
+        st.session_state[_SAID] = store().transact(frame.scope(), work)
+    except CoverdeskError as error:
+        st.session_state[_REFUSED] = f"{error}."

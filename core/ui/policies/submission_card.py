@@ -1,0 +1,87 @@
+"""How far the insurer of one policy has been told: the card at the top, and the story in its tab."""
+
+import streamlit as st
+
+from core.services.insurers import resending
+from core.services.insurers.submission_detail import SubmissionDetail
+from core.services.people.staff import Person
+from core.services.policies.policy_detail import PolicyDetail
+from core.ui import facts, words
+from core.ui.policies import resends
+
+_MEANS = {
+    "Delegated": "Issued here under the insurer's authority; reported by bordereau.",
+    "Accepted": "The insurer knows of it and has accepted it.",
+    "Declined": "The insurer has declined it.",
+    "Withdrawn": "It ended before the insurer took it.",
+    "Queued": "Waiting to be sent to the insurer.",
+    "Being sent": "A worker is talking to the insurer about it now.",
+    "Deciding": "The insurer has it and is still deciding; it is asked again.",
+    "Trying again": "The insurer did not take it yet; it is tried again.",
+    "Set aside": "It is not tried any more: somebody has to look at it.",
+    "Not connected": "This insurer has no connection here: tell it by hand.",
+}
+
+
+def draw(policy: PolicyDetail, person: Person) -> None:
+    """Where the submission stands, and what may be done about it."""
+    told = policy.submission
+    with st.container(border=True, height="stretch"):
+        st.markdown("**With the insurer**")
+        if told is None:
+            st.caption("Nothing was noted for the insurer.")
+            return
+        st.markdown(f"{words.badge(told.situation)} {_MEANS.get(told.situation, '')}")
+        facts.line("Since", words.moment(told.updated_at))
+        if told.attempts:
+            facts.line("Attempts", words.count(told.attempts))
+        if told.last_error:
+            st.caption(words.plain(told.last_error))
+        if person.may(*resending.SENDERS):
+            _actions(policy, told)
+
+
+def _actions(policy: PolicyDetail, told: SubmissionDetail) -> None:
+    with st.container(horizontal=True, gap="xsmall"):
+        if told.resendable:
+            st.button(
+                "Resend to the insurer",
+                icon=":material/send:",
+                key="policy.resend",
+                on_click=resends.one,
+                args=(policy.id,),
+            )
+        if told.reportable:
+            st.button(
+                "Mark as reported",
+                icon=":material/task_alt:",
+                key="policy.reported",
+                on_click=resends.reported,
+                args=(policy.id,),
+                help="The insurer knows of it by another way, such as the bordereau.",
+            )
+
+
+def story(policy: PolicyDetail) -> None:
+    """What happened with the insurer, above what it was sent."""
+    told = policy.submission
+    if told is None:
+        return
+    with st.container(border=True):
+        for label, value in _facts(told).items():
+            facts.line(label, value)
+
+
+def _facts(told: SubmissionDetail) -> dict[str, str]:
+    said = {
+        "State": told.situation,
+        "Noted": words.moment(told.created_at),
+        "Times sent": words.count(told.attempts),
+        "Next try": words.moment(told.next_try_at) if told.next_try_at else None,
+        "Last word": told.last_error,
+        "Answer": words.title(told.answer) if told.answer else None,
+        "Answered": words.moment(told.answered_at) if told.answered_at else None,
+        "Number at the insurer": told.insurer_number,
+        "Certificate at the insurer": told.insurer_certificate_url,
+    }
+    return {label: value for label, value in said.items() if value}

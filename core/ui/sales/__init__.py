@@ -1,0 +1,1 @@
+"""What the screens of sales, renewals and customers are made of."""

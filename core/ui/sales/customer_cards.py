@@ -1,0 +1,94 @@
+"""The parts of one customer's page: contact, figures, personal data, and the lists of what is theirs."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from core.services.customers.customer_detail import CustomerDetail
+from core.services.paging import Page
+from core.services.people.staff import Person
+from core.ui import facts, frame, menu, reveal, tables, words
+from core.ui.sales.customer_grid import OWN_CLAIMS, OWN_POLICIES, OWN_PURCHASES, OWN_RENEWALS
+from core.ui.tables import Table
+
+
+def figures(customer: CustomerDetail) -> None:
+    """What they are worth, what is in force, and what was claimed."""
+    bought = customer.bought
+    shown = (
+        ("Premium", words.naira(bought.premium_minor), "All purchases, and the renewals that took effect."),
+        ("Policies in force", words.count(bought.in_force), f"Of {words.count(bought.policies)} bought in all."),
+        ("Claims", words.count(customer.claims.total_count), "Every claim that was lodged, whatever became of it."),
+        ("Claims paid", words.naira(customer.claims_paid_minor), "Offers of the claims that were paid or settled."),
+    )
+    with st.grid(len(shown), min_column_width=190, gap="xsmall"):
+        for label, value, says in shown:
+            st.metric(label, value, help=says, border=True, height="stretch")
+
+
+def contact(customer: CustomerDetail) -> None:
+    """How to reach them; newer sales replace what older ones said (contract S2)."""
+    with st.container(border=True, height="stretch", gap="xsmall"):
+        st.markdown("**Contact**")
+        facts.line("Name", " ".join(filter(None, (customer.title, customer.name))))
+        facts.line("E-mail", customer.email)
+        facts.line("Phone", customer.phone or "–")
+        facts.line("Address", ", ".join(customer.place) or "–")
+        facts.line("Distributor", customer.distributor)
+        facts.line("First met", words.moment(customer.created_at))
+        for other in customer.elsewhere:
+            st.page_link(
+                "sales/customer.py",
+                label=f"Also a customer of {words.plain(other.distributor)}",
+                icon=":material/group:",
+                query_params={"id": str(other.id), **frame.mode_query()},
+            )
+
+
+def personal(customer: CustomerDetail, person: Person) -> None:
+    """What is known of the person, masked; one value at a time can be shown for a reason."""
+    with st.container(border=True, height="stretch", gap="xsmall"):
+        st.markdown("**Personal data**")
+        facts.line("Gender", customer.gender or "–")
+        facts.line("Born", words.day(customer.birth_day))
+        for known in customer.personal:
+            reveal.value(words.title(known.label.replace(".", " ")), known.masked, of=known.hidden, by=person)
+        if customer.personal:
+            st.caption("As given with the newest policies; each value once.")
+        else:
+            st.caption("No numbers, pictures or papers were given with the policies.")
+
+
+def lists(customer: CustomerDetail, person: Person) -> None:
+    """Everything of theirs, newest first; a row opens where the person has its screen."""
+    beneficiary = sum(row.beneficiary for row in customer.policies.rows)
+    note = f"{beneficiary} of them bought by somebody else" if beneficiary else ""
+    _list("Policies", OWN_POLICIES, customer.policies, person, note=note)
+    _list("Purchases", OWN_PURCHASES, customer.purchases, person)
+    _list("Renewals", OWN_RENEWALS, customer.renewals, person)
+    _list("Claims", OWN_CLAIMS, customer.claims, person)
+
+
+def tables_of(person: Person) -> Sequence[Table[Any]]:
+    """The lists as this person may use them: a row opens only where they have its screen."""
+    return [_for(person, table) for table in (OWN_POLICIES, OWN_PURCHASES, OWN_RENEWALS, OWN_CLAIMS)]
+
+
+def _for(person: Person, table: Table[tables.Row]) -> Table[tables.Row]:
+    open_to = any(screen.path == table.opens for screen in menu.allowed(person))
+    return table if open_to else replace(table, opens=None)
+
+
+def _list(title: str, table: Table[tables.Row], page: Page[tables.Row], person: Person, *, note: str = "") -> None:
+    total, shown = page.total_count, len(page.rows)
+    newest = f"The newest {shown} are listed" if total > shown else ""
+    with st.container(gap="xsmall"):
+        st.subheader(f"{title} · {words.count(total)}", anchor=False)
+        if said := " · ".join(filter(None, (newest, note))):
+            st.caption(said)
+        if total:
+            tables.listed(_for(person, table), page.rows)
+        else:
+            st.caption(f"No {table.noun[1]} yet.")

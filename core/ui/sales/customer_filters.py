@@ -1,0 +1,50 @@
+"""The filters of the customers: one box, and what narrows; their whole state stands in the address."""
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from core import clock
+from core.errors import FieldFault, InvalidInput
+from core.services.customers.customer_selection import NAMES, CustomerSelection
+from core.services.sales.choices import Choices
+from core.services.windows import EARLIEST
+from core.ui import address
+
+FORCE: Mapping[str, str] = {"yes": "In force now", "no": "None in force"}
+_LONGEST = 100
+
+
+def read(names: Choices) -> CustomerSelection:
+    """What the address asks for; when that cannot be meant, say why, offer the way back, and end the page."""
+    try:
+        found = CustomerSelection.read(address.values(*NAMES))
+        _refuse_unknown(found, names)
+    except InvalidInput as error:
+        address.way_back(error.faults)
+    return found
+
+
+def _refuse_unknown(found: CustomerSelection, names: Choices) -> None:
+    unknown = [key for key in found.distributor if key not in names.names["distributor"]]
+    if unknown:
+        raise InvalidInput(
+            [FieldFault("distributor", f"names distributor {key}, which is not known here") for key in unknown]
+        )
+
+
+def draw(found: CustomerSelection, names: Choices) -> None:
+    """The box that finds them, then what narrows."""
+    address.search_box("q", "Find", text=found.q, placeholder="Any part of a name, e-mail or phone", longest=_LONGEST)
+    with st.grid(5, min_column_width=140, gap="xsmall", vertical_alignment="bottom"):
+        address.choices(
+            "distributor",
+            "Distributor",
+            {str(key): name for key, name in names.names["distributor"].items()},
+            chosen=[str(key) for key in found.distributor],
+            anything="All distributors",
+        )
+        address.choice("force", "Cover", FORCE, chosen=found.force, anything="With or without")
+        for name, label, value in (("from", "First met from", found.first), ("to", "To (included)", found.last)):
+            address.day_box(name, label, value=value, earliest=EARLIEST, latest=clock.today())
+        address.reset_button(shown=found != CustomerSelection())

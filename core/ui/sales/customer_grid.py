@@ -1,0 +1,61 @@
+"""The tables of customers on a screen, and the short lists on the page of one of them."""
+
+from dataclasses import replace
+
+from core.services.customers.customer_detail import ClaimLine
+from core.services.customers.customers_table import CustomerRow
+from core.services.policies.policy_search import PolicyRow
+from core.services.renewals.renewals_table import RenewalRow
+from core.services.sales.sales_table import SaleRow
+from core.ui import tables
+from core.ui.policies.policy_grid import POLICIES
+from core.ui.sales.renewal_grid import RENEWALS
+from core.ui.sales.sales_grid import PURCHASES
+from core.ui.tables import Table
+
+_HOME = ("sales/customer.py", "Back to the customer")
+CUSTOMERS: Table[CustomerRow] = Table(
+    name="customers",
+    noun=("customer", "customers"),
+    opens="sales/customer.py",
+    home=("sales/customers.py", "Back to the customers"),
+    orders={"newest": "Newest first", "oldest": "Oldest first"},
+    columns={
+        "name": tables.text("Name", lambda row: row.name, 150),
+        "email": tables.text("E-mail", lambda row: row.email, 210),
+        "phone": tables.text("Phone", lambda row: row.phone, 130),
+        "distributor": tables.text("Distributor", lambda row: row.distributor, 150),
+        "policies": tables.number("Policies", lambda row: row.bought.policies, 75),
+        "force": tables.number("In force", lambda row: row.bought.in_force, 75),
+        "premium": tables.naira(
+            "Premium", lambda row: row.bought.premium_minor, says="All purchases, and the renewals that took effect."
+        ),
+        "last": tables.moment("Last purchase", lambda row: row.bought.last_at),
+        "met": tables.day("First met", lambda row: row.created_at),
+    },
+)
+
+
+def _without(table: Table[tables.Row], name: str, *columns: str) -> Table[tables.Row]:
+    """The short list of one customer: without what is the same in every row."""
+    kept = {key: column for key, column in table.columns.items() if key not in columns}
+    return replace(table, name=name, home=_HOME, columns=kept)
+
+
+OWN_POLICIES: Table[PolicyRow] = _without(POLICIES, "customer-policies", "customer", "email", "distributor")
+OWN_PURCHASES: Table[SaleRow] = _without(PURCHASES, "customer-purchases", "customer", "email", "distributor")
+OWN_RENEWALS: Table[RenewalRow] = _without(RENEWALS, "customer-renewals", "customer", "email", "distributor")
+OWN_CLAIMS: Table[ClaimLine] = Table(
+    name="customer-claims",
+    noun=("claim", "claims"),
+    opens="claims/claim.py",
+    home=_HOME,
+    columns={
+        "lodged": tables.moment("Lodged", lambda row: row.created_at),
+        "type": tables.text("Type", lambda row: row.claim_type, 110),
+        "status": tables.text("Status", lambda row: row.status, 150),
+        "policy": tables.text("Policy number", lambda row: row.policy_number, 175),
+        "claimed": tables.naira("Claimed", lambda row: row.claimed_minor),
+        "offered": tables.naira("Offered", lambda row: row.offered_minor),
+    },
+)

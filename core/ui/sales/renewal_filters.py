@@ -1,0 +1,80 @@
+"""The filters of the renewals: those of the sales, the days on which the policy ends, and what became of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from core import clock
+from core.errors import InvalidInput
+from core.services.filters import SalesFilter
+from core.services.renewals.renewal_selection import RenewalSelection
+from core.services.sales.choices import Choices
+from core.services.windows import EARLIEST
+from core.ui import address, frame, periods
+from core.ui.sales import sales_filters
+from core.ui.sales.sales_filters import Asked
+
+DEFAULT = periods.ALL
+STATUSES: Mapping[str, str] = {"true": "Took effect", "false": "Failed or reversed"}
+_OWN = ("expires_from", "expires_to", "status")
+_FARTHEST_MONTHS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class RenewalsAsked:
+    """What an address asks the renewals for."""
+
+    asked: Asked
+    selection: RenewalSelection
+
+    @property
+    def wanted(self) -> SalesFilter:
+        """What the services are asked for."""
+        return self.selection.wanted
+
+    @property
+    def own(self) -> bool:
+        """True when a filter is in use that only this screen has."""
+        return self.selection != RenewalSelection(sales=self.selection.sales)
+
+    @property
+    def narrowed(self) -> bool:
+        """True when anything is chosen at all."""
+        return self.own or self.asked.narrowed or self.asked.period != DEFAULT
+
+    @property
+    def link(self) -> dict[str, list[str]]:
+        """The query that shows the same renewals in the same mode."""
+        return {**self.selection.address(), **{name: [value] for name, value in frame.mode_query().items()}}
+
+
+def read(names: Choices) -> RenewalsAsked:
+    """What the address asks for; when that cannot be meant, say why, offer the way back, and end the page."""
+    asked = sales_filters.read(names, default=DEFAULT)
+    try:
+        own = RenewalSelection.read(address.values(*_OWN))
+    except InvalidInput as error:
+        address.way_back(error.faults)
+    return RenewalsAsked(asked, replace(own, sales=asked.selection))
+
+
+def draw(found: RenewalsAsked, names: Choices) -> None:
+    """The period of the renewal, then what narrows."""
+    chosen = found.selection
+    sales_filters.draw_period(found.asked, offer=list(periods.NAMES), default=DEFAULT, also_narrowed=found.own)
+    latest = clock.add_months(clock.today(), _FARTHEST_MONTHS)
+    with st.grid(3, min_column_width=190, gap="xsmall"):
+        sales_filters.draw_members(found.asked, names, "provider", "category", "product", "distributor")
+        sales_filters.draw_email(found.asked)
+        sales_filters.draw_sources(found.asked)
+        address.choice("status", "Status", STATUSES, chosen=_flag(chosen.status), anything="Any status")
+        for name, label, value in (
+            ("expires_from", "Policy ends from", chosen.expires_first),
+            ("expires_to", "Policy ends to (included)", chosen.expires_last),
+        ):
+            address.day_box(name, label, value=value, earliest=EARLIEST, latest=latest)
+
+
+def _flag(status: bool | None) -> str | None:  # noqa: FBT001 - the value of a filter
+    return None if status is None else str(status).lower()

@@ -1,0 +1,181 @@
+"""The filters of the sales screens: period, members of a dimension, source and e-mail, all from the address."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import streamlit as st
+
+from core import clock
+from core.errors import FieldFault, InvalidInput
+from core.services.sales.choices import DIMENSIONS, Choices, Dimension
+from core.services.sales.selection import NAMES as PARAMETERS
+from core.services.sales.selection import Selection
+from core.services.windows import EARLIEST, Window
+from core.ui import address, frame, periods
+
+LABELS: Mapping[Dimension, str] = {
+    "provider": "Insurer",
+    "category": "Category",
+    "product": "Product",
+    "distributor": "Distributor",
+}
+PLURALS: Mapping[Dimension, str] = {
+    "provider": "insurers",
+    "category": "categories",
+    "product": "products",
+    "distributor": "distributors",
+}
+SOURCES = {"api": "API", "desk": "Desk", "bulk": "Bulk upload"}
+_PERIOD = "period"
+_USUAL_DAYS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an address asks a sales screen for; no window means all time."""
+
+    period: str
+    window: Window | None
+    selection: Selection
+
+    @property
+    def narrowed(self) -> bool:
+        """True when anything but the period is chosen."""
+        return self.selection != Selection(first=self.selection.first, last=self.selection.last)
+
+    @property
+    def link(self) -> dict[str, list[str]]:
+        """The query of another sales screen with the same selection and mode."""
+        return {**self.selection.address(), **{name: [value] for name, value in frame.mode_query().items()}}
+
+
+def read(names: Choices, *, default: str, offer: Sequence[str] = tuple(periods.NAMES)) -> Asked:
+    """What the address asks for; when that cannot be meant, say why, offer the way back, and end the page."""
+    given = address.values(*PARAMETERS, _PERIOD)
+    try:
+        selection = Selection.read(given)
+        _refuse_unknown(selection, names)
+        return _with_period(selection, given[_PERIOD], default, offer)
+    except InvalidInput as error:
+        address.way_back(error.faults)
+
+
+def _refuse_unknown(selection: Selection, names: Choices) -> None:
+    faults = [
+        FieldFault(dimension, f"names {LABELS[dimension].lower()} {key}, which is not known here")
+        for dimension in DIMENSIONS
+        for key in selection.members(dimension)
+        if key not in names.names[dimension]
+    ]
+    if faults:
+        raise InvalidInput(faults)
+
+
+def _with_period(selection: Selection, given: Sequence[str], default: str, offer: Sequence[str]) -> Asked:
+    by_days = selection.first or selection.last
+    period = given[0] if given else (periods.CUSTOM if by_days else default)
+    if period not in offer:
+        raise InvalidInput.one(_PERIOD, f"must be one of {', '.join(offer)}")
+    if period == periods.ALL:
+        return Asked(period, None, selection.without_days())
+    if period != periods.CUSTOM:
+        window = periods.window_of(period, clock.today())
+        return Asked(period, window, selection.within(window))
+    last = selection.last or clock.today()
+    first = selection.first or (EARLIEST if periods.ALL in offer else clock.add_days(last, 1 - _USUAL_DAYS))
+    if last < first:
+        raise InvalidInput.one("from", "must not be in the future without a to")
+    window = Window.of_days(first, last)
+    return Asked(period, window, selection.within(window))
+
+
+def toggle(dimension: Dimension, member: UUID | str) -> None:
+    """Narrow the page to one member of a dimension, or let it go when it is the one chosen already."""
+    chosen = st.query_params.get_all(dimension)
+    address.change({dimension: [] if chosen == [str(member)] else [str(member)]})
+
+
+def narrow_to_days(window: Window) -> None:
+    """Narrow the page to some days."""
+    address.change({"period": [], "from": [str(window.start)], "to": [str(window.last)]})
+
+
+def draw_period(asked: Asked, *, offer: Sequence[str], default: str, also_narrowed: bool = False) -> None:
+    """The choice of the period, for other days the two days themselves, and the way back to everything.
+
+    `also_narrowed` says that the screen has filters of its own in use, which the way back takes away too.
+    """
+    st.session_state[_PERIOD] = asked.period
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
+        st.segmented_control(
+            "Period",
+            list(offer),
+            key=_PERIOD,
+            required=True,
+            wrap=True,
+            format_func=periods.NAMES.__getitem__,
+            on_change=_period_changed,
+            args=(asked,),
+        )
+        if asked.period == periods.CUSTOM:
+            day("from", "From", asked.selection.first)
+            day("to", "To (included)", asked.selection.last)
+        address.reset_button(shown=also_narrowed or asked.narrowed or asked.period != default)
+
+
+def _period_changed(asked: Asked) -> None:
+    period = st.session_state[_PERIOD]
+    if period == periods.CUSTOM:
+        narrow_to_days(asked.window or periods.window_of("30d", clock.today()))
+    else:
+        address.change({"period": [period], "from": [], "to": []})
+
+
+def day(name: str, label: str, value: Any) -> None:
+    """A day that the address keeps under this name; none leaves that side open."""
+    key = f"day_{name}"
+    st.session_state[key] = value
+    st.date_input(
+        label,
+        value=None,
+        key=key,
+        min_value=EARLIEST,
+        max_value=max(clock.today(), value or clock.today()),
+        format="DD/MM/YYYY",
+        width=150,
+        on_change=lambda: address.change({name: [str(st.session_state[key])] if st.session_state[key] else []}),
+    )
+
+
+def draw_members(asked: Asked, names: Choices, *dimensions: Dimension) -> None:
+    """A pick list for each dimension, to be placed in a row."""
+    for dimension in dimensions:
+        address.choices(
+            dimension,
+            LABELS[dimension],
+            {str(key): name for key, name in names.names[dimension].items()},
+            chosen=[str(key) for key in asked.selection.members(dimension)],
+            anything=f"All {PLURALS[dimension]}",
+        )
+
+
+def draw_sources(asked: Asked, known: Mapping[str, str] = SOURCES) -> None:
+    """A pick list of where requests came from."""
+    options = {source: known.get(source, source) for source in (*known, *asked.selection.source)}
+    address.choices("source", "Request source", options, chosen=asked.selection.source, anything="All sources")
+
+
+def draw_email(asked: Asked) -> None:
+    """The e-mail address of one customer."""
+    st.session_state["email"] = asked.selection.email or ""
+    st.text_input(
+        "Customer e-mail",
+        key="email",
+        placeholder="name@example.com",
+        autocomplete="off",
+        on_change=lambda: address.change(
+            {"email": [st.session_state["email"].strip()] if st.session_state["email"] else []}
+        ),
+    )

@@ -1,0 +1,53 @@
+"""The table of purchases on a screen, and the columns that everything sold has in common."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from core.services.sales.sales_table import SaleRow
+from core.ui import tables
+from core.ui.sales import sales_filters
+from core.ui.tables import Column, Table
+
+BY_TIME_OR_AMOUNT: Mapping[str, str] = {
+    "newest": "Newest first",
+    "oldest": "Oldest first",
+    "largest": "Largest premium first",
+    "smallest": "Smallest premium first",
+}
+WHOSE: Mapping[str, Column[Any]] = {
+    "policy": tables.text("Policy number", lambda row: row.policy_number, 175),
+    "customer": tables.text("Customer", lambda row: row.customer, 125),
+    "email": tables.text("E-mail", lambda row: row.email, 190, usual=False),
+    "product": tables.text("Product", lambda row: row.product, 160),
+    "total": tables.naira("Premium", lambda row: row.total_minor),
+}
+THROUGH_WHOM: Mapping[str, Column[Any]] = {
+    "provider": tables.text("Insurer", lambda row: row.provider, 150),
+    "category": tables.text("Category", lambda row: row.category, 110, usual=False),
+    "distributor": tables.text("Distributor", lambda row: row.distributor, 130),
+    "share": tables.naira(
+        "Insurer's share", lambda row: row.provider_share_minor, says="What remains for the insurer.", usual=False
+    ),
+    "platform": tables.naira("Platform", lambda row: row.mca_profit_minor, says="The platform's commission."),
+    "seller": tables.naira(
+        "Distributor's", lambda row: row.distributor_profit_minor, says="The distributor's commission."
+    ),
+    "source": tables.text(
+        "Source",
+        lambda row: sales_filters.SOURCES.get(row.request_source or "", row.request_source or "–"),
+        80,
+        usual=False,
+    ),
+}
+PURCHASES: Table[SaleRow] = Table(
+    name="purchases",
+    noun=("purchase", "purchases"),
+    opens="sales/purchase.py",
+    orders=BY_TIME_OR_AMOUNT,
+    columns={
+        "sold": tables.moment("Sold", lambda row: row.created_at),
+        **WHOSE,
+        **THROUGH_WHOM,
+        "frequency": tables.text("Paid", lambda row: row.premium_frequency.capitalize(), 80, usual=False),
+    },
+)

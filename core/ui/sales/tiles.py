@@ -1,0 +1,86 @@
+"""The tiles of the dashboard: a metric, how it moved, the days behind it, and what it means."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import streamlit as st
+
+from core import money
+from core.services.sales.figures import Summary
+from core.services.sales.metrics import METRICS, REFUNDS, Facts, Metric, Value, moved
+from core.services.windows import Window
+from core.ui import periods, words
+
+_COLOURS: Any = {"more": "normal", "less": "inverse", "neither": "off"}
+# Beyond this a percentage says only that there was next to nothing before.
+_BEYOND_SENSE = 10
+
+
+def draw(summary: Summary) -> None:
+    """All tiles; the help of each says what it counts, leaves out and is timed by."""
+    with st.grid(3, min_column_width=240, gap="xsmall", row_height=180):
+        for metric in (*METRICS, REFUNDS):
+            _tile(metric, summary)
+
+
+def _tile(metric: Metric[Facts], summary: Summary) -> None:
+    days = [_plotted(metric, value) for value in summary.trend(metric)]
+    tile(
+        metric,
+        now=summary.value(metric),
+        then=summary.previous(metric),
+        previous=summary.window.previous,
+        days=days if len(days) > 1 else None,
+    )
+
+
+def tile(
+    metric: Metric[Any], *, now: Value, then: Value, previous: Window | None, days: Sequence[float] | None = None
+) -> None:
+    """One figure with its change; without a `previous` window it is compared with nothing."""
+    before = shown(metric, then)
+    compared = f"\n\n**Compared with** {periods.in_words(previous)}" if previous else ""
+    st.metric(
+        metric.label,
+        shown(metric, now),
+        _change(metric, moved(metric.unit, now, then)) if previous else None,
+        delta_color=_COLOURS[metric.better],
+        delta_description=_described(before) if previous else None,
+        help=f"{metric.definition}{compared}",
+        border=True,
+        height="stretch",
+        chart_data=days,
+        chart_type="area",
+    )
+
+
+def _described(before: str) -> str:
+    return f"from {before}" if before != "–" else "nothing to compare with"
+
+
+def shown(metric: Metric[Any], value: Value) -> str:
+    """A value as people read it; a dash for none."""
+    if value is None:
+        return "–"
+    if metric.unit == "naira":
+        return words.naira(int(value))
+    if metric.unit == "time":
+        return words.duration(int(value))
+    return words.count(int(value)) if metric.unit == "count" else words.percent(Decimal(value))
+
+
+def _change(metric: Metric[Any], change: Decimal | None) -> Any:
+    """How a value moved, in percent or in points; a plain 0, which has no direction, when it did not."""
+    if change is None or round(change, 3) == 0:
+        return None if change is None else 0
+    if metric.unit != "share" and change >= _BEYOND_SENSE:
+        return f"over {_BEYOND_SENSE * 100:,} %"
+    unit = "points" if metric.unit == "share" else "%"
+    return f"{change * 100:+,.1f} {unit}"
+
+
+def _plotted(metric: Metric[Any], value: int | Decimal) -> float:
+    if metric.unit == "naira":
+        return float(money.to_naira(int(value)))
+    return float(value) * (100 if metric.unit == "share" else 1)
