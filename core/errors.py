@@ -2,6 +2,7 @@
 
 CoverdeskError
 ├── InvalidInput 400            the input is wrong, field by field
+│   └── TooSlow                 a body that did not arrive in time
 ├── Unauthorized 401            no credentials, or rejected ones
 ├── NotAllowed 403              known, but may not do this
 ├── NotFound 404                unknown here, or somebody else's
@@ -57,6 +58,10 @@ class InvalidInput(CoverdeskError):
     def one(cls, field: str, message: str) -> "InvalidInput":
         """The refusal of a single field."""
         return cls([FieldFault(field, message)])
+
+
+class TooSlow(InvalidInput):
+    """A body that did not arrive in time; its connection is not used again."""
 
 
 class Unauthorized(CoverdeskError):

@@ -10,7 +10,7 @@ from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
 from core.api.failures import Refused
-from core.errors import InvalidInput, TooLarge, WrongMediaType
+from core.errors import InvalidInput, TooLarge, TooSlow, WrongMediaType
 
 LARGEST_JSON = 1024 * 1024
 # A body that drips in would hold its connection, and what was read of it, for as long as its sender likes.
@@ -29,7 +29,7 @@ class StrictRequest(Request):
             with anyio.move_on_after(SECONDS) as wait:
                 self._body = await self._received()
             if wait.cancelled_caught:
-                raise Refused(InvalidInput.one("body", f"must arrive within {SECONDS} seconds"))
+                raise Refused(TooSlow.one("body", f"must arrive within {SECONDS} seconds"))
         return self._body
 
     async def _received(self) -> bytes:

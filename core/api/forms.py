@@ -10,7 +10,7 @@ from fastapi import Request
 from starlette.datastructures import UploadFile
 
 from core.api.form_reader import FormReader
-from core.errors import InvalidInput, TooLarge, WrongMediaType
+from core.errors import TooLarge, TooSlow, WrongMediaType
 from core.services.files.files import LARGEST, Sent
 
 T = TypeVar("T")
@@ -81,7 +81,7 @@ async def read(request: Request, *, files: int) -> Form:
     with anyio.move_on_after(files * _SECONDS_PER_FILE):
         texts, uploads = await parser.whole()
         return Form(texts=texts, uploads=uploads)
-    raise InvalidInput.one("body", f"must arrive within {files * _SECONDS_PER_FILE} seconds")
+    raise TooSlow.one("body", f"must arrive within {files * _SECONDS_PER_FILE} seconds")
 
 
 async def _counted(chunks: AsyncGenerator[bytes, None], largest: int) -> AsyncGenerator[bytes, None]:

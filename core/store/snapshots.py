@@ -7,6 +7,7 @@ Neither makes a sale wait.
 import csv
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -114,8 +115,7 @@ def _of_postgres(store: Store, folder: Path) -> Iterator[Path]:
 def _into_postgres(store: Store, folder: Path, version: str) -> str | None:
     with store.engine.begin() as connection:
         _take_time(connection)
-        if connection.exec_driver_sql(_OTHERS).scalar_one():
-            raise StateForbids(_IN_USE)
+        _refuse_others(connection)
         kept = _aside("public") if sa.inspect(connection).get_table_names() else None
         if kept:
             connection.exec_driver_sql(f'ALTER SCHEMA public RENAME TO "{kept}"')
@@ -127,6 +127,16 @@ def _into_postgres(store: Store, folder: Path, version: str) -> str | None:
                 connection.exec_driver_sql(f'DELETE FROM "{table}"')
                 _load(connection, table, path)
     return kept
+
+
+def _refuse_others(connection: sa.Connection) -> None:
+    """A connection that was just closed is seen for a moment longer."""
+    for wait in (0.0, 0.1, 0.2, 0.4, 0.8):
+        time.sleep(wait)
+        connection.exec_driver_sql("SELECT pg_stat_clear_snapshot()")
+        if not connection.exec_driver_sql(_OTHERS).scalar_one():
+            return
+    raise StateForbids(_IN_USE)
 
 
 def _load(connection: sa.Connection, table: str, path: Path) -> None:

@@ -1,6 +1,5 @@
 """Signing in and out in a browser: what lasts, what ends, and what refuses."""
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from core.services.people import sign_in, staff
@@ -87,9 +86,8 @@ def test_the_mode_stays_in_the_address_from_page_to_page(visit: Visit) -> None:
     expect(page).not_to_have_url("mode=test")
 
 
-@pytest.mark.parametrize("elsewhere", ["//evil.example", "https://evil.example"])
-def test_the_sign_in_leads_nowhere_else(signed_in: Visit, desk: Desk, elsewhere: str) -> None:
-    page = signed_in("operations", f"/?next={elsewhere}")
+def test_the_sign_in_leads_nowhere_else(signed_in: Visit, desk: Desk) -> None:
+    page = signed_in("operations", "/?next=//evil.example")
     assert page.url.startswith(f"{desk.url}/")
 
 

@@ -159,7 +159,7 @@ def test_same_facts_give_the_same_bytes_in_another_process_too(facts: Certificat
     with clock.frozen(shipped.STILL + timedelta(days=100)):
         assert certificate_pdf.rendered(facts) == first
     program = (
-        "import hashlib, pickle, sys; from core.services import certificate_pdf;"
+        "import hashlib, pickle, sys; from core.services.policies import certificate_pdf;"
         "facts = pickle.loads(sys.stdin.buffer.read());"
         "print(hashlib.sha256(certificate_pdf.rendered(facts)).hexdigest())"
     )
