@@ -11,17 +11,23 @@ from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
+from pwdlib import PasswordHash
+from pwdlib.hashers.argon2 import Argon2Hasher
 
 SECRET = "tests-0123456789-abcdefghijklmnopqrstuvwxyz"
 os.environ.update({"COVERDESK_SECRET_KEY": SECRET, "COVERDESK_BASE_URL": "http://127.0.0.1:8501"})
 
 from core import settings as settings_module  # noqa: E402
 from core.services.distributors import keys  # noqa: E402
+from core.services.people import passwords  # noqa: E402
 from core.services.products import catalogue  # noqa: E402
 from core.services.selling.buying import Seller  # noqa: E402
 from core.store import engine, schema  # noqa: E402
 from core.store.engine import Store  # noqa: E402
 from core.store.scope import Scope  # noqa: E402
+
+# A password is hashed slowly on purpose. The suite hashes thousands, and takes the cheapest hash of the same kind.
+passwords._hasher = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
 
 
 def _required(what: str) -> bool:

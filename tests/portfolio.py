@@ -1,4 +1,4 @@
-"""Random sales, renewals, refunds and claims, written row by row as the services would."""
+"""Random sales, renewals, refunds and claims, as the services would write them; all of them in one go."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -6,14 +6,17 @@ from random import Random
 from uuid import UUID
 
 import sqlalchemy as sa
+from sqlmodel import SQLModel
 
 from core import ids
+from core.store import daybook
 from core.store.engine import Store
 from core.store.scope import Scope, ScopedSession
 from core.store.tables import Claim, ClaimEvent, Customer, Policy, Product, ProductVersion, Purchase, Refund, Renewal
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 NAMES = (("Ngozi", "Okafor"), ("Bola", "O'Neil, Jr."), ("=Tunde", '"Quoted"'), ("Zoë", "Ọládélé"), ("@Sum", "-1+1"))
+_IN_ORDER = (Customer, Purchase, Policy, Refund, Renewal, Claim, ClaimEvent)
 FREQUENCIES = (None, None, "monthly", "quarterly", "weekly")
 
 
@@ -31,18 +34,26 @@ class Portfolio:
     def write(self, store: Store) -> None:
         """Write it all in one transaction."""
         with store.writing(Scope.system()) as session:
-            _Writer(session, self, Random(self.seed)).write()
+            writer = _Writer(session, self, Random(self.seed))
+            writer.write()
+            for entity in _IN_ORDER:
+                rows = [row.model_dump() for row in writer.rows if type(row) is entity]
+                if rows:
+                    session.execute(sa.insert(entity), rows)
+            daybook.rebuild(session.connection())
 
 
 def one_sale(session: ScopedSession, seller: UUID, at: datetime) -> None:
     """A single sale of that instant."""
     writer = _Writer(session, Portfolio(seed=1, size=1, sellers=(seller,)), Random(1))
     writer.sale(1, writer.customer(1), at)
+    session.insert(*writer.rows)
 
 
 class _Writer:
     def __init__(self, session: ScopedSession, plan: Portfolio, dice: Random) -> None:
-        self.session, self.plan, self.dice = session, plan, dice
+        self.plan, self.dice = plan, dice
+        self.rows: list[SQLModel] = []
         self.products = session.execute(
             sa.select(Product, ProductVersion).join(ProductVersion, ProductVersion.product_id == Product.id)
         ).all()
@@ -71,7 +82,7 @@ class _Writer:
             phone_number="+2348031234567",
             user_id=ids.new(),
         )
-        self.session.insert(customer)
+        self.rows.append(customer)
         return customer
 
     def sale(self, number: int, customer: Customer, at: datetime) -> None:
@@ -98,7 +109,7 @@ class _Writer:
             premium_frequency=dice.choice(FREQUENCIES),
         )
         policy = self._policy(number, sold, purchase, customer)
-        self.session.insert(purchase, policy)
+        self.rows += [purchase, policy]
         self._afterwards(policy, purchase, money, version, owned)
 
     def _policy(self, number: int, sold: dict[str, object], purchase: Purchase, customer: Customer) -> Policy:
@@ -139,7 +150,7 @@ class _Writer:
         dice = self.dice
         if policy.cancelled_at:
             refund = {"amount_minor": dice.randrange(purchase.total_minor + 1), "method": "pro_rata", "reason": "asked"}
-            self.session.insert(
+            self.rows.append(
                 Refund(
                     **owned,
                     **refund,
@@ -169,7 +180,7 @@ class _Writer:
         took_effect = self.dice.random() < 0.9
         starts = max(bought, ended)
         until = starts + timedelta(days=30)
-        self.session.insert(
+        self.rows.append(
             Renewal(
                 **owned,
                 **money,
@@ -189,12 +200,7 @@ class _Writer:
             )
         )
         if took_effect:
-            self.session.execute(
-                sa.update(Policy)
-                .where(Policy.id == policy.id)
-                .values(expiration_at=until)
-                .execution_options(synchronize_session=False)
-            )
+            policy.expiration_at = until
 
     def _claim(self, policy: Policy, owned: dict[str, object]) -> None:
         amounts = dict.fromkeys(
@@ -225,10 +231,10 @@ class _Writer:
             claim_owner_email=policy.email,
             clock_stopped_at=max(paid, default=None),
         )
-        self.session.insert(claim)
+        self.rows.append(claim)
         for status, at in history:
             event = {"id": ids.new(), "claim_id": claim.id, "status": status, "created_at": at}
-            self.session.insert(ClaimEvent(**owned, **event))
+            self.rows.append(ClaimEvent(**owned, **event))
 
 
 def lagos(instant: datetime) -> date:
