@@ -1,0 +1,75 @@
+"""Buy in a browser: a cover is sold by the form of its endpoint, typed as a person types it.
+
+The ordinary suite sells one, with its make and model; `COVERDESK_SELL_EVERY_COVER=yes pytest tests/e2e/test_buy.py`
+sells every one that can be typed.
+"""
+
+import os
+import re
+from datetime import date
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from core.covers import fields
+from core.covers.cover import Cover
+from core.covers.credit_life import CREDIT_LIFE
+from core.covers.insurer_a import THIRD_PARTY
+from core.covers.shelf import COVERS
+from core.services.products import products
+from core.store.scope import Scope
+from core.ui.forms import questions
+from core.ui.forms.questions import Kind, Question
+from tests.covers import shipped
+from tests.e2e.conftest import Desk, Visit, settled
+
+# A table of items is drawn on a canvas, which no script types into reliably; test_buy_page.py has its price.
+_TYPED = [cover for cover in COVERS if all(question.kind is not Kind.ITEMS for question in questions.of(cover.request))]
+_EVERY = [cover for cover in _TYPED if cover is not CREDIT_LIFE]
+_USUAL = [THIRD_PARTY]
+SOLD = _EVERY if os.environ.get("COVERDESK_SELL_EVERY_COVER") else _USUAL
+
+
+def address(desk: Desk, cover: Cover[Any]) -> str:
+    with desk.store.reading(Scope.of(desk.seller, is_live=False)) as session:
+        insurer = products.offered(session, cover, desk.seller)[0].provider_name
+    name = shipped.products()[fields.example(cover.request)["product_id"]]["name"]
+    return f"/buy?{urlencode({'mode': 'test', 'cover': f'{cover.title}, {insurer}', 'sold': name})}"
+
+
+def box(page: Page, cover: Cover[Any], question: Question) -> Locator:
+    return page.locator(".st-key-" + re.sub(r"[^A-Za-z0-9_-]", "-", f"buy {cover.key}.{question.name}"))
+
+
+def answer(page: Page, place: Locator, question: Question, value: Any, typed: dict[str, Any]) -> None:
+    if question.kind is Kind.PICK and question.options:
+        place.locator("input").click()
+        labels = {word.casefold(): label for key, label in question.options(typed) for word in (key, label)}
+        page.keyboard.type(labels[str(value).casefold()])
+        page.keyboard.press("Enter")
+    elif question.kind in {Kind.DAY, Kind.BIRTH_DAY}:
+        place.get_by_role("spinbutton").first.click()
+        page.keyboard.type(f"{date.fromisoformat(value):%d%m%Y}")
+        page.keyboard.press("Escape")
+    elif question.kind is Kind.FLAG:
+        place.get_by_text("Yes" if value else "No", exact=True).click()
+    else:
+        place.locator("input, textarea").first.fill(str(value))
+        page.keyboard.press("Tab")
+
+
+@pytest.mark.parametrize("cover", SOLD, ids=lambda cover: cover.key)
+def test_a_cover_is_sold_by_its_form(visit: Visit, desk: Desk, cover: Cover[Any]) -> None:
+    page, typed = visit("operations", address(desk, cover)), fields.example(cover.request)
+    for question in questions.of(cover.request, given=frozenset({"product_id"})):
+        value = typed.get(question.name)
+        if value is not None:
+            answer(page, box(page, cover, question), question, value, typed)
+            settled(page)
+    page.get_by_role("button", name="Review").click()
+    page.get_by_role("button", name=re.compile("^Confirm and buy for ₦")).dblclick()
+    expect(page.get_by_text(re.compile("^Sold to "))).to_be_visible()
+    page.get_by_role("button", name="Open the policy").click()
+    expect(page.get_by_role("link", name="Back to")).to_be_visible()
