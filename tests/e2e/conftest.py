@@ -13,7 +13,7 @@ from uuid import UUID
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from core import clock
 from core.services.distributors import keys
@@ -35,6 +35,9 @@ FLAGS = [
     "--disable-sync",
 ]
 _STARTS_WITHIN_SECONDS = 60
+# On a busy machine a screen takes a while; who waits for something that comes loses nothing by waiting longer.
+PATIENCE = 30_000
+expect.set_options(timeout=PATIENCE)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -141,7 +144,7 @@ def browser() -> Iterator[Browser]:
 def page(browser: Browser, desk: Desk, tmp_path: Path) -> Iterator[Page]:
     """A new visitor; the test fails on an error of the page, and on a request that leaves our own address."""
     visitor = browser.new_context(base_url=desk.url, locale="en-GB", viewport={"width": 1280, "height": 900})
-    visitor.set_default_timeout(20_000)
+    visitor.set_default_timeout(PATIENCE)
     page, troubles = visitor.new_page(), list[str]()
     page.on("pageerror", lambda error: troubles.append(str(error)))
     # The framework asks below every address for its own files first and finds them at the root: 404s by design.

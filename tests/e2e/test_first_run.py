@@ -13,7 +13,7 @@ from core.services.people import sign_in, staff
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests.commands.test_commands import coverdesk
-from tests.e2e.conftest import PASSWORD, Serving, settled
+from tests.e2e.conftest import PASSWORD, PATIENCE, Serving, settled
 from tests.e2e.identity_provider import CLIENT, CLIENT_SECRET, IdentityProvider
 
 BOLA, UNVERIFIED, STRANGER, FORGED = (f"{name}@x.example" for name in ("bola", "uche", "stranger", "musa"))
@@ -55,7 +55,7 @@ def new_desk(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) ->
 def visitor(browser: Browser, new_desk: NewDesk) -> Iterator[Page]:
     """Somebody who has never been here; the test fails on an error of the page, or a request to anywhere else."""
     context = browser.new_context(base_url=new_desk.url, locale="en-GB", viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(PATIENCE)
     troubles, known = list[str](), (new_desk.url, new_desk.url.replace("http", "ws", 1), new_desk.provider, "data:")
     context.on("weberror", lambda error: troubles.append(str(error.error)))
     context.on(
