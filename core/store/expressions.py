@@ -1,220 +1,103 @@
 """SQL that SQLite and PostgreSQL write differently: days in Lagos, letters in any case, values as they are printed."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import sqlalchemy as sa
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
-# Lagos is one hour ahead of UTC all year; SQLite knows no time zones, so the hour is written out there.
-_SQLITE_LAGOS = "'+1 hour'"
+_GROUPS = ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))
 
 
-class lagos_day(FunctionElement[Any]):  # noqa: N801 - reads as a function in a query
+class _Spelled(FunctionElement[Any]):
+    """An expression as each database spells it; `{0}` is its first argument."""
+
+    sqlite: ClassVar[str]
+    postgresql: ClassVar[str]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        # Each class has to say for itself that its name and arguments tell its statements apart.
+        cls.inherit_cache = True
+        super().__init_subclass__(**options)
+
+
+@compiles(_Spelled)
+def _spell(element: _Spelled, compiler: Any, **options: Any) -> str:
+    spelling = element.sqlite if compiler.dialect.name == "sqlite" else element.postgresql
+    return spelling.format(*(compiler.process(clause, **options) for clause in element.clauses))
+
+
+class lagos_day(_Spelled):  # noqa: N801 - these read as functions in a query
     """The Lagos day of an instant."""
 
     type = sa.Date()
-    inherit_cache = True
+    # Lagos is one hour ahead of UTC all year; SQLite knows no time zones.
+    sqlite = "date({0}, '+1 hour')"
+    postgresql = "CAST(timezone('Africa/Lagos', {0}) AS DATE)"
 
 
-class first_of_week(FunctionElement[Any]):  # noqa: N801
+class first_of_week(_Spelled):  # noqa: N801
     """The Monday of a day's week."""
 
     type = sa.Date()
-    inherit_cache = True
+    sqlite = "date({0}, 'weekday 0', '-6 days')"
+    postgresql = "CAST(date_trunc('week', {0}) AS DATE)"
 
 
-class first_of_month(FunctionElement[Any]):  # noqa: N801
+class first_of_month(_Spelled):  # noqa: N801
     """The first day of a day's month."""
 
     type = sa.Date()
-    inherit_cache = True
+    sqlite = "date({0}, 'start of month')"
+    postgresql = "CAST(date_trunc('month', {0}) AS DATE)"
 
 
-class printed_moment(FunctionElement[Any]):  # noqa: N801
+class printed_moment(_Spelled):  # noqa: N801
     """An instant as the API writes it: 2026-11-20T07:08:00.000Z (contract P9)."""
 
     type = sa.String()
-    inherit_cache = True
+    # As text it is kept in UTC with six decimals; cutting it is three times as fast as strftime.
+    sqlite = "substr({0}, 1, 10) || 'T' || substr({0}, 12, 12) || 'Z'"
+    postgresql = """to_char(timezone('UTC', {0}), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"""
 
 
-class printed_day(FunctionElement[Any]):  # noqa: N801
+class printed_day(_Spelled):  # noqa: N801
     """The Lagos day of an instant as text: 2026-11-20."""
 
     type = sa.String()
-    inherit_cache = True
+    sqlite = lagos_day.sqlite
+    postgresql = "to_char(timezone('Africa/Lagos', {0}), 'YYYY-MM-DD')"
 
 
-class printed_naira(FunctionElement[Any]):  # noqa: N801
+class printed_naira(_Spelled):  # noqa: N801
     """Kobo, never negative, as text in naira with two places: 57500 -> 575.00."""
 
     type = sa.String()
-    inherit_cache = True
+    sqlite = "printf('%d.%02d', ({0}) / 100, ({0}) % 100)"
+    postgresql = "concat(({0}) / 100, '.', lpad(CAST(mod({0}, 100) AS TEXT), 2, '0'))"
 
 
-class printed_id(FunctionElement[Any]):  # noqa: N801
+class printed_id(_Spelled):  # noqa: N801
     """An id as its 36 characters."""
 
     type = sa.String()
-    inherit_cache = True
+    sqlite = " || '-' || ".join(f"substr({{0}}, {start}, {size})" for start, size in _GROUPS)
+    postgresql = "CAST({0} AS TEXT)"
 
 
-class holds_text(FunctionElement[Any]):  # noqa: N801
-    """Whether a text matches a LIKE pattern (escaped with a backslash), whatever the case of ASCII letters.
-
-    For long scans: the `lower` of every alphabet that names are compared by costs a call for each row on SQLite.
-    """
-
-    type = sa.Boolean()
-    inherit_cache = True
-
-
-class milliseconds_between(FunctionElement[Any]):  # noqa: N801
+class milliseconds_between(_Spelled):  # noqa: N801
     """How long it is from the first of two instants to the second, in whole milliseconds."""
 
     type = sa.BigInteger()
-    inherit_cache = True
+    # A Julian day is a float of milliseconds: their difference is off by less than a tenth of one.
+    sqlite = "CAST(ROUND((julianday({1}) - julianday({0})) * 86400000) AS INTEGER)"
+    postgresql = "CAST(ROUND(EXTRACT(EPOCH FROM ({1} - {0})) * 1000) AS BIGINT)"
 
 
-class matches(FunctionElement[Any]):  # noqa: N801
+class matches(_Spelled):  # noqa: N801
     """Whether a text fits a LIKE pattern (escaped with a backslash) without regard to the case of ASCII letters."""
 
     type = sa.Boolean()
-    inherit_cache = True
-
-
-@compiles(matches, "sqlite")
-def _(element: Any, compiler: Any, **kw: Any) -> str:
-    # Its own LIKE folds ASCII; our lower(), which knows all letters, would be called for every row.
-    text, pattern = (compiler.process(clause, **kw) for clause in element.clauses)
-    return f"({text} LIKE {pattern} ESCAPE '\\')"
-
-
-@compiles(matches)
-def _(element: Any, compiler: Any, **kw: Any) -> str:
-    text, pattern = (compiler.process(clause, **kw) for clause in element.clauses)
-    return f"({text} ILIKE {pattern} ESCAPE '\\')"
-
-
-@compiles(holds_text, "sqlite")
-def _(element: Any, compiler: Any, **kw: Any) -> str:
-    text, pattern = (compiler.process(part, **kw) for part in element.clauses)
-    return f"({text} LIKE {pattern} ESCAPE '\\')"
-
-
-@compiles(holds_text)
-def _(element: Any, compiler: Any, **kw: Any) -> str:
-    text, pattern = (compiler.process(part, **kw) for part in element.clauses)
-    return f"({text} ILIKE {pattern} ESCAPE '\\')"
-
-
-class ascii_folded(FunctionElement[Any]):  # noqa: N801
-    """A text to be compared by LIKE with an ASCII pattern in lower case.
-
-    SQLite's LIKE folds ASCII by itself, twenty times as fast as the `lower` that knows every letter.
-    """
-
-    type = sa.String()
-    inherit_cache = True
-
-
-@compiles(lagos_day, "sqlite")
-def _(element: Any, compiler: Any, **kw: Any) -> str:
-    return f"date({compiler.process(element.clauses, **kw)}, {_SQLITE_LAGOS})"
-
-
-@compiles(lagos_day)
-def _(element: Any, compiler: Any, **kw: Any) -> str:
-    return f"CAST(timezone('Africa/Lagos', {compiler.process(element.clauses, **kw)}) AS DATE)"
-
-
-@compiles(first_of_week, "sqlite")
-def _(element: Any, compiler: Any, **kw: Any) -> str:
-    return f"date({compiler.process(element.clauses, **kw)}, 'weekday 0', '-6 days')"
-
-
-@compiles(first_of_week)
-def _(element: Any, compiler: Any, **kw: Any) -> str:
-    return f"CAST(date_trunc('week', {compiler.process(element.clauses, **kw)}) AS DATE)"
-
-
-@compiles(first_of_month, "sqlite")
-def _(element: Any, compiler: Any, **kw: Any) -> str:
-    return f"date({compiler.process(element.clauses, **kw)}, 'start of month')"
-
-
-@compiles(first_of_month)
-def _(element: Any, compiler: Any, **kw: Any) -> str:
-    return f"CAST(date_trunc('month', {compiler.process(element.clauses, **kw)}) AS DATE)"
-
-
-@compiles(printed_moment, "sqlite")
-def _(element: Any, compiler: Any, **kw: Any) -> str:
-    # As text it is kept in UTC with six decimals; cutting it is three times as fast as strftime.
-    kept = compiler.process(element.clauses, **kw)
-    return f"substr({kept}, 1, 10) || 'T' || substr({kept}, 12, 12) || 'Z'"
-
-
-@compiles(printed_moment)
-def _(element: Any, compiler: Any, **kw: Any) -> str:
-    instant = compiler.process(element.clauses, **kw)
-    return f"""to_char(timezone('UTC', {instant}), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"""
-
-
-@compiles(printed_day, "sqlite")
-def _(element: Any, compiler: Any, **kw: Any) -> str:
-    return f"date({compiler.process(element.clauses, **kw)}, {_SQLITE_LAGOS})"
-
-
-@compiles(printed_day)
-def _(element: Any, compiler: Any, **kw: Any) -> str:
-    return f"to_char(timezone('Africa/Lagos', {compiler.process(element.clauses, **kw)}), 'YYYY-MM-DD')"
-
-
-@compiles(printed_naira, "sqlite")
-def _(element: Any, compiler: Any, **kw: Any) -> str:
-    minor = compiler.process(element.clauses, **kw)
-    return f"printf('%d.%02d', ({minor}) / 100, ({minor}) % 100)"
-
-
-@compiles(printed_naira)
-def _(element: Any, compiler: Any, **kw: Any) -> str:
-    minor = compiler.process(element.clauses, **kw)
-    return f"concat(({minor}) / 100, '.', lpad(CAST(mod({minor}, 100) AS TEXT), 2, '0'))"
-
-
-@compiles(printed_id, "sqlite")
-def _(element: Any, compiler: Any, **kw: Any) -> str:
-    key = compiler.process(element.clauses, **kw)
-    return " || '-' || ".join(f"substr({key}, {start}, {size})" for start, size in _GROUPS)
-
-
-@compiles(printed_id)
-def _(element: Any, compiler: Any, **kw: Any) -> str:
-    return f"CAST({compiler.process(element.clauses, **kw)} AS TEXT)"
-
-
-@compiles(ascii_folded, "sqlite")
-def _(element: Any, compiler: Any, **kw: Any) -> str:
-    return f"({compiler.process(element.clauses, **kw)})"
-
-
-@compiles(ascii_folded)
-def _(element: Any, compiler: Any, **kw: Any) -> str:
-    return f"lower({compiler.process(element.clauses, **kw)})"
-
-
-@compiles(milliseconds_between, "sqlite")
-def _(element: Any, compiler: Any, **kw: Any) -> str:
-    first, second = (compiler.process(clause, **kw) for clause in element.clauses)
-    # A Julian day is a float of milliseconds: their difference is off by less than a tenth of one.
-    return f"CAST(ROUND((julianday({second}) - julianday({first})) * 86400000) AS INTEGER)"
-
-
-@compiles(milliseconds_between)
-def _(element: Any, compiler: Any, **kw: Any) -> str:
-    first, second = (compiler.process(clause, **kw) for clause in element.clauses)
-    return f"CAST(ROUND(EXTRACT(EPOCH FROM ({second} - {first})) * 1000) AS BIGINT)"
-
-
-_GROUPS = ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))
+    # SQLite's own LIKE folds ASCII; our lower(), which knows all letters, would be called for every row.
+    sqlite = r"({0} LIKE {1} ESCAPE '\')"
+    postgresql = r"({0} ILIKE {1} ESCAPE '\')"

@@ -16,7 +16,32 @@ from core.services.policies import policies
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import Claim, ClaimComment, ClaimEvent, Customer, Policy, Product, Provider
 
-_OWNER = ("claim_owner", "claim_owner_first_name", "claim_owner_last_name", "claim_owner_email")
+_AS_KEPT = (
+    "is_live",
+    "claim_description",
+    "claim_owner",
+    "claim_owner_first_name",
+    "claim_owner_last_name",
+    "claim_owner_email",
+    "claim_owner_phone_number",
+    "decline_reason",
+    "claim_type",
+    "claim_status",
+    "incident_date",
+    "claim_invoice_url",
+    "offer_form_url",
+    "version",
+)
+_AMOUNTS = (
+    "claim_amount",
+    "estimate_amount",
+    "repair_estimate",
+    "offer_amount",
+    "betterment_deduction_amount",
+    "excess_deduction_amount",
+)
+_IDS = ("product_id", "customer_id", "distributor_id", "provider_id", "policy_id")
+_CLAIMANT = ("first_name", "last_name", "email", "phone_number")
 
 
 def embedding(conditions: Iterable[sa.ColumnElement[bool]]) -> AnySelect:
@@ -42,47 +67,19 @@ def read(session: ScopedSession, query: AnySelect) -> list[ClaimRecord]:
 def record(row: Any, line: list[StatusTime], comments: list[CommentRecord]) -> ClaimRecord:
     """One row of an `embedding` query with its status history and comments."""
     claim, customer, product, provider = row.Claim, row.Customer, row.Product, row.Provider
-    return {
+    whole = {
         "id": str(claim.id),
+        "claim_id": str(claim.id),
         "app_mode": records.mode(claim.is_live),
-        "is_live": claim.is_live,
-        "claim_description": claim.claim_description,
-        "claim_owner": claim.claim_owner,
-        "claim_owner_first_name": claim.claim_owner_first_name,
-        "claim_owner_last_name": claim.claim_owner_last_name,
-        "claim_owner_email": claim.claim_owner_email,
-        "claim_owner_phone_number": claim.claim_owner_phone_number,
-        "decline_reason": claim.decline_reason,
-        "claim_type": claim.claim_type,
-        "claim_status": claim.claim_status,
-        "claim_amount": money.wire(claim.claim_amount_minor),
-        "estimate_amount": money.wire(claim.estimate_amount_minor),
-        "repair_estimate": money.wire(claim.repair_estimate_minor),
-        "offer_amount": money.wire(claim.offer_amount_minor),
-        "betterment_deduction_amount": money.wire(claim.betterment_deduction_amount_minor),
-        "excess_deduction_amount": money.wire(claim.excess_deduction_amount_minor),
-        "incident_date": claim.incident_date,
-        "claim_invoice_url": claim.claim_invoice_url,
-        "offer_form_url": claim.offer_form_url,
+        **{name: getattr(claim, name) for name in _AS_KEPT},
+        **{name: money.wire(getattr(claim, f"{name}_minor")) for name in _AMOUNTS},
+        **{name: str(getattr(claim, name)) for name in _IDS},
+        "inspection_id": records.text(claim.inspection_id),
         "vehicle_claim_meta": masked(claim.vehicle_claim_meta),
         "gadget_claim_meta": _gadget(claim.gadget_claim_meta, line),
         "credit_life_claim_meta": _credit_life(claim.credit_life_claim_meta),
         "status_time_line": line,
-        "product_id": str(claim.product_id),
-        "customer_id": str(claim.customer_id),
-        "distributor_id": str(claim.distributor_id),
-        "provider_id": str(claim.provider_id),
-        "policy_id": str(claim.policy_id),
-        "inspection_id": records.text(claim.inspection_id),
-        "claim_id": str(claim.id),
-        "version": claim.version,
-        "customer": {
-            "id": str(customer.id),
-            "first_name": customer.first_name,
-            "last_name": customer.last_name,
-            "email": customer.email,
-            "phone_number": customer.phone_number,
-        },
+        "customer": {"id": str(customer.id), **{name: getattr(customer, name) for name in _CLAIMANT}},
         "provider": {"id": str(provider.id), "company_name": provider.company_name},
         "product": {"id": str(product.id), "route_name": product.route_name, "name": product.name},
         "policy": policies.record_of(row.Policy, shelf.cover_of(product.prefix, product.route_name)),
@@ -90,6 +87,7 @@ def record(row: Any, line: list[StatusTime], comments: list[CommentRecord]) -> C
         "comments": comments,
         **records.timed(claim),
     }
+    return cast(ClaimRecord, whole)
 
 
 def time_stamp(instant: datetime) -> str:

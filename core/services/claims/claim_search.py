@@ -17,7 +17,6 @@ from core.services import filters
 from core.services.claims.claim_clock import ALLOWED, DECIDED, NEAR
 from core.services.filters import Span
 from core.services.selling import numbering
-from core.store.expressions import ascii_folded
 from core.store.tables import Claim, Customer, Policy
 
 _ANY_TIME: Final = Span()
@@ -128,13 +127,11 @@ def _found(text: str) -> sa.ColumnElement[bool]:
     except InvalidInput:
         if _REFERENCE.fullmatch(text):
             return sa.func.lower(sa.cast(col(Claim.id), sa.String)).like(f"%{text[2:].lower()}")
-        pattern = filters.containing(text)
     numbered = sa.select(col(Policy.id)).where(col(Policy.number_key) == numbering.key(text))
     # One text of all parts is folded once; nothing that can be typed reaches over the end of a line.
     name = col(Claim.claim_owner_first_name) + " " + col(Claim.claim_owner_last_name)
     searched = name + "\n" + col(Claim.claim_owner_email) + "\n" + sa.func.coalesce(Claim.claim_owner_phone_number, "")
-    folded = ascii_folded(searched) if text.isascii() else sa.func.lower(searched)
-    return sa.or_(folded.like(pattern, escape="\\"), col(Claim.policy_id).in_(numbered))
+    return sa.or_(filters.mentions(searched, text), col(Claim.policy_id).in_(numbered))
 
 
 def _minor(amount: Decimal | None) -> int | None:

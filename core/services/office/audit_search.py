@@ -19,7 +19,7 @@ from core.errors import NotFound
 from core.services import filters
 from core.services.office.audit_selection import AuditSelection
 from core.services.paging import Paging
-from core.store.expressions import holds_text
+from core.store.expressions import matches
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import ApiKey, AuditEntry, AuditHead, Distributor, Staff
 
@@ -143,7 +143,7 @@ def _text(sought: str) -> sa.ColumnElement[bool]:
     text = reduce(lambda whole, part: whole + "\n" + part, parts)
     # The log keeps what is not ASCII as \uXXXX, and quotes escaped; a text has to be sought as it stands there.
     patterns = {filters.containing(each) for each in (sought, json.dumps(sought)[1:-1])}
-    return sa.or_(*(holds_text(text, sa.literal(pattern)) for pattern in sorted(patterns)))
+    return sa.or_(*(matches(text, sa.literal(pattern)) for pattern in sorted(patterns)))
 
 
 def is_id(text: str) -> bool:

@@ -1,9 +1,8 @@
 """The table of renewals on the desk: one page of rows with just what is shown, and the total of the selection."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -12,19 +11,13 @@ from sqlmodel import col
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.renewals import renewal_records
-from core.services.sales import takings
+from core.services.sales import sold, takings
 from core.services.sales.choices import Choices
+from core.services.sales.sold import Order, Sold
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import Policy, Renewal
 
-Order = Literal["newest", "oldest", "largest", "smallest"]
-_WRITTEN, _AMOUNT = col(Renewal.created_at), col(Renewal.total_minor)
-_ORDERS: Mapping[Order, tuple[Any, ...]] = {
-    "newest": (_WRITTEN.desc(), col(Renewal.id).desc()),
-    "oldest": (_WRITTEN, col(Renewal.id)),
-    "largest": (_AMOUNT.desc(), _WRITTEN.desc(), col(Renewal.id).desc()),
-    "smallest": (_AMOUNT, _WRITTEN, col(Renewal.id)),
-}
+_ORDERS = sold.orders(Renewal)
 _MEASURES = ("renewed", "renewed_minor", "renewed_mca_minor", "renewed_distributor_minor")
 
 
@@ -56,30 +49,16 @@ class RenewalTotal:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RenewalRow:
-    """One renewal as the table shows it; amounts in kobo."""
+class RenewalRow(Sold):
+    """One renewal as the table shows it."""
 
-    id: UUID
     policy_id: UUID
     purchase_id: UUID
-    created_at: datetime
     status: bool
-    policy_number: str | None
-    customer: str
-    email: str
-    distributor: str
-    provider: str
-    product: str
-    category: str
     previous_expiration_at: datetime
     start_at: datetime
     expiration_at: datetime
     policy_expires_at: datetime | None
-    total_minor: int
-    mca_profit_minor: int
-    distributor_profit_minor: int
-    provider_share_minor: int
-    request_source: str | None
 
 
 def total(session: ScopedSession, wanted: SalesFilter) -> RenewalTotal:
@@ -132,27 +111,13 @@ def _matching(query: AnySelect, wanted: SalesFilter) -> AnySelect:
 
 
 def _row(renewal: Renewal, policy: Any, names: Choices) -> RenewalRow:
-    distributor, provider, product, category = names.of_sale(renewal.product_id, renewal.distributor_id)
     return RenewalRow(
-        id=renewal.id,
+        **sold.facts(renewal, policy, names),
         policy_id=renewal.policy_id,
         purchase_id=renewal.purchase_id,
-        created_at=renewal.created_at,
         status=renewal.status,
-        policy_number=policy.policy_number,
-        customer=f"{policy.first_name} {policy.last_name}",
-        email=policy.email,
-        distributor=distributor,
-        provider=provider,
-        product=product,
-        category=category,
         previous_expiration_at=renewal.previous_expiration_at,
         start_at=renewal.start_at,
         expiration_at=renewal.expiration_at,
         policy_expires_at=policy.expiration_at,
-        total_minor=renewal.total_minor,
-        mca_profit_minor=renewal.mca_profit_minor,
-        distributor_profit_minor=renewal.distributor_profit_minor,
-        provider_share_minor=renewal.total_minor - renewal.mca_profit_minor - renewal.distributor_profit_minor,
-        request_source=renewal.request_source,
     )
