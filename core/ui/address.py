@@ -6,11 +6,14 @@ address; nothing is remembered elsewhere.
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any, NoReturn
+from functools import partial
+from typing import Any, Literal, NoReturn
 
 import streamlit as st
 
+from core import clock
 from core.errors import FieldFault
+from core.services.windows import EARLIEST
 from core.ui import frame
 
 _PAGE = "page"
@@ -67,13 +70,21 @@ def way_back(faults: Sequence[FieldFault]) -> NoReturn:
     st.stop()
 
 
-def search_box(name: str, label: str, *, text: str, placeholder: str, longest: int) -> None:
+def text_box(
+    name: str,
+    label: str,
+    *,
+    text: str,
+    placeholder: str | None = None,
+    longest: int | None = None,
+    kind: Literal["default", "search"] = "default",
+) -> None:
     """A box for any words, kept in the address under `name`."""
     st.session_state[name] = text
     st.text_input(
         label,
         key=name,
-        type="search",
+        type=kind,
         max_chars=longest,
         placeholder=placeholder,
         autocomplete="off",
@@ -81,17 +92,30 @@ def search_box(name: str, label: str, *, text: str, placeholder: str, longest: i
     )
 
 
-def day_box(name: str, label: str, *, value: date | None, earliest: date, latest: date) -> None:
-    """A day of the calendar, or none, kept in the address under `name`."""
+# A box to find by: the framework draws a glass and a way to empty it.
+search_box = partial(text_box, kind="search")
+
+
+def day_box(
+    name: str,
+    label: str,
+    *,
+    value: date | None,
+    latest: date | None = None,
+    width: int | Literal["stretch"] = "stretch",
+) -> None:
+    """A day of the calendar up to `latest` (today unless said), or none, kept in the address under `name`."""
     key = f"day_{name}"
     st.session_state[key] = value
+    last = latest or clock.today()
     st.date_input(
         label,
         value=None,
         key=key,
-        min_value=min(earliest, value or earliest),
-        max_value=max(latest, value or latest),
+        min_value=min(EARLIEST, value or EARLIEST),
+        max_value=max(last, value or last),
         format="DD/MM/YYYY",
+        width=width,
         on_change=lambda: change({name: _given(str(st.session_state[key]) if st.session_state[key] else None)}),
     )
 

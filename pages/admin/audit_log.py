@@ -2,12 +2,10 @@
 
 import streamlit as st
 
-from core import clock
 from core.errors import InvalidInput
 from core.services.office import audit_search
 from core.services.office.audit_search import Found, Terms
 from core.services.office.audit_selection import NAMES, AuditSelection
-from core.services.windows import EARLIEST
 from core.store.engine import reading
 from core.ui import address, frame, tables, words
 from core.ui.admin.audit_grid import ENTRIES
@@ -33,23 +31,9 @@ def filters(wanted: AuditSelection, known: Terms) -> None:
         kinds = {kind: words.title(kind) for kind in (*known.kinds, wanted.kind) if kind}
         address.choice("kind", "Kind of record", kinds, chosen=wanted.kind or None)
         address.search_box("id", "Its id", text=wanted.id, placeholder="As the table shows it", longest=LONGEST)
-        day("from", "From", wanted.first)
-        day("to", "To (included)", wanted.last)
+        address.day_box("from", "From", value=wanted.first)
+        address.day_box("to", "To (included)", value=wanted.last)
         address.reset_button(shown=wanted != AuditSelection())
-
-
-def day(name: str, label: str, value: object) -> None:
-    key = f"audit.{name}"
-    st.session_state[key] = value
-    st.date_input(
-        label,
-        value=None,
-        key=key,
-        min_value=EARLIEST,
-        max_value=clock.today(),
-        format="DD/MM/YYYY",
-        on_change=lambda: address.change({name: [str(st.session_state[key])] if st.session_state[key] else []}),
-    )
 
 
 def counted(found: Found) -> str:

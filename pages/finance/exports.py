@@ -14,7 +14,6 @@ from core.store.scope import Scope
 from core.ui import address, frame, tables
 from core.ui.exports import receipt_grid
 from core.ui.exports.receipt_grid import RECEIPTS
-from core.ui.sales import sales_filters
 
 
 def asked() -> ReceiptSelection:
@@ -29,8 +28,8 @@ def filters(wanted: ReceiptSelection, people: dict[str, str]) -> None:
         kinds = {kind.name: kind.title for kind in export_shelf.KINDS}
         address.choices("kind", "Export", kinds, chosen=wanted.kind, anything="Every kind")
         address.choice("person", "By", people, chosen=wanted.person, anything="Everybody")
-        sales_filters.day("from", "From", wanted.first)
-        sales_filters.day("to", "To (included)", wanted.last)
+        address.day_box("from", "From", value=wanted.first)
+        address.day_box("to", "To (included)", value=wanted.last)
         address.reset_button(shown=wanted != ReceiptSelection())
 
 

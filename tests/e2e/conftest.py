@@ -6,14 +6,14 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from core import clock
 from core.services.distributors import keys
@@ -47,11 +47,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test that fails tells what its page showed and what the server logged last."""
+    report = yield
+    shown = getattr(item, "funcargs", {})
+    if call.when == "call" and report.failed:
+        if isinstance(page := shown.get("page"), Page):
+            report.sections.append((f"the page at {page.url}", page.locator("body").inner_text()))
+        if isinstance(desk := shown.get("desk"), Desk):
+            report.sections.append(("the server's log", desk.log.read_text()[-3000:]))
+    return report
+
+
 @dataclass(frozen=True)
 class Desk:
-    """A running application: its address, its store, its distributor, and one person for each role."""
+    """A running application: its address and log, its store, its distributor, and one person for each role."""
 
     url: str
+    log: Path
     store: Store
     seller: UUID
     people: Mapping[str, UUID]
@@ -72,8 +88,9 @@ def desk(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
             for role in ROLES
         }
     Portfolio(seed=7, size=60, sellers=(seller,), now=clock.now()).write(store)
-    with Serving(folder) as url:
-        yield Desk(url, store, seller, people)
+    serving = Serving(folder)
+    with serving as url:
+        yield Desk(url, serving.log, store, seller, people)
     store.close()
 
 
@@ -123,7 +140,11 @@ class Serving:
 
     def __exit__(self, *_: object) -> None:
         self.process.terminate()
-        self.process.wait(15)
+        try:
+            self.process.wait(15)
+        except subprocess.TimeoutExpired:  # a test of stopping says what is wrong with that; this one is over
+            self.process.kill()
+            self.process.wait(15)
 
 
 @pytest.fixture(scope="module")
@@ -172,6 +193,15 @@ def _elsewhere(url: str, ours: str) -> bool:
 def settled(page: Page) -> None:
     """Wait until the script has run to its end."""
     page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+
+
+def twice(button: Locator) -> None:
+    """Press a button as a hasty hand does: both clicks reach it, however soon the first one changes the page.
+
+    A double click by the mouse would press whatever lies at that place by then.
+    """
+    expect(button).to_be_enabled()
+    button.evaluate("button => { button.focus(); button.click(); button.click(); }")
 
 
 Visit = Callable[..., Page]

@@ -16,7 +16,7 @@ from core.services.selling.buying import Seller
 from core.store.scope import Scope
 from tests import papers
 from tests.covers import shipped
-from tests.e2e.conftest import Desk, Visit, settled
+from tests.e2e.conftest import Desk, Visit, settled, twice
 
 
 class Lender:
@@ -67,8 +67,8 @@ def lender(desk: Desk) -> Iterator[Lender]:
 
 
 def move(page: Page, name: str, *, to: str) -> None:
-    """Confirm a move by a hasty double click."""
-    page.get_by_role("button", name=f"Confirm: {name.lower()}").dblclick()
+    """Confirm a move by two hasty clicks."""
+    twice(page.get_by_role("button", name=f"Confirm: {name.lower()}"))
     expect(page.get_by_text(f"The claim is {to} now.")).to_be_visible()
     expect(page.get_by_role("heading", name="Credit life claim")).to_contain_text(to)
     settled(page)

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from core import clock
 from core.store.scope import Scope
 from core.store.tables import Purchase
-from tests.e2e.conftest import Desk, Visit, settled
+from tests.e2e.conftest import Desk, Visit, settled, twice
 
 
 @pytest.fixture
@@ -72,8 +72,7 @@ def test_a_loan_is_sold_once_even_when_the_button_is_clicked_twice(priced: Page,
     before = desk_sales(desk)
     fill(priced)
     priced.get_by_role("button", name="Review").click()
-    confirm = priced.get_by_role("button", name="Confirm and buy for ₦575.00")
-    confirm.dblclick()
+    twice(priced.get_by_role("button", name="Confirm and buy for ₦575.00"))
     expect(priced.get_by_text("Sold to Ngozi Okafor.")).to_be_visible()
     expect(priced.get_by_text(re.compile(r"^GQA\d+$"))).to_be_visible()
     assert desk_sales(desk) == before + 1

@@ -12,7 +12,7 @@ from core.services.selling import buying
 from core.services.selling.buying import Sale, Seller
 from core.store.scope import Scope
 from tests.covers import shipped
-from tests.e2e.conftest import Desk, Visit, settled
+from tests.e2e.conftest import Desk, Visit, settled, twice
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_a_lapsed_policy_is_renewed_where_it_is_listed_and_leaves_the_list(
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_test_id("stMetricValue")).to_have_text("₦15,000.00")
     expect(dialog).to_contain_text(str(sale.policy["meta"]["policy_number"]))
-    dialog.get_by_role("button", name="Renew for ₦15,000.00").dblclick()
+    twice(dialog.get_by_role("button", name="Renew for ₦15,000.00"))
     expect(page.get_by_text("The policy is renewed for ₦15,000.00.")).to_be_visible()
     expect(page.get_by_text("No policy ends in these days.")).to_be_visible()
     with desk.store.reading(Scope.staff(is_live=False)) as session:

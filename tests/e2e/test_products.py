@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from core.services.distributors import keys
 from core.services.products import product_detail
 from core.store.scope import Scope
-from tests.e2e.conftest import Desk, Visit, settled
+from tests.e2e.conftest import Desk, Visit, settled, twice
 
 # Other tests of this server sell the single premium: this one leaves it as it is.
 LOAN = UUID("01900000-0000-7000-8000-000000080102")
@@ -38,7 +38,7 @@ def test_the_api_charges_what_the_admin_has_previewed_and_confirmed(visit: Visit
     expect(metrics.nth(1)).to_have_text("₦9,600.00")
     expect(metrics.nth(0)).to_have_text("₦6,900.00")
     settled(page)
-    page.get_by_role("button", name="Confirm: new rates at once").dblclick()
+    twice(page.get_by_role("button", name="Confirm: new rates at once"))
     page.wait_for_url("**/product?id=*")
     expect(page.get_by_text("The new rates of Credit life, level monthly hold at once.")).to_be_visible()
     assert charged(desk, key) == 9600.0

@@ -12,8 +12,9 @@ from sqlmodel import col
 
 from core import seal
 from core.services.exports.defusing import cell
-from core.services.exports.export_shapes import TEXT, WORD, Column, Shape
+from core.services.exports.export_shapes import MONEY, TEXT, WORD, Column, Shape
 from core.services.exports.exports import Part, Told
+from core.store.tables import Policy
 
 # Parts what the database joins and is taken apart again; no text of ours may hold it (contract E6).
 _GLUE = "\x1f"
@@ -84,6 +85,30 @@ class _Remembered(dict[str, str]):
 def places(entity: Any) -> Part:
     """Distributor, insurer, product and category of a sale, by their names."""
     return few(PLACES, (col(entity.product_id), col(entity.distributor_id)), _of_sale)
+
+
+def money(entity: Any) -> tuple[tuple[str, Shape, Any], ...]:
+    """What was paid for a sale or a renewal, and how it splits: the columns of one printed part."""
+    total, platform, seller = (
+        col(entity.total_minor),
+        col(entity.mca_profit_minor),
+        col(entity.distributor_profit_minor),
+    )
+    return (
+        ("total", MONEY, total),
+        ("provider_share", MONEY, total - platform - seller),
+        ("mca_profit", MONEY, platform),
+        ("distributor_profit", MONEY, seller),
+    )
+
+
+def customer() -> tuple[Part, Part, Part]:
+    """Whom a policy is for."""
+    return (
+        text("customer_name", joined(" ", col(Policy.first_name), col(Policy.last_name)), width=26),
+        text("customer_email", col(Policy.email), width=30),
+        text("customer_phone", col(Policy.phone)),
+    )
 
 
 def _of_sale(told: Told, given: list[str]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.services.exports.export_parameters import EXPIRING, OF_SALES
-from core.services.exports.export_parts import ending, joined, places, printed, text
+from core.services.exports.export_parts import customer, ending, places, printed, text
 from core.services.exports.export_shapes import DAY, FLAG, ID, MOMENT, MONEY, WORD
 from core.services.exports.exports import ExportKind, Parameter
 from core.services.policies import policy_search, policy_states
@@ -72,9 +72,7 @@ POLICIES = ExportKind(
             ("sum_insured", MONEY, col(Policy.sum_insured_minor)),
         ),
         places(Policy),
-        text("customer_name", joined(" ", col(Policy.first_name), col(Policy.last_name)), width=26),
-        text("customer_email", col(Policy.email), width=30),
-        text("customer_phone", col(Policy.phone)),
+        *customer(),
         printed(("customer_role", WORD, _ROLE)),
         text("plate", col(Policy.plate_key)),
         text("device_serial_number", col(Policy.device_serial_number)),

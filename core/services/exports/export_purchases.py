@@ -7,8 +7,8 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.services.exports.export_parameters import OF_SALES
-from core.services.exports.export_parts import ending, joined, places, printed, text
-from core.services.exports.export_shapes import DAY, ID, MOMENT, MONEY
+from core.services.exports.export_parts import customer, ending, money, places, printed, text
+from core.services.exports.export_shapes import DAY, ID, MOMENT
 from core.services.exports.exports import ExportKind
 from core.services.sales import purchases, sales_table
 from core.services.sales.choices import Choices
@@ -16,12 +16,6 @@ from core.services.sales.selection import Selection
 from core.store.daybook import ONCE
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import Policy, Purchase
-
-_TOTAL, _MCA, _SELLER = (
-    col(Purchase.total_minor),
-    col(Purchase.mca_profit_minor),
-    col(Purchase.distributor_profit_minor),
-)
 
 
 def _rows(columns: Sequence[Any], selection: Selection, _: Choices) -> AnySelect:
@@ -53,15 +47,10 @@ PURCHASES = ExportKind(
         ),
         text("policy_number", col(Policy.policy_number), width=26),
         printed(
-            ("total", MONEY, _TOTAL),
-            ("provider_share", MONEY, _TOTAL - _MCA - _SELLER),
-            ("mca_profit", MONEY, _MCA),
-            ("distributor_profit", MONEY, _SELLER),
+            *money(Purchase),
         ),
         places(Purchase),
-        text("customer_name", joined(" ", col(Policy.first_name), col(Policy.last_name)), width=26),
-        text("customer_email", col(Policy.email), width=30),
-        text("customer_phone", col(Policy.phone)),
+        *customer(),
         ending(
             ("request_source", col(Purchase.request_source)),
             ("payment_option", col(Purchase.payment_option)),
@@ -71,6 +60,6 @@ PURCHASES = ExportKind(
     ),
     rows=_rows,
     count=_count,
-    summed=_TOTAL,
+    summed=col(Purchase.total_minor),
     sum_title="Premium",
 )

@@ -7,8 +7,8 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.services.exports.export_parameters import EXPIRING, OF_SALES
-from core.services.exports.export_parts import ending, joined, places, printed, text
-from core.services.exports.export_shapes import DAY, ID, MOMENT, MONEY, WORD
+from core.services.exports.export_parts import customer, ending, money, places, printed, text
+from core.services.exports.export_shapes import DAY, ID, MOMENT, WORD
 from core.services.exports.exports import ExportKind, Parameter
 from core.services.renewals import renewal_records, renewals_table
 from core.services.renewals.renewal_selection import RenewalSelection
@@ -16,11 +16,6 @@ from core.services.sales.choices import Choices
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import Policy, Renewal
 
-_TOTAL, _MCA, _SELLER = (
-    col(Renewal.total_minor),
-    col(Renewal.mca_profit_minor),
-    col(Renewal.distributor_profit_minor),
-)
 _STATUS = sa.case(
     (col(Renewal.status), sa.literal_column("'Renewed'", sa.String)), else_=sa.literal_column("'Failed'", sa.String)
 )
@@ -68,15 +63,10 @@ RENEWALS = ExportKind(
             ("previous_expires_on", DAY, col(Renewal.previous_expiration_at)),
             ("starts_on", DAY, col(Renewal.start_at)),
             ("expires_on", DAY, col(Renewal.expiration_at)),
-            ("total", MONEY, _TOTAL),
-            ("provider_share", MONEY, _TOTAL - _MCA - _SELLER),
-            ("mca_profit", MONEY, _MCA),
-            ("distributor_profit", MONEY, _SELLER),
+            *money(Renewal),
         ),
         places(Renewal),
-        text("customer_name", joined(" ", col(Policy.first_name), col(Policy.last_name)), width=26),
-        text("customer_email", col(Policy.email), width=30),
-        text("customer_phone", col(Policy.phone)),
+        *customer(),
         ending(
             ("request_source", col(Renewal.request_source)),
             ("payment_option", col(Renewal.payment_option)),
@@ -86,6 +76,6 @@ RENEWALS = ExportKind(
     ),
     rows=_rows,
     count=_count,
-    summed=_TOTAL,
+    summed=col(Renewal.total_minor),
     sum_title="Premium",
 )

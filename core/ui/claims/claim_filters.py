@@ -8,7 +8,6 @@ from uuid import UUID
 
 import streamlit as st
 
-from core import clock
 from core.errors import InvalidInput
 from core.services.address_reader import LONGEST
 from core.services.claims.claim_officers import Officer
@@ -16,7 +15,6 @@ from core.services.claims.claim_rules import CLAIM_STATUSES, DECLINE_REASONS
 from core.services.claims.claim_search import NOBODY, ClaimFilter
 from core.services.claims.claim_selection import NAMES, ClaimSelection, View
 from core.services.people.staff import Person
-from core.services.windows import EARLIEST
 from core.ui import address, words
 
 USUAL: Final[View] = "mine"
@@ -134,7 +132,7 @@ def more(asked: Asked, distributors: Mapping[UUID, str]) -> None:
 def _more(chosen: ClaimSelection, distributors: Mapping[UUID, str]) -> None:
     with st.grid(3, min_column_width=170, gap="xsmall"):
         for name, (label, part) in _DAYS.items():
-            _day(name, label, getattr(chosen, part))
+            address.day_box(name, label, value=getattr(chosen, part))
         address.choices(
             "reason", "Decline reason", _named(DECLINE_REASONS), chosen=chosen.reason, anything="Any reason"
         )
@@ -142,9 +140,9 @@ def _more(chosen: ClaimSelection, distributors: Mapping[UUID, str]) -> None:
         sellers = [str(key) for key in chosen.distributor]
         address.choices("distributor", "Distributor", known, chosen=sellers, anything="Any distributor")
         for name, label in _TEXTS.items():
-            _text(name, label, getattr(chosen, name) or "")
+            address.text_box(name, label, text=getattr(chosen, name) or "", longest=LONGEST)
         for name, label in _AMOUNTS.items():
-            _text(name, label, _amount(getattr(chosen, name)))
+            address.text_box(name, label, text=_amount(getattr(chosen, name)), longest=LONGEST)
     st.caption(
         "Names, phone, e-mail and amounts match exactly, as in the search of the API; the claim owner matches in part."
     )
@@ -160,29 +158,3 @@ def _named(names: Sequence[str]) -> dict[str, str]:
 
 def _amount(amount: Decimal | None) -> str:
     return "" if amount is None else words.as_typed(f"{amount:f}")
-
-
-def _text(name: str, label: str, value: str) -> None:
-    st.session_state[name] = value
-    st.text_input(
-        label,
-        key=name,
-        max_chars=LONGEST,
-        autocomplete="off",
-        on_change=lambda: address.change({name: [st.session_state[name].strip()] if st.session_state[name] else []}),
-    )
-
-
-def _day(name: str, label: str, value: Any) -> None:
-    key = f"day_{name}"
-    st.session_state[key] = value
-    latest = max(clock.today(), value or clock.today())
-    st.date_input(
-        label,
-        value=None,
-        key=key,
-        min_value=EARLIEST,
-        max_value=latest,
-        format="DD/MM/YYYY",
-        on_change=lambda: address.change({name: [str(st.session_state[key])] if st.session_state[key] else []}),
-    )

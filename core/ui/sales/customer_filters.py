@@ -4,11 +4,9 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from core import clock
 from core.errors import FieldFault, InvalidInput
 from core.services.customers.customer_selection import NAMES, CustomerSelection
 from core.services.sales.choices import Choices
-from core.services.windows import EARLIEST
 from core.ui import address
 
 FORCE: Mapping[str, str] = {"yes": "In force now", "no": "None in force"}
@@ -46,5 +44,5 @@ def draw(found: CustomerSelection, names: Choices) -> None:
         )
         address.choice("force", "Cover", FORCE, chosen=found.force, anything="With or without")
         for name, label, value in (("from", "First met from", found.first), ("to", "To (included)", found.last)):
-            address.day_box(name, label, value=value, earliest=EARLIEST, latest=clock.today())
+            address.day_box(name, label, value=value)
         address.reset_button(shown=found != CustomerSelection())

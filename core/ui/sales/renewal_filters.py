@@ -10,7 +10,6 @@ from core.errors import InvalidInput
 from core.services.filters import SalesFilter
 from core.services.renewals.renewal_selection import RenewalSelection
 from core.services.sales.choices import Choices
-from core.services.windows import EARLIEST
 from core.ui import address, frame, periods
 from core.ui.sales import sales_filters
 from core.ui.sales.sales_filters import Asked
@@ -73,7 +72,7 @@ def draw(found: RenewalsAsked, names: Choices) -> None:
             ("expires_from", "Policy ends from", chosen.expires_first),
             ("expires_to", "Policy ends to (included)", chosen.expires_last),
         ):
-            address.day_box(name, label, value=value, earliest=EARLIEST, latest=latest)
+            address.day_box(name, label, value=value, latest=latest)
 
 
 def _flag(status: bool | None) -> str | None:  # noqa: FBT001 - the value of a filter

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 import streamlit as st
@@ -29,6 +28,7 @@ PLURALS: Mapping[Dimension, str] = {
 }
 SOURCES = {"api": "API", "desk": "Desk", "bulk": "Bulk upload"}
 _PERIOD = "period"
+_DAY_WIDTH = 150  # pixels: both days stand beside the periods
 _USUAL_DAYS = 30
 
 
@@ -120,8 +120,8 @@ def draw_period(asked: Asked, *, offer: Sequence[str], default: str, also_narrow
             args=(asked,),
         )
         if asked.period == periods.CUSTOM:
-            day("from", "From", asked.selection.first)
-            day("to", "To (included)", asked.selection.last)
+            address.day_box("from", "From", value=asked.selection.first, width=_DAY_WIDTH)
+            address.day_box("to", "To (included)", value=asked.selection.last, width=_DAY_WIDTH)
         address.reset_button(shown=also_narrowed or asked.narrowed or asked.period != default)
 
 
@@ -131,22 +131,6 @@ def _period_changed(asked: Asked) -> None:
         narrow_to_days(asked.window or periods.window_of("30d", clock.today()))
     else:
         address.change({"period": [period], "from": [], "to": []})
-
-
-def day(name: str, label: str, value: Any) -> None:
-    """A day that the address keeps under this name; none leaves that side open."""
-    key = f"day_{name}"
-    st.session_state[key] = value
-    st.date_input(
-        label,
-        value=None,
-        key=key,
-        min_value=EARLIEST,
-        max_value=max(clock.today(), value or clock.today()),
-        format="DD/MM/YYYY",
-        width=150,
-        on_change=lambda: address.change({name: [str(st.session_state[key])] if st.session_state[key] else []}),
-    )
 
 
 def draw_members(asked: Asked, names: Choices, *dimensions: Dimension) -> None:
@@ -169,13 +153,4 @@ def draw_sources(asked: Asked, known: Mapping[str, str] = SOURCES) -> None:
 
 def draw_email(asked: Asked) -> None:
     """The e-mail address of one customer."""
-    st.session_state["email"] = asked.selection.email or ""
-    st.text_input(
-        "Customer e-mail",
-        key="email",
-        placeholder="name@example.com",
-        autocomplete="off",
-        on_change=lambda: address.change(
-            {"email": [st.session_state["email"].strip()] if st.session_state["email"] else []}
-        ),
-    )
+    address.text_box("email", "Customer e-mail", text=asked.selection.email or "", placeholder="name@example.com")
