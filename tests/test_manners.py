@@ -15,7 +15,7 @@ ONLY_IN = {
     r"datetime\.now\(|date\.today\(|time\.time\(": {"clock.py", "auth.py"},
     r"\buuid4\(|\buuid1\(": set(),
     r"unsafe_allow_html": set(),
-    r"\.commit\(": {"scope.py", "engine.py"},
+    r"\.commit\(": {"engine.py", "one_writer.py"},
     r"(?<![.\w])print\(": set(),
 }
 

@@ -1,6 +1,6 @@
 """Every buy endpoint, from its declaration: one loop, one handler (contract S1)."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from core.api import envelope, openapi
 from core.api.auth import Signed
 from core.api.bodies import StrictRoute
-from core.api.delivering import deliver
+from core.api.delivering import deliver_soon
 from core.covers.cover import Answer, Cover
 from core.covers.shelf import COVERS
 from core.services.selling import buying
@@ -17,11 +17,11 @@ from core.services.shapes import PolicyRecord
 router = APIRouter(route_class=StrictRoute, tags=["Buy"])
 
 
-def _seller(cover: Cover[Any]) -> Callable[..., Response]:
+def _seller(cover: Cover[Any]) -> Callable[..., Awaitable[Response]]:
     """The handler of one cover; its body's type is set here, as a loop and annotations would mix them up."""
 
-    def buy(request: Request, caller: Signed, body: Any) -> Response:
-        return deliver(
+    async def buy(request: Request, caller: Signed, body: Any) -> Response:
+        return await deliver_soon(
             request,
             caller,
             body,

@@ -1,5 +1,6 @@
 """One POST, one transaction: the answer is built inside it, kept with its key, and sent after the commit."""
 
+import asyncio
 import json
 import re
 from collections.abc import Callable
@@ -15,17 +16,27 @@ from core.services.idempotency import Answer
 from core.store.engine import store
 from core.store.scope import ScopedSession
 
+Work = Callable[[ScopedSession], Answer]
 _HEADER_SAFE = re.compile(r"[A-Za-z0-9_.\-]{1,64}")
 
 
-def deliver(request: Request, caller: Caller, body: Any, work: Callable[[ScopedSession], Answer]) -> Response:
+def deliver(request: Request, caller: Caller, body: Any, work: Work) -> Response:
     """Do the work once for its Idempotency-Key and answer; ignored fields are named (contract E6, S13)."""
-    print_ = idempotency.fingerprint(request.url.path.encode(), _canonical(request))
-    key = _key(request)
-    kept = store().transact(
-        caller.scope,
-        lambda session: idempotency.once(session, caller.scope, key, print_, lambda: work(session)),
-    )
+    return _answer(request, body, store().transact(caller.scope, _once(request, caller, work)))
+
+
+async def deliver_soon(request: Request, caller: Caller, body: Any, work: Work) -> Response:
+    """The same, for a handler that is on the event loop and must not hold it up."""
+    written = store().submit(caller.scope, _once(request, caller, work))
+    return _answer(request, body, await asyncio.wrap_future(written))
+
+
+def _once(request: Request, caller: Caller, work: Work) -> Work:
+    print_, key = idempotency.fingerprint(request.url.path.encode(), _canonical(request)), _key(request)
+    return lambda session: idempotency.once(session, caller.scope, key, print_, lambda: work(session))
+
+
+def _answer(request: Request, body: Any, kept: Answer) -> Response:
     answer = envelope.response(kept)
     ignored = [name for name in type(body).ignored(raw(request)) if _HEADER_SAFE.fullmatch(name)]
     if ignored:

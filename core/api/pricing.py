@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request, Response
 from core.api import envelope, openapi
 from core.api.auth import Signed
 from core.api.bodies import StrictRoute
-from core.api.delivering import deliver
+from core.api.delivering import deliver_soon
 from core.covers import credit_life, insurer_c
 from core.covers.cover import Price
 from core.services.products import products
@@ -34,14 +34,14 @@ class _Price(openapi.Shape):
     responses=openapi.answers(_Price, posted=True),
     openapi_extra=openapi.body_example(credit_life.CreditLifePriceRequest),
 )
-def credit_life_price(request: Request, caller: Signed, body: credit_life.CreditLifePriceRequest) -> Response:
+async def credit_life_price(request: Request, caller: Signed, body: credit_life.CreditLifePriceRequest) -> Response:
     """What a credit life policy would cost; without benefits, all that the product offers."""
 
     def work(session: Any) -> Any:
         product = products.on_sale(session, credit_life.CREDIT_LIFE, body.product_id, caller.distributor_id)
         return priced(credit_life.price(body.loan_amount, body.loan_tenure, body.benefit_coverage, product.rates))
 
-    return deliver(request, caller, body, work)
+    return await deliver_soon(request, caller, body, work)
 
 
 @router.post(
@@ -51,13 +51,13 @@ def credit_life_price(request: Request, caller: Signed, body: credit_life.Credit
     responses=openapi.answers(_Price, posted=True),
     openapi_extra=openapi.body_example(insurer_c.TravelPriceRequest),
 )
-def travel_price(request: Request, caller: Signed, body: insurer_c.TravelPriceRequest) -> Response:
+async def travel_price(request: Request, caller: Signed, body: insurer_c.TravelPriceRequest) -> Response:
     """What a trip would cost; who asks need not be said (contract S6)."""
 
     def work(session: Any) -> Any:
         return priced(buying.quote(session, insurer_c.TRAVEL, body, caller.distributor_id))
 
-    return deliver(request, caller, body, work)
+    return await deliver_soon(request, caller, body, work)
 
 
 def priced(price: Price) -> Any:

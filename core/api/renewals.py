@@ -10,7 +10,7 @@ from core.api import envelope, openapi
 from core.api.auth import Signed
 from core.api.bodies import StrictRoute
 from core.api.buying import UnderPolicy
-from core.api.delivering import deliver
+from core.api.delivering import deliver_soon
 from core.api.envelope import success
 from core.api.queries import Id, PageQuery, RenewalQuery
 from core.covers import insurer_a
@@ -48,7 +48,7 @@ class Renewals(openapi.Shape):
     responses=openapi.answers(UnderPolicy, status=201, found=True),
     openapi_extra=openapi.body_example(RenewThirdPartyRequest),
 )
-def renew_third_party(request: Request, caller: Signed, body: RenewThirdPartyRequest) -> Response:
+async def renew_third_party(request: Request, caller: Signed, body: RenewThirdPartyRequest) -> Response:
     """One more term of a third-party auto policy, from the later of now and its expiration."""
     seller = Seller(distributor_id=caller.distributor_id, is_live=caller.is_live, actor=caller.actor)
 
@@ -56,7 +56,7 @@ def renew_third_party(request: Request, caller: Signed, body: RenewThirdPartyReq
         renewed = renewals.renew(session, UUID(body.policy_id), seller, cover=insurer_a.THIRD_PARTY)
         return envelope.answer({"policy": renewed.policy}, "Renewal Successful")
 
-    return deliver(request, caller, body, work)
+    return await deliver_soon(request, caller, body, work)
 
 
 @router.get("/renewals", responses=openapi.answers(Renewals), summary="List renewals")

@@ -1,13 +1,14 @@
 """What lists can be narrowed by, and how each narrowing becomes a condition (contract P4-P6)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
+from sqlmodel.sql.sqltypes import UTCDateTime
 
 from core import clock
 from core.store.expressions import matches
@@ -69,6 +70,52 @@ class SalesFilter:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A filter with marks in place of its values, and the values: what filters of one shape ask is one statement."""
+
+    wanted: SalesFilter
+    values: Mapping[str, Any]
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """Equal for filters that differ in their values alone."""
+        return (*self.values, self.wanted.customer_type, self.wanted.status)
+
+
+_SEVERAL: Mapping[str, Any] = {
+    **dict.fromkeys(("provider_ids", "product_ids", "category_ids", "distributor_ids"), sa.Uuid()),
+    "request_sources": sa.String(),
+}
+
+
+def marked(wanted: SalesFilter) -> Marked:
+    """A filter taken apart for a statement that is prepared once."""
+    values: dict[str, Any] = {}
+
+    def mark(name: str, value: Any, type_: Any) -> Any:
+        if value is None:
+            return None
+        values[name] = value
+        return sa.bindparam(name, type_=type_)
+
+    def span(name: str, found: Span) -> Span:
+        return Span(mark(f"{name}_from", found.start, UTCDateTime()), mark(f"{name}_until", found.end, UTCDateTime()))
+
+    several = {
+        name: tuple(mark(f"{name}_{place}", value, type_) for place, value in enumerate(getattr(wanted, name)))
+        for name, type_ in _SEVERAL.items()
+    }
+    marks: Any = {
+        "created": span("created", wanted.created),
+        "expiring": span("expiring", wanted.expiring),
+        "customer_id": mark("customer_id", wanted.customer_id, sa.Uuid()),
+        "customer_email": mark("customer_email", _key_of(wanted.customer_email), sa.String()),
+        **several,
+    }
+    return Marked(replace(wanted, **marks), values)
+
+
 def on_record(wanted: SalesFilter, table: Any) -> list[sa.ColumnElement[bool]]:
     """Conditions on a table that carries the ids of a sale (purchase, renewal or policy)."""
     conditions = [*wanted.created.on(col(table.created_at))]
@@ -81,12 +128,18 @@ def on_record(wanted: SalesFilter, table: Any) -> list[sa.ColumnElement[bool]]:
     ):
         if ids:
             conditions.append(col(column).in_(ids))
-    if wanted.customer_id:
+    if wanted.customer_id is not None:
         conditions.append(col(table.customer_id) == wanted.customer_id)
-    if wanted.customer_email:
-        mine = sa.select(col(Customer.id)).where(col(Customer.email_key) == wanted.customer_email.lower())
+    email_key = _key_of(wanted.customer_email)
+    if email_key is not None:
+        mine = sa.select(col(Customer.id)).where(col(Customer.email_key) == email_key)
         conditions.append(col(table.customer_id).in_(mine))
     return conditions
+
+
+def _key_of(email: Any) -> Any:
+    """What an e-mail is found by, none for an empty one; a mark stands for that already."""
+    return (email.lower() or None) if isinstance(email, str) else email
 
 
 def on_catalogue(wanted: SalesFilter, table: Any) -> list[sa.ColumnElement[bool]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock
+from core import clock, seal
 from core.errors import KeyReused
 from core.store.scope import Scope, ScopedSession
 from core.store.tables import KeptAnswer
@@ -23,12 +23,15 @@ class Answer:
 
 
 def fingerprint(*parts: bytes) -> str:
-    """A hash of everything that must be equal for two requests to be the same one."""
+    """A hash of everything that must be equal for two requests to be the same one.
+
+    Keyed: who holds a copy of the store could otherwise try every BVN until a request's hash fits (contract A3).
+    """
     digest = hashlib.sha256()
     for part in parts:
         digest.update(len(part).to_bytes(8))
         digest.update(part)
-    return digest.hexdigest()
+    return seal.keyed_hash("request", digest.hexdigest())
 
 
 def once(session: ScopedSession, scope: Scope, key: str | None, print_: str, make: Callable[[], Answer]) -> Answer:
@@ -51,12 +54,8 @@ def once(session: ScopedSession, scope: Scope, key: str | None, print_: str, mak
     if not session.insert_once(claim):
         return _replay(session, key, print_)
     answer = make()
-    session.execute(
-        sa.update(KeptAnswer)
-        .where(col(KeptAnswer.key) == key)
-        .values(status=answer.status, body=answer.body, headers=answer.headers)
-        .execution_options(synchronize_session=False)
-    )
+    claim.status, claim.body, claim.headers = answer.status, answer.body, answer.headers
+    session.rewrite(claim, "status", "body", "headers")
     return answer
 
 

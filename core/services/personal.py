@@ -1,6 +1,7 @@
 """Personal numbers inside submitted data: taken out, sealed, and shown by their last four (contract A3)."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from core import seal
@@ -10,8 +11,13 @@ from core.covers.request import Request
 
 def numbers_in(request: Request) -> frozenset[str]:
     """The values of the request's personal fields."""
-    marked = [n for n, f in type(request).model_fields.items() if any(isinstance(m, Personal) for m in marks(f))]
-    return frozenset(str(value) for name in marked if (value := getattr(request, name)) is not None)
+    given = (getattr(request, name) for name in _personal_fields(type(request)))
+    return frozenset(str(value) for value in given if value is not None)
+
+
+@cache
+def _personal_fields(model: type[Request]) -> tuple[str, ...]:
+    return tuple(n for n, f in model.model_fields.items() if any(isinstance(m, Personal) for m in marks(f)))
 
 
 def masked(data: Mapping[str, Any], numbers: frozenset[str]) -> dict[str, Any]:

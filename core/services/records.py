@@ -1,13 +1,19 @@
 """How rows become the records of the specification."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, cast
 from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
 
 from core.clock import wire as at
 from core.money import wire as naira
 from core.services.shapes import CustomerRecord, PolicyRecord, PurchaseRecord, Times
 from core.settings import settings
+from core.store.as_sent import SentId, SentMode, SentMoment, SentNaira
+from core.store.tables import Customer, Policy, Purchase
 
 
 def text(value: UUID | None) -> str | None:
@@ -34,63 +40,78 @@ def timed(row: Any) -> Times:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """One field of a record: the column behind it, what makes it of a value, and what it arrives as from a query."""
+
+    column: str
+    told: Callable[[Any], Any]
+    sent: sa.types.TypeEngine[Any] | None = None
+
+
+def _as_is(value: Any) -> Any:
+    return value
+
+
+_TIMES = {name: _Field(name, at, SentMoment()) for name in ("created_at", "updated_at", "deleted_at")}
+
+
+def _ids(*names: str) -> dict[str, _Field]:
+    return {name: _Field(name, text, SentId()) for name in names}
+
+
+def _kept(*names: str) -> dict[str, _Field]:
+    return {name: _Field(name, _as_is) for name in names}
+
+
+_CUSTOMER: Mapping[str, _Field] = {
+    **_ids("id"),
+    "app_mode": _Field("is_live", mode, SentMode()),
+    "business_id": _Field("distributor_id", text, SentId()),
+    **_ids("user_id", "wallet_id"),
+    **_kept("is_live", "first_name", "last_name", "email", "phone_number", "country", "gender", "title"),
+    **_kept("state_of_residence", "city", "address", "date_of_birth", "identity_verification", "verification_type"),
+    **_kept("face_image", "is_kyc_complete", "active"),
+    **_TIMES,
+}
+_PURCHASE: Mapping[str, _Field] = {
+    **_ids("id", "customer_id", "product_id", "product_category_id", "distributor_id", "provider_id", "batch_id"),
+    **{name: _Field(f"{name}_minor", naira, SentNaira()) for name in ("total", "mca_profit", "distributor_profit")},
+    **_ids("discount_code_id"),
+    **_kept("payment_option", "payment_channel", "request_source", "is_live"),
+    **_TIMES,
+}
+FIELDS_OF_PURCHASE = (*_PURCHASE, "policy_id")
+FIELDS_OF_CUSTOMER = tuple(_CUSTOMER)
+
+
+def columns_of_purchase() -> list[Any]:
+    """What a query selects so that its values are those of FIELDS_OF_PURCHASE; it joins the policy."""
+    return [*_columns(Purchase, _PURCHASE), sa.type_coerce(col(Policy.id), SentId())]
+
+
+def columns_of_customer() -> list[Any]:
+    """What a query selects so that its values are those of FIELDS_OF_CUSTOMER."""
+    return _columns(Customer, _CUSTOMER)
+
+
+def _columns(entity: Any, fields: Mapping[str, _Field]) -> list[Any]:
+    found = [(col(getattr(entity, field.column)), field.sent) for field in fields.values()]
+    return [sa.type_coerce(column, sent) if sent else column for column, sent in found]
+
+
+def _record(row: Any, fields: Mapping[str, _Field]) -> dict[str, Any]:
+    return {name: field.told(getattr(row, field.column)) for name, field in fields.items()}
+
+
 def customer(row: Any) -> CustomerRecord:
     """A customer row as its record."""
-    kept = {name: getattr(row, name) for name in _AS_KEPT_CUSTOMER}
-    record = {
-        "id": str(row.id),
-        "app_mode": mode(row.is_live),
-        "business_id": str(row.distributor_id),
-        "user_id": str(row.user_id),
-        "wallet_id": text(row.wallet_id),
-        **kept,
-        **timed(row),
-    }
-    return cast(CustomerRecord, record)
-
-
-_AS_KEPT_CUSTOMER = (
-    "is_live",
-    "first_name",
-    "last_name",
-    "email",
-    "phone_number",
-    "country",
-    "gender",
-    "title",
-    "state_of_residence",
-    "city",
-    "address",
-    "date_of_birth",
-    "identity_verification",
-    "verification_type",
-    "face_image",
-    "is_kyc_complete",
-    "active",
-)
+    return cast(CustomerRecord, _record(row, _CUSTOMER))
 
 
 def purchase(row: Any, policy_id: UUID | None) -> PurchaseRecord:
     """A purchase row and the id of its policy as its record, nothing embedded."""
-    return {
-        "id": str(row.id),
-        "customer_id": str(row.customer_id),
-        "product_id": str(row.product_id),
-        "product_category_id": str(row.product_category_id),
-        "distributor_id": str(row.distributor_id),
-        "provider_id": str(row.provider_id),
-        "batch_id": str(row.batch_id),
-        "total": naira(row.total_minor),
-        "mca_profit": naira(row.mca_profit_minor),
-        "distributor_profit": naira(row.distributor_profit_minor),
-        "discount_code_id": text(row.discount_code_id),
-        "payment_option": row.payment_option,
-        "payment_channel": row.payment_channel,
-        "request_source": row.request_source,
-        "policy_id": text(policy_id),
-        "is_live": row.is_live,
-        **timed(row),  # type: ignore[typeddict-item]
-    }
+    return cast(PurchaseRecord, {**_record(row, _PURCHASE), "policy_id": text(policy_id)})
 
 
 def policy(row: Any, *, in_force: bool, echo: str = "payload") -> PolicyRecord:

@@ -11,6 +11,7 @@ import re
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
@@ -20,7 +21,7 @@ from sqlmodel import col
 
 from core import clock, ids, seal
 from core.errors import InvalidInput, StateForbids
-from core.store import schema, shelving, snapshots
+from core.store import drafts, schema, shelving, snapshots
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import UploadedFile
@@ -28,6 +29,7 @@ from core.store.tables import UploadedFile
 FORMAT = 1
 _MANIFEST, _DATABASE, _FILES = "manifest.json", "database/", "files/"
 _PART = re.compile(r"database/[a-z_]+\.(db|csv)|files/[a-z0-9]+")
+_BACKING_UP, _RESTORING = ".coverdesk-backup-", ".coverdesk-restore-"
 _CHUNK = 1 << 20
 Progress = Callable[[int], None]
 
@@ -57,8 +59,8 @@ def make(store: Store, target: Path, *, progress: Progress) -> Manifest:
         raise InvalidInput.one("FILE", "must lie in a folder that exists")
     if schema.version(store) is None:
         raise StateForbids("There is no store yet to back up: `coverdesk init` makes one")
-    with tempfile.TemporaryDirectory(prefix=".backup-", dir=target.parent) as name:
-        folder, draft = Path(name), Path(name, "whole.tar")
+    with _drafting(target.parent, _BACKING_UP) as folder:
+        draft = folder / "whole.tar"
         hashes: dict[str, str] = {}
         lost: list[str] = []
         with tarfile.open(draft, "w") as tar:
@@ -104,15 +106,23 @@ def put_back(store: Store, source: Path, manifest: Manifest, *, progress: Progre
     StateForbids when it fits neither this store, this secret nor this release, or while the store is open elsewhere.
     """
     _refuse_misfit(store, manifest)
-    with tempfile.TemporaryDirectory(prefix=".restore-", dir=source.parent) as name:
+    with _drafting(source.parent, _RESTORING) as folder:
         for part, content in _parts(source):
             if part.startswith(_DATABASE):
-                _write(Path(name, part.removeprefix(_DATABASE)), content, progress)
+                _write(folder / part.removeprefix(_DATABASE), content, progress)
             elif part.startswith(_FILES):
                 _put_file(part.removeprefix(_FILES), content.read(), progress)
-        kept = snapshots.put_back(store, Path(name), version=manifest.version)
+        kept = snapshots.put_back(store, folder, version=manifest.version)
     schema.migrate(store)
     return kept
+
+
+@contextmanager
+def _drafting(where: Path, prefix: str) -> Iterator[Path]:
+    """A folder for what has no name yet; what commands that were killed left of theirs is cleared away first."""
+    drafts.clear(where, f"{prefix}*")
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=where) as name, drafts.held(Path(name)):
+        yield Path(name)
 
 
 def _refuse_misfit(store: Store, manifest: Manifest) -> None:

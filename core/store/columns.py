@@ -1,6 +1,7 @@
 """Column shapes that every table shares: ids, instants, JSON, and the owner of a row."""
 
 from datetime import datetime
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -28,7 +29,33 @@ def minor_field() -> Any:
     return Field(sa_type=sa.BigInteger, nullable=False)
 
 
-class Record(SQLModel):
+class Row(SQLModel):
+    """What every table is made of: a row is its fields as given, and the defaults of those that are not."""
+
+    def __init__(self, **values: Any) -> None:
+        """Rows are made of values that were checked before; asking each field again costs more than inserting it."""
+        constants, made, names = _defaults(type(self))
+        if not values.keys() <= names:
+            raise TypeError(f"{type(self).__name__} has no {', '.join(sorted(values.keys() - names))}")
+        held = vars(self)
+        held.update(constants)
+        for name, make in made:
+            if name not in values:
+                held[name] = make()
+        held.update(values)
+        object.__setattr__(self, "__pydantic_fields_set__", set(values))
+
+
+@cache
+def _defaults(entity: type[SQLModel]) -> tuple[dict[str, Any], list[tuple[str, Any]], frozenset[str]]:
+    """The constant defaults of a table's fields, the functions that make the others, and every name."""
+    fields = entity.model_fields
+    constants = {n: f.default for n, f in fields.items() if not f.is_required() and f.default_factory is None}
+    made = [(n, f.default_factory) for n, f in fields.items() if f.default_factory is not None]
+    return constants, made, frozenset(fields)
+
+
+class Record(Row):
     """A row with an id of its own and the times of its life, all UTC."""
 
     id: UUID = Field(default_factory=ids.new, primary_key=True)
@@ -37,7 +64,7 @@ class Record(SQLModel):
     deleted_at: datetime | None = None
 
 
-class Owned(SQLModel):
+class Owned(Row):
     """A row of one distributor in one mode: the store shows it to nobody else (contract M1, M2)."""
 
     distributor_id: UUID = Field(foreign_key="distributor.id")

@@ -4,15 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import SQLModel
 
 from core import clock
+from core.store.driven import Driven
 from core.store.expressions import first_of_month, lagos_day
 from core.store.tables_figures import KEYS, MEASURES, DaybookLine
 from core.store.tables_sales import Purchase, Refund, Renewal
 
 ONCE = "once"
+PART = "part"
+PARTS = 16
 AnySelect = sa.Select[*tuple[Any, ...]]
 
 
@@ -24,22 +26,30 @@ def _table(entity: type[SQLModel]) -> sa.Table:
 _BOOK = _table(DaybookLine)
 
 
-def note(connection: sa.Connection, row: SQLModel) -> None:
+def note(connection: sa.Connection, row: Any) -> None:
     """Add a row that is being written to its day; the store calls this for every row it inserts."""
     line = _line(connection, row)
     if line is not None:
-        add(connection, [line, line | {"grain": "month", "day": line["day"].replace(day=1)}])
+        # SQLite lets one write at a time in any case.
+        part = row.id.int % PARTS if connection.dialect.name == "postgresql" else 0
+        add(connection, [line, line | {"grain": "month", "day": line["day"].replace(day=1)}], part=part)
 
 
-def add(connection: sa.Connection, lines: Sequence[Mapping[str, Any]]) -> None:
-    """Add lines, complete with keys and measures, to what the book holds."""
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+def add(connection: sa.Connection, lines: Sequence[Mapping[str, Any]], *, part: int = 0) -> None:
+    """Add lines, complete with keys and measures, to what a part of the book holds."""
+    _ADDING.run(connection, [{**line, "part": part} for line in lines])
+
+
+def _adding(dialect: Any) -> Any:
     statement = dialect.insert(_BOOK)
     sums = {name: _BOOK.c[name] + statement.excluded[name] for name in MEASURES}
-    connection.execute(statement.on_conflict_do_update(index_elements=KEYS, set_=sums), lines)
+    return statement.on_conflict_do_update(index_elements=[*KEYS, PART], set_=sums)
 
 
-def _line(connection: sa.Connection, row: SQLModel) -> dict[str, Any] | None:
+_ADDING = Driven(_adding)
+
+
+def _line(connection: sa.Connection, row: Any) -> dict[str, Any] | None:
     if isinstance(row, Purchase):
         return None if row.deleted_at else _line_of(row, row, _taken(row, "sold"))
     if isinstance(row, Renewal):
@@ -84,14 +94,15 @@ def rebuild(connection: sa.Connection) -> None:
     """Make the whole daybook anew from the rows; for writers that bypass the session, and for repairs."""
     connection.execute(sa.delete(_BOOK))
     for lines in (_days(), _months()):
-        connection.execute(sa.insert(_BOOK).from_select([*KEYS, *MEASURES], lines))
+        whole = lines.add_columns(sa.literal(0, sa.Integer).label(PART))
+        connection.execute(sa.insert(_BOOK).from_select([*KEYS, *MEASURES, PART], whole))
 
 
 def faults(connection: sa.Connection) -> list[str]:
     """The days and months on which the daybook and the rows disagree; empty when all is well."""
     found = set()
     for grain, lines in (("day", _days()), ("month", _months())):
-        kept = sa.select(*[_BOOK.c[name] for name in (*KEYS, *MEASURES)]).where(_BOOK.c.grain == grain)
+        kept = _summed(_BOOK.c, grain, _BOOK.c.day).where(_BOOK.c.grain == grain)
         for missing in (sa.except_(kept, lines), sa.except_(lines, kept)):
             differing = missing.subquery()
             rows = connection.execute(sa.select(differing.c.day, differing.c.grain).distinct())

@@ -2,7 +2,9 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import copy_context
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,9 +14,10 @@ import stamina
 from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError
 
-from core.errors import StoreUnavailable
 from core.settings import settings
-from core.store.scope import Scope, ScopedSession
+from core.store.one_writer import OneWriter
+from core.store.outages import RETRIED, told_apart
+from core.store.scope import BESIDE, Scope, ScopedSession
 
 try:
     import pysqlite3.dbapi2 as sqlite
@@ -24,9 +27,8 @@ except ImportError:
 T = TypeVar("T")
 # Two connections that write or checkpoint at once can corrupt a WAL before these releases.
 _SAFE_WAL = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
+_POSTGRES_CONNECTIONS = 40
 _PG_OPTIONS = "-c statement_timeout=30000 -c lock_timeout=10000 -c idle_in_transaction_session_timeout=60000"
-_WRITER_WAIT_SECONDS = 10
-_RETRIED = {"40001", "40P01"}
 
 
 def wal_is_safe(version: tuple[int, ...] = sqlite.sqlite_version_info) -> bool:
@@ -35,19 +37,22 @@ def wal_is_safe(version: tuple[int, ...] = sqlite.sqlite_version_info) -> bool:
 
 
 class Store:
-    """One database: an engine for readers, one for writers, and a gate for SQLite's single writer."""
+    """One database: a way to read, and one to write, which SQLite lets one thread at a time do."""
 
     def __init__(self, url: str) -> None:
         self.url = sa.make_url(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self.engine = _sqlite_engine(self.url) if self.is_sqlite else _postgres_engine(self.url)
-        self._writers = self.engine.execution_options(write=True)
-        self._gate = threading.Lock()
+        writers = self.engine.execution_options(write=True)
+        self._writer = OneWriter(writers) if self.is_sqlite else None
+        self._counter = None if self.is_sqlite else _postgres_counter(self.url)
+        self._threads: ThreadPoolExecutor | None = None
+        self._opening = threading.Lock()
 
     @contextmanager
     def reading(self, scope: Scope, *, snapshot: bool = False) -> Iterator[ScopedSession]:
         """A read transaction: one look on SQLite, one per statement on PostgreSQL unless a `snapshot` is asked for."""
-        with _told_apart(), ScopedSession(self.engine, scope) as session:
+        with told_apart(), ScopedSession(self.engine, scope) as session:
             if snapshot and not self.is_sqlite:
                 session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
             yield session
@@ -55,52 +60,55 @@ class Store:
 
     @contextmanager
     def writing(self, scope: Scope) -> Iterator[ScopedSession]:
-        """A write transaction; it commits when the block ends well and leaves nothing otherwise."""
-        with _told_apart(), self._turn(), ScopedSession(self._writers, scope) as session:
+        """A write transaction of its own; it commits when the block ends well and leaves nothing otherwise."""
+        with self._writer.alone(scope) if self._writer else self._committing(scope) as session:
             yield session
-            session.commit()
 
     def transact(self, scope: Scope, work: Callable[[ScopedSession], T]) -> T:
-        """`work` in a write transaction, again when PostgreSQL found a deadlock (three times at most)."""
+        """The value of `work`, which is on the disk then; an error leaves nothing of it.
+
+        On SQLite, works that wait share a commit. On PostgreSQL, which does that itself, a deadlock is tried again
+        (three times at most).
+        """
+        if self._writer:
+            return self._writer.submit(scope, work).result()
         for attempt in stamina.retry_context(on=_worth_retrying, attempts=3, wait_initial=0.02, timeout=10):
             with attempt, self.writing(scope) as session:
                 return work(session)
         raise AssertionError("a retry ends in a value or an error")
 
+    def submit(self, scope: Scope, work: Callable[[ScopedSession], T]) -> "Future[T]":
+        """What will hold what `transact` answers, for who has other things to do than to wait."""
+        if self._writer:
+            return self._writer.submit(scope, work)
+        return self._writers().submit(copy_context().run, self.transact, scope, work)
+
     @contextmanager
-    def _turn(self) -> Iterator[None]:
-        if not self.is_sqlite:
-            yield
-            return
-        if not self._gate.acquire(timeout=_WRITER_WAIT_SECONDS):
-            raise StoreUnavailable
-        try:
-            yield
-        finally:
-            self._gate.release()
+    def _committing(self, scope: Scope) -> Iterator[ScopedSession]:
+        with told_apart(), ScopedSession(self.engine, scope, info={BESIDE: self._counter}) as session:
+            yield session
+            session.commit()
 
     def close(self) -> None:
-        """Let go of every connection."""
+        """Finish what was submitted, and let go of every connection."""
+        if self._writer:
+            self._writer.close()
+        with self._opening:
+            threads, self._threads = self._threads, None
+        if threads:
+            threads.shutdown()
         self.engine.dispose()
+        if self._counter:
+            self._counter.dispose()
+
+    def _writers(self) -> ThreadPoolExecutor:
+        with self._opening:
+            self._threads = self._threads or ThreadPoolExecutor(_POSTGRES_CONNECTIONS, "writer")
+            return self._threads
 
 
 def _worth_retrying(error: Exception) -> bool:
-    return isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) in _RETRIED
-
-
-@contextmanager
-def _told_apart() -> Iterator[None]:
-    """Tell a store that is gone or busy from a defect in a statement."""
-    try:
-        yield
-    except DBAPIError as error:
-        state = getattr(error.orig, "sqlstate", None) or ""
-        gone = error.connection_invalidated or state[:2] in {"08", "53", "57"} or state == "55P03"
-        if gone or (type(error.orig).__name__ == "OperationalError" and state not in _RETRIED):
-            raise StoreUnavailable from error
-        raise
-    except sa.exc.TimeoutError as error:
-        raise StoreUnavailable from error
+    return isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) in RETRIED
 
 
 def _sqlite_engine(url: sa.URL) -> sa.Engine:
@@ -129,6 +137,12 @@ def _sqlite_engine(url: sa.URL) -> sa.Engine:
         write = connection.get_execution_options().get("write")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
+    @event.listens_for(engine, "checkin")
+    def _leave_nothing_open(connection: Any, _record: Any) -> None:
+        # After a COMMIT that failed, SQLAlchemy takes the transaction for ended, and SQLite does not.
+        if connection is not None and connection.in_transaction:
+            connection.rollback()
+
     return engine
 
 
@@ -139,11 +153,23 @@ def _lower(text: Any) -> Any:
 def _postgres_engine(url: sa.URL) -> sa.Engine:
     return sa.create_engine(
         url,
-        pool_size=40,
+        pool_size=_POSTGRES_CONNECTIONS,
         max_overflow=8,
         pool_pre_ping=True,
         connect_args={"options": _PG_OPTIONS, "connect_timeout": 5},
         isolation_level="READ COMMITTED",
+    )
+
+
+def _postgres_counter(url: sa.URL) -> sa.Engine:
+    """Connections that count a number in one round trip and do not wait for the disk."""
+    return sa.create_engine(
+        url,
+        pool_size=4,
+        max_overflow=4,
+        connect_args={"options": f"{_PG_OPTIONS} -c synchronous_commit=off", "connect_timeout": 5},
+        isolation_level="AUTOCOMMIT",
+        pool_reset_on_return=None,
     )
 
 

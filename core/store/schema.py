@@ -27,8 +27,18 @@ def _config(connection: sa.Connection | None = None) -> Config:
 def migrate(store: Store) -> None:
     """Run every migration that this store has not seen, in one transaction."""
     with store.engine.execution_options(write=True).begin() as connection:
+        if not store.is_sqlite:
+            _take_turn(connection)
         upgrade(connection, "head")
     statistics.refresh(store)
+
+
+def _take_turn(connection: sa.Connection) -> None:
+    """Wait for who migrates already: another start of ours, or the rest of one that was killed."""
+    connection.exec_driver_sql("SET LOCAL lock_timeout = '5min'")
+    connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
+    connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext('coverdesk migrations'))")
+    connection.exec_driver_sql("SET LOCAL lock_timeout TO DEFAULT")
 
 
 def upgrade(connection: sa.Connection, to: str) -> None:

@@ -7,14 +7,17 @@ from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy import event, orm
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.util import find_tables
 from sqlmodel import Session, SQLModel
 
 from core.store import daybook, tables_sales
 from core.store.columns import Owned
+from core.store.driven import Driven
 
 AnySelect = sa.Select[*tuple[Any, ...]]
+_AT = "at_"
+# Where a session keeps the engine that counts beside its transaction.
+BESIDE = "counts beside"
 
 
 class ScopeViolation(RuntimeError):
@@ -57,16 +60,17 @@ class Scope:
 class ScopedSession(Session):
     """A session that knows its scope; statements that could slip past it are refused."""
 
-    def __init__(self, bind: sa.Engine, scope: Scope) -> None:
-        super().__init__(bind, expire_on_commit=False, autoflush=True)
+    def __init__(self, bind: sa.Engine | sa.Connection, scope: Scope, **options: Any) -> None:
+        super().__init__(bind, expire_on_commit=False, autoflush=True, **options)
         self.scope = scope
 
     def insert(self, *rows: SQLModel) -> None:
         """Insert rows in the order given, each by one statement; they are not tracked afterwards."""
+        connection = self.connection()
         for row in rows:
             self._admit(row)
-            self.connection().execute(sa.insert(_table(type(row))), _values(row))
-            daybook.note(self.connection(), row)
+            _inserting(type(row)).run(connection, _values(row))
+            daybook.note(connection, row)
 
     def insert_once(self, row: SQLModel) -> bool:
         """Insert a row unless its unique key is taken; waits for a rival that has not committed.
@@ -74,26 +78,34 @@ class ScopedSession(Session):
         True when the row is ours. The only safe way to claim a key: never look first and insert then.
         """
         self._admit(row)
-        dialect = postgresql if self.connection().dialect.name == "postgresql" else sqlite
-        statement = dialect.insert(_table(type(row))).on_conflict_do_nothing()
-        # Without being asked, SQLAlchemy does not keep an INSERT's row count on PostgreSQL.
-        statement = statement.execution_options(preserve_rowcount=True)
-        written = self.connection().execute(statement, _values(row)).rowcount == 1
+        connection = self.connection()
+        written = _inserting_once(type(row)).run(connection, _values(row)).rowcount == 1
         if written:
-            daybook.note(self.connection(), row)
+            daybook.note(connection, row)
         return written
 
+    def rewrite(self, row: SQLModel, *names: str) -> None:
+        """Put these fields of a row over what the store holds under its primary key."""
+        self._admit(row)
+        values = _values(row)
+        keys = {f"{_AT}{column.key}": values[column.key] for column in _table(type(row)).primary_key}
+        _rewriting(type(row), names).run(self.connection(), {**{name: values[name] for name in names}, **keys})
+
     def count_up(self, series: str) -> int:
-        """The next number of a printed series, counted in this transaction."""
-        self.insert_once(tables_sales.NumberCounter(series=series, last=0))
-        counter = _table(tables_sales.NumberCounter)
-        counted = (
-            sa.update(counter)
-            .where(counter.c.series == series)
-            .values(last=counter.c.last + 1)
-            .returning(counter.c.last)
-        )
-        return int(self.connection().execute(counted).scalar_one())
+        """The next number of a series, counted in this transaction: whoever counts next waits for its end."""
+        return _counted(self.connection(), series)
+
+    def draw(self, series: str) -> int:
+        """A number of a printed series that nobody else gets; one of a transaction that fails is not used again.
+
+        On PostgreSQL it is counted beside the transaction, or all sales of an insurer would wait for each other's
+        commit. Counted without waiting for the disk: a sale that is on the disk carries its number there too.
+        """
+        beside: sa.Engine | None = self.info.get(BESIDE)
+        if beside is None:
+            return self.count_up(series)
+        with beside.connect() as connection:
+            return _counted(connection, series)
 
     def _admit(self, row: SQLModel) -> None:
         if isinstance(row, Owned) and not self.scope.admits(row):
@@ -105,7 +117,46 @@ def _table(entity: type[SQLModel]) -> Any:
 
 
 def _values(row: SQLModel) -> dict[str, Any]:
-    return {column.key: getattr(row, column.key) for column in _table(type(row)).columns}
+    held = vars(row)
+    return {name: held[name] if name in held else getattr(row, name) for name in _columns(type(row))}
+
+
+@cache
+def _columns(entity: type[SQLModel]) -> tuple[str, ...]:
+    return tuple(column.key for column in _table(entity).columns)
+
+
+@cache
+def _inserting(entity: type[SQLModel]) -> Driven:
+    return Driven(lambda dialect: dialect.insert(_table(entity)))
+
+
+@cache
+def _inserting_once(entity: type[SQLModel]) -> Driven:
+    return Driven(lambda dialect: dialect.insert(_table(entity)).on_conflict_do_nothing())
+
+
+@cache
+def _rewriting(entity: type[SQLModel], names: tuple[str, ...]) -> Driven:
+    table = _table(entity)
+    mine = [column == sa.bindparam(f"{_AT}{column.key}", type_=column.type) for column in table.primary_key]
+    fields = {name: sa.bindparam(name, type_=table.c[name].type) for name in names}
+    return Driven(lambda _: sa.update(table).where(*mine).values({table.c[n]: bound for n, bound in fields.items()}))
+
+
+def _counting_up(dialect: Any) -> Any:
+    counter = _table(tables_sales.NumberCounter)
+    first = dialect.insert(counter)
+    return first.on_conflict_do_update(index_elements=["series"], set_={"last": counter.c.last + 1}).returning(
+        counter.c.last
+    )
+
+
+_COUNTING = Driven(_counting_up)
+
+
+def _counted(connection: sa.Connection, series: str) -> int:
+    return int(_COUNTING.run(connection, {"series": series, "last": 1}).scalar_one())
 
 
 def _touches_owned(statement: Any) -> bool:
@@ -136,11 +187,11 @@ def _fence(state: orm.ORMExecuteState) -> None:
         raise ScopeViolation("a statement on owned tables must go through their entities")
     if state.is_insert:
         raise ScopeViolation("rows of a distributor are added to the session, not inserted past it")
-    state.statement = state.statement.options(*_filters(scope))
+    state.statement = state.statement.options(*filters(scope))
 
 
 @lru_cache(maxsize=1024)
-def _filters(scope: Scope) -> tuple[orm.LoaderCriteriaOption, ...]:
+def filters(scope: Scope) -> tuple[orm.LoaderCriteriaOption, ...]:
     """The conditions that a scope puts on every owned entity, wherever a statement names it."""
     return tuple(
         orm.with_loader_criteria(entity, _condition(entity, scope), include_aliases=True) for entity in owned_entities()

@@ -2,9 +2,11 @@
 
 import os
 import unicodedata
+from collections.abc import Iterator, Set
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from core import clock
 from core.settings import settings
 
 _LONGEST_NAME: Final = 150
@@ -12,7 +14,7 @@ _LONGEST_NAME: Final = 150
 
 def path_of(code: str) -> Path:
     """Where a file stands; spread over folders, so that none grows without end."""
-    return Path(settings().files_url.removeprefix("file://")) / code[:2] / code
+    return _shelf() / code[:2] / code
 
 
 def put(code: str, content: bytes) -> None:
@@ -35,6 +37,18 @@ def put(code: str, content: bytes) -> None:
 def remove(code: str) -> None:
     """Take a file away; it may be gone already."""
     path_of(code).unlink(missing_ok=True)
+
+
+def strays(known: Set[str], *, minutes: int) -> Iterator[Path]:
+    """What lies on the disk for so long and is none of these codes: left by uploads that a crash broke off."""
+    latest = clock.now().timestamp() - minutes * 60
+    for path in _shelf().glob("*/*"):
+        if path.name not in known and path.is_file() and path.stat().st_mtime < latest:
+            yield path
+
+
+def _shelf() -> Path:
+    return Path(settings().files_url.removeprefix("file://"))
 
 
 def _settle(folder: Path) -> None:

@@ -5,9 +5,9 @@ from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 
-from core.store.columns import Record, json_field, minor_field
+from core.store.columns import Record, Row, json_field, minor_field
 
 
 class ProductCategory(Record, table=True):
@@ -40,7 +40,7 @@ class Product(Record, table=True):
     version: int = 1
 
 
-class ProductVersion(SQLModel, table=True):
+class ProductVersion(Row, table=True):
     """Prices, rates and commissions from an instant on; a sold policy keeps the version it was sold at.
 
     `price_minor` is kobo, or hundredths of a percent when the product prices dynamically. A version never
@@ -76,7 +76,7 @@ class ProductVersion(SQLModel, table=True):
     withdrawn_at: datetime | None = None
 
 
-class ProductBlock(SQLModel, table=True):
+class ProductBlock(Row, table=True):
     """A product that is switched off for one distributor (contract M2)."""
 
     __tablename__ = "product_block"

@@ -29,16 +29,20 @@ class DaybookLine(Owned, table=True):
 
     Each is entered twice, on its day and on the first day of its month, so that a year is twelve lines.
     A sum of the rows themselves: `store.daybook` keeps it in step in the transaction that writes a row.
-    Insurer and category are the product's, which keeps them for life.
+    Insurer and category are the product's, which keeps them for life. A line may be written in several parts,
+    so that sales of the same product at the same time need not wait for each other; whoever reads sums them.
     """
 
     __tablename__ = "daybook_line"
     # Grain and day lead the key, so that a window is one stretch of the table.
     __table_args__ = (
-        sa.PrimaryKeyConstraint(*KEYS),
+        sa.PrimaryKeyConstraint(*KEYS, "part"),
+        # With `sold`, so that a distributor's purchases are counted by month, and walked by day, in this index alone.
+        sa.Index("ix_daybook_line_of_distributor", "distributor_id", "is_live", "grain", "day", "sold"),
         among("grain", GRAINS, "grain"),
         {"sqlite_with_rowid": False},
     )
+    part: int = 0
     grain: str = Field(max_length=5)
     day: date
     product_id: UUID = Field(foreign_key="product.id")

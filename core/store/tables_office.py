@@ -5,12 +5,12 @@ from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 
-from core.store.columns import Owned, json_field, minor_field
+from core.store.columns import Owned, Row, json_field, minor_field
 
 
-class AuditEntry(SQLModel, table=True):
+class AuditEntry(Row, table=True):
     """Who did what to what, before and after; each entry is chained to the one before (contract A4)."""
 
     __tablename__ = "audit_entry"
@@ -33,7 +33,7 @@ class AuditEntry(SQLModel, table=True):
     hash: str = Field(max_length=64)
 
 
-class AuditHead(SQLModel, table=True):
+class AuditHead(Row, table=True):
     """The end of one chain of audit entries; locked while an entry is added."""
 
     __tablename__ = "audit_head"
@@ -56,7 +56,7 @@ class KeptAnswer(Owned, table=True):
     created_at: datetime = Field(index=True)
 
 
-class ExportReceipt(SQLModel, table=True):
+class ExportReceipt(Row, table=True):
     """What one export contained, so that it can be run again and compared.
 
     `content_sha256` is the hash of the rows as CSV, whatever the format of the file; `again_of` is the receipt of

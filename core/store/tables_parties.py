@@ -4,9 +4,9 @@ from datetime import datetime
 from uuid import UUID
 
 import sqlalchemy as sa
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 
-from core.store.columns import Owned, Record, json_field
+from core.store.columns import Owned, Record, Row, json_field
 
 ROLES = ("operations", "claims", "finance", "supervisor", "admin")
 
@@ -44,7 +44,7 @@ class Staff(Record, table=True):
     link_until: datetime | None = None
 
 
-class StaffSession(SQLModel, table=True):
+class StaffSession(Row, table=True):
     """One sign-in of one person; the cookie holds a token whose hash stands here."""
 
     __tablename__ = "staff_session"
@@ -56,7 +56,7 @@ class StaffSession(SQLModel, table=True):
     ended_at: datetime | None = None
 
 
-class SignInAttempt(SQLModel, table=True):
+class SignInAttempt(Row, table=True):
     """Failed passwords of one e-mail or network address, so that guessing slows down."""
 
     __tablename__ = "sign_in_attempt"
@@ -65,7 +65,7 @@ class SignInAttempt(SQLModel, table=True):
     last_failed_at: datetime
 
 
-class OneTimeTicket(SQLModel, table=True):
+class OneTimeTicket(Row, table=True):
     """A ticket that was used: sign-in hand-overs and file links work once."""
 
     __tablename__ = "one_time_ticket"

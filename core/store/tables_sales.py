@@ -5,9 +5,9 @@ from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 
-from core.store.columns import Owned, Record, among, json_field, minor_field
+from core.store.columns import Owned, Record, Row, among, json_field, minor_field
 
 SUBMISSION_STATES = ("delegated", "queued", "accepted", "declined", "dead", "withdrawn")
 
@@ -24,9 +24,9 @@ class Purchase(Record, Owned, table=True):
     """Money taken for one policy, with its split; the amounts never change (contract S7, P8)."""
 
     __table_args__ = (
-        # With `deleted_at`, so that counting and skipping rows leaves the table alone.
+        # With `deleted_at`, so that counting and skipping rows leaves the table alone; so does sorting by amount.
         sa.Index(None, "distributor_id", "is_live", "created_at", "id", "deleted_at"),
-        sa.Index(None, "is_live", "created_at", "id", "deleted_at"),
+        sa.Index(None, "is_live", "created_at", "id", "deleted_at", "total_minor"),
         sa.Index(None, "customer_id", "created_at"),
         _parts_fit(),
     )
@@ -212,7 +212,7 @@ class Submission(Owned, table=True):
     updated_at: datetime
 
 
-class InsurerConnection(SQLModel, table=True):
+class InsurerConnection(Row, table=True):
     """How an insurer's connection does, shared by every worker; after several failures in a row it rests a while."""
 
     __tablename__ = "insurer_connection"
@@ -224,7 +224,7 @@ class InsurerConnection(SQLModel, table=True):
     last_error: str | None = None
 
 
-class InsuredRisk(SQLModel, table=True):
+class InsuredRisk(Row, table=True):
     """A row to lock while a risk is sold, so that two sales of it meet here (contract S12)."""
 
     __tablename__ = "insured_risk"
@@ -233,7 +233,7 @@ class InsuredRisk(SQLModel, table=True):
     sold_at: datetime
 
 
-class NumberCounter(SQLModel, table=True):
+class NumberCounter(Row, table=True):
     """The last number of a printed series; counted up inside the transaction that prints it."""
 
     __tablename__ = "number_counter"

@@ -1,9 +1,12 @@
 """`python -m tests.bench.screens`: server time of one rerun of every screen, on the store that the settings name.
 
-Each screen runs in process as its person would see it, with the page's own work and none of the network's.
+Each screen runs in process as its person would see it, with the page's own work and none of the network's. With
+addresses of screens, only those are measured and their median and slowest are printed as JSON.
 """
 
+import json
 import logging
+import sys
 import time
 import warnings
 from collections.abc import Mapping
@@ -72,8 +75,11 @@ def main() -> None:
         id=ids.new(), email="bench@coverdesk.example", name="Bench", roles=("admin",), claim_limit_minor=None
     )
     frame.current = lambda: person
-    table = Table("screen", "median ms", "slowest ms", "CPU ms", title="One rerun of each screen, in process")
     pages = {screen.address: screen.path for screen in menu.SCREENS}
+    if len(sys.argv) > 1:
+        sys.stdout.write(json.dumps({address: _measured(pages[address], {})[:2] for address in sys.argv[1:]}))
+        return
+    table = Table("screen", "median ms", "slowest ms", "CPU ms", title="One rerun of each screen, in process")
     for address, query in [*((address, _of_record(address)) for address in pages), *NARROWED]:
         wall, slowest, cpu = _measured(pages[address], query)
         shown = "" if address in RECORDS else " ".join(f"{name}={value}" for name, value in query.items())
@@ -110,4 +116,5 @@ def _measured(path: str, query: Mapping[str, str]) -> tuple[float, float, float]
     return median(walls), max(walls), median(cpu for _, cpu in runs)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -15,9 +15,12 @@ from tests.portfolio import NOW, one_sale
 
 def lines(store: Store) -> list[tuple[str, str, int, int, int]]:
     with store.reading(Scope.system()) as session:
-        query = sa.select(DaybookLine).order_by(DaybookLine.grain, DaybookLine.day)
-        found = session.execute(query).scalars()
-        return [(line.grain, str(line.day), line.sold, line.renewed, line.refunds) for line in found]
+        sums = [sa.func.sum(measure) for measure in (DaybookLine.sold, DaybookLine.renewed, DaybookLine.refunds)]
+        query = sa.select(DaybookLine.grain, DaybookLine.day, *sums).group_by(DaybookLine.grain, DaybookLine.day)
+        found = session.execute(query.order_by(DaybookLine.grain, DaybookLine.day))
+        return [
+            (grain, str(day), int(sold), int(renewed), int(refunds)) for grain, day, sold, renewed, refunds in found
+        ]
 
 
 def faults(store: Store) -> list[str]:

@@ -10,8 +10,9 @@ from core.services.exports.export_parameters import OF_SALES
 from core.services.exports.export_parts import customer, ending, money, places, printed, text
 from core.services.exports.export_shapes import DAY, ID, MOMENT
 from core.services.exports.exports import ExportKind
-from core.services.sales import purchases, sales_table
+from core.services.sales import sales_table
 from core.services.sales.choices import Choices
+from core.services.sales.sale_conditions import conditions_of
 from core.services.sales.selection import Selection
 from core.store.daybook import ONCE
 from core.store.scope import AnySelect, ScopedSession
@@ -23,7 +24,7 @@ def _rows(columns: Sequence[Any], selection: Selection, _: Choices) -> AnySelect
         sa.select(*columns)
         .select_from(Purchase)
         .join(Policy, col(Policy.purchase_id) == col(Purchase.id))
-        .where(*purchases.conditions_of(selection.wanted))
+        .where(*conditions_of(selection.wanted))
         .order_by(col(Purchase.created_at).desc(), col(Purchase.id).desc())
     )
 

@@ -9,9 +9,15 @@ from sqlmodel import col
 
 from core import clock, ids
 from core.store.chain import CHAINS, chain_of, link
+from core.store.prepared import Prepared
 from core.store.scope import ScopedSession
 from core.store.tables import AuditEntry, AuditHead
 
+_HEAD = Prepared(
+    sa.select(col(AuditHead.position), col(AuditHead.hash))
+    .where(col(AuditHead.chain) == sa.bindparam("chain"))
+    .with_for_update()
+)
 _FACTS = ("created_at", "chain", "position", "actor", "action", "subject", "before", "after")
 
 
@@ -26,13 +32,11 @@ def write(
 ) -> None:
     """Add one entry; `subject` is a kind and an id ("policy 0190…"), values are plain data."""
     chain = chain_of(subject)
-    head = session.execute(
-        sa.select(col(AuditHead.position), col(AuditHead.hash)).where(col(AuditHead.chain) == chain).with_for_update()
-    ).one()
+    position, previous = _HEAD.one(session, chain=chain)
     entry = AuditEntry(
         id=ids.new(),
         chain=chain,
-        position=head.position + 1,
+        position=position + 1,
         actor=actor,
         action=action,
         subject=subject,
@@ -41,14 +45,9 @@ def write(
         created_at=clock.now(),
         hash="",
     )
-    entry.hash = link(head.hash, *(getattr(entry, name) for name in _FACTS))
+    entry.hash = link(previous, *(getattr(entry, name) for name in _FACTS))
     session.insert(entry)
-    session.execute(
-        sa.update(AuditHead)
-        .where(col(AuditHead.chain) == chain)
-        .values(position=entry.position, hash=entry.hash)
-        .execution_options(synchronize_session=False)
-    )
+    session.rewrite(AuditHead(chain=chain, position=entry.position, hash=entry.hash), "position", "hash")
 
 
 def length(session: ScopedSession) -> int:

@@ -13,12 +13,14 @@ from typing import Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
-from sqlmodel import col
+from sqlmodel import UTCDateTime, col
 
+from core import clock
 from core.errors import NotFound
 from core.services import filters
 from core.services.office.audit_selection import AuditSelection
 from core.services.paging import Paging
+from core.services.windows import EARLIEST
 from core.store.expressions import matches
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import ApiKey, AuditEntry, AuditHead, Distributor, Staff
@@ -116,9 +118,12 @@ def matching(wanted: AuditSelection, found: Sequence[sa.ColumnElement[bool]], *c
     if not wanted.q or is_id(wanted.q):
         whole: AnySelect = sa.select(*columns).select_from(AuditEntry).where(*found)
         return whole.order_by(*newest)
-    near = sa.select(col(AuditEntry.id)).where(*found).order_by(*newest).limit(DEEPEST).subquery("near")
-    within: AnySelect = sa.select(*columns).select_from(AuditEntry).join(near, near.c.id == col(AuditEntry.id))
-    return within.where(_text(wanted.q)).order_by(*newest)
+    # Down to the last of the newest: who walks along the index from there stops as soon as there are enough.
+    instants = sa.select(col(AuditEntry.created_at)).where(*found).order_by(*newest)
+    first = sa.literal(clock.lagos_midnight(EARLIEST), UTCDateTime())
+    deepest = sa.func.coalesce(instants.limit(1).offset(DEEPEST - 1).scalar_subquery(), first)
+    within: AnySelect = sa.select(*columns).select_from(AuditEntry).where(*found, _text(wanted.q))
+    return within.where(col(AuditEntry.created_at) >= deepest).order_by(*newest)
 
 
 def conditions(wanted: AuditSelection, kinds: Sequence[str]) -> list[sa.ColumnElement[bool]]:

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby, pairwise
+from pathlib import Path
 
 import sqlalchemy as sa
 from sqlmodel import SQLModel, col
@@ -183,6 +184,15 @@ def _files(session: ScopedSession) -> Iterator[str]:
             yield f"file {row.code} is missing"
         elif hashlib.sha256(path.read_bytes()).hexdigest() != row.sha256:
             yield f"file {row.code} was changed"
+
+
+def strays(session: ScopedSession) -> list[Path]:
+    """Files that no row names, left when an upload was broken off: harmless, and nobody can reach them.
+
+    One that came within the hour may still get its row.
+    """
+    codes = set(session.execute(sa.select(col(UploadedFile.code))).scalars())
+    return sorted(shelving.strays(codes, minutes=60))
 
 
 def _holding(invariant: Invariant) -> Callable[[ScopedSession], Iterable[str]]:

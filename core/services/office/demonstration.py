@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass
 
+import sqlalchemy as sa
+from sqlmodel import col
+
 from core.errors import Unauthorized
 from core.services.people import passwords, staff
-from core.settings import settings
+from core.settings import Settings, settings
 from core.store import demo
 from core.store.scope import ScopedSession
+from core.store.tables import Staff
 from core.store.tables_parties import ROLES
 
 ACTOR = "command line"
@@ -46,6 +50,14 @@ def add_accounts(session: ScopedSession) -> None:
             actor=ACTOR,
             check_strength=False,
         )
+
+
+def with_a_published_password(session: ScopedSession) -> list[str]:
+    """The e-mails of accounts of a demonstration that still open with the password of its manual."""
+    published = Settings.model_fields["demo_password"].default.get_secret_value()
+    named = {account.email: account for account in ACCOUNTS}
+    usable = sa.select(col(Staff.email)).where(col(Staff.email).in_(named), col(Staff.disabled_at).is_(None))
+    return [email for (email,) in session.execute(usable) if _can_sign_in(session, named[email], published)]
 
 
 def _can_sign_in(session: ScopedSession, account: Account, password: str) -> bool:

@@ -13,7 +13,7 @@ from core.errors import NotFound
 from core.services import filters, records
 from core.services.filters import SalesFilter
 from core.services.paging import Page, Paging
-from core.services.products import products
+from core.services.products import product_records, product_shelf
 from core.services.shapes import PolicyRecord
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import Customer, Distributor, Policy, Product, Provider, Purchase
@@ -51,12 +51,12 @@ def one(session: ScopedSession, policy_id: UUID) -> PolicyRecord:
     row = session.execute(_embedding([col(Policy.id) == policy_id])).one_or_none()
     if row is None:
         raise NotFound("Policy not found")
-    product = products.embedded(session)[row.Policy.product_id, row.Policy.is_live]
+    product = product_shelf.shelf(session).records[row.Policy.product_id, row.Policy.is_live]
     purchase = records.purchase(row.Purchase, row.Policy.id)
     return {
         **_listed(row),
         "customer": records.customer(row.Customer),
-        "provider": dict(products.provider(row.Provider)),
+        "provider": dict(product_records.provider(row.Provider)),
         "purchase": dict(purchase),
         "product": dict(product),
         "inspection": None,

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -12,9 +12,11 @@ from sqlmodel import col
 from core import clock, money
 from core.covers.cover import Cover, Rates
 from core.errors import InvalidInput, NotFound
-from core.services import filters, records
+from core.services import filters
 from core.services.paging import Page, Paging
-from core.services.shapes import CategoryRecord, ProductRecord, ProviderRecord
+from core.services.products import product_records
+from core.services.shapes import CategoryRecord, ProductRecord
+from core.store.prepared import Prepared
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import Product, ProductBlock, ProductCategory, ProductVersion, Provider
 
@@ -47,14 +49,14 @@ class OnSale:
     rates: Rates
 
 
-def current() -> AnySelect:
+def current(at: Any = None) -> AnySelect:
     """Products with the version of their rates that is in force, their category and their provider."""
     other = aliased(ProductVersion)
     newest = (
         sa.select(sa.func.max(col(other.effective_at)))
         .where(
             col(other.product_id) == col(Product.id),
-            col(other.effective_at) <= clock.now(),
+            col(other.effective_at) <= (clock.now() if at is None else at),
             col(other.withdrawn_at).is_(None),
         )
         .correlate(Product)
@@ -77,7 +79,7 @@ def _versions() -> AnySelect:
     )
 
 
-def _offered_to(query: AnySelect, distributor_id: UUID | None) -> AnySelect:
+def _offered_to(query: AnySelect, distributor_id: Any) -> AnySelect:
     blocked = sa.select(col(ProductBlock.product_id)).where(col(ProductBlock.distributor_id) == distributor_id)
     return query.where(col(Product.id).not_in(blocked))
 
@@ -101,7 +103,7 @@ def page(session: ScopedSession, wanted: ProductFilter, paging: Paging, *, is_li
     found = session.execute(
         query.order_by(col(Product.name), col(Product.id)).limit(paging.limit).offset(paging.offset)
     )
-    return Page([record(*row, is_live=is_live) for row in found], total)
+    return Page([product_records.record(*row, is_live=is_live) for row in found], total)
 
 
 def one(session: ScopedSession, product_id: UUID, *, is_live: bool) -> ProductRecord:
@@ -111,64 +113,58 @@ def one(session: ScopedSession, product_id: UUID, *, is_live: bool) -> ProductRe
     ).one_or_none()
     if row is None:
         raise NotFound("Product not found")
-    return record(*row, is_live=is_live)
+    return product_records.record(*row, is_live=is_live)
 
 
 def embedded(session: ScopedSession) -> Mapping[tuple[UUID, bool], ProductRecord]:
     """Every product by id and mode, sold or not, for embedding in other records."""
     rows = session.execute(current()).all()
-    return {(row[0].id, live): record(*row, is_live=live) for row in rows for live in (True, False)}
+    return {(row[0].id, live): product_records.record(*row, is_live=live) for row in rows for live in (True, False)}
 
 
 def categories(session: ScopedSession, *, is_live: bool) -> list[CategoryRecord]:
     """Every category, by name."""
     rows = session.execute(sa.select(ProductCategory).order_by(col(ProductCategory.name))).scalars()
-    return [category(row, is_live=is_live) for row in rows]
+    return [product_records.category(row, is_live=is_live) for row in rows]
 
 
 def on_sale(session: ScopedSession, cover: Cover[Any], product_id: str, distributor_id: UUID) -> OnSale:
     """The product of a sale with today's rates; anything that this endpoint cannot sell is refused."""
-    row = session.execute(
-        _offered_to(current(), distributor_id).where(
-            col(Product.id) == UUID(product_id),
-            col(Product.active),
-            col(Product.prefix) == cover.prefix,
-            col(Product.route_name) == cover.route,
-        )
-    ).one_or_none()
-    if row is None:
+    asked = {"product_id": UUID(product_id), "prefix": cover.prefix, "route": cover.route}
+    rows = _ON_SALE.rows(session, **asked, distributor_id=distributor_id, now=clock.now())
+    if not rows:
         raise InvalidInput.one("product_id", "must be an active product of this endpoint")
-    return _on_sale(*row)
+    return _on_sale(rows[0])
 
 
 def offered(session: ScopedSession, cover: Cover[Any], distributor_id: UUID) -> list[OnSale]:
     """What a distributor can sell through this endpoint now, with today's rates, by name."""
     rows = session.execute(
-        _offered_to(current(), distributor_id)
+        _offers(_offered_to(current(), distributor_id))
         .where(col(Product.active), col(Product.prefix) == cover.prefix, col(Product.route_name) == cover.route)
         .order_by(col(Product.name), col(Product.id))
     )
-    return [_on_sale(*row) for row in rows]
+    return [_on_sale(row) for row in rows]
 
 
 def as_sold(session: ScopedSession, version_id: UUID) -> OnSale:
     """A product with the rates of one version, still on sale or not: what a sold policy keeps (contract S4)."""
-    return _on_sale(*session.execute(_versions().where(col(ProductVersion.id) == version_id)).one())
+    return _on_sale(session.execute(_offers(_versions()).where(col(ProductVersion.id) == version_id)).one())
 
 
 def on_shelf(session: ScopedSession) -> dict[UUID, OnSale]:
     """Every active product with today's rates by its id, whatever is blocked for whom."""
-    return {row[0].id: _on_sale(*row) for row in session.execute(current().where(col(Product.active)))}
+    return {row.id: _on_sale(row) for row in session.execute(_offers(current()).where(col(Product.active)))}
 
 
 def all_as_sold(session: ScopedSession, version_ids: Collection[UUID]) -> dict[UUID, OnSale]:
     """The products of several versions, each with the rates of that version, by the version's id."""
-    rows = session.execute(_versions().where(col(ProductVersion.id).in_(version_ids)))
-    return {row[1].id: _on_sale(*row) for row in rows}
+    rows = session.execute(_offers(_versions()).where(col(ProductVersion.id).in_(version_ids)))
+    return {row.version_id: _on_sale(row) for row in rows}
 
 
-def rates_of(product: Product, version: ProductVersion) -> Rates:
-    """The rates that one version of a product charges."""
+def rates_of(product: Any, version: Any) -> Rates:
+    """The rates that one version of a product charges; both are their rows, or one row with the fields of both."""
     return Rates(
         price=money.to_naira(version.price_minor),
         dynamic=product.is_dynamic_pricing,
@@ -177,93 +173,66 @@ def rates_of(product: Product, version: ProductVersion) -> Rates:
     )
 
 
-def _on_sale(product: Product, version: ProductVersion, _: ProductCategory, provider: Provider) -> OnSale:
-    return OnSale(
-        id=product.id,
-        name=product.name,
-        version_id=version.id,
-        provider_id=provider.id,
-        provider_name=provider.company_name,
-        provider_segment=provider.segment,
-        number_series=provider.number_series,
-        product_category_id=product.product_category_id,
-        inspectable=product.inspectable,
-        mca_commission_bp=version.mca_commission_bp,
-        distributor_commission_bp=version.distributor_commission_bp,
-        rates=rates_of(product, version),
+class _Offer(NamedTuple):
+    """What of its rows a sale needs to know of a product, in the order in which `_offers` asks for it."""
+
+    id: UUID
+    name: str
+    product_category_id: UUID
+    inspectable: bool
+    is_dynamic_pricing: bool
+    version_id: UUID
+    price_minor: int
+    mca_commission_bp: int
+    distributor_commission_bp: int
+    cover_months: int
+    meta: Mapping[str, Any]
+    provider_id: UUID
+    provider_name: str
+    provider_segment: str
+    number_series: str
+
+
+def _offers(query: AnySelect) -> AnySelect:
+    """The same products, and no more of their rows than an `_Offer` holds."""
+    return query.with_only_columns(
+        *(col(getattr(Product, name)) for name in _Offer._fields[:5]),
+        col(ProductVersion.id).label("version_id"),
+        *(col(getattr(ProductVersion, name)) for name in _Offer._fields[6:11]),
+        col(Provider.id).label("provider_id"),
+        col(Provider.company_name),
+        col(Provider.segment),
+        col(Provider.number_series),
+        maintain_column_froms=True,
     )
 
 
-def category(row: ProductCategory, *, is_live: bool) -> CategoryRecord:
-    """A category row as its record; categories are common, so the mode is the reader's."""
-    return {"id": str(row.id), "is_live": is_live, "name": row.name, **records.timed(row)}
+def _on_sale(row: Sequence[Any]) -> OnSale:
+    offer = _Offer._make(row)
+    return OnSale(
+        id=offer.id,
+        name=offer.name,
+        version_id=offer.version_id,
+        provider_id=offer.provider_id,
+        provider_name=offer.provider_name,
+        provider_segment=offer.provider_segment,
+        number_series=offer.number_series,
+        product_category_id=offer.product_category_id,
+        inspectable=offer.inspectable,
+        mca_commission_bp=offer.mca_commission_bp,
+        distributor_commission_bp=offer.distributor_commission_bp,
+        rates=rates_of(offer, offer),
+    )
 
 
-def provider(row: Provider) -> ProviderRecord:
-    """An insurer row as its record; its personal numbers were masked when they were stored."""
-    kept = {name: getattr(row, name) for name in _AS_KEPT_PROVIDER}
-    ids = {name: records.text(getattr(row, name)) for name in ("owner_id", "wallet_id", "bank_account_id")}
-    times = records.only(records.timed(row), "created_at", "updated_at")
-    return cast(ProviderRecord, {"id": str(row.id), **ids, **kept, **times})
-
-
-_AS_KEPT_PROVIDER = (
-    "first_name",
-    "last_name",
-    "email",
-    "phone_number",
-    "country",
-    "company_name",
-    "verification_type",
-    "verification_number",
-    "bvn_number",
-    "verification_images",
-    "business_type",
-    "claim_email",
-    "business_email",
-    "support_email",
-    "active",
+_ON_SALE = Prepared(
+    _offers(_offered_to(current(sa.bindparam("now")), sa.bindparam("distributor_id"))).where(
+        col(Product.id) == sa.bindparam("product_id"),
+        col(Product.active),
+        col(Product.prefix) == sa.bindparam("prefix"),
+        col(Product.route_name) == sa.bindparam("route"),
+    )
 )
-_AS_KEPT_PRODUCT = (
-    "name",
-    "description",
-    "key_benefits",
-    "full_benefits",
-    "prefix",
-    "route_name",
-    "renewable",
-    "claimable",
-    "inspectable",
-    "certificateable",
-    "is_dynamic_pricing",
-    "active",
-    "how_it_works",
-    "how_to_claim",
-    "document",
-)
-
-
-def record(
-    row: Product, version: ProductVersion, group: ProductCategory, insurer: Provider, *, is_live: bool
-) -> ProductRecord:
-    """A product with one version of its rates as its record, category and insurer embedded."""
-    kept = {name: getattr(row, name) for name in _AS_KEPT_PRODUCT}
-    whole = {
-        "id": str(row.id),
-        "is_live": is_live,
-        **kept,
-        "meta": version.meta,
-        "price": money.wire(version.price_minor),
-        "distributor_commission_percentage": records.percentage(version.distributor_commission_bp),
-        "mca_commission_percentage": records.percentage(version.mca_commission_bp),
-        "cover_period": str(version.cover_months),
-        "product_category_id": str(row.product_category_id),
-        "provider_id": str(row.provider_id),
-        "productCategory": category(group, is_live=is_live),
-        "provider": provider(insurer),
-        **records.timed(row),
-    }
-    return cast(ProductRecord, whole)
 
 
 def insurers(session: ScopedSession) -> dict[str, UUID]:

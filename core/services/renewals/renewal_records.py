@@ -13,7 +13,7 @@ from core.services import filters, records
 from core.services.filters import SalesFilter
 from core.services.paging import Page, Paging
 from core.services.policies import policies
-from core.services.products import products
+from core.services.products import product_shelf
 from core.services.shapes import ProductRecord, RenewalRecord
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import Customer, Policy, Renewal
@@ -66,7 +66,7 @@ def _records(session: ScopedSession, query: AnySelect) -> list[RenewalRecord]:
     rows = session.execute(query).all()
     if not rows:
         return []
-    catalogue = products.embedded(session)
+    catalogue = product_shelf.shelf(session).records
     return [_embedded(row, catalogue[row.Renewal.product_id, row.Renewal.is_live]) for row in rows]
 
 

@@ -1,6 +1,7 @@
 """Purchases: lists, searches and one, each with its customer, product, category and insurer."""
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -8,74 +9,93 @@ from sqlmodel import col
 
 from core.errors import NotFound
 from core.services import filters, records
-from core.services.filters import SalesFilter
+from core.services.filters import Marked, SalesFilter
 from core.services.paging import Page, Paging
-from core.services.products import products
+from core.services.products import product_shelf
+from core.services.products.product_shelf import Shelf
+from core.services.records import FIELDS_OF_CUSTOMER, FIELDS_OF_PURCHASE
+from core.services.sales import whereabouts
+from core.services.sales.sale_conditions import by_customer, conditions_of, matching
 from core.services.shapes import PurchaseRecord
+from core.store.prepared import Prepared, Row
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import Customer, Policy, Purchase
 
 EVERYTHING = SalesFilter()
+_LAST = len(FIELDS_OF_PURCHASE)
+_PRODUCT, _LIVE = FIELDS_OF_PURCHASE.index("product_id"), FIELDS_OF_PURCHASE.index("is_live")
+_pages: dict[Any, Prepared] = {}
 
 
 def page(session: ScopedSession, wanted: SalesFilter = EVERYTHING, paging: Paging = Paging()) -> Page[PurchaseRecord]:
-    """A page of purchases, newest first, with the exact total of the filter (contract P2)."""
-    conditions = conditions_of(wanted)
-    total = session.execute(matching(sa.select(sa.func.count()), wanted, conditions)).scalar_one()
-    query = (
-        _with_customer(conditions)
-        .order_by(col(Purchase.created_at).desc(), col(Purchase.id).desc())
-        .limit(paging.limit)
-        .offset(paging.offset)
-    )
-    return Page(_records(session, query), total)
+    """A page of purchases, newest first, with the exact total of the filter (contract P2).
+
+    In the records, what the catalogue says of their products is encoded already.
+    """
+    wanted = by_customer(session, wanted)
+    place = whereabouts.place(session, wanted, paging)
+    within = replace(wanted, created=place.span)
+    values = {**filters.marked(within).values, "limit": paging.limit, "offset": place.offset}
+    rows = statement_of(within).rows(session, **values) if place.total > paging.offset else []
+    return Page(_records(session, rows), place.total)
+
+
+def statement_of(wanted: SalesFilter) -> Prepared:
+    """The statement of a page; filters that differ in their values alone share one."""
+    asked = filters.marked(wanted)
+    if asked.shape not in _pages:
+        _pages[asked.shape] = Prepared(_of_page(asked))
+    return _pages[asked.shape]
 
 
 def one(session: ScopedSession, purchase_id: UUID) -> PurchaseRecord:
     """One purchase in full; NotFound when it is unknown here."""
-    found = _records(session, _with_customer([col(Purchase.id) == purchase_id]))
-    if not found:
+    rows = _ONE.rows(session, id=purchase_id)
+    if not rows:
         raise NotFound("Purchase not found")
-    return found[0]
+    return _records(session, rows)[0]
 
 
-def conditions_of(wanted: SalesFilter) -> list[sa.ColumnElement[bool]]:
-    """The conditions of a filter on purchases and their policies."""
-    return [*filters.on_record(wanted, Purchase), *filters.on_policy(wanted), col(Purchase.deleted_at).is_(None)]
+def _of_page(asked: Marked) -> AnySelect:
+    # The page is found by its ids first, in an index; its order is kept, or the planner would walk all purchases.
+    times = (col(Purchase.created_at), col(Purchase.id))
+    found = matching(sa.select(*times), asked.wanted, conditions_of(asked.wanted)).order_by(
+        *(at.desc() for at in times)
+    )
+    limits = (sa.bindparam(name, type_=sa.Integer()) for name in ("limit", "offset"))
+    page = found.limit(next(limits)).offset(next(limits)).subquery("page")
+    query = _with_customer().join(page, col(Purchase.id) == page.c.id)
+    return query.order_by(page.c.created_at.desc(), page.c.id.desc())
 
 
-def matching(query: AnySelect, wanted: SalesFilter, conditions: list[sa.ColumnElement[bool]]) -> AnySelect:
-    """An aggregate over the purchases of a filter; joins the policy only where a condition reads it."""
-    query = query.select_from(Purchase)
-    if wanted.concerns_policy:
-        query = query.join(Policy, col(Policy.purchase_id) == col(Purchase.id))
-    return query.where(*conditions)
-
-
-def _with_customer(conditions: list[sa.ColumnElement[bool]]) -> AnySelect:
+def _with_customer() -> AnySelect:
     return (
-        sa.select(Purchase, Customer, col(Policy.id).label("policy_id"))
+        sa.select(*records.columns_of_purchase(), *records.columns_of_customer())
+        .select_from(Purchase)
         .join(Customer, col(Customer.id) == col(Purchase.customer_id))
         .join(Policy, col(Policy.purchase_id) == col(Purchase.id))
-        .where(*conditions)
     )
 
 
-def _records(session: ScopedSession, query: AnySelect) -> list[PurchaseRecord]:
-    rows = session.execute(query).all()
+_ONE = Prepared(
+    _with_customer().where(col(Purchase.id) == sa.bindparam("id", type_=sa.Uuid()), col(Purchase.deleted_at).is_(None))
+)
+
+
+def _records(session: ScopedSession, rows: list[Row]) -> list[PurchaseRecord]:
     if not rows:
         return []
-    shelf = products.embedded(session)
-    return [_record(purchase, customer, policy_id, shelf) for purchase, customer, policy_id in rows]
+    shelf = product_shelf.shelf(session)
+    return [_record(row, shelf) for row in rows]
 
 
-def _record(row: Purchase, customer: Customer, policy_id: UUID, shelf: Any) -> PurchaseRecord:
-    record = records.purchase(row, policy_id)
-    product = shelf[row.product_id, row.is_live]
-    return {
-        **record,
-        "customer": records.customer(customer),
-        "product": product,
-        "productCategory": product["productCategory"],
-        "provider": product["provider"],
+def _record(row: Row, shelf: Shelf) -> PurchaseRecord:
+    of_catalogue = shelf.encoded[row[_PRODUCT], row[_LIVE]]
+    record = {
+        **dict(zip(FIELDS_OF_PURCHASE, row[:_LAST], strict=True)),
+        "customer": dict(zip(FIELDS_OF_CUSTOMER, row[_LAST:], strict=True)),
+        "product": of_catalogue.product,
+        "productCategory": of_catalogue.category,
+        "provider": of_catalogue.provider,
     }
+    return cast(PurchaseRecord, record)

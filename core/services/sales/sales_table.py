@@ -9,7 +9,7 @@ from sqlmodel import col
 
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
-from core.services.sales import purchases, sold, takings
+from core.services.sales import sale_conditions, sold, takings
 from core.services.sales.choices import Choices
 from core.services.sales.sold import Order, Sold
 from core.services.sales.takings import Takings
@@ -39,7 +39,7 @@ def rows(
 ) -> list[SaleRow]:
     """One page of purchases; a page past the end is empty."""
     # The page is found by its ids first: an index holds them, so skipped rows are never read.
-    matching = purchases.matching(sa.select(col(Purchase.id)), wanted, purchases.conditions_of(wanted))
+    matching = sale_conditions.matching(sa.select(col(Purchase.id)), wanted, sale_conditions.conditions_of(wanted))
     page = matching.order_by(*_ORDERS[order]).limit(paging.limit).offset(paging.offset)
     query = sa.select(Purchase).where(col(Purchase.id).in_(page)).order_by(*_ORDERS[order])
     found = list(session.execute(query).scalars())

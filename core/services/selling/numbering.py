@@ -15,8 +15,8 @@ _FARTHEST = 1_000_000
 
 
 def next_number(session: ScopedSession, segment: str, series: str) -> str:
-    """The insurer's next number, counted in this transaction and written in its `series` pattern."""
-    return printed(series, session.count_up(_counter(segment)), clock.today())
+    """A number of the insurer that no other policy has, written in its `series` pattern."""
+    return printed(series, session.draw(_counter(segment)), clock.today())
 
 
 def pass_over(session: ScopedSession, segment: str, series: str, number: str) -> None:

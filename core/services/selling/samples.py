@@ -12,7 +12,7 @@ from core.covers import credit_life
 from core.covers.fields import example
 from core.services import records
 from core.services.policies import policies
-from core.services.products import catalogue, products
+from core.services.products import catalogue, product_records, products
 from core.services.renewals import renewal_records
 from core.services.shapes import (
     CategoryRecord,
@@ -46,12 +46,12 @@ def _shipped() -> tuple[Product, ProductVersion, ProductCategory, Provider]:
 
 def product() -> ProductRecord:
     """A credit life product of the shipped catalogue."""
-    return products.record(*_shipped(), is_live=False)
+    return product_records.record(*_shipped(), is_live=False)
 
 
 def category() -> CategoryRecord:
     """Its category."""
-    return products.category(_shipped()[2], is_live=False)
+    return product_records.category(_shipped()[2], is_live=False)
 
 
 def customer() -> CustomerRecord:

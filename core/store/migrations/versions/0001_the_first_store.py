@@ -264,6 +264,7 @@ def upgrade() -> None:
     op.create_table('daybook_line',
     sa.Column('distributor_id', sa.Uuid(), nullable=False),
     sa.Column('is_live', sa.Boolean(), nullable=False),
+    sa.Column('part', sa.Integer(), nullable=False),
     sa.Column('grain', sqlmodel.sql.sqltypes.AutoString(length=5), nullable=False),
     sa.Column('day', sa.Date(), nullable=False),
     sa.Column('product_id', sa.Uuid(), nullable=False),
@@ -281,9 +282,12 @@ def upgrade() -> None:
     sa.CheckConstraint("grain IN ('day', 'month')", name=op.f('ck_daybook_line_grain')),
     sa.ForeignKeyConstraint(['distributor_id'], ['distributor.id'], name=op.f('fk_daybook_line_distributor_id')),
     sa.ForeignKeyConstraint(['product_id'], ['product.id'], name=op.f('fk_daybook_line_product_id')),
-    sa.PrimaryKeyConstraint('is_live', 'grain', 'day', 'product_id', 'distributor_id', 'premium_frequency', name=op.f('pk_daybook_line')),
+    sa.PrimaryKeyConstraint('is_live', 'grain', 'day', 'product_id', 'distributor_id', 'premium_frequency', 'part', name=op.f('pk_daybook_line')),
     sqlite_with_rowid=False
     )
+    with op.batch_alter_table('daybook_line', schema=None) as batch_op:
+        batch_op.create_index('ix_daybook_line_of_distributor', ['distributor_id', 'is_live', 'grain', 'day', 'sold'], unique=False)
+
     op.create_table('insured_risk',
     sa.Column('product_id', sa.Uuid(), nullable=False),
     sa.Column('risk_hash', sqlmodel.sql.sqltypes.AutoString(length=64), nullable=False),
@@ -351,7 +355,7 @@ def upgrade() -> None:
     with op.batch_alter_table('purchase', schema=None) as batch_op:
         batch_op.create_index(batch_op.f('ix_purchase_customer_id_created_at'), ['customer_id', 'created_at'], unique=False)
         batch_op.create_index(batch_op.f('ix_purchase_distributor_id_is_live_created_at_id_deleted_at'), ['distributor_id', 'is_live', 'created_at', 'id', 'deleted_at'], unique=False)
-        batch_op.create_index(batch_op.f('ix_purchase_is_live_created_at_id_deleted_at'), ['is_live', 'created_at', 'id', 'deleted_at'], unique=False)
+        batch_op.create_index(batch_op.f('ix_purchase_is_live_created_at_id_deleted_at_total_minor'), ['is_live', 'created_at', 'id', 'deleted_at', 'total_minor'], unique=False)
 
     op.create_table('policy',
     sa.Column('distributor_id', sa.Uuid(), nullable=False),
@@ -744,7 +748,7 @@ def downgrade() -> None:
 
     op.drop_table('policy')
     with op.batch_alter_table('purchase', schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f('ix_purchase_is_live_created_at_id_deleted_at'))
+        batch_op.drop_index(batch_op.f('ix_purchase_is_live_created_at_id_deleted_at_total_minor'))
         batch_op.drop_index(batch_op.f('ix_purchase_distributor_id_is_live_created_at_id_deleted_at'))
         batch_op.drop_index(batch_op.f('ix_purchase_customer_id_created_at'))
 
@@ -755,6 +759,9 @@ def downgrade() -> None:
     op.drop_table('product_version')
     op.drop_table('product_block')
     op.drop_table('insured_risk')
+    with op.batch_alter_table('daybook_line', schema=None) as batch_op:
+        batch_op.drop_index('ix_daybook_line_of_distributor')
+
     op.drop_table('daybook_line')
     with op.batch_alter_table('staff_session', schema=None) as batch_op:
         batch_op.drop_index(batch_op.f('ix_staff_session_staff_id_created_at'))

@@ -1,0 +1,52 @@
+"""Who may write into a SQLite file: one thread at a time, in the order in which they came."""
+
+import threading
+import time
+from collections import deque
+
+from core.errors import StoreUnavailable
+
+WAIT_SECONDS = 10.0
+
+
+class Turns:
+    """A lock that is fair: nobody waits while later ones go."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: deque[threading.Lock] = deque()
+        self._holder: int | None = None
+        self._taken = False
+
+    def refuse_holder(self) -> None:
+        """RuntimeError for the thread whose turn it is: a write inside a write would wait for itself."""
+        if self._holder == threading.get_ident():
+            raise RuntimeError("a write inside a write would wait for itself")
+
+    def take(self, until: float) -> None:
+        """Wait for our turn; StoreUnavailable when it has not come by an instant of the monotonic clock."""
+        with self._lock:
+            ours = threading.Lock() if self._taken else None
+            self._taken = True
+            if ours:
+                ours.acquire()
+                self._waiting.append(ours)
+        if ours and not ours.acquire(timeout=max(until - time.monotonic(), 0)):
+            self._give_up(ours)
+        self._holder = threading.get_ident()
+
+    def _give_up(self, ours: threading.Lock) -> None:
+        with self._lock:
+            # Otherwise the turn was given to us in this very moment, and is ours after all.
+            if ours in self._waiting:
+                self._waiting.remove(ours)
+                raise StoreUnavailable
+
+    def give_back(self) -> None:
+        """Let the next one go, or whoever comes."""
+        with self._lock:
+            self._holder = None
+            if self._waiting:
+                self._waiting.popleft().release()
+            else:
+                self._taken = False

@@ -1,0 +1,118 @@
+"""W5, W6, W7: what the desk asks of the store, beside what the database does by itself with the same file."""
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from statistics import median
+
+import sqlalchemy as sa
+
+from core import clock
+from core.services.exports import exports
+from core.services.exports.export_shelf import kind_named
+from core.services.exports.exports import Tally
+from core.services.filters import SalesFilter
+from core.services.sales import breakdowns, figures
+from core.services.sales.choices import choices
+from core.services.sales.selection import Selection
+from core.services.windows import Window
+from core.settings import ROOT
+from core.store.scope import Scope
+from tests.bench.measured import Row
+from tests.bench.portfolios import Portfolio
+
+ROUNDS = 5
+STAFF = Scope.staff(is_live=True)
+_DAY = {True: "date(created_at, '+1 hour')", False: "CAST(timezone('Africa/Lagos', created_at) AS DATE)"}
+_ROLL_UP = """
+SELECT {day}, provider_id, count(*), sum(total_minor), sum(mca_profit_minor), sum(distributor_profit_minor)
+FROM purchase WHERE is_live AND created_at >= :start AND created_at < :end GROUP BY 1, 2
+"""
+# As many columns as ours, each as it is kept.
+_COLUMNS = """
+SELECT p.id, p.created_at, p.updated_at, y.policy_number, p.total_minor, p.mca_profit_minor, p.distributor_profit_minor,
+p.distributor_id, p.provider_id, p.product_id, p.product_category_id, y.first_name, y.last_name, y.email, y.phone,
+p.is_live, p.request_source, p.payment_option, p.payment_channel, p.premium_frequency
+FROM purchase p JOIN policy y ON y.purchase_id = p.id
+WHERE p.is_live = true AND p.deleted_at IS NULL ORDER BY p.created_at DESC, p.id DESC
+"""
+
+
+def figures_of_a_year(portfolio: Portfolio) -> Row:
+    """W5: everything that the dashboard shows of twelve months, beside one roll-up of the purchases themselves."""
+    window = Window.of_days(clock.add_months(clock.today(), -12), clock.today())
+    raw = sa.text(_ROLL_UP.format(day=_DAY[portfolio.store.is_sqlite]))
+    bounds = {"start": _kept(portfolio, window.span.start), "end": _kept(portfolio, window.span.end)}
+
+    def ours() -> None:
+        with portfolio.store.reading(STAFF) as session:
+            names = choices(session)
+            figures.summary(session, window)
+            breakdowns.breakdown(session, window, SalesFilter(), names)
+            breakdowns.over_time(session, window, SalesFilter(), names, grain="month", split="provider")
+
+    def by_hand() -> None:
+        with portfolio.store.engine.connect() as connection:
+            connection.execute(raw, bounds).all()
+
+    mine, limit = _in_turns(ours, by_hand, ROUNDS)
+    return Row(work="W5 dashboard, 12 months", size=portfolio.size, ours=mine, limit=limit)
+
+
+def _kept(portfolio: Portfolio, instant: object) -> object:
+    return f"{instant:%Y-%m-%d %H:%M:%S}.000000" if portfolio.store.is_sqlite else instant
+
+
+def _in_turns(ours: Callable[[], None], by_hand: Callable[[], None], rounds: int) -> tuple[float, float]:
+    runs = [(_timed(ours), _timed(by_hand)) for _ in range(rounds)]
+    return median(run[0] for run in runs), median(run[1] for run in runs)
+
+
+def _timed(work: Callable[[], None]) -> float:
+    """Milliseconds of one run."""
+    began = time.perf_counter()
+    work()
+    return (time.perf_counter() - began) * 1000
+
+
+def csv_of_everything(portfolio: Portfolio) -> Row:
+    """W6: every purchase as CSV, beside the database's own export; both written to nowhere."""
+    grown: list[int] = []
+
+    def ours() -> None:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        with portfolio.store.reading(STAFF, snapshot=True) as session:
+            for _ in exports.lines(session, kind_named("purchases"), Selection(), Tally()):
+                pass
+        grown.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+
+    mine, limit = _in_turns(ours, lambda: _own_export(portfolio), 3 if portfolio.size < 1_000_000 else 1)
+    note = f"memory +{max(grown) / 1024:.0f} MB"
+    return Row(work="W6 CSV of all purchases", size=portfolio.size, ours=mine, limit=limit, note=note)
+
+
+def _own_export(portfolio: Portfolio) -> None:
+    query = " ".join(_COLUMNS.split())
+    if portfolio.store.is_sqlite:
+        asked = ["sqlite3", "-csv", "-header", str(portfolio.store.url.database), query]
+        subprocess.run(asked, stdout=subprocess.DEVNULL, check=True)
+        return
+    raw = portfolio.store.engine.raw_connection()
+    with raw.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT WITH (FORMAT csv, HEADER)") as copy:
+        for _ in copy:
+            pass
+    raw.close()
+
+
+def reruns(portfolio: Portfolio) -> list[Row]:
+    """W7: server time of one rerun of two screens, in a process of their own."""
+    asked = [sys.executable, "-m", "tests.bench.screens", "purchases", "dashboard"]
+    told = subprocess.run(asked, cwd=ROOT, env=portfolio.environment, capture_output=True, check=True).stdout
+    found = json.loads(told)
+    return [
+        Row(work=f"W7 rerun of {name}", size=portfolio.size, ours=middle, note=f"slowest {slowest:.0f} ms")
+        for name, (middle, slowest) in found.items()
+    ]

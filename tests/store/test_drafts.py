@@ -1,0 +1,22 @@
+"""What a killed command left of its work is cleared away; what somebody works on never is."""
+
+from pathlib import Path
+
+from core.store import drafts
+
+
+def test_only_drafts_that_nobody_holds_are_cleared(tmp_path: Path) -> None:
+    left, working, beginning = (tmp_path / f".draft-{name}" for name in ("left", "working", "beginning"))
+    for folder in (left, working, beginning):
+        folder.mkdir()
+    for folder in (left, working):
+        (folder / "half").write_text("half")
+    file = tmp_path / ".draft-file"
+    file.write_text("half")
+    other = tmp_path / "draft"
+    other.write_text("whole")
+    with drafts.held(working):
+        drafts.clear(tmp_path, ".draft-*")
+        assert sorted(tmp_path.iterdir()) == sorted([working, beginning, other])
+    drafts.clear(tmp_path, ".draft-*")
+    assert sorted(tmp_path.iterdir()) == sorted([beginning, other])

@@ -1,0 +1,88 @@
+"""The plans of the hottest questions: each is answered from an index, and no question walks a distributor's sales."""
+
+from datetime import UTC, datetime
+
+import pytest
+import sqlalchemy as sa
+
+from core import ids
+from core.services.filters import SalesFilter, Span
+from core.services.paging import Paging
+from core.services.sales import purchases, whereabouts
+from core.store import statistics
+from core.store.engine import Store
+from core.store.prepared import Prepared
+from core.store.scope import Scope, ScopedSession, ScopeViolation
+from core.store.tables import Purchase
+from tests.conftest import Partner
+from tests.portfolio import NOW, one_sale
+
+OF_DISTRIBUTOR = "ix_purchase_distributor_id_is_live_created_at_id_deleted_at"
+RECORDS = ["purchase_1 (id=", "customer_1 (id=", "policy_3 (purchase_id="]
+QUARTER = Span(datetime(2026, 9, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC))
+
+
+def plan(session: ScopedSession, statement: Prepared) -> list[str]:
+    """What SQLite does for a statement."""
+    sql = statement.sql(session)
+    asked = sa.text(
+        "EXPLAIN QUERY PLAN " + sql.replace("?", "NULL").replace("LIMIT NULL OFFSET NULL", "LIMIT 9 OFFSET 9")
+    )
+    return [row.detail for row in session.connection().execute(asked)]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        (SalesFilter(), [f"COVERING INDEX {OF_DISTRIBUTOR}", *RECORDS]),
+        (SalesFilter(created=QUARTER, provider_ids=[ids.new()]), [OF_DISTRIBUTOR, *RECORDS]),
+        (SalesFilter(customer_id=ids.new()), ["ix_purchase_customer_id_created_at (customer_id=?)", *RECORDS]),
+    ],
+    ids=["list", "days and insurer", "customer, which an e-mail becomes"],
+)
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_a_page_of_purchases_is_found_in_an_index(
+    store: Store, partner: Partner, wanted: SalesFilter, found: list[str]
+) -> None:
+    statistics.refresh(store)
+    with store.writing(Scope.system()) as session:
+        one_sale(session, partner.id, NOW)
+    with store.reading(partner.scope(is_live=True)) as session:
+        purchases.page(session, wanted, Paging())
+        lines = "\n".join(plan(session, purchases.statement_of(wanted)))
+    assert all(part in lines for part in found), lines
+    assert "SCAN purchase" not in lines
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_purchases_are_counted_in_the_daybook(store: Store, partner: Partner) -> None:
+    statistics.refresh(store)
+    with store.reading(partner.scope(is_live=True)) as session:
+        (step,) = plan(session, whereabouts.lines_of(SalesFilter()))
+    assert "COVERING INDEX ix_daybook_line_of_distributor (distributor_id=? AND is_live=? AND grain=? AND day>" in step
+
+
+def test_a_prepared_statement_sees_no_more_than_its_session(store: Store, partner: Partner, stranger: Partner) -> None:
+    statement = Prepared(sa.select(Purchase.id))
+    with store.writing(Scope.system()) as session:
+        one_sale(session, partner.id, NOW)
+    seen = {
+        scope: len(store_rows(store, scope, statement))
+        for scope in (
+            partner.scope(is_live=True),
+            partner.scope(),
+            stranger.scope(is_live=True),
+            Scope.staff(is_live=True),
+            Scope.staff(is_live=False),
+            Scope.system(),
+        )
+    }
+    assert list(seen.values()) == [1, 0, 0, 1, 0, 1]
+    with pytest.raises(ScopeViolation):
+        Prepared(sa.select(sa.inspect(Purchase).local_table))
+
+
+def store_rows(store: Store, scope: Scope, statement: Prepared) -> list[tuple[object, ...]]:
+    """What a scope sees."""
+    with store.reading(scope) as session:
+        return statement.rows(session)
