@@ -5,11 +5,16 @@ It stands inside pages/ on purpose: beside the folder, the framework would run a
 
 import streamlit as st
 
+from core.errors import StoreUnavailable
 from core.ui import demonstration, frame, link_forms, navigation, signing_in, unavailable
 
-st.set_page_config(page_title="Coverdesk", page_icon=frame.ICON, layout="wide")
+st.set_page_config(page_title="Coverdesk", page_icon=frame.ICON, layout="wide", initial_sidebar_state=256)
 with unavailable.explained():
-    person = None if link_forms.asked() else frame.current()
+    try:
+        person = None if link_forms.asked() else frame.current()
+    except StoreUnavailable:
+        navigation.keep_address()
+        raise
     page = navigation.page_for(person) if person else None
     demonstration.banner()
     if page is None:

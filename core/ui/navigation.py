@@ -42,6 +42,17 @@ def page_for(person: Person) -> StreamlitPage:
     return page
 
 
+def keep_address() -> None:
+    """Let the address stand while nobody can say whose screens there are: without pages, it would be lost."""
+    pages = [st.Page(_no_page, title=screen.title, url_path=screen.address) for screen in menu.SCREENS]
+    home = st.Page(_no_page, title="Coverdesk", url_path="home", default=True)
+    st.navigation([home, *pages], position="hidden")
+
+
+def _no_page() -> None:
+    """Stands for a page that is not drawn."""
+
+
 def _page(screen: Screen, *, is_home: bool) -> StreamlitPage:
     return st.Page(
         screen.path,

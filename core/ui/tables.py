@@ -101,7 +101,7 @@ def naira(
         found = minor(row)
         return None if found is None else float(money.to_naira(found))
 
-    return Column(label, shown, cc.NumberColumn(label, format="₦%,.2f", help=says, width=125), usual)
+    return Column(label, shown, cc.NumberColumn(label, format="₦%,.2f", help=says, width=115), usual)
 
 
 def moment(label: str, of: Callable[[Any], Any], *, usual: bool = True) -> Column[Any]:
@@ -238,10 +238,10 @@ def _cells(
     config: dict[str, Any] = {}
     if table.opens:
         cells["Open"] = ["Open"] * len(rows)
-        config["Open"] = cc.ButtonColumn("", key=_open_key(table), type="secondary", width=75, pinned=True)
+        config["Open"] = cc.ButtonColumn("", key=_open_key(table), type="secondary", width=66, pinned=True)
     if table.act:
         cells[table.act] = [table.act] * len(rows)
-        config[table.act] = cc.ButtonColumn("", key=_act_key(table), type="primary", width=85, pinned=True)
+        config[table.act] = cc.ButtonColumn("", key=_act_key(table), type="primary", width=76, pinned=True)
     for column in columns:
         cells[column.label] = [column.of(row) for row in rows]
         config[column.label] = column.config

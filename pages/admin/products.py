@@ -20,7 +20,7 @@ def asked() -> ProductSelection:
 
 
 def filters(wanted: ProductSelection) -> None:
-    with st.grid(4, min_column_width=180, gap="xsmall", vertical_alignment="bottom"):
+    with st.grid(5, min_column_width=150, gap="xsmall", vertical_alignment="bottom"):
         address.search_box("q", "Find", text=wanted.q, placeholder="Name, insurer or endpoint", longest=100)
         for name, label, known in (("provider", "Insurer", insurers), ("category", "Category", categories)):
             address.choices(

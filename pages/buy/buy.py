@@ -12,7 +12,7 @@ from core.services.distributors.distributors import DistributorName
 from core.services.products.products import OnSale
 from core.store.engine import reading
 from core.ui import frame
-from core.ui.buying import checkout, selling
+from core.ui.buying import checkout, selling, without_sellers
 from core.ui.buying.checkout import Checkout
 from core.ui.buying.selling import Counter
 
@@ -48,7 +48,7 @@ frame.page_header("Buy", "Sell any other cover: choose it, fill in its form, loo
 with reading(frame.scope()) as session:
     sellers = distributors.active(session)
 if not sellers:
-    st.info("There is no distributor to sell for yet. An administrator adds one with its first API key.")
+    without_sellers.show(person)
     st.stop()
 sale = choose(sellers)
 if sale is None:

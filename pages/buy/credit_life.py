@@ -12,7 +12,7 @@ from core.services.distributors.distributors import DistributorName
 from core.services.products.products import OnSale
 from core.store.engine import reading
 from core.ui import frame
-from core.ui.buying import checkout, selling
+from core.ui.buying import checkout, selling, without_sellers
 from core.ui.buying.checkout import Checkout
 from core.ui.buying.price_curves import Figures, basis_of
 from core.ui.buying.price_panel import ask_figures, show_curve, show_price, summary
@@ -110,7 +110,7 @@ with reading(frame.scope()) as session:
 if receipt := checkout.receipt_of(KEY):
     checkout.show_receipt(KEY, receipt)
 elif not sellers:
-    st.info("There is no distributor to sell for yet. An administrator adds one with its first API key.")
+    without_sellers.show(person)
 elif BUYING in st.session_state:
     buy(sellers)
 else:

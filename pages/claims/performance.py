@@ -22,17 +22,19 @@ with reading(frame.scope()) as session:
     asked = sales_filters.read(choices(session), default=DEFAULT, offer=PERIODS)
 window = asked.window or periods.window_of(DEFAULT, clock.today())
 sales_filters.draw_period(asked, offer=PERIODS, default=DEFAULT)
-with st.skeleton(height=600), reading(frame.scope()) as session:
+with st.skeleton(height=300), reading(frame.scope()) as session:
     summary = claim_figures.summary(session, window)
-    aged = claim_breakdowns.ageing(session)
-    reasons = claim_breakdowns.reasons(session, window)
-    types = claim_breakdowns.by_type(session, window)
-    officers = claim_breakdowns.officers(session, summary.decisions)
 st.caption(
     f":material/calendar_month: **{periods.in_words(window)}**, compared with {periods.in_words(window.previous)}."
     " Days are those of Lagos."
 )
+# The tiles are on the screen while what the charts show is still being read.
 claim_board.draw_tiles(summary)
+with st.skeleton(height=400), reading(frame.scope()) as session:
+    aged = claim_breakdowns.ageing(session)
+    reasons = claim_breakdowns.reasons(session, window)
+    types = claim_breakdowns.by_type(session, window)
+    officers = claim_breakdowns.officers(session, summary.decisions)
 if not (summary.current.lodged or summary.current.decided or officers):
     st.info(
         "No claim was lodged or decided in this period, and none is open. Choose a longer one above, lodge a claim on a"

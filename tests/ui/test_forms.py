@@ -46,6 +46,10 @@ def opened(cover: Cover[Any]) -> AppTest:
     return at.run()
 
 
+def review(at: AppTest) -> None:
+    next(button for button in at.button if button.label == "Review").click().run()
+
+
 def put(at: AppTest, question: Question, value: Any) -> None:
     """Answer one question as a person would."""
     key = f"form.{question.name}"
@@ -65,7 +69,9 @@ def put(at: AppTest, question: Question, value: Any) -> None:
         case Kind.LONG_TEXT:
             at.text_area(key=key).set_value(value)
         case Kind.ITEMS:
-            at.session_state[f"{key}.0"] = {"edited_rows": {0: value[0]}, "added_rows": value[1:], "deleted_rows": []}
+            for line, row in enumerate(value):
+                at.text_input(key=f"{key}.{line}.name").set_value(row["name"])
+                at.text_input(key=f"{key}.{line}.amount").set_value(str(row["amount"])).run()
         case _:
             at.text_input(key=key).set_value(str(value))
 
@@ -78,7 +84,7 @@ def test_a_filled_form_is_the_request_that_the_api_takes(cover: Cover[Any]) -> N
     for question in questions.of(cover.request, given=frozenset({"product_id"})):
         if question.name in answers:
             put(at, question, answers[question.name])
-    at.button[0].click().run()
+    review(at)
     assert not at.exception
     assert ":red[" not in texts(at)
     assert at.session_state["request"] == wanted
@@ -88,7 +94,7 @@ def test_a_filled_form_is_the_request_that_the_api_takes(cover: Cover[Any]) -> N
 @every_cover
 def test_an_empty_form_complains_of_every_required_field(cover: Cover[Any]) -> None:
     at = opened(cover)
-    at.button[0].click().run()
+    review(at)
     with pytest.raises(InvalidInput) as refusal:
         read(cover.request, {"product_id": at.session_state["product_id"]})
     beside = [markdown.value for markdown in at.markdown if ":red[" in markdown.value]
@@ -126,13 +132,19 @@ def test_a_dependent_list_waits_for_what_it_depends_on() -> None:
     assert not at.selectbox(key="form.vehicle_model").disabled
 
 
-def test_a_fault_in_a_row_of_items_names_the_row() -> None:
-    at = opened(next(cover for cover in shelf.COVERS if cover.route == "buy-home-content-cover"))
-    rows = [{"name": "Television", "amount": 100}, {"name": "Sofa", "amount": -1}]
-    put(
-        at,
-        next(q for q in questions.of(shelf.cover_of("insurer-b", "buy-home-content-cover").request) if q.columns),
-        rows,
-    )
-    at.button[0].click().run()
-    assert "Row 2, amount (₦): must not be negative" in texts(at)
+def test_items_are_lines_that_are_added_removed_and_complained_of_one_by_one() -> None:
+    cover = next(cover for cover in shelf.COVERS if cover.route == "buy-home-content-cover")
+    at, items = opened(cover), next(question for question in questions.of(cover.request) if question.columns)
+    put(at, items, [{"name": "Television", "amount": "100,000"}, {"name": "Sofa", "amount": -1}])
+    review(at)
+    assert "Amount (₦): must not be negative" in texts(at)
+    put(at, items, [{"name": "Television", "amount": "100,000"}, {"name": "Sofa", "amount": 50}])
+    assert "2 items, together **₦100,050.00**" in texts(at)
+    at.button(key="form.home_items.0.remove").click().run()
+    assert "1 item, together **₦50.00**" in texts(at)
+    assert [box.label for box in at.text_input if "home_items" in str(box.key)] == [
+        "Item 1, name",
+        "Item 1, amount (₦)",
+        "Item 2, name",
+        "Item 2, amount (₦)",
+    ]

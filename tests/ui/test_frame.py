@@ -101,6 +101,19 @@ def test_a_store_that_is_gone_is_said_and_recovers(screen: Screen, monkeypatch: 
     assert not at.error
 
 
+def test_an_address_outlasts_a_store_that_is_gone(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+    at = screen("operations", page="buy/credit_life.py")
+
+    def gone() -> None:
+        raise StoreUnavailable
+
+    with monkeypatch.context() as broken:
+        broken.setattr("core.ui.frame.current", gone)
+        assert "does not answer" in at.run().error[0].value
+    next(button for button in at.button if button.label == "Try again").click().run()
+    assert "Credit life" in at.title[0].value
+
+
 def test_somebody_without_any_screen_is_told_so(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(menu, "SCREENS", ())
     assert "no screen yet" in texts(screen("claims"))

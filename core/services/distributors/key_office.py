@@ -85,7 +85,7 @@ def one(session: ScopedSession, key_id: UUID) -> KeyRow:
     """One key; NotFound for an unknown id."""
     row = session.execute(_rows().where(col(ApiKey.id) == key_id)).one_or_none()
     if row is None:
-        raise NotFound("No such key")
+        raise NotFound("There is no such key")
     return KeyRow(**row._mapping)
 
 

@@ -11,7 +11,7 @@ DISTRIBUTORS: Table[DistributorRow] = Table(
     noun=("distributor", "distributors"),
     opens="admin/distributor.py",
     columns={
-        "name": tables.text("Distributor", lambda row: row.name, 200),
+        "name": tables.text("Distributor", lambda row: row.name, 175),
         "active": tables.text("State", lambda row: "Active" if row.active else "Off", 70),
         "premium": tables.naira("Year's premium", lambda row: row.premium_minor, says=_YEAR),
         "policies": tables.number("Policies", lambda row: row.policies, 85),

@@ -15,10 +15,10 @@ PRODUCTS: Table[ProductRow] = Table(
     noun=("product", "products"),
     opens="admin/product.py",
     columns={
-        "name": tables.text("Product", lambda row: row.name, 230),
+        "name": tables.text("Product", lambda row: row.name, 215),
         "on": tables.text("Sold", lambda row: "On sale" if row.active else "Off", 70),
-        "price": tables.text("Price or rate", lambda row: product_words.price(row.tariff), 140),
-        "commissions": tables.text("Platform and distributor", lambda row: product_words.commissions(row.tariff), 150),
+        "price": tables.text("Price or rate", lambda row: product_words.price(row.tariff), 130),
+        "commissions": tables.text("Platform and distributor", lambda row: product_words.commissions(row.tariff), 140),
         "changes": tables.moment("Changes on", lambda row: row.changes_at),
         "withheld": tables.text("Switched off for", _withheld, 110),
         "insurer": tables.text("Insurer", lambda row: row.insurer, 180),

@@ -27,14 +27,13 @@ def open_form() -> None:
 
 
 def asked() -> ProductDetail | None:
-    """The product of the address; when there is none, say so and lead back."""
+    """The product of the address; when there is none, say so."""
     try:
         return now(ids.parse(st.query_params.get("id", "")))
     except InvalidInput:
         st.error("The address names no product: its id has to be a UUID.", icon=":material/link_off:")
     except NotFound as error:
         st.error(f"{error}.", icon=":material/search_off:")
-    st.page_link("admin/products.py", label="All products", icon=":material/arrow_back:")
     return None
 
 

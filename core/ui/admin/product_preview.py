@@ -53,8 +53,10 @@ def _typed(key: str, cover: Cover[Any], tariff: Tariff) -> dict[str, Any]:
 def _begin(key: str, question: Question, sample: Any) -> None:
     """Put the example into a widget that has not been drawn yet."""
     if question.kind is Kind.ITEMS:
-        if f"{key}.kept" not in st.session_state:
-            items.keep(key, [{**row, "amount": float(row["amount"])} for row in sample])
+        items.begin(key, len(sample))
+        for line, row in enumerate(sample):
+            for column in question.columns:
+                _begin(f"{key}.{line}.{column.name}", column, row.get(column.name))
         return
     if sample is None:
         return

@@ -19,12 +19,12 @@ STAFF: Table[StaffRow] = Table(
     noun=("person", "people"),
     opens="admin/person.py",
     columns={
-        "name": tables.text("Name", lambda row: row.name, 125),
-        "email": tables.text("E-mail", lambda row: row.email, 165),
-        "roles": tables.text("Roles", lambda row: words.title(", ".join(row.roles)), 110),
-        "state": tables.text("State", lambda row: row.state, 80),
+        "name": tables.text("Name", lambda row: row.name, 115),
+        "email": tables.text("E-mail", lambda row: row.email, 200),
+        "roles": tables.text("Roles", lambda row: words.title(", ".join(row.roles)), 100),
+        "state": tables.text("State", lambda row: row.state, 90),
         "signed_in": tables.moment("Last sign-in", lambda row: row.signed_in_at),
-        "sessions": tables.number("Sessions", lambda row: row.open_sessions, 75),
+        "sessions": tables.number("Sessions", lambda row: row.open_sessions, 70),
         "limit": tables.naira(
             "Claim limit",
             lambda row: row.claim_limit_minor,

@@ -80,7 +80,6 @@ def _judge(checkout: Checkout, typed: Mapping[str, Any]) -> None:
         forms.blame(checkout.form, error.faults)
         return
     forms.blame(checkout.form, ())
-    forms.put_away(checkout.form, typed)
     reviewed = _Reviewed(checkout=checkout, request=request, offer=offer)
     st.session_state[f"{checkout.key}.reviewed"] = reviewed
 

@@ -24,7 +24,7 @@ def days_left(clock: Clock) -> str:
 
 def _status() -> Column[QueueRow]:
     colours: Any = [words.colour(status) for status in CLAIM_STATUSES]
-    config = cc.MultiselectColumn("Status", options=CLAIM_STATUSES, color=colours, width=182)
+    config = cc.MultiselectColumn("Status", options=CLAIM_STATUSES, color=colours, width=174)
     return Column("Status", lambda row: [row.status], config)
 
 
@@ -55,27 +55,27 @@ CLAIMS: Table[QueueRow] = Table(
             lambda row: days_left(row.clock),
             cc.TextColumn(
                 "Days left",
-                width=108,
+                width=90,
                 help=f"Of the {ALLOWED.days} days from lodging to Paid or Declined. They stand still while the claimant"
                 " has to act.",
             ),
         ),
         "status": _status(),
-        "claimant": tables.text("Claimant", lambda row: row.claimant, 135),
-        "incident": tables.text("Incident", lambda row: row.incident, 145),
+        "claimant": tables.text("Claimant", lambda row: row.claimant, 110),
+        "incident": tables.text("Incident", lambda row: row.incident, 115),
         "claimed": tables.naira(
             "Claimed", lambda row: row.claimed_minor or None, says="Set when the review begins; until then nothing."
         ),
         "signals": Column(
             "Signals",
             _signals,
-            cc.NumberColumn("Signals", format="%d ⚑", width=65, help="What an officer should look twice at."),
+            cc.NumberColumn("Signals", format="%d ⚑", width=62, help="What an officer should look twice at."),
         ),
-        "officer": tables.text("Assigned to", lambda row: row.officer or "Nobody", 125),
-        "policy": tables.text("Policy number", lambda row: row.policy_number, 170),
-        "type": tables.text("Type", lambda row: row.claim_type, 85),
-        "lodged": tables.day("Lodged", lambda row: row.lodged_at),
-        "age": tables.number("Age, days", lambda row: row.clock.age_days, 75),
+        "officer": tables.text("Assigned to", lambda row: row.officer or "Nobody", 110),
+        "policy": tables.text("Policy number", lambda row: row.policy_number, 170, usual=False),
+        "type": tables.text("Type", lambda row: row.claim_type, 85, usual=False),
+        "lodged": tables.day("Lodged", lambda row: row.lodged_at, usual=False),
+        "age": tables.number("Age, days", lambda row: row.clock.age_days, 75, usual=False),
         "reference": tables.text("Reference", lambda row: row.reference, 100),
         "happened": Column("Incident on", _happened, cc.DateColumn("Incident on", format="D MMM YYYY"), usual=False),
         "email": tables.text("E-mail", lambda row: row.email, 190, usual=False),

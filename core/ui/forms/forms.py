@@ -60,11 +60,16 @@ def ask(form: Form, *, columns: int = 2, live: frozenset[str] = frozenset()) -> 
             grid = grid or st.grid(columns, min_column_width=240, gap="medium")
             place = grid.container(gap="xxsmall")
         with place:
-            typed[question.name] = widgets.draw(
-                question, key=form.key_of(question), typed=typed, reruns=question.name in awaited
-            )
+            typed[question.name] = _ask_one(form, question, typed, reruns=question.name in awaited)
             _say(faults, question)
     return typed
+
+
+def _ask_one(form: Form, question: Question, typed: Mapping[str, Any], *, reruns: bool) -> Any:
+    key = form.key_of(question)
+    if question.kind is Kind.ITEMS:
+        return items.ask(question, key=key, say=lambda line: _say_of_line(_faults(form), question, line))
+    return widgets.draw(question, key=key, typed=typed, reruns=reruns)
 
 
 def judged(form: Form, typed: Mapping[str, Any]) -> Any:
@@ -75,13 +80,6 @@ def judged(form: Form, typed: Mapping[str, Any]) -> Any:
 def blame(form: Form, faults: Sequence[FieldFault]) -> None:
     """Keep faults for the next drawing of the form; none clears them."""
     st.session_state[f"{form.key}.faults"] = tuple(faults)
-
-
-def put_away(form: Form, typed: Mapping[str, Any]) -> None:
-    """Keep what tables hold before the form goes out of sight; the other widgets keep theirs themselves."""
-    for question in form.questions:
-        if question.kind is Kind.ITEMS:
-            items.keep(form.key_of(question), typed[question.name])
 
 
 def forget(form: Form) -> None:
@@ -136,9 +134,18 @@ def _faults(form: Form) -> tuple[FieldFault, ...]:
 def _say(faults: Sequence[FieldFault], question: Question) -> None:
     for fault in faults:
         name, _, inside = fault.field.partition(".")
-        if name == question.name:
-            where = items.place(question, inside) if inside else ""
-            st.markdown(complaint(where + fault.message))
+        if name == question.name and not (inside and question.columns):
+            st.markdown(complaint(fault.message))
+
+
+def _say_of_line(faults: Sequence[FieldFault], question: Question, line: int) -> None:
+    """What is wrong with one line of items stands below it."""
+    for fault in faults:
+        name, _, inside = fault.field.partition(".")
+        if name == question.name and inside:
+            at, label = items.place(question, inside)
+            if at == line:
+                st.markdown(complaint(f"{label}: {fault.message}"))
 
 
 def _say_of_others(faults: Sequence[FieldFault], asked: Sequence[Question]) -> None:

@@ -1,45 +1,52 @@
-"""A list of things on a form: an editable table with one row for each."""
+"""A list of things on a form: a line of ordinary fields for each, and an empty line below the last to add one.
 
-from collections.abc import Sequence
+Ordinary fields rather than a table that is edited in place: they are reached and read out like the rest of the form.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
-import pandas as pd
 import streamlit as st
-from streamlit.column_config import CheckboxColumn, DateColumn, NumberColumn, SelectboxColumn, TextColumn
 
 from core.ui import words
+from core.ui.forms import widgets
 from core.ui.forms.questions import Kind, Question
 
-
-def ask(question: Question, *, key: str, reruns: bool = False) -> list[dict[str, Any]]:
-    """Draw the table and return its filled rows; rows are added below the last and removed by their box."""
-    st.markdown(question.label)
-    version, rows = st.session_state.get(f"{key}.kept", (0, []))
-    names = [column.name for column in question.columns]
-    start = pd.DataFrame(rows or [{}], columns=names, dtype=object)
-    table = st.data_editor(
-        start.astype(object).where(start.notna(), None),
-        key=f"{key}.{version}",
-        num_rows="dynamic",
-        hide_index=True,
-        on_change="rerun" if reruns else "ignore",
-        column_config={column.name: _column(column) for column in question.columns},
-    )
-    filled = ({str(name): _value(value) for name, value in row.items()} for row in table.to_dict("records"))
-    return [row for row in filled if any(value is not None for value in row.values())]
+_MOST = 200
+_AMOUNT = re.compile(r"\d{1,14}(\.\d{1,2})?")
+_NARROW = {Kind.MONEY, Kind.COUNT, Kind.DAY, Kind.BIRTH_DAY}
 
 
-def keep(key: str, rows: Sequence[dict[str, Any]]) -> None:
-    """Keep rows while the table is out of sight; it comes back as a new one that starts with them."""
-    version, _ = st.session_state.get(f"{key}.kept", (0, []))
-    st.session_state[f"{key}.kept"] = (version + 1, list(rows))
+def ask(question: Question, *, key: str, say: Callable[[int], None]) -> list[dict[str, Any]]:
+    """Draw the lines and return the filled ones; `say` tells what is wrong with one, by its place, below it.
+
+    A change reruns the page: whoever fills the empty line finds another below it, and the sum follows.
+    """
+    st.markdown(f"**{question.label}**")
+    lines = _lines(question, key)
+    filled = []
+    for place, line in enumerate(lines):
+        row = _line(question, key=f"{key}.{line}", number=place + 1, remove=_remover(key, line))
+        if row:
+            filled.append(row)
+            say(place)
+    _say_sum(question, filled)
+    return filled
 
 
-def place(question: Question, inside: str) -> str:
-    """Where in the table a fault is: "0.amount" -> "row 1, amount: "."""
+def begin(key: str, count: int) -> None:
+    """Begin with so many lines, whose fields have the keys `{key}.0.{column}` and so on."""
+    st.session_state.setdefault(f"{key}.lines", tuple(range(count)))
+
+
+def place(question: Question, inside: str) -> tuple[int, str]:
+    """Where among the lines a fault is: "0.amount" is in line 0, under "Amount (₦)"."""
     row, _, name = inside.partition(".")
-    label = next((column.label for column in question.columns if column.name == name), name)
-    return f"Row {int(row) + 1}, {label.lower()}: " if row.isdigit() else ""
+    label = next((column.label for column in question.columns if column.name == name), words.title(name))
+    return (int(row) if row.isdigit() else 0), label
 
 
 def read_back(question: Question, rows: Sequence[Any]) -> str:
@@ -54,20 +61,50 @@ def read_back(question: Question, rows: Sequence[Any]) -> str:
     )
 
 
-def _column(question: Question) -> Any:
-    common: dict[str, Any] = {"label": question.label, "required": question.required, "help": question.help}
-    if question.kind is Kind.MONEY:
-        return NumberColumn(**common, min_value=0, format="%,.2f")
-    if question.kind is Kind.COUNT:
-        return NumberColumn(**common, min_value=question.least, step=1)
-    if question.kind is Kind.PICK and question.options:
-        return SelectboxColumn(**common, options=[value for value, _ in question.options({})])
-    if question.kind in {Kind.DAY, Kind.BIRTH_DAY}:
-        return DateColumn(**common, format="DD/MM/YYYY")
-    if question.kind is Kind.FLAG:
-        return CheckboxColumn(**common)
-    return TextColumn(**common, max_chars=question.longest)
+def _lines(question: Question, key: str) -> tuple[int, ...]:
+    """The lines that hold something, and an empty one below them; each has a number of its own for good."""
+    known: tuple[int, ...] = st.session_state.get(f"{key}.lines", ())
+    full = tuple(line for line in known if _holds(question, f"{key}.{line}"))
+    empty = known[-1] if known and known[-1] not in full else max(known, default=-1) + 1
+    lines = (*full, empty)[:_MOST]
+    st.session_state[f"{key}.lines"] = lines
+    return lines
 
 
-def _value(value: Any) -> Any:
-    return None if value is None or value == "" or pd.isna(value) else value
+def _holds(question: Question, key: str) -> bool:
+    return any(st.session_state.get(f"{key}.{column.name}") for column in question.columns)
+
+
+def _line(question: Question, *, key: str, number: int, remove: Callable[[], None]) -> dict[str, Any]:
+    """One line of fields; what it holds, by name."""
+    widths = [2 if column.kind in _NARROW else 3 for column in question.columns]
+    *places, end = st.columns([*widths, 1], vertical_alignment="bottom", gap="small")
+    row: dict[str, Any] = {}
+    for column, at in zip(question.columns, places, strict=True):
+        named = replace(column, label=f"Item {number}, {column.label[:1].lower()}{column.label[1:]}")
+        with at:
+            row[column.name] = widgets.draw(named, key=f"{key}.{column.name}", typed=row, reruns=True)
+    held = {name: value for name, value in row.items() if value not in {None, ""}}
+    if held or _holds(question, key):
+        end.button("Remove", key=f"{key}.remove", type="tertiary", icon=":material/delete:", on_click=remove)
+    return held
+
+
+def _remover(key: str, line: int) -> Callable[[], None]:
+    def remove() -> None:
+        for name in [name for name in st.session_state if str(name).startswith(f"{key}.{line}.")]:
+            del st.session_state[name]
+
+    return remove
+
+
+def _say_sum(question: Question, filled: Sequence[dict[str, Any]]) -> None:
+    money = next((column.name for column in question.columns if column.kind is Kind.MONEY), None)
+    if not filled:
+        st.caption("Fill in one line for each item: another one appears below it.")
+        return
+    counted = "1 item" if len(filled) == 1 else f"{len(filled)} items"
+    amounts = [row.get(money, "") for row in filled] if money else []
+    if amounts and all(map(_AMOUNT.fullmatch, amounts)):
+        counted += f", together **{words.naira_of(sum(map(Decimal, amounts), Decimal(0)))}**"
+    st.caption(f"{counted}.")

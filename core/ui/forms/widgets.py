@@ -7,7 +7,7 @@ import streamlit as st
 
 from core import clock
 from core.ui import words
-from core.ui.forms import items, uploads
+from core.ui.forms import uploads
 from core.ui.forms.questions import Kind, Question
 
 Typed = Mapping[str, Any]
@@ -23,8 +23,6 @@ def draw(question: Question, *, key: str, typed: Typed, reruns: bool) -> Any:
     Only one that others wait for reruns the page: the rest is sent with the next button, so that
     typing is never interrupted. What was typed stays while the widget is out of sight.
     """
-    if question.kind is Kind.ITEMS:
-        return items.ask(question, key=key, reruns=reruns)
     label = question.label if question.required else f"{question.label} (optional)"
     if question.kind is Kind.FILE:
         return uploads.ask(label, key=key, help=question.help)

@@ -21,17 +21,17 @@ CUSTOMERS: Table[CustomerRow] = Table(
     home=("sales/customers.py", "Back to the customers"),
     orders={"newest": "Newest first", "oldest": "Oldest first"},
     columns={
-        "name": tables.text("Name", lambda row: row.name, 150),
-        "email": tables.text("E-mail", lambda row: row.email, 210),
-        "phone": tables.text("Phone", lambda row: row.phone, 130),
-        "distributor": tables.text("Distributor", lambda row: row.distributor, 150),
-        "policies": tables.number("Policies", lambda row: row.bought.policies, 75),
-        "force": tables.number("In force", lambda row: row.bought.in_force, 75),
+        "name": tables.text("Name", lambda row: row.name, 135),
+        "email": tables.text("E-mail", lambda row: row.email, 180),
+        "phone": tables.text("Phone", lambda row: row.phone, 120),
+        "distributor": tables.text("Distributor", lambda row: row.distributor, 130),
+        "policies": tables.number("Policies", lambda row: row.bought.policies, 62),
+        "force": tables.number("In force", lambda row: row.bought.in_force, 62),
         "premium": tables.naira(
             "Premium", lambda row: row.bought.premium_minor, says="All purchases, and the renewals that took effect."
         ),
-        "last": tables.moment("Last purchase", lambda row: row.bought.last_at),
-        "met": tables.day("First met", lambda row: row.created_at),
+        "last": tables.moment("Last purchase", lambda row: row.bought.last_at, usual=False),
+        "met": tables.day("First met", lambda row: row.created_at, usual=False),
     },
 )
 

@@ -1,5 +1,7 @@
 """The tables of renewals on a screen: those that were written, and the policies that are due."""
 
+from dataclasses import replace
+
 from core.services.renewals.due_table import DueRow
 from core.services.renewals.renewals_table import RenewalRow
 from core.ui import tables
@@ -14,14 +16,14 @@ RENEWALS: Table[RenewalRow] = Table(
     key=lambda row: row.policy_id,
     orders=BY_TIME_OR_AMOUNT,
     columns={
-        "renewed": tables.moment("Renewed", lambda row: row.created_at),
+        "renewed": tables.day("Renewed", lambda row: row.created_at),
         **WHOSE,
-        "status": tables.text("Status", lambda row: "Took effect" if row.status else "Failed or reversed", 110),
-        "starts": tables.day("Term from", lambda row: row.start_at),
         "ends": tables.day("Term to", lambda row: row.expiration_at),
+        "status": tables.text("Status", lambda row: "Took effect" if row.status else "Failed or reversed", 75),
+        "starts": tables.day("Term from", lambda row: row.start_at, usual=False),
         "before": tables.day("Ended before", lambda row: row.previous_expiration_at, usual=False),
         "expires": tables.day("Policy ends now", lambda row: row.policy_expires_at, usual=False),
-        **THROUGH_WHOM,
+        **{name: replace(column, usual=False) for name, column in THROUGH_WHOM.items()},
     },
 )
 DUE: Table[DueRow] = Table(
@@ -32,17 +34,17 @@ DUE: Table[DueRow] = Table(
     home=("sales/due.py", "Back to what is due"),
     orders={"soonest": "Ends soonest first", "latest": "Ends latest first"},
     columns={
-        "customer": tables.text("Customer", lambda row: row.customer, 130),
-        "phone": tables.text("Phone", lambda row: row.phone, 125),
+        "customer": tables.text("Customer", lambda row: row.customer, 125),
+        "phone": tables.text("Phone", lambda row: row.phone, 120),
         "ends": tables.day("Ends", lambda row: row.expiration_at),
-        "left": tables.number("Days left", lambda row: row.days_left, 75),
+        "left": tables.number("Days left", lambda row: row.days_left, 70),
         "next": tables.naira("Next premium", lambda row: row.next_minor, says="What one more term costs today."),
-        "product": tables.text("Product", lambda row: row.product, 170),
-        "email": tables.text("E-mail", lambda row: row.email, 190),
-        "policy": tables.text("Policy number", lambda row: row.policy_number, 165),
+        "product": tables.text("Product", lambda row: row.product, 150),
+        "email": tables.text("E-mail", lambda row: row.email, 190, usual=False),
+        "policy": tables.text("Policy number", lambda row: row.policy_number, 165, usual=False),
         "note": tables.text("Not today, because", lambda row: row.refusal, 250),
-        "provider": tables.text("Insurer", lambda row: row.provider, 150),
-        "distributor": tables.text("Distributor", lambda row: row.distributor, 130),
+        "provider": tables.text("Insurer", lambda row: row.provider, 150, usual=False),
+        "distributor": tables.text("Distributor", lambda row: row.distributor, 130, usual=False),
         "last": tables.naira(
             "Last premium", lambda row: row.last_minor, says="What the term that ends has cost.", usual=False
         ),
