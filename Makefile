@@ -6,7 +6,7 @@ PURCHASES ?= 20000
 PORT ?= 8501
 PYTEST = $(V)/bin/python -m pytest -n auto --dist worksteal
 
-.PHONY: run setup test check format format-check e2e bench fuzz lock help
+.PHONY: run setup test check format format-check e2e bench fuzz crash hostile advisories lock help
 
 help:
 	@echo "make run    the working app with a demonstration portfolio on http://127.0.0.1:$(PORT)"
@@ -48,13 +48,25 @@ format-check: setup
 	@$(V)/bin/ruff format --check .
 	@$(V)/bin/ruff check .
 
-# Ratios to hand-written SQL on the same data; COVERDESK_BENCH_PURCHASES sets the size.
+# Ratios to hand-written code on the same data; COVERDESK_BENCH_SIZES, _STORE, _ONLY and _FOLDER: docs/performance.md.
 bench: setup
 	@$(V)/bin/python -m tests.bench
 
 # Every operation fuzzed with 20,000 cases; the ordinary suite tries some 2,000.
 fuzz: setup
 	@COVERDESK_FUZZ_CASES=20000 $(V)/bin/python -m pytest tests/api/test_fuzz.py
+
+# The full size: servers and PostgreSQL killed 100 times each, 1,000 rounds of requests that meet; most of an hour.
+crash: setup
+	@COVERDESK_CRASHES=100 COVERDESK_RACES=1000 $(V)/bin/python -m pytest -n 0 -s tests/crash
+
+# Tenancy, hostile bodies, headers, files and sabotage at full size; the ordinary suite tries a part of them.
+hostile: setup
+	@COVERDESK_TENANCY_TRIES=20000 COVERDESK_CORPUS_TRIES=1000000 $(V)/bin/python -m pytest tests/hostile
+
+# Needs the internet: asks the public databases for known weaknesses of what is pinned.
+advisories: setup
+	@$(UV) tool run pip-audit --strict --require-hashes --disable-pip -r requirements.lock
 
 lock:
 	@$(UV) pip compile --universal --generate-hashes --no-emit-index-url --no-header --group dev pyproject.toml -o requirements.lock

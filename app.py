@@ -13,6 +13,7 @@ from core import logs
 from core.api.app import routes
 from core.api.headers import SecurityHeaders
 from core.api.provider_answers import ProviderAnswers
+from core.api.turnstile import Sockets
 from core.settings import settings
 from core.store.engine import store
 from core.ui import identity, unavailable
@@ -45,7 +46,7 @@ app = st.App(
     Path(__file__).parent / "pages" / "_main.py",
     routes=routes,
     lifespan=lifespan,
-    middleware=[Middleware(SecurityHeaders), Middleware(ProviderAnswers)],
+    middleware=[Middleware(Sockets), Middleware(SecurityHeaders), Middleware(ProviderAnswers)],
     on_script_error=unavailable.explain,
     secrets=identity.secrets(),
 )

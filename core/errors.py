@@ -15,6 +15,7 @@ CoverdeskError
 ├── TooLarge 413
 ├── WrongMediaType 415
 ├── TooManyRequests 429
+├── Overloaded 503              more at once than can be answered soon; nothing was done
 └── StoreUnavailable 503        the store is gone or busy; nothing was written
 """
 
@@ -142,6 +143,14 @@ class TooManyRequests(CoverdeskError):
     def __init__(self, retry_after: int) -> None:
         super().__init__()
         self.retry_after = retry_after
+
+
+class Overloaded(CoverdeskError):
+    """Too much is under way; the request was not looked at (contract E7)."""
+
+    status = 503
+    text = "Too busy for the moment, try again shortly"
+    retry_after: ClassVar[int] = 1
 
 
 class StoreUnavailable(CoverdeskError):

@@ -1,5 +1,6 @@
 """Logs: one JSON line an event, only fields that are allowed, nothing of a body and no secret."""
 
+import contextlib
 import logging
 import sys
 import traceback
@@ -36,6 +37,20 @@ def only_allowed(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMap
     return {name: value for name, value in event.items() if name in ALLOWED}
 
 
+class _StandardError:
+    """Standard error, on which nothing fails: where logs go the disk may be full, and no answer must break on that."""
+
+    def write(self, text: str) -> None:
+        """Write what can be written."""
+        with contextlib.suppress(OSError):
+            sys.stderr.write(text)
+
+    def flush(self) -> None:
+        """Let go of what is held back, if it can go."""
+        with contextlib.suppress(OSError):
+            sys.stderr.flush()
+
+
 def configure() -> None:
     """Send our events to standard error as JSON; JSON escapes line breaks in values."""
     structlog.configure(
@@ -48,7 +63,7 @@ def configure() -> None:
             structlog.processors.JSONRenderer(),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(settings().log_level)),
-        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(file=_StandardError()),  # type: ignore[arg-type]
         cache_logger_on_first_use=False,
     )
 

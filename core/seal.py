@@ -12,13 +12,21 @@ from cryptography.fernet import Fernet, MultiFernet
 from core.settings import settings
 
 
-def _derived(purpose: str) -> bytes:
-    return hashlib.blake2b(purpose.encode(), key=settings().secret().encode()[:64], digest_size=32).digest()
+def _derived(purpose: str, secret: str) -> bytes:
+    return hashlib.blake2b(purpose.encode(), key=secret.encode()[:64], digest_size=32).digest()
 
 
 @cache
 def _box() -> MultiFernet:
-    return MultiFernet([Fernet(base64.urlsafe_b64encode(_derived("personal numbers")))])
+    """Seals with the first key of its own, if there are any; opens with all of them and the server's secret."""
+    given = [settings().secret(), *settings().sealing_secrets()]
+    boxes = [Fernet(base64.urlsafe_b64encode(_derived("personal numbers", each))) for each in given]
+    return MultiFernet([*boxes[1:], boxes[0]])
+
+
+def resealed(sealed: str) -> str:
+    """The same values under the newest key."""
+    return _box().rotate(sealed.encode()).decode()
 
 
 def seal(values: Mapping[str, str]) -> str | None:
@@ -39,7 +47,7 @@ def mask(value: str | None) -> str | None:
 
 @cache
 def _hash_key(purpose: str) -> bytes:
-    return _derived(purpose)
+    return _derived(purpose, settings().secret())
 
 
 def keyed_hash(purpose: str, text: str) -> str:

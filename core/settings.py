@@ -1,6 +1,8 @@
 """Every setting, from environment variables with the prefix COVERDESK_."""
 
 import contextlib
+import ipaddress
+import re
 import secrets
 from functools import cache
 from pathlib import Path
@@ -16,8 +18,15 @@ SHORTEST_SECRET = 32
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
+_FROM_A_MANUAL = re.compile("change.?me|placeholder|your.?secret|insecure", re.IGNORECASE)
+
+
 class UnreadableSetting(Exception):
     """A variable holds something unusable; the text names it and says what it wants."""
+
+
+def _is_weak(secret: str) -> bool:
+    return len(secret) < SHORTEST_SECRET or len(set(secret)) < 8
 
 
 def _web_address(value: str) -> str:
@@ -50,9 +59,18 @@ def _database(value: str) -> str:
     return value.replace("postgresql://", "postgresql+psycopg://", 1)
 
 
+def _proxies(value: str) -> str:
+    try:
+        return ",".join(str(ipaddress.ip_network(each.strip())) for each in value.split(",") if each.strip())
+    except ValueError:
+        raise ValueError("must be addresses or networks with commas between them, as 10.0.0.7,fd00::/8") from None
+
+
 WebAddress = Annotated[str, AfterValidator(_web_address)]
 SafeAddress = Annotated[str, AfterValidator(_safe_address)]
 InsurerKey = Annotated[SecretStr, AfterValidator(_insurer_key)]
+Count = Annotated[int, Field(ge=0)]
+Proxies = Annotated[str, AfterValidator(_proxies)]
 DatabaseUrl = Annotated[str, AfterValidator(_database)]
 
 
@@ -65,6 +83,7 @@ class Settings(BaseSettings):
     replica_url: DatabaseUrl | None = None
     files_url: str = str(VAR / "files")
     secret_key: SecretStr = SecretStr("")
+    sealing_keys: SecretStr = SecretStr("")
     base_url: WebAddress = "http://127.0.0.1:8501"
     insurer_a_url: SafeAddress | None = None
     insurer_b_url: SafeAddress | None = None
@@ -93,7 +112,12 @@ class Settings(BaseSettings):
     oidc_client_secret: SecretStr = SecretStr("")
     oidc_name: str = "your organisation"
     passwords: bool = True
-    rate_limit: Annotated[int, Field(ge=0)] = 0
+    rate_limit: Count = 600_000
+    rate_limit_address: Count = 600_000
+    rate_limit_failures: Count = 12_000
+    concurrency: Count = 256
+    connections: Count = 1_000
+    proxies: Proxies = ""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     demo: bool = False
     demo_password: SecretStr = SecretStr("coverdesk-demo")
@@ -133,19 +157,48 @@ class Settings(BaseSettings):
         Raises UnreadableSetting when there is none, or when it is too short to be one.
         """
         given = self.secret_key.get_secret_value()
-        if given and (len(given) < SHORTEST_SECRET or len(set(given)) < 8):
+        if given and _is_weak(given):
             raise UnreadableSetting(f"COVERDESK_SECRET_KEY: must be at least {SHORTEST_SECRET} random characters")
         return given or demonstration_secret(create=self.demo)
 
+    def sealing_secrets(self) -> list[str]:
+        """The keys for personal numbers, newest first; none means that the server secret is the one.
+
+        Raises UnreadableSetting when one is too short to be one.
+        """
+        given = [each.strip() for each in self.sealing_keys.get_secret_value().split(",") if each.strip()]
+        if any(_is_weak(each) for each in given):
+            raise UnreadableSetting(
+                f"COVERDESK_SEALING_KEYS: each must be at least {SHORTEST_SECRET} random characters, commas between"
+            )
+        return given
+
     def refuse_unsafe(self) -> None:
-        """UnreadableSetting when a server must not start: outside a demonstration it needs its own secret."""
-        if not self.demo and not self.secret_key.get_secret_value():
+        """UnreadableSetting when a server must not start.
+
+        Outside a demonstration it needs a secret of its own, and an address that nobody can listen in on.
+        """
+        if not self.demo:
+            self._refuse_public()
+        self.secret()
+        self.sealing_secrets()
+        self._refuse_half_a_provider()
+
+    def _refuse_public(self) -> None:
+        given = self.secret_key.get_secret_value()
+        if not given:
             raise UnreadableSetting(
                 f"COVERDESK_SECRET_KEY: must be set to at least {SHORTEST_SECRET} random characters"
                 " outside a demonstration"
             )
-        self.secret()
-        self._refuse_half_a_provider()
+        if _FROM_A_MANUAL.search(given):
+            raise UnreadableSetting("COVERDESK_SECRET_KEY: must be random, this one stands in a manual")
+        parts = urlsplit(self.base_url)
+        if parts.scheme == "http" and parts.hostname not in LOOPBACK:
+            raise UnreadableSetting(
+                f"COVERDESK_BASE_URL: must be the https address at which people reach this server, not {self.base_url}:"
+                " passwords and sessions would cross the network in the clear"
+            )
 
     def _refuse_half_a_provider(self) -> None:
         parts = {

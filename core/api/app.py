@@ -12,7 +12,8 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import HTMLResponse
 from starlette.routing import BaseRoute, Mount
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Send
+from starlette.types import Scope as Connection
 
 from core import logs
 from core.api import (
@@ -38,8 +39,17 @@ from core.api.bodies import StrictRoute
 from core.api.headers import SecurityHeaders
 from core.api.journal import Journal
 from core.api.safety import LastResort
+from core.api.turnstile import Turnstile, plainly
 from core.settings import settings
 from core.store.engine import store
+
+
+class _WholeFiles(StaticFiles):
+    """What the page of the API is made of, always sent whole, as other files are."""
+
+    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        await super().__call__(files.without_range(scope), receive, send)
+
 
 api = FastAPI(
     title="Coverdesk",
@@ -55,11 +65,13 @@ failures.install(api)
 # `/products/{id}` comes last, so that no lookup under /products is taken for an id.
 for room in (lookups, buying, pricing, renewals, purchases, policies, customers, claims, files, products):
     api.include_router(room.router)
-api.mount("/docs/files", StaticFiles(directory=SWAGGER_FILES), name="docs-files")
+api.mount("/docs/files", _WholeFiles(directory=SWAGGER_FILES), name="docs-files")
 api.openapi = lambda: openapi.document(api)  # type: ignore[method-assign]
 api.add_middleware(KeyGate)
 api.add_middleware(LastResort)
 api.add_middleware(Journal)
+# Outermost: what is refused for want of room must cost next to nothing.
+api.add_middleware(Turnstile)
 
 
 @api.get("/docs", include_in_schema=False)
@@ -92,12 +104,10 @@ def _everything_under(prefix: str, application: ASGIApp) -> Mount:
     return mount
 
 
-routes: list[BaseRoute] = [
-    _everything_under("/v1", api),
-    *signing.routes,
-    *files.routes,
-    *certificates.routes,
-    *exporting.routes,
-    *health.routes,
-]
+_plain = [*signing.routes, *files.routes, *certificates.routes, *exporting.routes]
+for route in _plain:
+    route.app = Turnstile(route.app, plainly)
+routes: list[BaseRoute] = [_everything_under("/v1", api), *_plain, *health.routes]
 app = Starlette(routes=routes, middleware=[Middleware(SecurityHeaders)], lifespan=_alone)
+# A redirect to the same path without its slash would lead to whatever host the request named.
+app.router.redirect_slashes = False

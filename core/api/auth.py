@@ -1,18 +1,19 @@
 """The key is judged first: without one, even an unknown path is 401 (contract E3, M2)."""
 
+import asyncio
 import time
-from typing import Annotated
+from typing import Annotated, Final
 
+import anyio
 from anyio.to_thread import run_sync
 from fastapi import Depends, Request
-from limits import RateLimitItemPerMinute
-from limits.storage import MemoryStorage
-from limits.strategies import FixedWindowRateLimiter
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Connection
 
+from core.api import turnstile
+from core.api.allowances import Allowance
 from core.api.envelope import failure
-from core.errors import CoverdeskError, TooManyRequests, Unauthorized
+from core.errors import CoverdeskError, Unauthorized
 from core.services.distributors import keys
 from core.services.distributors.keys import Caller
 from core.settings import settings
@@ -23,6 +24,8 @@ OPEN = ("/openapi.json", "/docs", "/docs/")
 # A revoked key must stop working within a second, so a judged key is trusted for less than one.
 _TRUSTED_SECONDS = 0.8
 _MOST_TRUSTED = 10_000
+# Judging must not queue behind the work of requests that are already in.
+_JUDGES: Final = anyio.CapacityLimiter(4)
 
 
 class KeyGate:
@@ -31,7 +34,8 @@ class KeyGate:
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
         self._trusted: dict[str, tuple[float, Caller]] = {}
-        self._limiter = FixedWindowRateLimiter(MemoryStorage())
+        self._judging: dict[str, asyncio.Future[Caller]] = {}
+        self._by_key, self._refused = Allowance(), Allowance()
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer with the failure."""
@@ -39,28 +43,54 @@ class KeyGate:
             await self.app(scope, receive, send)
             return
         try:
-            caller = await self._caller(_bearer(scope))
-            self._count(caller)
+            caller = await self._known(scope)
+            self._by_key.take(caller.key_id, per_minute=settings().rate_limit)
         except CoverdeskError as error:
             await failure(error)(scope, receive, send)
             return
         scope.setdefault("state", {})["caller"] = caller
         await self.app(scope, receive, send)
 
+    async def _known(self, scope: Connection) -> Caller:
+        """The caller behind the request's key; a refusal counts against the address that it came from.
+
+        An address with too many of them is not judged any more, unless by a key that was good before: somebody
+        who guesses costs the store nothing, and does not shut out who shares the address.
+        """
+        place, most = turnstile.address(scope), settings().rate_limit_failures
+        try:
+            key = _bearer(scope)
+            if key not in self._trusted:
+                self._refused.refuse_spent(place, per_minute=most)
+            return await self._caller(key)
+        except Unauthorized:
+            self._refused.take(place, per_minute=most)
+            raise
+
     async def _caller(self, key: str) -> Caller:
         until, caller = self._trusted.get(key, (0.0, None))
         if caller is None or until < time.monotonic():
-            caller = await run_sync(_judge, key)
-            if len(self._trusted) > _MOST_TRUSTED:
-                self._trusted.clear()
-            self._trusted[key] = (time.monotonic() + _TRUSTED_SECONDS, caller)
+            return await self._judged_once(key)
         return caller
 
-    def _count(self, caller: Caller) -> None:
-        most = settings().rate_limit
-        if most and not self._limiter.hit(RateLimitItemPerMinute(most), str(caller.key_id)):
-            reset = self._limiter.get_window_stats(RateLimitItemPerMinute(most), str(caller.key_id)).reset_time
-            raise TooManyRequests(max(1, int(reset - time.time()) + 1))
+    async def _judged_once(self, key: str) -> Caller:
+        """Judge a key; requests that come meanwhile with the same one wait for that answer."""
+        under_way = self._judging.get(key)
+        if under_way is not None:
+            return await asyncio.shield(under_way)
+        under_way = self._judging[key] = asyncio.ensure_future(run_sync(_judge, key, limiter=_JUDGES))
+        under_way.add_done_callback(lambda judged: self._remember(key, judged))
+        return await asyncio.shield(under_way)
+
+    def _remember(self, key: str, judged: "asyncio.Future[Caller]") -> None:
+        del self._judging[key]
+        if judged.cancelled() or judged.exception() is not None:
+            if not judged.cancelled() and isinstance(judged.exception(), Unauthorized):
+                self._trusted.pop(key, None)
+            return
+        if len(self._trusted) > _MOST_TRUSTED:
+            self._trusted.clear()
+        self._trusted[key] = (time.monotonic() + _TRUSTED_SECONDS, judged.result())
 
 
 def _is_open(scope: Connection) -> bool:
@@ -85,7 +115,7 @@ def _judge(key: str) -> Caller:
     return caller
 
 
-def _from_state(request: Request) -> Caller:
+async def _from_state(request: Request) -> Caller:
     caller: Caller = request.state.caller
     return caller
 

@@ -80,7 +80,8 @@ def parse(body: bytes) -> Any:
         return json.loads(
             body.decode("utf-8"), parse_float=Decimal, parse_constant=_refuse, object_pairs_hook=_without_duplicates
         )
-    except (ValueError, RecursionError):
+    # An exponent beyond what a decimal holds is an arithmetic error.
+    except (ValueError, ArithmeticError, RecursionError):
         raise Refused(InvalidInput.one("body", "must be valid JSON, with each name once")) from None
 
 

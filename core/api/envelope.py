@@ -7,7 +7,7 @@ import orjson
 from pydantic import BaseModel, Field, create_model
 from starlette.responses import Response
 
-from core.errors import CoverdeskError, StoreUnavailable, TooManyRequests, TooSlow
+from core.errors import CoverdeskError, Overloaded, StoreUnavailable, TooManyRequests, TooSlow
 from core.services.idempotency import Answer
 
 JSON = "application/json"
@@ -37,7 +37,7 @@ def failure(error: CoverdeskError) -> Response:
     """A refusal: `data` is empty, `errorData` is null or detail."""
     body = {"responseCode": 0, "responseText": str(error), "data": {}, "errorData": error.detail}
     headers = {}
-    if isinstance(error, TooManyRequests | StoreUnavailable):
+    if isinstance(error, TooManyRequests | Overloaded | StoreUnavailable):
         headers["Retry-After"] = str(error.retry_after)
     if error.status in {401}:
         headers["WWW-Authenticate"] = "Bearer"

@@ -48,8 +48,12 @@ class WholeFile(FileResponse):
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
         """Send the file."""
-        headers = [(name, value) for name, value in scope["headers"] if name != b"range"]
-        await super().__call__({**scope, "headers": headers}, receive, send)
+        await super().__call__(without_range(scope), receive, send)
+
+
+def without_range(scope: Connection) -> Connection:
+    """A connection that asks for the whole."""
+    return {**scope, "headers": [(name, value) for name, value in scope["headers"] if name != b"range"]}
 
 
 @router.post(

@@ -1,6 +1,7 @@
 """Security headers on every answer of the process, the screens' own included."""
 
 from starlette.datastructures import MutableHeaders
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
@@ -34,7 +35,7 @@ _EVERYWHERE = {
 
 
 class SecurityHeaders:
-    """Adds the headers that an answer does not already carry; what /v1 says is never kept by a cache."""
+    """Adds the headers that an answer does not carry yet, a defect's too; what /v1 says is never kept by a cache."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -47,12 +48,21 @@ class SecurityHeaders:
         wanted = dict(_EVERYWHERE)
         if scope["path"] == "/v1" or scope["path"].startswith("/v1/"):
             wanted["Cache-Control"] = "no-store"
+        started = False
 
         async def with_headers(message: Message) -> None:
+            nonlocal started
             if message["type"] == "http.response.start":
+                started = True
                 headers = MutableHeaders(scope=message)
                 for name, value in wanted.items():
                     headers.setdefault(name, value)
             await send(message)
 
-        await self.app(scope, receive, with_headers)
+        try:
+            await self.app(scope, receive, with_headers)
+        except Exception:
+            # The framework answers for a defect outside of us, where no header would be added.
+            if not started:
+                await PlainTextResponse("Something went wrong", 500)(scope, receive, with_headers)
+            raise

@@ -1,13 +1,18 @@
 """The last resort: whatever went wrong, the answer is an envelope without internals."""
 
+import errno
+
 import structlog
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
 from core.api.envelope import failure
-from core.errors import CoverdeskError, InvalidInput
+from core.api.journal import shown
+from core.errors import CoverdeskError, InvalidInput, StoreUnavailable
 
+# A disk that is full, failing or locked: it is not the request, and may be over in a moment.
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
 log = structlog.get_logger("coverdesk.api")
 
 
@@ -33,7 +38,10 @@ class LastResort:
                 raise
             if isinstance(error, ClientDisconnect):
                 error = InvalidInput.one("body", "stopped arriving")
+            if isinstance(error, OSError) and error.errno in _NO_ROOM:
+                log.error("no room", path=shown(scope["path"]), error=errno.errorcode[error.errno])
+                error = StoreUnavailable()
             if not isinstance(error, CoverdeskError):
-                log.exception("unhandled", path=scope["path"], error=type(error).__name__)
+                log.exception("unhandled", path=shown(scope["path"]), error=type(error).__name__)
                 error = CoverdeskError()
             await failure(error)(scope, receive, send)

@@ -1,5 +1,6 @@
 """`coverdesk export`: the same files as the screens give, with the same receipts."""
 
+import glob
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -21,11 +22,12 @@ from core.services.exports.receipts import Order
 from core.services.people import staff
 from core.services.products import products
 from core.services.sales.choices import Choices, choices
-from core.store import engine
+from core.store import drafts, engine
 from core.store.scope import Scope, ScopedSession
 
 app = typer.Typer(help="Exports, each with a receipt.", no_args_is_help=True)
 err = Console(stderr=True)
+_AN_ID = "-".join("?" * length for length in (8, 4, 4, 4, 12))
 _ALWAYS = {
     "mode": ("live", "live or test."),
     "format": ("csv", "csv or xlsx."),
@@ -99,8 +101,10 @@ def _write(order: Order, out: str) -> Tally:
         return exporting.export_to(order, sys.stdout.buffer)
     target = Path(out)
     draft = target.with_name(f".{target.name}.{order.id}")
+    # What an export that was killed left beside it holds personal data.
+    drafts.clear(target.parent, glob.escape(f".{target.name}.") + _AN_ID)
     try:
-        with draft.open("wb") as file:
+        with draft.open("wb") as file, drafts.held(draft):
             tally = exporting.export_to(order, file)
         draft.replace(target)
     finally:

@@ -1,6 +1,7 @@
 """`coverdesk init`, `demo`, `serve`, `api`, `check`: making a store, serving it, and auditing it."""
 
 import os
+import resource
 import sys
 from typing import Annotated
 
@@ -15,10 +16,15 @@ from core.services.people import invitations
 from core.services.products import catalogue
 from core.settings import ROOT, UnreadableSetting, settings
 from core.store import demo as portfolio
-from core.store import engine, schema, statistics
+from core.store import engine, privacy, schema, statistics
 from core.store.scope import Scope
 
 out, err = Console(), Console(stderr=True)
+_MOST_OPEN = 65_536
+# Not removed by us: whoever names one store's database and another's folder would lose the files of that one.
+_STRAYS = "harmless if a crash broke off their upload. They lie in the folder of COVERDESK_FILES_URL."
+# Longer than a sale may take to arrive; who still sends or reads then is let go.
+_ENDS_WITHIN_SECONDS = 40
 Host = Annotated[str, typer.Option(help="Address to listen on.")]
 Port = Annotated[int, typer.Option(help="Port to listen on.")]
 
@@ -68,11 +74,12 @@ def _say_how_to_begin() -> None:
 
 def serve(host: Host = "127.0.0.1", port: Port = 8501) -> None:
     """Serve screens and API in one process."""
-    _refuse_unsafe()
-    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.address", host]
-    command += ["--server.port", str(port)]
     # Links that nobody configured lead to where we listen.
     os.environ.setdefault("COVERDESK_BASE_URL", f"http://{host}:{port}")
+    _refuse_unsafe()
+    command = [sys.executable, "-m", "core.commands.serving", "run", str(ROOT / "app.py"), "--server.address", host]
+    command += ["--server.port", str(port)]
+    _ready_to_listen()
     _say_where(host, port)
     sys.stdout.flush()
     os.chdir(ROOT)
@@ -91,14 +98,26 @@ def api(
     if workers > 1 and engine.store().is_sqlite:
         raise UnreadableSetting("COVERDESK_DATABASE_URL: more than one worker needs PostgreSQL")
     engine.store().close()
+    _ready_to_listen()
     with insurers.beside(wanted=with_worker):
-        uvicorn.run("core.api.app:app", host=host, port=port, workers=workers, log_level="warning", access_log=False)
+        uvicorn.run(
+            "core.api.app:app",
+            host=host,
+            port=port,
+            workers=workers,
+            http="core.api.wire:BoundedProtocol",
+            timeout_graceful_shutdown=_ENDS_WITHIN_SECONDS,
+            log_level="warning",
+            access_log=False,
+        )
 
 
 def check() -> None:
     """Audit the whole store; exit code 1 when anything does not hold."""
     with engine.reading(Scope.system()) as session:
-        faults = checking.faults(session)
+        faults, strays = checking.faults(session), checking.strays(session)
+    if strays:
+        err.print(f"{len(strays):,} files that no record names: {_STRAYS}", highlight=False, soft_wrap=True)
     for fault in faults:
         err.print(f"[red]✗[/] {fault}", highlight=False, soft_wrap=True)
     if faults:
@@ -110,6 +129,26 @@ def _refuse_unsafe() -> None:
     settings().refuse_unsafe()
     if schema.version(engine.store()) != schema.newest():
         raise UnreadableSetting("COVERDESK_DATABASE_URL: this store has another version, run `coverdesk init`")
+    if not settings().demo:
+        _refuse_published_passwords()
+
+
+def _refuse_published_passwords() -> None:
+    with engine.reading(Scope.system()) as session:
+        published = demonstration.with_a_published_password(session)
+    if published:
+        raise UnreadableSetting(
+            f"COVERDESK_DEMO: {', '.join(published)} can sign in with the password of the demonstration, which"
+            " everybody knows; choose another for each, or disable it with `coverdesk staff disable`"
+        )
+
+
+def _ready_to_listen() -> None:
+    """Believe only the proxies that we were told of, and take as many connections as the machine lets us."""
+    os.environ.setdefault("FORWARDED_ALLOW_IPS", settings().proxies)
+    privacy.keep_private(engine.store())
+    few, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(few, min(most, _MOST_OPEN)), most))
 
 
 def _say_where(host: str, port: int) -> None:

@@ -11,6 +11,8 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from core.errors import FieldFault, InvalidInput
 
 MISSPELT = 0.8
+# Comparing names is slow: a body of nothing but unknown fields would keep everybody waiting.
+_MOST_COMPARED = 50
 _LINE_ENDS = str.maketrans("\n\r\t", "   ")
 _WORDS = {
     "missing": "is required",
@@ -118,7 +120,7 @@ def has_control_characters(text: str) -> bool:
 def _misspellings(given: Mapping[str, Any], model: type[Request]) -> list[InitErrorDetails]:
     absent = [n for n, f in model.model_fields.items() if n not in given and not f.is_required()]
     found = []
-    for name in _extras(model, given):
+    for name in _extras(model, given)[:_MOST_COMPARED]:
         close = difflib.get_close_matches(name, absent, 1, MISSPELT)
         if close:
             fault = PydanticCustomError("misspelt", "is not known, did you mean {name}?", {"name": close[0]})

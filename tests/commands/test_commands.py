@@ -13,9 +13,10 @@ import sqlalchemy as sa
 
 from core.cli import main
 from core.services.distributors import keys
+from core.services.office import demonstration
 from core.services.people import staff
 from core.settings import settings
-from core.store import demo, engine
+from core.store import demo, engine, privacy
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import Staff
@@ -153,6 +154,13 @@ def test_check_names_a_fault_and_fails(store: Store, partner: Partner) -> None:
         ({"COVERDESK_RATE_LIMIT": "many"}, "COVERDESK_RATE_LIMIT"),
         ({"COVERDESK_SECRET_KEY": "short"}, "COVERDESK_SECRET_KEY: must be at least 32 random characters"),
         ({"COVERDESK_SECRET_KEY": ""}, "COVERDESK_SECRET_KEY: must be set"),
+        (
+            {"COVERDESK_SECRET_KEY": "change-me-0123456789-abcdefghijklmnop"},
+            "must be random, this one stands in a manual",
+        ),
+        ({"COVERDESK_SEALING_KEYS": "short"}, "COVERDESK_SEALING_KEYS: each must be at least 32"),
+        ({"COVERDESK_BASE_URL": "http://desk.example.com"}, "COVERDESK_BASE_URL: must be the https address"),
+        ({"COVERDESK_PROXIES": "the proxy"}, "COVERDESK_PROXIES: must be addresses or networks"),
     ],
 )
 @pytest.mark.parametrize("command", ["serve", "api"])
@@ -163,6 +171,26 @@ def test_server_refuses_an_unsafe_or_unreadable_setting_by_name(
     assert answer.returncode == 2
     assert words in answer.stderr
     assert "Traceback" not in answer.stderr
+
+
+@pytest.mark.parametrize("command", ["serve", "api"])
+def test_server_refuses_an_account_whose_password_everybody_knows(store: Store, command: str) -> None:
+    with store.writing(Scope.system()) as session:
+        demonstration.add_accounts(session)
+    answer = coverdesk(command)
+    assert answer.returncode == 2
+    assert "admin@coverdesk.example" in answer.stderr
+    assert "the password of the demonstration" in answer.stderr
+
+
+def test_what_commands_write_is_for_their_own_account_and_an_open_store_is_closed(tmp_path: Path) -> None:
+    coverdesk("init", COVERDESK_DATABASE_URL=f"sqlite:///{tmp_path / 'new.db'}")
+    made = tmp_path / "new.db"
+    assert made.stat().st_mode & 0o077 == 0
+    made.chmod(0o644)
+    opened = Store(f"sqlite:///{made}")
+    privacy.keep_private(opened)
+    assert made.stat().st_mode & 0o777 == 0o640
 
 
 def test_server_refuses_a_store_of_another_version(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_settings_are_told_without_their_secrets(monkeypatch: pytest.MonkeyPatch
     assert SECRET not in said
     assert found["COVERDESK_DATABASE_URL"].value == "postgresql+psycopg://db.internal/desk"
     assert (found["COVERDESK_SECRET_KEY"].value, found["COVERDESK_OIDC_CLIENT_SECRET"].value) == ("set", "set")
-    assert (found["COVERDESK_RATE_LIMIT"].value, found["COVERDESK_RATE_LIMIT"].is_default) == ("0", True)
+    assert (found["COVERDESK_RATE_LIMIT"].value, found["COVERDESK_RATE_LIMIT"].is_default) == ("600000", True)
 
 
 def test_every_rule_is_checked_and_named_once(store: Store) -> None:

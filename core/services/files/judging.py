@@ -1,6 +1,7 @@
 """What a file really is, judged from its bytes, and the copy of it that is safe to keep (contract L4)."""
 
 import io
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
@@ -13,6 +14,17 @@ from core.errors import InvalidInput, WrongMediaType
 
 MOST_PIXELS: Final = 40_000_000
 ACCEPTED: Final = "a JPEG, PNG, WebP or PDF file"
+# A few kilobytes of PDF can hold gigabytes, and a parser would unfold them all into memory.
+_LARGEST_UNFOLDED: Final = 64 * 1024 * 1024
+pikepdf.settings.set_qpdf_limits(
+    max_stream_filters=1,
+    flate_max_memory=_LARGEST_UNFOLDED,
+    png_max_memory=_LARGEST_UNFOLDED,
+    tiff_max_memory=_LARGEST_UNFOLDED,
+    run_length_max_memory=_LARGEST_UNFOLDED,
+)
+_SPELT_OUT: Final = re.compile(rb"#([0-9a-fA-F]{2})")
+_UNBOUNDED: Final = re.compile(rb"/LZW(Decode)?[\s/\]>%]|/Filter(\s|%[^\r\n]*[\r\n])*\d")
 _BOMBS: Final = (Image.DecompressionBombError, Image.DecompressionBombWarning)
 
 
@@ -85,6 +97,8 @@ def _drawn_anew(sent: Image.Image, form: str, modes: tuple[str, ...], options: M
 
 def _pdf(content: bytes, field: str) -> bytes:
     """The PDF as it came, once a parser has opened it."""
+    if _unfolds_without_end(content):
+        _refuse(field, "must be a PDF whose objects are not packed with LZW")
     try:
         with pikepdf.open(io.BytesIO(content)) as document:
             locked, pages = document.is_encrypted, len(document.pages)
@@ -97,6 +111,15 @@ def _pdf(content: bytes, field: str) -> bytes:
     if not pages:
         _refuse(field, "must be a PDF that can be opened")
     return content
+
+
+def _unfolds_without_end(content: bytes) -> bool:
+    """True for object streams under LZW, for which the parser knows no limit; no writer of object streams uses it.
+
+    A filter that is named elsewhere could be just that.
+    """
+    spelt = _SPELT_OUT.sub(lambda code: bytes([int(code[1], 16)]), content)
+    return b"/XRef" in spelt and _UNBOUNDED.search(spelt) is not None
 
 
 def _refuse(field: str, message: str) -> NoReturn:

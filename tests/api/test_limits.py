@@ -1,0 +1,215 @@
+"""More than is allowed, more than can be answered, and senders that never end (contract E7)."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import uvicorn
+
+from core import settings as settings_module
+from core.api import allowances, auth, turnstile
+from core.api.allowances import Allowance, place
+from core.api.turnstile import Sockets, Turnstile
+from core.commands import running
+from core.errors import TooManyRequests
+from core.services.distributors import keys
+from core.store.engine import Store
+from core.store.scope import Scope
+from tests.api.conftest import Client
+from tests.conftest import Partner
+
+Limit = Callable[..., None]
+
+
+@pytest.fixture
+def limit(monkeypatch: pytest.MonkeyPatch) -> Iterator[Limit]:
+    """Sets limits; counts from nothing before and after."""
+
+    def set_(**limits: int | str) -> None:
+        for name, value in limits.items():
+            monkeypatch.setenv(f"COVERDESK_{name.upper()}", str(value))
+        settings_module.settings.cache_clear()
+
+    turnstile._requests._paid_at.clear()
+    yield set_
+    monkeypatch.undo()
+    settings_module.settings.cache_clear()
+    turnstile._requests._paid_at.clear()
+
+
+@pytest.fixture
+def gate(client: Client) -> auth.KeyGate:
+    """The gate of the running application, counting from nothing."""
+    client.get("/v1/purchase")
+    from core.api.app import api
+
+    layer: Any = api.middleware_stack
+    while not isinstance(layer, auth.KeyGate):
+        layer = layer.app
+    layer._by_key, layer._refused = Allowance(), Allowance()
+    return layer
+
+
+def refusal(answer: Any) -> tuple[int, int, dict[str, Any], bool]:
+    body = answer.json()
+    return answer.status_code, body["responseCode"], body["data"], 1 <= int(answer.headers["Retry-After"]) <= 60
+
+
+def test_a_key_over_its_limit_waits_and_another_does_not(
+    client: Client, gate: auth.KeyGate, limit: Limit, partner: Partner
+) -> None:
+    limit(rate_limit=3)
+    answers = [client.get("/v1/purchase", key=partner.test_key) for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+    assert refusal(answers[-1]) == (429, 0, {}, True)
+    assert client.get("/v1/purchase", key=partner.live_key).status_code == 200
+
+
+def test_an_address_over_its_limit_waits_whatever_its_keys(
+    client: Client, limit: Limit, partner: Partner, stranger: Partner
+) -> None:
+    limit(rate_limit_address=2)
+    given = [partner.test_key, stranger.test_key, partner.live_key]
+    answers = [client.get("/v1/purchase", key=key) for key in given]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert refusal(answers[-1]) == (429, 0, {}, True)
+
+
+def test_who_guesses_keys_is_not_judged_any_more_and_shuts_out_nobody_beside(
+    client: Client, gate: auth.KeyGate, limit: Limit, store: Store, partner: Partner
+) -> None:
+    limit(rate_limit_failures=3)
+    assert client.get("/v1/purchase", key=partner.test_key).status_code == 200
+    answers = [client.get("/v1/purchase", key=wrong) for wrong in ("x", None, partner.live_key[:-1], "y")]
+    assert [answer.status_code for answer in answers] == [401, 401, 401, 429]
+    assert refusal(answers[-1]) == (429, 0, {}, True)
+    assert client.get("/v1/purchase", key=partner.test_key).status_code == 200
+    with store.writing(Scope.system()) as session:
+        keys.revoke(session, partner.test_key, actor="tests")
+    gate._trusted[partner.test_key] = (0.0, gate._trusted[partner.test_key][1])
+    assert client.get("/v1/purchase", key=partner.test_key).status_code == 429
+
+
+def test_zero_is_no_limit(client: Client, gate: auth.KeyGate, limit: Limit, partner: Partner) -> None:
+    limit(rate_limit=0, rate_limit_address=0, rate_limit_failures=0, concurrency=0)
+    assert {client.get("/v1/purchase", key=key).status_code for key in [partner.test_key] * 5} == {200}
+    assert {client.get("/v1/purchase").status_code for _ in range(5)} == {401}
+
+
+def test_a_flood_of_names_takes_bounded_memory_and_the_worst_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(allowances, "MOST_NAMES", 100)
+    counted = Allowance()
+    for _ in range(5):
+        counted.take("flood", per_minute=5)
+    for name in range(1000):
+        counted.take(name, per_minute=5)
+    assert len(counted._paid_at) <= 100
+    with pytest.raises(TooManyRequests):
+        counted.take("flood", per_minute=5)
+
+
+def test_counting_costs_less_than_twenty_microseconds() -> None:
+    counted = Allowance()
+
+    def once() -> float:
+        began = time.perf_counter()
+        for _ in range(1000):
+            counted.take(place("10.1.2.3"), per_minute=600_000)
+        return (time.perf_counter() - began) / 1000
+
+    assert min(once() for _ in range(5)) < 20e-6
+
+
+def test_an_address_is_a_subscriber() -> None:
+    assert place("2001:db8:1:2:3::4") == place("2001:db8:1:2:ffff::1") != place("2001:db8:1:3::4")
+    assert (place("::ffff:10.0.0.7"), place("10.0.0.7"), place("testclient")) == ("10.0.0.7", "10.0.0.7", "testclient")
+
+
+@pytest.mark.parametrize(
+    ("proxies", "counted"), [("", "127.0.0.1"), ("10.0.0.0/8", "127.0.0.1"), ("127.0.0.1", "203.0.113.9")]
+)
+def test_a_forwarded_address_is_believed_from_a_proxy_that_we_were_told_of_alone(
+    store: Store, limit: Limit, monkeypatch: pytest.MonkeyPatch, proxies: str, counted: str
+) -> None:
+    limit(proxies=proxies)
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "so that it is as before afterwards")
+    monkeypatch.delenv("FORWARDED_ALLOW_IPS")
+    running._ready_to_listen()
+    seen: list[str] = []
+
+    async def work(scope: Any, receive: Any, send: Any) -> None:
+        seen.append(turnstile.address(scope))
+
+    config = uvicorn.Config(work, lifespan="off")
+    config.load()
+    scope = {"type": "http", "client": ("127.0.0.1", 1), "headers": [(b"x-forwarded-for", b"203.0.113.9")]}
+    asyncio.run(config.loaded_app(scope, None, None))
+    assert seen == [counted]
+
+
+def test_beyond_the_bound_a_request_is_refused_at_once_and_slow_senders_keep_nobody_out(limit: Limit) -> None:
+    limit(concurrency=1)
+    said: list[int] = []
+
+    async def run() -> None:
+        release, bodies = asyncio.Event(), asyncio.Event()
+
+        async def work(scope: Any, receive: Any, send: Any) -> None:
+            await receive()
+            await release.wait()
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+
+        async def slowly() -> Any:
+            await bodies.wait()
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def at_once() -> Any:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                said.append(message["status"])
+
+        gate, scope = Turnstile(work), {"type": "http", "client": ("10.9.9.9", 1), "path": "/", "headers": []}
+        slow = [asyncio.ensure_future(gate(scope, slowly, send)) for _ in range(3)]
+        await asyncio.sleep(0)
+        working = asyncio.ensure_future(gate(scope, at_once, send))
+        await asyncio.sleep(0)
+        await gate(scope, at_once, send)
+        assert said == [503]
+        release.set()
+        bodies.set()
+        await asyncio.gather(working, *slow)
+        await gate(scope, at_once, send)
+
+    asyncio.run(run())
+    assert said == [503, 200, 200, 200, 200, 200]
+    assert (turnstile._load.at_work, turnstile._load.arriving) == (0, 0)
+
+
+def test_one_address_has_a_bounded_number_of_open_screens(limit: Limit) -> None:
+    limit(connections=8)
+    ended: list[str] = []
+
+    async def run() -> None:
+        release = asyncio.Event()
+
+        async def screen(scope: Any, receive: Any, send: Any) -> None:
+            await release.wait()
+
+        async def send(message: Any) -> None:
+            ended.append(message["type"])
+
+        gate, scope = Sockets(screen), {"type": "websocket", "client": ("10.9.9.9", 1), "path": "/"}
+        opened = [asyncio.ensure_future(gate(scope, send, send)) for _ in range(3)]
+        await asyncio.sleep(0)
+        assert ended == ["websocket.close"]
+        release.set()
+        await asyncio.gather(*opened)
+        await gate(scope, send, send)
+
+    asyncio.run(run())
+    assert ended == ["websocket.close"]

@@ -1,0 +1,38 @@
+"""Files that a crash left without a row: named by `coverdesk check`, and no fault."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from core import clock, ids
+from core.store import shelving
+from core.store.engine import Store
+from tests.commands.test_commands import coverdesk
+from tests.conftest import Partner
+from tests.store.test_backups import upload
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_old_files_without_a_row_are_named_and_left_alone(store: Store, partner: Partner) -> None:
+    kept = shelving.path_of(upload(store, partner))
+    stray, draft, young = (_put(suffix) for suffix in ("", ".arriving", ""))
+    store.close()
+    for path in (kept, stray, draft):
+        _age(path)
+    told = coverdesk("check")
+    assert (told.returncode, told.stdout.strip()) == (0, "✓ Everything holds.")
+    assert told.stderr.startswith("2 files that no record names: harmless")
+    assert all(path.exists() for path in (kept, stray, draft, young))
+
+
+def _put(suffix: str) -> Path:
+    code = ids.code()
+    shelving.put(code, b"half a letter")
+    path = shelving.path_of(code)
+    return path.rename(path.with_name(path.name + suffix))
+
+
+def _age(path: Path) -> None:
+    before = clock.now().timestamp() - 2 * 60 * 60
+    os.utime(path, (before, before))

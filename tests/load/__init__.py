@@ -1,0 +1,1 @@
+"""A real server under load: overload and soak, measured and printed, never asserted in the suite."""

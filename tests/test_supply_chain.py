@@ -1,0 +1,113 @@
+"""What is installed is what was pinned, and is under a licence that somebody agreed to; all of it without a network."""
+
+import re
+import tomllib
+from importlib.metadata import Distribution, distributions
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+# What a virtual environment brings along, and what sets it up (Makefile).
+NOT_OURS = {"coverdesk", "pip", "setuptools", "wheel", "uv"}
+ENTRY = re.compile(
+    r"^(?P<requirement>[A-Za-z0-9][^\\\n]*?) \\\n(?P<hashes>(?:    --hash=\S+(?: \\)?\n)+)", re.MULTILINE
+)
+
+
+def locked() -> list[tuple[Requirement, list[str]]]:
+    """Each entry of the lock with its hashes; a few have one for each version of Python."""
+    text = (ROOT / "requirements.lock").read_text()
+    return [
+        (Requirement(entry["requirement"]), re.findall(r"--hash=(\S+)", entry["hashes"]))
+        for entry in ENTRY.finditer(text)
+    ]
+
+
+def pins() -> dict[str, str]:
+    """The version of each distribution that this machine is to have."""
+    here = [each for each, _ in locked() if each.marker is None or each.marker.evaluate()]
+    return {canonicalize_name(each.name): str(each.specifier).removeprefix("==") for each in here}
+
+
+def installed() -> dict[str, Distribution]:
+    found = {canonicalize_name(each.metadata["Name"]): each for each in distributions()}
+    return {name: each for name, each in found.items() if name not in NOT_OURS}
+
+
+def wanted() -> list[Requirement]:
+    return [Requirement(each) for each in (*PROJECT["project"]["dependencies"], *PROJECT["dependency-groups"]["dev"])]
+
+
+def needed() -> dict[str, Distribution]:
+    """What the project asks for, and all that this asks for in turn."""
+    here, found, asked = installed(), dict[str, Distribution](), wanted()
+    done = set()
+    while asked:
+        requirement = asked.pop()
+        name = canonicalize_name(requirement.name)
+        if (name, frozenset(requirement.extras)) in done or name not in here:
+            continue
+        done.add((name, frozenset(requirement.extras)))
+        found[name] = here[name]
+        for line in here[name].requires or []:
+            next_ = Requirement(line)
+            if any(next_.marker is None or next_.marker.evaluate({"extra": e}) for e in ("", *requirement.extras)):
+                asked.append(next_)
+    return found
+
+
+def test_every_entry_of_the_lock_is_one_version_with_hashes() -> None:
+    text = (ROOT / "requirements.lock").read_text()
+    assert len(locked()) == len(re.findall(r"^[A-Za-z0-9]", text, re.MULTILINE)) > 100
+    for requirement, hashes in locked():
+        assert re.fullmatch(r"==[^*,]+", str(requirement.specifier)), requirement
+        assert requirement.url is None
+        assert hashes, requirement
+        assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", each) for each in hashes), requirement
+
+
+def test_lock_has_what_the_project_asks_for() -> None:
+    pinned = pins()
+    missing = [
+        each.name
+        for each in wanted()
+        if (each.marker is None or each.marker.evaluate())
+        and not each.specifier.contains(pinned.get(canonicalize_name(each.name), "0"), prereleases=True)
+    ]
+    assert not missing, "run `make lock`"
+
+
+def test_installed_is_what_was_locked_down_to_the_last_dependency() -> None:
+    pinned = pins()
+    assert len(needed()) > 100
+    assert {name: each.version for name, each in needed().items() if pinned.get(name) != each.version} == {}
+
+
+def test_everything_that_is_installed_may_be_used() -> None:
+    page = (ROOT / "docs" / "licences.md").read_text()
+    _, anything, alone, by_hand = page.split("\n## ", 4)[:4]
+    allowed = set(re.findall(r"`([^`]+)`", "\n".join(re.findall(r"^\| (`.*) \|", anything, re.MULTILINE))))
+    named = dict(re.findall(r"^\| `([^`]+)` \| `?([^`|]+?)`? \|", alone + by_hand, re.MULTILINE))
+    assert len(allowed) > 10
+    for name, each in needed().items():
+        words = licence(each)
+        if name in named:
+            assert words in {named[name], ""}, f"{name} is under {words!r} now"
+        else:
+            assert all(_is_allowed(part, allowed) for part in words.split(" AND ")), f"{name}: {words!r}"
+
+
+def _is_allowed(part: str, allowed: set[str]) -> bool:
+    return part in allowed or any(choice in allowed for choice in part.strip("()").split(" OR "))
+
+
+def licence(each: Distribution) -> str:
+    """What a distribution says of itself, in the newest way in which it says it."""
+    said = [
+        line.split(" :: ")[-1] for line in each.metadata.get_all("Classifier") or [] if line.startswith("License ::")
+    ]
+    first_line = (each.metadata.get("License") or "").split("\n")[0]
+    return str(each.metadata.get("License-Expression") or " AND ".join(said) or first_line)
