@@ -11,7 +11,9 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Protocol
+from unittest import mock
 
 import httpx
 
@@ -39,7 +41,9 @@ class _Forked:
 
     def __init__(self, words: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
         self._process = _LOADED.Process(target=_run, args=(tuple(words), dict(environment), str(log)))
-        self._process.start()
+        # A new process runs its parent's main module again; after a test of a screen that is the screen.
+        with mock.patch.dict(sys.modules, {"__main__": ModuleType("__main__")}):
+            self._process.start()
         assert self._process.pid
         self.pid: int = self._process.pid
 
