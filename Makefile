@@ -52,7 +52,7 @@ format-check: setup
 bench: setup
 	@$(V)/bin/python -m tests.bench
 
-# Every operation fuzzed with 20,000 cases; the ordinary suite tries some 2,000.
+# Every operation fuzzed with 20,000 cases; the ordinary suite tries some 1,000.
 fuzz: setup
 	@COVERDESK_FUZZ_CASES=20000 $(V)/bin/python -m pytest tests/api/test_fuzz.py
 

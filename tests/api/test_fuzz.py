@@ -1,6 +1,6 @@
 """Whatever is sent, the answer is a documented envelope and never a 5xx.
 
-The ordinary suite draws some 2,000 cases, beside the edges of every field, which are tried on one database;
+The ordinary suite draws some 1,000 cases, beside the edges of every field, which are tried on one database;
 `COVERDESK_FUZZ_CASES=20000 pytest tests/api/test_fuzz.py` draws the full size.
 """
 
@@ -24,7 +24,7 @@ from tests.conftest import BOTH, Partner
 DOCUMENT = api.openapi()
 OPERATIONS = sum(len(methods) for methods in DOCUMENT["paths"].values())
 STORES = 2
-CASES = max(2, int(os.environ.get("COVERDESK_FUZZ_CASES", "2000")) // OPERATIONS // STORES)
+CASES = max(2, int(os.environ.get("COVERDESK_FUZZ_CASES", "1000")) // OPERATIONS // STORES)
 ENVELOPE = {"responseCode", "responseText", "data"}
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 schema = schemathesis.openapi.from_dict(DOCUMENT)
