@@ -114,7 +114,10 @@ def _worth_retrying(error: Exception) -> bool:
 def _sqlite_engine(url: sa.URL) -> sa.Engine:
     if url.database:
         Path(url.database).parent.mkdir(parents=True, exist_ok=True)
-    engine = sa.create_engine(url, module=sqlite, pool_size=48, max_overflow=0, connect_args={"timeout": 10})
+    # The connection used last is used next: each keeps pages in memory, and few of them fill up that way.
+    engine = sa.create_engine(
+        url, module=sqlite, pool_size=48, max_overflow=0, pool_use_lifo=True, connect_args={"timeout": 10}
+    )
 
     @event.listens_for(engine, "connect")
     def _prepare(connection: Any, _record: Any) -> None:
@@ -124,7 +127,7 @@ def _sqlite_engine(url: sa.URL) -> sa.Engine:
             "synchronous=FULL",
             "foreign_keys=ON",
             "busy_timeout=10000",
-            "cache_size=-65536",
+            "cache_size=-16384",
             "temp_store=MEMORY",
         ):
             connection.execute(f"PRAGMA {pragma}")
