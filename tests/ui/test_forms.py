@@ -138,6 +138,7 @@ def test_items_are_lines_that_are_added_removed_and_complained_of_one_by_one() -
     put(at, items, [{"name": "Television", "amount": "100,000"}, {"name": "Sofa", "amount": -1}])
     review(at)
     assert "Amount (₦): must not be negative" in texts(at)
+    assert "2 items." in texts(at), "no sum of what is no amount"
     put(at, items, [{"name": "Television", "amount": "100,000"}, {"name": "Sofa", "amount": 50}])
     assert "2 items, together **₦100,050.00**" in texts(at)
     at.button(key="form.home_items.0.remove").click().run()
