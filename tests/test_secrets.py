@@ -28,7 +28,8 @@ from core.store.scope import Scope
 from core.store.tables import Policy
 from tests.conftest import SECRET, Partner, make_partner
 from tests.covers import shipped
-from tests.load.serving import environment, free_port, run, started
+from tests.load.serving import environment, run, started
+from tests.ports import free_port
 
 BVN, NIN, ACCOUNT, PASSPORT = "22987650317", "70918273645", "3081920475", "A09876153"
 PASSWORD, WRONG_PASSWORD = "planted horse battery 918", "planted wrong horse 736"

@@ -86,6 +86,24 @@ class Prepared:
         )
 
 
+class PreparedByShape:
+    """Statements of one kind, made when first asked for: questions that differ in their values alone share one."""
+
+    _MOST = 512
+
+    def __init__(self, make: Callable[[Any], AnySelect]) -> None:
+        self._make = make
+        self._made: dict[Any, Prepared] = {}
+
+    def of(self, shape: Any, question: Any) -> Prepared:
+        """The statement of a question of this shape."""
+        if shape not in self._made:
+            if len(self._made) >= self._MOST:  # shapes come from addresses, which anybody may write
+                self._made.clear()
+            self._made[shape] = Prepared(self._make(question))
+        return self._made[shape]
+
+
 def _columns(query: AnySelect) -> list[Any]:
     # Not `selected_columns`: that leaves out a column that is selected twice.
     return list(query._raw_columns)

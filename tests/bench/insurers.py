@@ -2,7 +2,6 @@
 
 import os
 import secrets
-import socket
 import sys
 import tempfile
 import time
@@ -15,10 +14,10 @@ from statistics import median
 import structlog
 from rich.console import Console
 
+from tests.ports import free_port
+
 FOLDER = Path(tempfile.mkdtemp(prefix="cd-"))  # short, as a socket's path must be
-with socket.socket() as free:
-    free.bind(("127.0.0.1", 0))
-    PORT = free.getsockname()[1]
+PORT = free_port()
 os.environ["COVERDESK_SECRET_KEY"] = "bench-0123456789-abcdefghijklmnopqrstuvwxyz"
 os.environ["COVERDESK_INSURER_B_URL"] = f"http://127.0.0.1:{PORT}"
 

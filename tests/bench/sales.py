@@ -8,13 +8,11 @@ import argparse
 import asyncio
 import os
 import secrets
-import socket
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,7 +23,7 @@ from rich.table import Table
 
 from core.covers.fields import example
 from core.covers.insurer_f import PERSONAL_ACCIDENT as COVER
-from core.settings import ROOT
+from tests.bench.processes import running
 
 SECRET = "bench-0123456789-abcdefghijklmnopqrstuvwxyz"
 CLIENTS = (1, 8, 32)
@@ -105,31 +103,8 @@ async def _load(server: Server, figure: Figure, seconds: float) -> None:
 
 @contextmanager
 def _serving(name: str, command: Sequence[str], key: str, environment: Mapping[str, str]) -> Iterator[Server]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    process = subprocess.Popen(
-        [*command, "--port", str(port)],
-        cwd=ROOT,
-        env={**os.environ, **environment},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,  # one line a request
-    )
-    try:
-        _wait_for(port, process)
+    with running(command, {**os.environ, **environment}) as (port, process):
         yield Server(name, port, key, process.pid)
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
-
-
-def _wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
-    until = time.monotonic() + 180
-    while process.poll() is None and time.monotonic() < until:
-        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-            return
-        time.sleep(0.05)
-    raise RuntimeError("a server did not start")
 
 
 def _partner(url: str) -> tuple[str, str]:

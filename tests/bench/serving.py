@@ -3,19 +3,18 @@
 import asyncio
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from core.settings import ROOT
 from tests.bench.portfolios import Portfolio
+from tests.bench.processes import running
 
 CONNECTIONS = 16
 OURS = [str(Path(sys.executable).with_name("coverdesk")), "api"]
@@ -43,31 +42,8 @@ def middle(loads: Sequence[Load]) -> Load:
 @contextmanager
 def serving(command: Sequence[str], portfolio: Portfolio, **more: str) -> Iterator[str]:
     """A server on a portfolio; its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    process = subprocess.Popen(
-        [*command, "--port", str(port)],
-        cwd=ROOT,
-        env={**portfolio.environment, **more},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        _wait_for(port, process)
+    with running(command, {**portfolio.environment, **more}) as (port, _):
         yield f"http://127.0.0.1:{port}"
-    finally:
-        process.kill()
-        process.wait()
-
-
-def _wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
-    until = time.monotonic() + 240
-    while process.poll() is None and time.monotonic() < until:
-        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-            return
-        time.sleep(0.05)
-    raise RuntimeError("a server did not start")
 
 
 def load(address: str, paths: Sequence[str], key: str, seconds: float) -> Load:

@@ -4,7 +4,6 @@ import multiprocessing
 import os
 import resource
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from unittest import mock
 import httpx
 
 from core.settings import ROOT
+from tests.ports import free_port
 
 _COVERDESK = (sys.executable, "-c", "from core.cli import main; main()")
 _PATIENCE = 180
@@ -100,13 +100,6 @@ def kill(process: Process) -> None:
         if process.poll() is None:
             os.kill(process.pid, signal.SIGKILL)
     process.wait(30)
-
-
-def free_port() -> int:
-    """A port where nobody listens."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 class Server:

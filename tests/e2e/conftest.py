@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ from core.settings import ROOT
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests.portfolio import Portfolio
+from tests.ports import free_port
 
 PASSWORD = "correct horse battery"
 ROLES = ("operations", "claims", "finance", "supervisor", "admin")
@@ -103,9 +103,7 @@ class Serving:
     """The process that serves a folder's store; its log stays beside the store."""
 
     def __init__(self, folder: Path) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = folder / "server.log"
         self.environment = {

@@ -1,7 +1,6 @@
 """The first run for real: a link makes the first admin, a link lets a colleague in, a provider vouches for people."""
 
 import shutil
-import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from core.store.scope import Scope
 from tests.commands.test_commands import coverdesk
 from tests.e2e.conftest import PASSWORD, PATIENCE, Serving, settled
 from tests.e2e.identity_provider import CLIENT, CLIENT_SECRET, IdentityProvider
+from tests.ports import free_port
 
 BOLA, UNVERIFIED, STRANGER, FORGED = (f"{name}@x.example" for name in ("bola", "uche", "stranger", "musa"))
 VERIFIED = {"email_verified": True}
@@ -35,9 +35,7 @@ def new_desk(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) ->
     folder = tmp_path_factory.mktemp("new desk")
     shutil.copy(sqlite_template, folder / "store.db")
     serving, store = Serving(folder), Store(f"sqlite:///{folder / 'store.db'}")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     accounts = {BOLA: VERIFIED, UNVERIFIED: {"email_verified": False}, STRANGER: VERIFIED, FORGED: VERIFIED}
     with IdentityProvider(port, f"{serving.url}/oauth2callback", accounts, forged={FORGED}) as provider:
         serving.environment |= {

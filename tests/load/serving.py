@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.settings import ROOT
+from tests.ports import free_port
 
 COVERDESK = Path(sys.executable).with_name("coverdesk")
 SECRET = "load-0123456789-abcdefghijklmnopqrstuvwxyz"
@@ -42,12 +43,6 @@ class Server:
     def wal_mib(self) -> float:
         wal = self.folder / "store.db-wal"
         return wal.stat().st_size / 2**20 if wal.exists() else 0.0
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 def environment(folder: Path, port: int, **settings: str) -> dict[str, str]:

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+import orjson
 import pytest
 import sqlalchemy as sa
 
@@ -15,11 +16,12 @@ from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.office import audit
 from core.services.paging import Paging
 from core.services.policies import policies
-from core.services.products import product_changes, product_detail, product_list, product_previews
+from core.services.products import product_changes, product_detail, product_list, product_previews, product_shelf
 from core.services.products.product_detail import ProductDetail
 from core.services.products.product_list import ProductSelection
+from core.services.sales import purchases
 from core.store.engine import Store
-from core.store.scope import Scope
+from core.store.scope import Scope, ScopedSession
 from core.store.tables import ProductVersion, Purchase
 from tests.conftest import Partner
 from tests.covers import shipped
@@ -241,6 +243,39 @@ def test_texts_keep_their_lines_and_lose_what_could_harm(store: Store) -> None:
     assert (product.how_it_works, product.how_to_claim) == (None, "Call us")
     with store.writing(Scope.system()) as session, pytest.raises(InvalidInput, match="key_benefits"):
         product_changes.describe(session, CAR, {**said, "key_benefits": "<script>x</script>"}, seen=2, by=ADMIN)
+
+
+def test_what_is_embedded_elsewhere_is_new_at_the_next_look(store: Store, partner: Partner) -> None:
+    sell(store, partner, credit_life.CREDIT_LIFE)
+
+    def embedded() -> tuple[str, str]:
+        with store.reading(partner.scope()) as session:
+            (row,) = purchases.page(session).rows
+        product = orjson.loads(orjson.dumps(row))["product"]
+        return product["description"], product["mca_commission_percentage"]
+
+    before = embedded()
+    plan(store, LOAN, {"mca_commission": "12.50"})
+    said = {"description": "Another text", "key_benefits": "One", "how_it_works": "", "how_to_claim": ""}
+    with store.writing(Scope.system()) as session:
+        product_changes.describe(session, LOAN, said, seen=2, by=ADMIN)
+    assert embedded() == ("Another text", before[1])
+    with clock.frozen(LATER):
+        assert embedded() == ("Another text", "12.50")
+    assert embedded() == ("Another text", before[1])
+
+
+def test_a_work_reads_the_catalogue_with_its_own_change_and_nobody_else_keeps_it(store: Store) -> None:
+    def described(session: ScopedSession) -> str:
+        said = {"description": "Never committed", "key_benefits": "One", "how_it_works": "", "how_to_claim": ""}
+        product_changes.describe(session, LOAN, said, seen=1, by=ADMIN)
+        session.flush()
+        raise StateForbids(str(product_shelf.shelf(session).records[LOAN, True]["description"]))
+
+    with pytest.raises(StateForbids, match="Never committed"):
+        store.transact(Scope.system(), described)
+    with store.reading(Scope.system()) as session:
+        assert product_shelf.shelf(session).records[LOAN, True]["description"] != "Never committed"
 
 
 def test_the_list_tells_what_is_off_and_what_is_planned(store: Store, partner: Partner) -> None:

@@ -64,14 +64,15 @@ _shelves: WeakKeyDictionary[Any, Shelf] = WeakKeyDictionary()
 def shelf(session: ScopedSession) -> Shelf:
     """The catalogue as it stands in this transaction."""
     bind: Any = session.get_bind()
+    pool = bind.engine.pool  # a work of the one writer is bound to its connection
     now = clock.now()
     revision = _REVISION.one(session)
-    found = _shelves.get(bind.pool)
+    found = _shelves.get(pool)
     if found is None or not found.holds(revision, now):
         found = _stocked(session, revision, now)
         # What a writer reads may never be committed.
         if not bind.get_execution_options().get("write"):
-            _shelves[bind.pool] = found
+            _shelves[pool] = found
     return found
 
 

@@ -1,7 +1,7 @@
 """Purchases: lists, searches and one, each with its customer, product, category and insurer."""
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -9,7 +9,7 @@ from sqlmodel import col
 
 from core.errors import NotFound
 from core.services import filters, records
-from core.services.filters import Marked, SalesFilter
+from core.services.filters import SalesFilter
 from core.services.paging import Page, Paging
 from core.services.products import product_shelf
 from core.services.products.product_shelf import Shelf
@@ -17,14 +17,13 @@ from core.services.records import FIELDS_OF_CUSTOMER, FIELDS_OF_PURCHASE
 from core.services.sales import whereabouts
 from core.services.sales.sale_conditions import by_customer, conditions_of, matching
 from core.services.shapes import PurchaseRecord
-from core.store.prepared import Prepared, Row
+from core.store.prepared import Prepared, PreparedByShape, Row
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import Customer, Policy, Purchase
 
 EVERYTHING = SalesFilter()
 _LAST = len(FIELDS_OF_PURCHASE)
 _PRODUCT, _LIVE = FIELDS_OF_PURCHASE.index("product_id"), FIELDS_OF_PURCHASE.index("is_live")
-_pages: dict[Any, Prepared] = {}
 
 
 def page(session: ScopedSession, wanted: SalesFilter = EVERYTHING, paging: Paging = Paging()) -> Page[PurchaseRecord]:
@@ -43,9 +42,7 @@ def page(session: ScopedSession, wanted: SalesFilter = EVERYTHING, paging: Pagin
 def statement_of(wanted: SalesFilter) -> Prepared:
     """The statement of a page; filters that differ in their values alone share one."""
     asked = filters.marked(wanted)
-    if asked.shape not in _pages:
-        _pages[asked.shape] = Prepared(_of_page(asked))
-    return _pages[asked.shape]
+    return _PAGES.of(asked.shape, asked.wanted)
 
 
 def one(session: ScopedSession, purchase_id: UUID) -> PurchaseRecord:
@@ -56,12 +53,10 @@ def one(session: ScopedSession, purchase_id: UUID) -> PurchaseRecord:
     return _records(session, rows)[0]
 
 
-def _of_page(asked: Marked) -> AnySelect:
+def _of_page(wanted: SalesFilter) -> AnySelect:
     # The page is found by its ids first, in an index; its order is kept, or the planner would walk all purchases.
     times = (col(Purchase.created_at), col(Purchase.id))
-    found = matching(sa.select(*times), asked.wanted, conditions_of(asked.wanted)).order_by(
-        *(at.desc() for at in times)
-    )
+    found = matching(sa.select(*times), wanted, conditions_of(wanted)).order_by(*(at.desc() for at in times))
     limits = (sa.bindparam(name, type_=sa.Integer()) for name in ("limit", "offset"))
     page = found.limit(next(limits)).offset(next(limits)).subquery("page")
     query = _with_customer().join(page, col(Purchase.id) == page.c.id)
@@ -77,6 +72,7 @@ def _with_customer() -> AnySelect:
     )
 
 
+_PAGES = PreparedByShape(_of_page)
 _ONE = Prepared(
     _with_customer().where(col(Purchase.id) == sa.bindparam("id", type_=sa.Uuid()), col(Purchase.deleted_at).is_(None))
 )

@@ -4,10 +4,10 @@ What the daybook cannot tell is counted in the rows: filters by other things tha
 which a span of UTC days is off the days of Lagos.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import sqlalchemy as sa
 from sqlmodel import col
@@ -18,7 +18,7 @@ from core.services.filters import SalesFilter, Span
 from core.services.paging import Paging
 from core.services.sales.sale_conditions import conditions_of, matching
 from core.services.windows import EARLIEST, LATEST, Window
-from core.store.prepared import Prepared
+from core.store.prepared import Prepared, PreparedByShape
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import DaybookLine
 
@@ -26,7 +26,6 @@ _HALF_A_DAY = timedelta(hours=12)
 # So many days are read sooner than the months between and the days around them.
 _FEW_DAYS = 100
 _NO_DAYS = Window(EARLIEST, EARLIEST)
-_statements: dict[Any, Prepared] = {}
 
 
 class Place(NamedTuple):
@@ -120,7 +119,7 @@ def _lines(session: ScopedSession, wanted: SalesFilter, grain: str, days: Window
 def lines_of(wanted: SalesFilter) -> Prepared:
     """The statement of the daybook's lines; filters that differ in their values alone share one."""
     asked = filters.marked(wanted)
-    return _prepared(("lines", *asked.shape), lambda: _of_lines(asked.wanted))
+    return _LINES.of(asked.shape, asked.wanted)
 
 
 def _stretch(day: date, grain: str, sold: int) -> _Stretch:
@@ -158,15 +157,11 @@ def _put_right(
 
 def _counted(session: ScopedSession, wanted: SalesFilter) -> int:
     asked = filters.marked(wanted)
-    statement = _prepared(("count", *asked.shape), lambda: _of_count(asked.wanted))
-    return int(statement.one(session, **asked.values)[0])
+    return int(_COUNTS.of(asked.shape, asked.wanted).one(session, **asked.values)[0])
 
 
 def _of_count(wanted: SalesFilter) -> AnySelect:
     return matching(sa.select(sa.func.count()), wanted, conditions_of(wanted))
 
 
-def _prepared(key: Any, query: Callable[[], AnySelect]) -> Prepared:
-    if key not in _statements:
-        _statements[key] = Prepared(query())
-    return _statements[key]
+_LINES, _COUNTS = PreparedByShape(_of_lines), PreparedByShape(_of_count)
