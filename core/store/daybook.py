@@ -1,12 +1,14 @@
 """Keeps the daybook in step with purchases, renewals and refunds, and can make it anew from them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from sqlmodel import SQLModel
 
 from core import clock
+from core.store import day_totals
+from core.store.day_totals import taken
 from core.store.driven import Driven
 from core.store.expressions import first_of_month, lagos_day
 from core.store.tables_figures import KEYS, MEASURES, DaybookLine
@@ -14,7 +16,6 @@ from core.store.tables_sales import Purchase, Refund, Renewal
 
 ONCE = "once"
 PART = "part"
-PARTS = 16
 AnySelect = sa.Select[*tuple[Any, ...]]
 
 
@@ -26,13 +27,17 @@ def _table(entity: type[SQLModel]) -> sa.Table:
 _BOOK = _table(DaybookLine)
 
 
-def note(connection: sa.Connection, row: Any) -> None:
-    """Add a row that is being written to its day; the store calls this for every row it inserts."""
-    line = _line(connection, row)
-    if line is not None:
-        # SQLite lets one write at a time in any case.
-        part = row.id.int % PARTS if connection.dialect.name == "postgresql" else 0
-        add(connection, [line, line | {"grain": "month", "day": line["day"].replace(day=1)}], part=part)
+def note(connection: sa.Connection, *rows: Any, changed: Iterable[Any] = ()) -> None:
+    """Add rows that are being written to their days, and follow policies that change.
+
+    The store calls this for every row that it inserts or changes.
+    """
+    for row in rows:
+        line = _line(connection, row)
+        if line is not None:
+            part = day_totals.part_of(connection, row)
+            add(connection, [line, line | {"grain": "month", "day": line["day"].replace(day=1)}], part=part)
+    day_totals.note(connection, rows, changed)
 
 
 def add(connection: sa.Connection, lines: Sequence[Mapping[str, Any]], *, part: int = 0) -> None:
@@ -51,10 +56,10 @@ _ADDING = Driven(_adding)
 
 def _line(connection: sa.Connection, row: Any) -> dict[str, Any] | None:
     if isinstance(row, Purchase):
-        return None if row.deleted_at else _line_of(row, row, _taken(row, "sold"))
+        return None if row.deleted_at else _line_of(row, row, taken(row, "sold"))
     if isinstance(row, Renewal):
         counts = row.deleted_at is None and row.status
-        return _line_of(row, _sale(connection, row), _taken(row, "renewed")) if counts else None
+        return _line_of(row, _sale(connection, row), taken(row, "renewed")) if counts else None
     if isinstance(row, Refund):
         return _line_of(row, _sale(connection, row), {"refunds": 1, "refunded_minor": row.amount_minor})
     return None
@@ -80,22 +85,13 @@ def _line_of(row: Purchase | Renewal | Refund, sale: Any, measures: Mapping[str,
     }
 
 
-def _taken(row: Any, verb: str) -> dict[str, Any]:
-    """The measures of a purchase or renewal; `row` is one, or the table of them."""
-    return {
-        f"{verb}_minor": row.total_minor,
-        f"{verb}_mca_minor": row.mca_profit_minor,
-        f"{verb}_distributor_minor": row.distributor_profit_minor,
-        verb: 1,
-    }
-
-
 def rebuild(connection: sa.Connection) -> None:
     """Make the whole daybook anew from the rows; for writers that bypass the session, and for repairs."""
     connection.execute(sa.delete(_BOOK))
     for lines in (_days(), _months()):
         whole = lines.add_columns(sa.literal(0, sa.Integer).label(PART))
         connection.execute(sa.insert(_BOOK).from_select([*KEYS, *MEASURES, PART], whole))
+    day_totals.rebuild(connection)
 
 
 def faults(connection: sa.Connection) -> list[str]:
@@ -107,7 +103,8 @@ def faults(connection: sa.Connection) -> list[str]:
             differing = missing.subquery()
             rows = connection.execute(sa.select(differing.c.day, differing.c.grain).distinct())
             found |= {(day, written) for day, written in rows}
-    return [f"the daybook of the {grain} {day} differs from its rows" for day, grain in sorted(found)]
+    told = [f"the daybook of the {grain} {day} differs from its rows" for day, grain in sorted(found)]
+    return told + day_totals.faults(connection)
 
 
 def _days() -> AnySelect:
@@ -148,7 +145,7 @@ def _part(entity: type[SQLModel]) -> AnySelect:
 
 
 _MEASURED: Mapping[type[SQLModel], Callable[[Any], dict[str, Any]]] = {
-    Purchase: lambda row: _taken(row, "sold"),
-    Renewal: lambda row: _taken(row, "renewed"),
+    Purchase: lambda row: taken(row, "sold"),
+    Renewal: lambda row: taken(row, "renewed"),
     Refund: lambda row: {"refunds": 1, "refunded_minor": row.amount_minor},
 }

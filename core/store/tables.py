@@ -2,7 +2,7 @@
 
 from core.store.tables_catalogue import Product, ProductBlock, ProductCategory, ProductVersion
 from core.store.tables_claims import Claim, ClaimComment, ClaimEvent, ClaimQuestion, UploadedFile
-from core.store.tables_figures import DaybookLine
+from core.store.tables_figures import DaybookLine, DayTotal
 from core.store.tables_office import AuditEntry, AuditHead, ExportReceipt, KeptAnswer
 from core.store.tables_parties import (
     ApiKey,
@@ -37,6 +37,7 @@ __all__ = [
     "ClaimEvent",
     "ClaimQuestion",
     "Customer",
+    "DayTotal",
     "DaybookLine",
     "Distributor",
     "ExportReceipt",

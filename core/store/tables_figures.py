@@ -6,7 +6,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import Field
 
-from core.store.columns import Owned, among, minor_field
+from core.store.columns import Owned, Row, among, minor_field
 
 KEYS = ("is_live", "grain", "day", "product_id", "distributor_id", "premium_frequency")
 GRAINS = ("day", "month")
@@ -22,6 +22,8 @@ MEASURES = (
     "refunds",
     "refunded_minor",
 )
+# What a day did to cover: its change of policies in force, terms of renewable products that ran out, those renewed.
+COVER = ("in_force_change", "terms_ended", "terms_renewed")
 
 
 class DaybookLine(Owned, table=True):
@@ -57,3 +59,32 @@ class DaybookLine(Owned, table=True):
     renewed_distributor_minor: int = minor_field()
     refunds: int = minor_field()
     refunded_minor: int = minor_field()
+
+
+class DayTotal(Row, table=True):
+    """One Lagos day of a mode, everything together: what was written on it, and what it did to cover.
+
+    `in_force_change` adds up, from the first day on, to the policies in force at the end of a day (contract S11).
+    `terms_ended` are last terms of renewable products that ran to their end, `terms_renewed` those that did not end
+    because they were renewed; both stand at the day of the end. Terms of running policies stand at days to come.
+    `store.day_totals` keeps it in step. It belongs to no distributor: only the desk reads it. In parts, as above.
+    """
+
+    __tablename__ = "day_total"
+    __table_args__ = (sa.PrimaryKeyConstraint("is_live", "day", "part"), {"sqlite_with_rowid": False})
+    is_live: bool
+    day: date
+    part: int = 0
+    sold: int = minor_field()
+    sold_minor: int = minor_field()
+    sold_mca_minor: int = minor_field()
+    sold_distributor_minor: int = minor_field()
+    renewed: int = minor_field()
+    renewed_minor: int = minor_field()
+    renewed_mca_minor: int = minor_field()
+    renewed_distributor_minor: int = minor_field()
+    refunds: int = minor_field()
+    refunded_minor: int = minor_field()
+    in_force_change: int = minor_field()
+    terms_ended: int = minor_field()
+    terms_renewed: int = minor_field()

@@ -129,14 +129,14 @@ def narrowed(session: ScopedSession, partner: Partner) -> list[tuple[SalesFilter
     product = Random(3).choice(list(session.execute(sa.select(Product)).scalars()))
     return [
         (SalesFilter(), lambda p: True),
-        (SalesFilter(distributor_ids=[partner.id]), lambda p: p.distributor_id == partner.id),
-        (SalesFilter(provider_ids=[product.provider_id]), lambda p: p.provider_id == product.provider_id),
+        (SalesFilter(distributor_ids=(partner.id,)), lambda p: p.distributor_id == partner.id),
+        (SalesFilter(provider_ids=(product.provider_id,)), lambda p: p.provider_id == product.provider_id),
         (
-            SalesFilter(category_ids=[product.product_category_id], distributor_ids=[partner.id]),
+            SalesFilter(category_ids=(product.product_category_id,), distributor_ids=(partner.id,)),
             lambda p: p.product_category_id == product.product_category_id and p.distributor_id == partner.id,
         ),
-        (SalesFilter(product_ids=[product.id]), lambda p: p.product_id == product.id),
-        (SalesFilter(request_sources=["desk"]), lambda p: p.request_source == "desk"),
+        (SalesFilter(product_ids=(product.id,)), lambda p: p.product_id == product.id),
+        (SalesFilter(request_sources=("desk",)), lambda p: p.request_source == "desk"),
     ]
 
 
@@ -170,7 +170,7 @@ def test_a_trend_is_made_of_equal_stretches_that_end_with_the_window(sold: Store
 
 
 def test_daybook_and_rows_tell_the_same(sold: Store, partner: Partner) -> None:
-    every_source = SalesFilter(request_sources=["api", "desk"])
+    every_source = SalesFilter(request_sources=("api", "desk"))
     with sold.writing(Scope.system()) as session:
         session.execute(
             sa.update(Purchase).where(Purchase.request_source.is_(None)).values(request_source="api"),
@@ -219,7 +219,7 @@ def test_a_window_opens_and_closes_at_midnight_in_lagos(store: Store, partner: P
     october, november = Window(date(2026, 10, 1), date(2026, 11, 1)), Window(date(2026, 11, 1), date(2026, 12, 1))
     with store.reading(Scope.staff(is_live=True)) as session:
         for window in (october, november):
-            for wanted in (SalesFilter(), SalesFilter(request_sources=["api", "desk"])):
+            for wanted in (SalesFilter(), SalesFilter(request_sources=("api", "desk"))):
                 summary = figures.summary(session, window, wanted)
                 assert summary.value(BY_KEY["policies_sold"]) == int(window.start <= day < window.end)
 

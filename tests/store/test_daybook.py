@@ -8,7 +8,7 @@ from alembic import command
 from core.store import daybook, schema
 from core.store.engine import Store
 from core.store.scope import Scope
-from core.store.tables import DaybookLine, Policy, ProductVersion, Purchase, Renewal
+from core.store.tables import DaybookLine, DayTotal, Policy, ProductVersion, Purchase, Renewal
 from tests.conftest import Partner
 from tests.portfolio import NOW, one_sale
 
@@ -75,3 +75,31 @@ def test_a_store_of_an_earlier_release_is_given_its_daybook(store: Store, partne
     schema.migrate(store)
     assert schema.differences(store) == []
     assert lines(store) == [("day", "2026-11-20", 1, 0, 0), ("month", "2026-11-01", 1, 0, 0)]
+
+
+def test_the_totals_of_days_follow_a_policy_through_its_life(store: Store, partner: Partner) -> None:
+    with store.writing(Scope.system()) as session:
+        one_sale(session, partner.id, NOW)
+        sold = session.execute(sa.select(Policy.id)).scalar_one()
+    day = timedelta(days=1)
+    life: list[dict[str, object]] = [
+        {"activated": False},
+        {"activated": True, "number_key": "life", "expiration_at": NOW + 9 * day},
+        {"expiration_at": NOW + 30 * day},
+        {"declined_at": NOW + 40 * day},
+        {"declined_at": None, "cancelled_at": NOW + 2 * day},
+        {"deleted_at": NOW + 3 * day},
+    ]
+    held = []
+    for change in life:
+        with store.writing(Scope.system()) as session:
+            policy = session.get_one(Policy, sold)
+            for name, value in change.items():
+                setattr(policy, name, value)
+        assert faults(store) == []
+        with store.reading(Scope.system()) as session:
+            found = session.execute(sa.select(DayTotal.day, DayTotal.in_force_change, DayTotal.terms_ended))
+            held.append([(str(day)[5:], change, ended) for day, change, ended in found if change])
+    started = ("11-20", 1, 0)
+    ends = [("11-29", -1, 1), ("12-20", -1, 1), ("12-20", -1, 1), ("11-22", -1, 0)]
+    assert held == [[], *([started, end] for end in ends), []]

@@ -3,12 +3,12 @@
 import pytest
 import sqlalchemy as sa
 
-from core.store import schema
+from core.store import schema, versions
 from core.store.engine import Store
 
 
 def test_migrated_store_and_models_agree(store: Store) -> None:
-    assert schema.version(store) == schema.newest()
+    assert versions.version(store) == versions.newest()
     assert schema.differences(store) == []
 
 

@@ -1,7 +1,7 @@
 """What was written: counts and sums of purchases, renewals and refunds, grouped as a figure needs them.
 
-Read from the daybook when whole days and the catalogue are all that a filter asks for, from the rows
-themselves otherwise; both give the same figures.
+Read from the totals of the days when a filter asks for whole days and nothing else, from the daybook when it asks for
+the catalogue too, and from the rows themselves otherwise; all give the same figures.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,13 +11,15 @@ from typing import Any, Literal, NamedTuple
 import sqlalchemy as sa
 from sqlmodel import col
 
+from core import clock
 from core.services import filters
 from core.services.filters import SalesFilter, Span
+from core.services.sales import day_totals
 from core.services.windows import Window
 from core.store.daybook import ONCE
 from core.store.expressions import first_of_month, first_of_week, lagos_day
-from core.store.scope import AnySelect, ScopedSession
-from core.store.tables import DaybookLine, Policy, Purchase, Refund, Renewal
+from core.store.scope import AnySelect, Scope, ScopedSession
+from core.store.tables import DaybookLine, DayTotal, Policy, Purchase, Refund, Renewal
 
 Key = Literal["day", "week", "month", "product_id", "distributor_id", "premium_frequency"]
 
@@ -59,6 +61,7 @@ class Takings(NamedTuple):
 
 NOTHING = Takings()
 Grouped = dict[tuple[Any, ...], Takings]
+_CALENDAR: frozenset[Key] = frozenset({"day", "week", "month"})
 
 
 def added(parts: Sequence[Takings]) -> Takings:
@@ -77,53 +80,74 @@ def by(session: ScopedSession, wanted: SalesFilter, *keys: Key, measures: Sequen
     Days, weeks (their Mondays) and months (their firsts) are those of Lagos. Groups without anything are absent.
     """
     found: Grouped = {}
-    for query in _queries(wanted, keys, measures):
+    for query in _queries(session.scope, wanted, keys, measures):
         result = session.execute(query)
-        places = [Takings._fields.index(name) for name in list(result.keys())[len(keys) :]]
+        told = list(result.keys())[len(keys) :]
         for row in result:
-            values = [0] * len(Takings._fields)
-            for place, value in zip(places, row[len(keys) :], strict=True):
-                values[place] = int(value or 0)
-            group, part = tuple(row[: len(keys)]), Takings._make(values)
+            group, sums = tuple(row[: len(keys)]), map(int, [value or 0 for value in row[len(keys) :]])
+            part = Takings(**dict(zip(told, sums, strict=True)))
             found[group] = added([found[group], part]) if group in found else part
     return {group: sums for group, sums in found.items() if sums != NOTHING}
 
 
-def _queries(wanted: SalesFilter, keys: Sequence[Key], measures: Sequence[str]) -> Iterator[AnySelect]:
+def _queries(scope: Scope, wanted: SalesFilter, keys: Sequence[Key], measures: Sequence[str]) -> Iterator[AnySelect]:
     window = Window.within(wanted.created)
+    if window and _CALENDAR.issuperset(keys) and day_totals.tell(scope, wanted):
+        yield _in_totals(scope, window, keys, measures)
+        return
     if window and wanted.of_catalogue:
-        for grain, days in _stretches(window, keys):
-            yield _in_daybook(grain, days, wanted, keys, measures)
+        yield _in_daybook(_stretches(window, keys), wanted, keys, measures)
         return
     for part in _PARTS:
         if part.measures.keys() & set(measures):
             yield _in_rows(part, wanted, keys, measures)
 
 
+def _in_totals(scope: Scope, days: Window, keys: Sequence[Key], measures: Sequence[str]) -> AnySelect:
+    groups = _calendar(col(DayTotal.day))
+    sums = [sa.func.sum(col(getattr(DayTotal, name))).label(name) for name in measures]
+    query = sa.select(*(groups[key] for key in keys), *sums).where(*day_totals.of(scope, days))
+    return query.group_by(*(groups[key] for key in keys))
+
+
 def _stretches(window: Window, keys: Sequence[Key]) -> list[tuple[str, Window]]:
     """The lines to read: those of whole months where that is enough, and of the days before and after."""
-    months = None if {"day", "week"} & set(keys) else window.whole_months
+    until = window.end
+    if until > clock.today():
+        # Nothing is written in days to come: the month that runs is all there is of it.
+        until = max(until, clock.add_months(clock.today().replace(day=1), 1))
+    months = None if {"day", "week"} & set(keys) else Window(window.start, until).whole_months
     if months is None:
         return [("day", window)]
-    before, after = Window(window.start, months.start), Window(months.end, window.end)
+    before, after = Window(window.start, months.start), Window(months.end, until)
     return [("month", months), *(("day", days) for days in (before, after) if days.length)]
 
 
 def _in_daybook(
-    grain: str, days: Window, wanted: SalesFilter, keys: Sequence[Key], measures: Sequence[str]
+    stretches: Sequence[tuple[str, Window]], wanted: SalesFilter, keys: Sequence[Key], measures: Sequence[str]
 ) -> AnySelect:
-    groups = {
-        **_calendar(col(DaybookLine.day)),
-        **{name: col(getattr(DaybookLine, name)) for name in ("product_id", "distributor_id", "premium_frequency")},
-    }
-    sums = [sa.func.sum(col(getattr(DaybookLine, name))).label(name) for name in measures]
-    query = sa.select(*(groups[key] for key in keys), *sums).where(
-        col(DaybookLine.grain) == grain,
-        col(DaybookLine.day) >= days.start,
-        col(DaybookLine.day) < days.end,
-        *filters.on_catalogue(wanted, DaybookLine),
-    )
-    return query.group_by(*(groups[key] for key in keys))
+    parts = [
+        sa.select(*_keyed(grain, days, keys), *(col(getattr(DaybookLine, name)) for name in measures)).where(
+            col(DaybookLine.grain) == grain,
+            col(DaybookLine.day) >= days.start,
+            col(DaybookLine.day) < days.end,
+            *filters.on_catalogue(wanted, DaybookLine),
+        )
+        for grain, days in stretches
+    ]
+    lines = sa.union_all(*parts).subquery().c
+    sums = [sa.func.sum(lines[name]).label(name) for name in measures]
+    return sa.select(*(lines[key] for key in keys), *sums).group_by(*(lines[key] for key in keys))
+
+
+def _keyed(grain: str, days: Window, keys: Sequence[Key]) -> list[Any]:
+    """The keys of daybook lines; asking a database for the month of a day takes longer than the rest of its line."""
+    groups: dict[Key, Any] = dict(_calendar(col(DaybookLine.day)))
+    if grain == "month":
+        groups["month"] = col(DaybookLine.day)
+    elif days.start.replace(day=1) == days.last.replace(day=1):
+        groups["month"] = sa.literal(days.start.replace(day=1), sa.Date())
+    return [(groups[key] if key in groups else col(getattr(DaybookLine, key))).label(key) for key in keys]
 
 
 def _in_rows(part: "_Part", wanted: SalesFilter, keys: Sequence[Key], measures: Sequence[str]) -> AnySelect:
@@ -148,7 +172,7 @@ def _in_rows(part: "_Part", wanted: SalesFilter, keys: Sequence[Key], measures: 
     ).group_by(*(groups[key] for key in keys))
 
 
-def _calendar(day: Any) -> dict[str, Any]:
+def _calendar(day: Any) -> dict[Key, Any]:
     return {"day": day, "week": first_of_week(day), "month": first_of_month(day)}
 
 

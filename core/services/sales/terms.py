@@ -12,10 +12,11 @@ from sqlmodel import col
 from core import clock
 from core.services import filters
 from core.services.filters import SalesFilter, Span
-from core.services.windows import Window
+from core.services.sales import day_totals
+from core.services.windows import EARLIEST, Window
 from core.store.expressions import lagos_day
 from core.store.scope import AnySelect, ScopedSession
-from core.store.tables import Policy, Product, Renewal
+from core.store.tables import DayTotal, Policy, Product, Renewal
 from core.store.tables_sales import UNUSUAL
 
 _ends, _cancelled, _declined = col(Policy.expiration_at), col(Policy.cancelled_at), col(Policy.declined_at)
@@ -41,6 +42,8 @@ def by_day(session: ScopedSession, window: Window, wanted: SalesFilter, sold: Ma
     renewed on the day it ended, whenever the renewal was bought; one that was cancelled before its end
     or lies in the future does not count.
     """
+    if day_totals.tell(session.scope, wanted):
+        return _in_totals(session, window)
     ended, renewed, change = _ended(session, window.span, wanted), _renewed(session, window.span, wanted), Counter(sold)
     for query, sign in _changes(window.span, wanted):
         for day, number in session.execute(query):
@@ -51,6 +54,20 @@ def by_day(session: ScopedSession, window: Window, wanted: SalesFilter, sold: Ma
         over = day <= clock.today()
         terms = ended[day, True] + renewed[day] if over else 0
         found[day] = Terms(in_force, terms, renewed[day] if over else 0)
+    return found
+
+
+def _in_totals(session: ScopedSession, window: Window) -> dict[date, Terms]:
+    before, held = Window(EARLIEST, window.start), sa.func.sum(col(DayTotal.in_force_change))
+    in_force = int(session.execute(sa.select(held).where(*day_totals.of(session.scope, before))).scalar() or 0)
+    sums = (held, sa.func.sum(col(DayTotal.terms_ended)), sa.func.sum(col(DayTotal.terms_renewed)))
+    query = sa.select(col(DayTotal.day), *sums).where(*day_totals.of(session.scope, window))
+    lines = {day: tuple(map(int, rest)) for day, *rest in session.execute(query.group_by(col(DayTotal.day)))}
+    found, today = {}, clock.today()
+    for day in window.days:
+        change, ended, renewed = lines.get(day, (0, 0, 0))
+        in_force += change
+        found[day] = Terms(in_force, ended + renewed, renewed) if day <= today else Terms(in_force, 0, 0)
     return found
 
 

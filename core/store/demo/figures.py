@@ -1,12 +1,13 @@
-"""The daybook of a chunk: its sales, renewals and refunds, summed before they are added to days and months."""
+"""The books of a chunk: sales, renewals, refunds and ends of cover, summed before they are added to what is kept."""
 
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from core.store import daybook
+from core.store import day_totals, daybook
+from core.store.day_totals import Entry
 from core.store.demo.rows import Values
 from core.store.scope import ScopedSession
 from core.store.tables_figures import MEASURES
@@ -21,10 +22,11 @@ def _nothing() -> list[int]:
 
 
 class Figures:
-    """Sums of one chunk by day, mode, product, distributor and instalment."""
+    """Sums of one chunk by day, mode, product, distributor and instalment; of cover by day, mode and product."""
 
     def __init__(self) -> None:
         self.days: Sums = defaultdict(_nothing)
+        self.cover: defaultdict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
 
     def add(self, at: datetime, purchase: Values, **measures: int) -> None:
         """Count something that happened to a purchase at an instant."""
@@ -35,14 +37,23 @@ class Figures:
         for name, value in measures.items():
             sums[_PLACE[name]] += value
 
+    def follow(self, entries: Iterable[Entry], *, is_live: bool) -> None:
+        """Count what a policy or a renewal does to cover."""
+        for day, measures, product_id in entries:
+            sums = self.cover[day, is_live, product_id]
+            for name, number in measures.items():
+                sums[name] += number
+
 
 def pour_figures(session: ScopedSession, figures: Figures) -> None:
-    """Add the sums to the daybook, in the session's transaction."""
+    """Add the sums to the daybook and to the totals of days, in the session's transaction."""
     months: Sums = defaultdict(_nothing)
+    totals: Sums = defaultdict(_nothing)
     for (day, *keys), sums in figures.days.items():
-        month = months[day.replace(day=1), *keys]
-        month[:] = map(sum, zip(month, sums, strict=True))
+        for whole in (months[day.replace(day=1), *keys], totals[day, keys[0]]):
+            whole[:] = map(sum, zip(whole, sums, strict=True))
     daybook.add(session.connection(), [*_lines("day", figures.days), *_lines("month", months)])
+    day_totals.add(session.connection(), [*_totals(totals), *_cover(figures)])
 
 
 def _lines(grain: str, sums: Sums) -> Iterator[dict[str, Any]]:
@@ -56,3 +67,13 @@ def _lines(grain: str, sums: Sums) -> Iterator[dict[str, Any]]:
             "premium_frequency": frequency,
             **dict(zip(MEASURES, measured, strict=True)),
         }
+
+
+def _totals(sums: Sums) -> Iterator[dict[str, Any]]:
+    for (day, is_live), measured in sums.items():
+        yield {"day": day, "is_live": is_live, **dict(zip(MEASURES, measured, strict=True))}
+
+
+def _cover(figures: Figures) -> Iterator[dict[str, Any]]:
+    for (day, is_live, product_id), measured in figures.cover.items():
+        yield {"day": day, "is_live": is_live, "product_id": product_id and UUID(product_id), **measured}

@@ -6,7 +6,8 @@ from typing import Any
 
 from core import seal
 from core.covers.parts import plate_key
-from core.store import numbers
+from core.store import day_totals, numbers
+from core.store.day_totals import CoverFacts
 from core.store.demo.figures import Figures
 from core.store.demo.lives import Ended, Paid
 from core.store.demo.rows import Rows, Values, stamp
@@ -19,6 +20,7 @@ def file(sale: Sale, rows: Rows, figures: Figures) -> None:
     purchase = _purchase(sale)
     rows.add(Purchase, purchase)
     figures.add(sale.at, purchase, **_counted(sale, "sold"))
+    figures.follow(day_totals.cover(_cover(sale)), is_live=sale.owner["is_live"])
     risk_hash = _risk(sale, rows)
     rows.add(Policy, {**_policy(sale), "risk_hash": risk_hash})
     rows.add(Submission, _submission(sale))
@@ -28,9 +30,23 @@ def file(sale: Sale, rows: Rows, figures: Figures) -> None:
     for paid, renewal_id in zip(sale.life.renewals, sale.renewal_ids, strict=True):
         rows.add(Renewal, _renewal(sale, purchase, paid, renewal_id))
         figures.add(paid.at, purchase, **_counted(sale, "renewed"))
+        gap = day_totals.gap(paid.previous_expiration_at, paid.start_at, sale.offer.ids["product_id"])
+        figures.follow(gap, is_live=sale.owner["is_live"])
     if (ended := sale.life.ended) is not None:
         rows.add(Refund, _refund(sale, ended))
         figures.add(ended.at, purchase, refunds=1, refunded_minor=ended.refund.amount_minor)
+
+
+def _cover(sale: Sale) -> CoverFacts:
+    life = sale.life
+    return CoverFacts(
+        product_id=sale.offer.ids["product_id"],
+        created_at=sale.at,
+        activated=life.activated,
+        expiration_at=life.expiration_at,
+        cancelled_at=life.cancelled.at if life.cancelled else None,
+        declined_at=life.declined.at if life.declined else None,
+    )
 
 
 def _counted(sale: Sale, verb: str) -> dict[str, int]:

@@ -74,7 +74,8 @@ def _insert(driver: Any, shape: _Shape, rows: list[tuple[Any, ...]]) -> None:
 
 def _copy(driver: Any, shape: _Shape, rows: list[tuple[Any, ...]]) -> None:
     with driver.cursor() as cursor:
-        cursor.execute("SET LOCAL TIME ZONE 'UTC'")
+        # A request may take 30 seconds; a chunk may take longer on a machine that has much to do.
+        cursor.execute("SET LOCAL TIME ZONE 'UTC'; SET LOCAL statement_timeout = 0")
         with cursor.copy(f"COPY {shape.table.name} ({_listed(shape)}) FROM STDIN") as copy:
             for row in rows:
                 copy.write_row(row)
