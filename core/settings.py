@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 ROOT = Path(__file__).parents[1]
@@ -121,6 +121,14 @@ class Settings(BaseSettings):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     demo: bool = False
     demo_password: SecretStr = SecretStr("coverdesk-demo")
+
+    @field_validator("replica_url")
+    @classmethod
+    def _of_postgres(cls, value: str | None, rest: ValidationInfo) -> str | None:
+        addresses = (value, rest.data.get("database_url"))
+        if value and any(address and address.startswith("sqlite") for address in addresses):
+            raise ValueError("only a PostgreSQL database has replicas, and COVERDESK_DATABASE_URL must be one too")
+        return value
 
     def insurer_url(self, segment: str, *, is_live: bool = True) -> str | None:
         """Where an insurer ("insurer-a") takes policies; none means delegated authority.

@@ -95,7 +95,7 @@ class PostgresDatabase:
         store = Store(template.render_as_string(hide_password=False))
         _ready(store)
         store.close()
-        with _administering(template) as connection:
+        with administering(template) as connection:
             tables = [name for (name,) in connection.exec_driver_sql(self._TABLES)]
             full = [t for t in tables if connection.exec_driver_sql(f"SELECT 1 FROM {t} LIMIT 1").first()]
             connection.exec_driver_sql("CREATE SCHEMA kept")
@@ -118,7 +118,7 @@ class PostgresDatabase:
 
     def renew(self) -> None:
         """Make it as new, whatever the last test left."""
-        with _administering(self.url) as connection:
+        with administering(self.url) as connection:
             connection.exec_driver_sql(self._OTHERS, {"name": self._NAME})
             same = connection.exec_driver_sql(self._SHAPE).one() == self._shape
             if same:
@@ -135,14 +135,14 @@ def postgres_database(postgres: sa.URL) -> PostgresDatabase:
 
 
 @contextmanager
-def _administering(url: sa.URL) -> Iterator[sa.Connection]:
+def administering(url: sa.URL) -> Iterator[sa.Connection]:
     admin = sa.create_engine(url, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
     with admin.connect() as connection:
         yield connection
 
 
 def _administer(url: sa.URL, statement: str) -> None:
-    with _administering(url) as connection:
+    with administering(url) as connection:
         connection.exec_driver_sql(statement)
 
 

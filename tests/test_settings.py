@@ -17,6 +17,7 @@ def _fresh() -> None:
     ("name", "value", "wants"),
     [
         ("DATABASE_URL", "mysql://x", "must start with sqlite:/// or postgresql://"),
+        ("REPLICA_URL", "postgresql://replica/coverdesk", "COVERDESK_DATABASE_URL must be one too"),
         ("BASE_URL", "ftp://x", "must be an http or https address"),
         ("INSURER_A_URL", "http://insurer.example", "must be https"),
         ("RATE_LIMIT", "-1", "greater than or equal to 0"),

@@ -15,14 +15,17 @@ async def healthz(_: Request) -> Response:
 
 
 def readyz(_: Request) -> Response:
-    """The store takes part: it can be read and written and has the shape that this code wants."""
+    """The store takes part: it can be read and written and has the shape that this code wants.
+
+    Where a replica is configured the answer says how that stands, which decides nothing: the primary can do its work.
+    """
     try:
-        fault = readiness.fault()
+        fault, replica = readiness.fault(), readiness.replica()
     except (StoreUnavailable, sa.exc.SQLAlchemyError, OSError):
-        fault = "the store does not answer"
+        fault, replica = "the store does not answer", None
     if fault:
         return JSONResponse({"status": "not ready", "reason": fault}, 503, {"Retry-After": "2"})
-    return JSONResponse({"status": "ready"})
+    return JSONResponse({"status": "ready"} | ({"replica": replica} if replica else {}))
 
 
 routes = [Route("/healthz", healthz), Route("/readyz", readyz)]

@@ -3,8 +3,9 @@
 Whatever is written leaves a line in the audit log, so the length of the log says whether a figure still holds.
 """
 
-from dataclasses import dataclass
-from datetime import date
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import date, datetime
 from functools import lru_cache
 
 from core import clock
@@ -17,7 +18,8 @@ from core.services.sales.figures import Summary
 from core.services.windows import Window
 from core.store import engine
 from core.store.engine import Store
-from core.store.scope import Scope
+from core.store.replica import SIGHT
+from core.store.scope import Scope, ScopedSession
 from core.ui import frame
 
 _MOST = 64
@@ -25,49 +27,61 @@ _MOST = 64
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A store as it stands: it holds the same figures for as long as this is equal."""
+    """A store as it stands: it holds the same figures for as long as this is equal.
+
+    Where it was read on a replica, all its figures are, or an older one would pass for one of now. `as_of` is set when
+    they may lack what was written after that instant.
+    """
 
     store: Store
     entries: int
     today: date
     is_live: bool
+    on_replica: bool = False
+    as_of: datetime | None = field(default=None, compare=False)
 
     @property
     def scope(self) -> Scope:
         """Whose records are figured."""
         return Scope.staff(is_live=self.is_live)
 
+    def reading(self) -> AbstractContextManager[ScopedSession]:
+        """A read transaction on those records, where the standing was read."""
+        return (self.store.looking_back if self.on_replica else self.store.reading)(self.scope)
+
 
 def standing() -> Standing:
     """How the store stands now, in the mode that the screen shows."""
-    with engine.reading(Scope.system()) as session:
-        entries = audit.length(session)
-    return Standing(engine.store(), entries, clock.today(), frame.mode())
+    store = engine.store()
+    with store.looking_back(Scope.system()) as session:
+        entries, sight = audit.length(session), session.info.get(SIGHT)
+    as_of = sight.as_of if sight else None
+    return Standing(store, entries, clock.today(), frame.mode(), on_replica=sight is not None, as_of=as_of)
 
 
 @lru_cache(_MOST)
 def summary(at: Standing, window: Window, wanted: SalesFilter) -> Summary:
     """Every metric of a window and of the one before."""
-    with at.store.reading(at.scope) as session:
+    with at.reading() as session:
         return figures.summary(session, window, wanted)
 
 
 @lru_cache(_MOST)
 def breakdown(at: Standing, window: Window, wanted: SalesFilter) -> Breakdown:
     """The premium of a window, cut every way that a chart shows it."""
-    with at.store.reading(at.scope) as session:
+    with at.reading() as session:
         return breakdowns.breakdown(session, window, wanted, names(at))
 
 
 @lru_cache(_MOST)
 def over_time(at: Standing, window: Window, wanted: SalesFilter, *, grain: Grain, split: Dimension) -> list[Series]:
     """The premium of each bucket, a line for each member of a dimension."""
-    with at.store.reading(at.scope) as session:
+    with at.reading() as session:
         return breakdowns.over_time(session, window, wanted, names(at), grain=grain, split=split)
 
 
 @lru_cache(_MOST)
 def names(at: Standing) -> Choices:
     """What sales can be narrowed and split by."""
-    with at.store.reading(at.scope) as session:
+    with at.reading() as session:
         return choices(session)

@@ -6,6 +6,7 @@ from core import clock
 from core.services.sales.figures import Summary
 from core.services.windows import Window
 from core.ui import address, frame, periods, remembered, words
+from core.ui.remembered import Standing
 from core.ui.sales import dashboard_cards, sales_filters, tiles
 from core.ui.sales.sales_filters import Asked
 
@@ -14,16 +15,17 @@ PERIODS = [name for name in periods.NAMES if name != periods.ALL]
 PURCHASES = "sales/purchases.py"
 
 
-def header(window: Window) -> None:
+def header(window: Window, at: Standing) -> None:
+    as_of = f" Figures as of **{clock.in_lagos(at.as_of, '%H:%M:%S')}**, later sales follow." if at.as_of else ""
     st.caption(
         f":material/calendar_month: **{periods.in_words(window)}**, compared with"
-        f" {periods.in_words(window.previous)}. Days are those of Lagos."
+        f" {periods.in_words(window.previous)}. Days are those of Lagos.{as_of}"
     )
 
 
 def filters(asked: Asked) -> None:
     sales_filters.draw_period(asked, offer=PERIODS, default=DEFAULT)
-    with st.grid(4, min_column_width=170, gap="xsmall"):
+    with st.grid(4, min_column_width=125, gap="xsmall"):
         sales_filters.draw_members(asked, names, "provider", "category", "product", "distributor")
 
 
@@ -76,7 +78,7 @@ with st.skeleton(height=600):
     summary = remembered.summary(at, window, wanted)
     parts = remembered.breakdown(at, window, wanted)
     lines = remembered.over_time(at, window, wanted, grain=cut.grain, split=cut.split)
-header(window)
+header(window, at)
 tiles.draw(summary)
 sum_of_parts(asked, summary)
 if summary.current.takings.written:

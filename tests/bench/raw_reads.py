@@ -45,10 +45,12 @@ ORDER BY p.created_at DESC, p.id DESC
 BEFORE = PAGE % "AND created_at < ?"
 BETWEEN = PAGE % "AND created_at >= ? AND created_at < ? AND provider_id = ?"
 OF_CUSTOMER = PAGE % "AND customer_id = ?"
-MONTHS = f"SELECT day, sum(sold) FROM daybook_line WHERE {MINE} AND grain = 'month' GROUP BY day ORDER BY day DESC"
-DAYS = f"""SELECT day, sum(sold) FROM daybook_line WHERE {MINE} AND grain = 'day' AND day >= ? AND day < ?
+MONTHS = f"""SELECT day, CAST(sum(sold) AS BIGINT) FROM daybook_line WHERE {MINE} AND grain = 'month'
 GROUP BY day ORDER BY day DESC"""
-SOLD = f"""SELECT sum(sold) FROM daybook_line WHERE {MINE} AND grain = 'day' AND day >= ? AND day <= ?
+DAYS = f"""SELECT day, CAST(sum(sold) AS BIGINT) FROM daybook_line
+WHERE {MINE} AND grain = 'day' AND day >= ? AND day < ?
+GROUP BY day ORDER BY day DESC"""
+SOLD = f"""SELECT CAST(sum(sold) AS BIGINT) FROM daybook_line WHERE {MINE} AND grain = 'day' AND day >= ? AND day <= ?
 AND product_id IN (SELECT id FROM product WHERE provider_id = ?)"""
 EDGE = f"""SELECT count(*) FROM purchase WHERE {MINE} AND deleted_at IS NULL AND created_at >= ? AND created_at < ?
 AND provider_id = ?"""

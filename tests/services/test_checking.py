@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from core.services.office import checking
-from core.store import demo, schema, shelving
+from core.store import demo, shelving, versions
 from core.store.engine import Store
 from core.store.scope import Scope
 
@@ -130,7 +130,7 @@ def test_summary_counts_what_was_checked(portfolio: Store) -> None:
         checked = checking.check(session)
     assert checked.holds
     assert checked.counts["purchases"] == checked.counts["policies"] == 250
-    assert checked.version == schema.newest()
+    assert checked.version == versions.newest()
     assert checked.database.startswith("SQLite 3." if portfolio.is_sqlite else "PostgreSQL ")
     assert str(checked).endswith("Everything holds.")
 

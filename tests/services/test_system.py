@@ -5,7 +5,7 @@ import pytest
 from core import settings as settings_module
 from core.covers import credit_life
 from core.services.office import checking, system
-from core.store import schema
+from core.store import versions
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests.conftest import SECRET, Partner
@@ -21,7 +21,7 @@ def test_the_state_of_the_store_is_told(store: Store, partner: Partner) -> None:
     assert found.store.size_bytes > 100_000
     assert (found.store.journal is None) is not store.is_sqlite
     assert found.store.journal_is_safe
-    assert (found.store.migration, found.store.is_current) == (schema.newest(), True)
+    assert (found.store.migration, found.store.is_current) == (versions.newest(), True)
     assert [(line.state, line.count) for line in found.queue] == [("delegated", 1)]
     assert found.queue[0].oldest_at
     assert (found.files.count, found.files.size_bytes, found.files.writable) == (0, 0, True)

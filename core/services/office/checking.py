@@ -13,7 +13,7 @@ from core import clock
 from core.services.claims import claim_clock, claim_moves, claim_questions
 from core.services.office import audit
 from core.services.office.invariants import INVARIANTS, Invariant
-from core.store import daybook, schema, shelving
+from core.store import daybook, shelving, versions
 from core.store.engine import wal_is_safe
 from core.store.scope import ScopedSession
 from core.store.tables import (
@@ -67,7 +67,7 @@ def check(session: ScopedSession) -> Checked:
     """Audit the whole store; the session's scope must be the system's, and what it reads one snapshot."""
     return Checked(
         database=_database(session),
-        version=schema.version_of(session.connection()),
+        version=versions.version_of(session.connection()),
         counts={name: _count(session, entity) for name, entity in _COUNTED.items()},
         faults=faults(session),
     )
@@ -118,7 +118,7 @@ def _sqlite_version(session: ScopedSession) -> str:
 
 def _of_the_database(session: ScopedSession) -> Iterator[str]:
     connection = session.connection()
-    found, wanted = schema.version_of(connection), schema.newest()
+    found, wanted = versions.version_of(connection), versions.newest()
     if found != wanted:
         yield f"the store stands at version {found}, this release wants {wanted}"
     if connection.dialect.name != "sqlite":

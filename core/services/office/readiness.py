@@ -8,7 +8,7 @@ from sqlmodel import col
 
 from core import clock, ids
 from core.settings import settings
-from core.store import schema
+from core.store import room, versions
 from core.store.engine import store, writing
 from core.store.scope import Scope, ScopedSession
 from core.store.tables import OneTimeTicket
@@ -21,15 +21,26 @@ def fault() -> str | None:
 
     Raises StoreUnavailable or the driver's error when the store does not answer at all.
     """
-    if schema.version(store()) != schema.newest():
+    if versions.version(store()) != versions.newest():
         return "the store has another version: run `coverdesk init`"
     with writing(Scope.system()) as session:
         _touch(session)
+        room.prove(session.connection())
     folder = Path(settings().files_url)
     folder.mkdir(parents=True, exist_ok=True)
     if shutil.disk_usage(folder).free < LEAST_FREE_BYTES:
         return "the disk is nearly full"
     return None
+
+
+def replica() -> str | None:
+    """How the replica stands, in a few words: "in use", or what keeps it from that; none where there is none.
+
+    It is no fault: while the replica is not in use, the primary answers in its place.
+    """
+    if (there := store().replica) is None:
+        return None
+    return there.sight().fault or "in use"
 
 
 def _touch(session: ScopedSession) -> None:

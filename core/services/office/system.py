@@ -15,8 +15,9 @@ import sqlalchemy as sa
 from pydantic import SecretStr
 from sqlmodel import col
 
+from core.services.office import readiness
 from core.settings import Settings, settings
-from core.store import schema
+from core.store import versions
 from core.store.engine import store, wal_is_safe
 from core.store.scope import ScopedSession
 from core.store.tables import KeptAnswer, Submission, UploadedFile
@@ -34,6 +35,7 @@ class StoreFacts:
     journal_is_safe: bool
     migration: str | None
     newest_migration: str | None
+    replica: str | None
 
     @property
     def is_current(self) -> bool:
@@ -122,8 +124,9 @@ def _store(session: ScopedSession) -> StoreFacts:
         size_bytes=int(ask(size)),
         journal=journal,
         journal_is_safe=journal != "wal" or wal_is_safe(),
-        migration=schema.version_of(connection),
-        newest_migration=schema.newest(),
+        migration=versions.version_of(connection),
+        newest_migration=versions.newest(),
+        replica=readiness.replica(),
     )
 
 

@@ -37,6 +37,7 @@ def glance(found: SystemFacts, fault: str | None) -> None:
         "Store fits this release": (found.store.is_current, "Store has another version"),
         "Journal safe": (found.store.journal_is_safe, "Journal at risk"),
         "Files writable": (found.files.writable, "Files cannot be written"),
+        **({"Replica in use": (found.store.replica == "in use", "Replica not in use")} if found.store.replica else {}),
         "Queue moves": (not late and not dead, "Queue needs a look"),
     }
     with st.container(horizontal=True, gap="xsmall"):
@@ -66,6 +67,8 @@ def database(found: StoreFacts) -> None:
             facts.line("Journal", f"{found.journal.upper()}{safe}")
         current = "up to date" if found.is_current else f"this release wants {found.newest_migration}"
         facts.line("Migration", f"{found.migration or 'none'}, {current}")
+        if found.replica:
+            facts.line("Replica", words.plain(found.replica.capitalize()))
         st.caption("Address")
         st.code(found.address, language=None, wrap_lines=True)
 

@@ -1,0 +1,188 @@
+"""Figures and exports are read from a replica while it is fit, and from the primary in every other case."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+import structlog
+from sqlalchemy import event
+from starlette.requests import Request
+from streamlit.testing.v1 import AppTest
+
+from core import clock, ids
+from core.api import exporting, health
+from core.covers.insurer_f import PERSONAL_ACCIDENT
+from core.services.exports import receipts
+from core.services.exports.export_formats import CSV
+from core.services.exports.export_purchases import PURCHASES
+from core.services.exports.exports import Tally
+from core.services.exports.receipts import Order
+from core.services.sales import figures
+from core.services.sales.selection import Selection
+from core.services.windows import Window
+from core.settings import ROOT
+from core.store.engine import Store
+from core.store.replica import AWAY, SIGHT, Bounds, Replica
+from core.store.scope import Scope
+from tests.conftest import Partner, PostgresDatabase, administering, fresh_store
+from tests.services import selling
+from tests.store.standby import Standby
+from tests.ui.conftest import person_of, texts
+
+pytestmark = pytest.mark.postgres
+STAFF = Scope.staff(is_live=True)
+# Everything is looked at anew each time, and a moment is worth saying.
+AT_ONCE = Bounds(worth_saying=timedelta(0), believed=0, left_alone=0)
+WAITS = replace(AT_ONCE, comes_within=30)
+Log = list[Any]
+
+
+@pytest.fixture(scope="module")
+def standby(postgres_database: PostgresDatabase) -> Iterator[Standby]:
+    # What is acknowledged is sent on at once, as on a server that is not hurried for tests.
+    with administering(postgres_database.url.set(database="postgres")) as connection:
+        connection.exec_driver_sql("ALTER ROLE postgres SET synchronous_commit = on")
+        made = Standby(postgres_database.url)
+        yield made
+        made.remove()
+        connection.exec_driver_sql("ALTER ROLE postgres RESET synchronous_commit")
+
+
+@pytest.fixture
+def store(
+    request: pytest.FixtureRequest, standby: Standby, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Store]:
+    """A store on PostgreSQL with its replica, which shows all of it when a test begins."""
+    monkeypatch.setenv("COVERDESK_REPLICA_URL", standby.url)
+    with fresh_store(request, "postgres", tmp_path, monkeypatch) as made:
+        yield bounded(made, standby, WAITS)
+        made.replica.close()
+
+
+def bounded(store: Store, standby: Standby, bounds: Bounds) -> Store:
+    if store.replica:
+        store.replica.close()
+    store.replica = Replica(standby.url, store.engine, bounds)
+    return store
+
+
+@pytest.fixture
+def held_up(store: Store, standby: Standby, sell: Callable[[], object]) -> Iterator[Store]:
+    """One sale that the replica shows, and another that it does not."""
+    sell()
+    with store.looking_back(STAFF, exact=True) as session:
+        assert SIGHT in session.info
+    standby.hold_up()
+    try:
+        sell()
+        yield store
+    finally:
+        standby.let_go()
+
+
+@pytest.fixture
+def sell(store: Store, partner: Partner) -> Callable[[], object]:
+    return lambda: selling.sell(store, partner, PERSONAL_ACCIDENT, is_live=True, email=f"{ids.code()}@example.com")
+
+
+@pytest.fixture
+def log() -> Iterator[Log]:
+    with structlog.testing.capture_logs() as lines:
+        yield lines
+
+
+def sold(store: Store, **wanted: bool) -> int:
+    """The number of the dashboard's tile for today."""
+    today = Window.of_days(clock.today(), clock.today())
+    with store.looking_back(STAFF, **wanted) as session:
+        return figures.summary(session, today).current.takings.sold
+
+
+def exported(store: Store) -> Tally:
+    order = Order(id=ids.new(), kind=PURCHASES, format=CSV, selection=Selection(), is_live=True, actor="tests")
+    tally = Tally()
+    for _ in exporting.streamed(order, tally):
+        pass
+    with store.reading(Scope.system()) as session:
+        assert receipts.one(session, order.id)
+    return tally
+
+
+def ready() -> Any:
+    return json.loads(health.readyz(Request({"type": "http"})).body)
+
+
+def test_figures_come_from_the_replica_and_say_as_of_when(held_up: Store) -> None:
+    assert sold(held_up) == 1
+    with held_up.looking_back(STAFF) as session:
+        as_of = session.info[SIGHT].as_of
+    assert clock.now() - timedelta(minutes=1) < as_of < clock.now()
+    with held_up.reading(STAFF) as session:
+        assert figures.summary(session, Window.of_days(clock.today(), clock.today())).current.takings.sold == 2
+
+
+def test_the_dashboard_shows_them_with_that_moment(held_up: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.ui.frame.current", lambda: person_of("operations"))
+    at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=60).run()
+    assert not at.exception
+    assert next(tile.value for tile in at.metric if tile.label == "Policies sold") == "1"
+    assert "Figures as of" in texts(at)
+
+
+def test_a_replica_that_lags_too_far_is_left_for_the_primary(held_up: Store, standby: Standby, log: Log) -> None:
+    bounded(held_up, standby, replace(AT_ONCE, most_behind=timedelta(0)))
+    assert sold(held_up) == 2
+    assert [line["error"] for line in log] == ["the replica is behind"]
+    standby.let_go()
+    while held_up.replica.sight().fault:
+        pass
+    assert log[-1]["event"] == "figures and exports are read from the replica again"
+
+
+def test_an_export_waits_for_what_was_just_written_and_reads_the_replica(
+    store: Store, sell: Callable[[], object]
+) -> None:
+    asked: list[str] = []
+    event.listen(store.replica.engine, "before_cursor_execute", lambda *told: asked.append(told[2]))
+    sell()
+    assert exported(store).rows == 1
+    assert [statement for statement in asked if "pg_is_in_recovery" not in statement]
+
+
+def test_an_export_that_waited_in_vain_is_whole_all_the_same(held_up: Store, standby: Standby, log: Log) -> None:
+    bounded(held_up, standby, replace(AT_ONCE, comes_within=0))
+    assert exported(held_up).rows == 2
+    assert "an export is read from the primary" in [line["event"] for line in log]
+
+
+def test_a_replica_that_is_away_is_done_without_until_it_is_back(
+    store: Store, standby: Standby, sell: Callable[[], object], log: Log
+) -> None:
+    sell()
+    assert sold(store, exact=True) == 1
+    standby.stop()
+    sell()
+    assert sold(store) == 2
+    assert exported(store).rows == 2
+    assert ready() == {"status": "ready", "replica": AWAY}
+    standby.start()
+    assert ready() == {"status": "ready", "replica": "in use"}
+    assert sold(store, exact=True) == 2
+    assert [line.get("error") for line in log if line["event"].startswith("figures")] == ["the replica is away", None]
+
+
+def test_a_server_that_does_not_follow_this_store_is_no_replica(store: Store, log: Log) -> None:
+    store.replica.close()
+    store.replica = Replica(store.url.render_as_string(hide_password=False), store.engine)
+    with store.looking_back(STAFF) as session:
+        assert SIGHT not in session.info
+    assert [line["error"] for line in log] == ["the replica is no replica of this store"]
+
+
+def test_nothing_is_written_through_a_look_back(store: Store) -> None:
+    with pytest.raises(sa.exc.DBAPIError, match="read-only transaction"), store.looking_back(Scope.system()) as session:
+        session.execute(sa.text("DELETE FROM kept_answer"))
