@@ -51,6 +51,11 @@ def code() -> str:
     return b32encode(secrets.token_bytes(16)).decode().rstrip("=").lower()
 
 
+def mark() -> str:
+    """64 random bits in 16 digits: to tell requests apart in the log."""
+    return secrets.token_hex(8)
+
+
 def is_code(value: str) -> bool:
     """True for a text that `code` could have made."""
     return re.fullmatch(r"[a-z2-7]{26}", value) is not None

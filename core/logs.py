@@ -7,6 +7,7 @@ import traceback
 from collections.abc import MutableMapping
 from typing import Any
 
+import orjson
 import structlog
 
 from core.settings import settings
@@ -51,6 +52,10 @@ class _StandardError:
             sys.stderr.flush()
 
 
+def _encoded(event: Any, **_: Any) -> str:
+    return orjson.dumps(event, default=repr).decode()
+
+
 def configure() -> None:
     """Send our events to standard error as JSON; JSON escapes line breaks in values."""
     structlog.configure(
@@ -60,7 +65,7 @@ def configure() -> None:
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             _where_it_broke,
             only_allowed,
-            structlog.processors.JSONRenderer(),
+            structlog.processors.JSONRenderer(_encoded),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(settings().log_level)),
         logger_factory=structlog.PrintLoggerFactory(file=_StandardError()),  # type: ignore[arg-type]

@@ -33,6 +33,7 @@ from core.api import (
     purchases,
     renewals,
     signing,
+    warming,
 )
 from core.api.auth import KeyGate
 from core.api.bodies import StrictRoute
@@ -62,9 +63,10 @@ api = FastAPI(
 )
 api.router.route_class = StrictRoute
 failures.install(api)
-# `/products/{id}` comes last, so that no lookup under /products is taken for an id.
-for room in (lookups, buying, pricing, renewals, purchases, policies, customers, claims, files, products):
-    api.include_router(room.router)
+# What is asked most comes first, and `/products/{id}` last, so that no lookup under /products is taken for an id.
+for room in (buying, purchases, policies, renewals, customers, pricing, claims, files, lookups, products):
+    # Not included as routers: those are searched twice for each request, which cost more than the search itself.
+    api.router.routes.extend(room.router.routes)
 api.mount("/docs/files", _WholeFiles(directory=SWAGGER_FILES), name="docs-files")
 api.openapi = lambda: openapi.document(api)  # type: ignore[method-assign]
 api.add_middleware(KeyGate)
@@ -93,6 +95,7 @@ async def _alone(_: Starlette) -> AsyncIterator[None]:
     """What a process needs that serves the API without the screens."""
     settings().refuse_unsafe()
     logs.configure()
+    warming.begin()
     yield
     store().close()
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from functools import partial
 from typing import Annotated, Final
 
 import anyio
@@ -17,7 +18,7 @@ from core.errors import CoverdeskError, Unauthorized
 from core.services.distributors import keys
 from core.services.distributors.keys import Caller
 from core.settings import settings
-from core.store.engine import reading, writing
+from core.store.engine import asking, writing
 from core.store.scope import Scope
 
 OPEN = ("/openapi.json", "/docs", "/docs/")
@@ -69,20 +70,21 @@ class KeyGate:
 
     async def _caller(self, key: str) -> Caller:
         until, caller = self._trusted.get(key, (0.0, None))
-        if caller is None or until < time.monotonic():
-            return await self._judged_once(key)
+        left = until - time.monotonic()
+        if caller is None or left < 0:
+            return await asyncio.shield(self._judgement(key))
+        if left < _TRUSTED_SECONDS / 2:
+            self._judgement(key)  # beside this request, so that the next ones need not wait for it
         return caller
 
-    async def _judged_once(self, key: str) -> Caller:
-        """Judge a key; requests that come meanwhile with the same one wait for that answer."""
-        under_way = self._judging.get(key)
-        if under_way is not None:
-            return await asyncio.shield(under_way)
-        under_way = self._judging[key] = asyncio.ensure_future(run_sync(_judge, key, limiter=_JUDGES))
-        under_way.add_done_callback(lambda judged: self._remember(key, judged))
-        return await asyncio.shield(under_way)
+    def _judgement(self, key: str) -> "asyncio.Future[Caller]":
+        """What will tell whose a key is; requests that come meanwhile with the same one share it."""
+        if key not in self._judging:
+            under_way = self._judging[key] = asyncio.ensure_future(run_sync(_judge, key, limiter=_JUDGES))
+            under_way.add_done_callback(partial(self._remember, key, time.monotonic() + _TRUSTED_SECONDS))
+        return self._judging[key]
 
-    def _remember(self, key: str, judged: "asyncio.Future[Caller]") -> None:
+    def _remember(self, key: str, until: float, judged: "asyncio.Future[Caller]") -> None:
         del self._judging[key]
         if judged.cancelled() or judged.exception() is not None:
             if not judged.cancelled() and isinstance(judged.exception(), Unauthorized):
@@ -90,7 +92,7 @@ class KeyGate:
             return
         if len(self._trusted) > _MOST_TRUSTED:
             self._trusted.clear()
-        self._trusted[key] = (time.monotonic() + _TRUSTED_SECONDS, judged.result())
+        self._trusted[key] = (until, judged.result())
 
 
 def _is_open(scope: Connection) -> bool:
@@ -107,7 +109,7 @@ def _bearer(scope: Connection) -> str:
 
 
 def _judge(key: str) -> Caller:
-    with reading(Scope.system()) as session:
+    with asking(Scope.system()) as session:
         caller = keys.authenticate(session, key)
     if caller.use_is_news:
         with writing(Scope.system()) as session:

@@ -1,15 +1,17 @@
 """Reading a JSON body strictly: right media type, bounded, no NaN, no duplicate names, nothing deep."""
 
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 import anyio
-from fastapi import Request, Response
-from fastapi.routing import APIRoute
+from fastapi import Request
+from starlette.types import Receive, Send
+from starlette.types import Scope as Connection
 
-from core.api.failures import Refused
+from core.api.reads import ReadRoute
+from core.covers import request as requests
 from core.errors import InvalidInput, TooLarge, TooSlow, WrongMediaType
 
 LARGEST_JSON = 1024 * 1024
@@ -25,11 +27,11 @@ class StrictRequest(Request):
         if not hasattr(self, "_body"):
             declared = self.headers.get("content-length", "")
             if declared.isdigit() and int(declared) > LARGEST_JSON:
-                raise Refused(TooLarge())
+                raise TooLarge
             with anyio.move_on_after(SECONDS) as wait:
                 self._body = await self._received()
             if wait.cancelled_caught:
-                raise Refused(TooSlow.one("body", f"must arrive within {SECONDS} seconds"))
+                raise TooSlow.one("body", f"must arrive within {SECONDS} seconds")
         return self._body
 
     async def _received(self) -> bytes:
@@ -37,7 +39,7 @@ class StrictRequest(Request):
         async for chunk in self.stream():
             received += chunk
             if len(received) > LARGEST_JSON:
-                raise Refused(TooLarge())
+                raise TooLarge
         return bytes(received)
 
     async def json(self) -> Any:
@@ -47,19 +49,26 @@ class StrictRequest(Request):
         return data
 
 
-class StrictRoute(APIRoute):
-    """A route that takes JSON bodies strictly."""
+class StrictRoute(ReadRoute):
+    """A route whose POST handlers ask for the request, the caller and a JSON body, which is taken strictly."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The usual handler behind a strict request."""
-        handle = super().get_route_handler()
+    def __init__(self, path: str, endpoint: Callable[..., Any], **stated: Any) -> None:
+        super().__init__(path, endpoint, **stated)
+        self._bodies: list[tuple[str, Any]] = [
+            (one.name, one.field_info.annotation) for one in self.dependant.body_params
+        ]
+        if self._bodies:
+            self.app = self._deliver
 
-        async def strictly(request: Request) -> Response:
-            if request.method == "POST":
-                _refuse_other_media(request)
-            return await handle(StrictRequest(request.scope, request.receive))
-
-        return strictly
+    async def _deliver(self, scope: Connection, receive: Receive, send: Send) -> None:
+        request = StrictRequest(scope, receive)
+        _refuse_other_media(request)
+        data = await request.json()
+        asked = {**self.asked(request), "request": request}
+        for name, model in self._bodies:
+            asked[name] = requests.read(model, data)
+        response = await self.endpoint(**asked)
+        await response(scope, receive, send)
 
 
 async def read(request: Request, *, wanted: str) -> Any:
@@ -71,7 +80,7 @@ async def read(request: Request, *, wanted: str) -> Any:
 def _refuse_other_media(request: Request, wanted: str = "application/json") -> None:
     media_type = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if media_type != "application/json" or request.headers.get("content-encoding"):
-        raise Refused(WrongMediaType(f"Send this body as {wanted}"))
+        raise WrongMediaType(f"Send this body as {wanted}")
 
 
 def parse(body: bytes) -> Any:
@@ -82,7 +91,7 @@ def parse(body: bytes) -> Any:
         )
     # An exponent beyond what a decimal holds is an arithmetic error.
     except (ValueError, ArithmeticError, RecursionError):
-        raise Refused(InvalidInput.one("body", "must be valid JSON, with each name once")) from None
+        raise InvalidInput.one("body", "must be valid JSON, with each name once") from None
 
 
 def _refuse(_: str) -> Any:

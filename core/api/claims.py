@@ -12,6 +12,7 @@ from core.api.delivering import deliver
 from core.api.envelope import success
 from core.api.forms import Form
 from core.api.queries import Id, Moment, PageQuery, Text, span
+from core.api.reads import ReadRoute
 from core.covers import fields
 from core.covers import request as requests
 from core.errors import FieldFault, InvalidInput, MethodNotAllowed
@@ -22,9 +23,9 @@ from core.services.claims.claim_shapes import ClaimRecord
 from core.services.distributors.keys import Caller
 from core.services.files import files
 from core.services.paging import Page
-from core.store.engine import reading
+from core.store.engine import asking
 
-router = APIRouter(prefix="/claims", tags=["Claims"])
+router = APIRouter(route_class=ReadRoute, prefix="/claims", tags=["Claims"])
 
 
 def _plus(value: Any) -> Any:
@@ -70,14 +71,14 @@ class _Claim(openapi.Shape):
 @router.get("", responses=openapi.answers(Claims), summary="List claims")
 def list_claims(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
     """Every claim of yours, newest first, with its policy, customer, insurer and status history."""
-    with reading(caller.scope) as session:
+    with asking(caller.scope) as session:
         return _page(claims.page(session, paging=query.paging()))
 
 
 @router.get("/search", responses=openapi.answers(Claims), summary="Search claims")
 def search_claims(caller: Signed, query: Annotated[ClaimQuery, Query()]) -> Response:
     """Claims that meet every condition given."""
-    with reading(caller.scope) as session:
+    with asking(caller.scope) as session:
         return _page(claims.page(session, query.wanted(), query.paging()))
 
 
@@ -90,7 +91,7 @@ def lodging_is_posted() -> Response:
 @router.get("/{claim_id}", responses=openapi.answers(_Claim, found=True), summary="One claim")
 def one_claim(caller: Signed, claim_id: Id) -> Response:
     """One claim in full."""
-    with reading(caller.scope) as session:
+    with asking(caller.scope) as session:
         return success({"claim": claims.one(session, claim_id)}, "Claim retrieved")
 
 

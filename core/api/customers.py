@@ -12,6 +12,7 @@ from core.api.envelope import success
 from core.api.policies import Policies
 from core.api.purchases import Purchases
 from core.api.queries import CustomerQuery, Id, PageQuery
+from core.api.reads import ReadRoute
 from core.api.renewals import Renewals
 from core.services.claims import claims
 from core.services.claims.claim_search import ClaimFilter
@@ -22,9 +23,9 @@ from core.services.policies import policies
 from core.services.renewals import renewal_records
 from core.services.sales import purchases
 from core.services.shapes import CustomerRecord
-from core.store.engine import reading
+from core.store.engine import asking
 
-router = APIRouter(prefix="/customers", tags=["Customers"])
+router = APIRouter(route_class=ReadRoute, prefix="/customers", tags=["Customers"])
 
 
 class _Customers(openapi.Shape):
@@ -39,14 +40,14 @@ class _Customer(openapi.Shape):
 @router.get("", responses=openapi.answers(_Customers), summary="List customers")
 def list_customers(caller: Signed, query: Annotated[CustomerQuery, Query()]) -> Response:
     """Customers of yours, newest first; `search` finds any part of names, e-mail or phone."""
-    with reading(caller.scope) as session:
+    with asking(caller.scope) as session:
         return _page("customers", customers.page(session, query.wanted(), query.paging()))
 
 
 @router.get("/has-purchased", responses=openapi.answers(_Customers), summary="List customers that purchased")
 def list_customers_that_purchased(caller: Signed, query: Annotated[CustomerQuery, Query()]) -> Response:
     """Customers of yours that have purchased a product."""
-    with reading(caller.scope) as session:
+    with asking(caller.scope) as session:
         wanted = replace(query.wanted(), has_purchased=True)
         return _page("customers", customers.page(session, wanted, query.paging()))
 
@@ -54,7 +55,7 @@ def list_customers_that_purchased(caller: Signed, query: Annotated[CustomerQuery
 @router.get("/purchases/{customer_id}", responses=openapi.answers(Purchases, found=True), summary="Their purchases")
 def customer_purchases(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
     """What one customer purchased, newest first."""
-    with reading(caller.scope) as session:
+    with asking(caller.scope) as session:
         customers.one(session, customer_id)
         return _page("purchases", purchases.page(session, SalesFilter(customer_id=customer_id), query.paging()))
 
@@ -62,7 +63,7 @@ def customer_purchases(caller: Signed, customer_id: Id, query: Annotated[PageQue
 @router.get("/renewals/{customer_id}", responses=openapi.answers(Renewals, found=True), summary="Their renewals")
 def customer_renewals(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
     """The renewals of one customer, newest first."""
-    with reading(caller.scope) as session:
+    with asking(caller.scope) as session:
         customers.one(session, customer_id)
         return _page("renewals", renewal_records.page(session, SalesFilter(customer_id=customer_id), query.paging()))
 
@@ -70,7 +71,7 @@ def customer_renewals(caller: Signed, customer_id: Id, query: Annotated[PageQuer
 @router.get("/policies/{customer_id}", responses=openapi.answers(Policies, found=True), summary="Their policies")
 def customer_policies(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
     """The policies of one customer in their list form, newest first."""
-    with reading(caller.scope) as session:
+    with asking(caller.scope) as session:
         customers.one(session, customer_id)
         return _page("policies", policies.page(session, SalesFilter(customer_id=customer_id), query.paging()))
 
@@ -78,7 +79,7 @@ def customer_policies(caller: Signed, customer_id: Id, query: Annotated[PageQuer
 @router.get("/claims/{customer_id}", responses=openapi.answers(Claims, found=True), summary="Their claims")
 def customer_claims(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
     """The claims of one customer, newest first."""
-    with reading(caller.scope) as session:
+    with asking(caller.scope) as session:
         customers.one(session, customer_id)
         return _page("claims", claims.page(session, ClaimFilter(customer_id=customer_id), query.paging()))
 
@@ -86,7 +87,7 @@ def customer_claims(caller: Signed, customer_id: Id, query: Annotated[PageQuery,
 @router.get("/{customer_id}", responses=openapi.answers(_Customer, found=True), summary="One customer")
 def one_customer(caller: Signed, customer_id: Id) -> Response:
     """One customer in full."""
-    with reading(caller.scope) as session:
+    with asking(caller.scope) as session:
         return success({"customer": customers.one(session, customer_id)}, "Customer retrieved")
 
 

@@ -1,6 +1,7 @@
 """Exports as downloads: a stream behind a person's session, with a receipt once it is whole (contract A4)."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from typing import BinaryIO
 
 from starlette.requests import Request
@@ -16,7 +17,7 @@ from core.services.exports.exports import Tally
 from core.services.exports.receipts import Order
 from core.services.people import sign_in, staff
 from core.services.people.staff import Person
-from core.store.engine import reading, writing
+from core.store.engine import looking_back, reading, writing
 from core.store.scope import Scope
 
 PATH = "/exports/{kind}.{format}"
@@ -28,8 +29,12 @@ def streamed(order: Order, tally: Tally) -> Iterator[bytes]:
     held = None
     with writing(Scope.system()) as session:
         receipts.begin(session, order)
-    with progress.of(order.id, tally), reading(Scope.staff(is_live=order.is_live), snapshot=True) as session:
-        lines = exports.lines(session, order.kind, order.selection, tally)
+    with (
+        progress.of(order.id, tally),
+        looking_back(Scope.staff(is_live=order.is_live), exact=True) as session,
+        # What is still being read ends before the session that it is read in.
+        closing(exports.lines(session, order.kind, order.selection, tally)) as lines,
+    ):
         for chunk in order.format.made(lines, order.kind, lambda: order.facts(tally), tally):
             if held is not None:
                 yield held
@@ -53,7 +58,7 @@ def admit(order: Order) -> None:
     with reading(Scope.system()) as session:
         receipts.refuse_another(session, order)
     if order.format.most_rows is not None:
-        with reading(Scope.staff(is_live=order.is_live)) as session:
+        with looking_back(Scope.staff(is_live=order.is_live), exact=True) as session:
             rows = order.kind.count(session, order.selection)
         order.format.refuse_too_many(rows)
 

@@ -1,7 +1,7 @@
 """One set of handlers that makes every failure an envelope; none repeats what was sent."""
 
 import structlog
-from fastapi import FastAPI, HTTPException, Request
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from sqlalchemy.exc import IntegrityError
 from starlette.exceptions import HTTPException as AnyHTTPException
@@ -28,14 +28,6 @@ _BY_STATUS: dict[int, type[CoverdeskError]] = {
 }
 
 
-class Refused(HTTPException):
-    """One of our refusals, raised where FastAPI lets only its own exceptions through."""
-
-    def __init__(self, error: CoverdeskError) -> None:
-        super().__init__(error.status, str(error))
-        self.error = error
-
-
 def install(app: FastAPI) -> None:
     """Answer every exception of an application with an envelope."""
     app.exception_handler(CoverdeskError)(_refusal)
@@ -53,8 +45,6 @@ async def _invalid(_: Request, error: RequestValidationError) -> Response:
 
 
 async def _http(_: Request, error: AnyHTTPException) -> Response:
-    if isinstance(error, Refused):
-        return failure(error.error)
     known = _BY_STATUS.get(error.status_code)
     answer = failure(known() if known else InvalidInput.one("body", "could not be read"))
     answer.headers.update(error.headers or {})

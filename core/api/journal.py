@@ -32,7 +32,7 @@ class Journal:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        request_id, began, status = ids.code(), time.perf_counter(), 500
+        request_id, began, status = ids.mark(), time.perf_counter(), 500
 
         async def noted(message: Message) -> None:
             nonlocal status

@@ -23,9 +23,10 @@ from core.api.lookup_shapes import (
     VehicleModels,
 )
 from core.api.queries import QueryString
+from core.api.reads import ReadRoute
 from core.errors import NotFound
 
-router = APIRouter(tags=["Lookups"])
+router = APIRouter(route_class=ReadRoute, tags=["Lookups"])
 
 
 @dataclass(frozen=True)

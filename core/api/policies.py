@@ -8,12 +8,13 @@ from core.api import openapi
 from core.api.auth import Signed
 from core.api.envelope import success
 from core.api.queries import Id, PageQuery, PolicyQuery
+from core.api.reads import ReadRoute
 from core.services.paging import Page
 from core.services.policies import policies
 from core.services.shapes import PolicyRecord
-from core.store.engine import reading
+from core.store.engine import asking
 
-router = APIRouter(prefix="/policies", tags=["Policies"])
+router = APIRouter(route_class=ReadRoute, prefix="/policies", tags=["Policies"])
 
 
 class Policies(openapi.Shape):
@@ -30,21 +31,21 @@ class _OnePolicy(openapi.Shape):
 @router.get("", responses=openapi.answers(Policies), summary="List policies")
 def list_policies(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
     """Every policy of yours in its list form, newest first."""
-    with reading(caller.scope) as session:
+    with asking(caller.scope) as session:
         return _page(policies.page(session, paging=query.paging()))
 
 
 @router.get("/search", responses=openapi.answers(Policies), summary="Search policies")
 def search_policies(caller: Signed, query: Annotated[PolicyQuery, Query()]) -> Response:
     """Policies that meet every condition given; `status` true means in force now."""
-    with reading(caller.scope) as session:
+    with asking(caller.scope) as session:
         return _page(policies.page(session, query.wanted(), query.paging()))
 
 
 @router.get("/{policy_id}", responses=openapi.answers(_OnePolicy, found=True), summary="One policy")
 def one_policy(caller: Signed, policy_id: Id) -> Response:
     """One policy with its customer, insurer, purchase and product in full."""
-    with reading(caller.scope) as session:
+    with asking(caller.scope) as session:
         return success({"policy": policies.one(session, policy_id)}, "Policy retrieved")
 
 

@@ -9,14 +9,15 @@ from core.api import openapi
 from core.api.auth import Signed
 from core.api.envelope import success
 from core.api.queries import CatalogueQuery
+from core.api.reads import ReadRoute
 from core.covers.shelf import COVERS
 from core.errors import MethodNotAllowed
 from core.services.products import products
 from core.services.products.products import ProductFilter
 from core.services.shapes import CategoryRecord, ProductRecord
-from core.store.engine import reading
+from core.store.engine import asking
 
-router = APIRouter(prefix="/products", tags=["Products"])
+router = APIRouter(route_class=ReadRoute, prefix="/products", tags=["Products"])
 _POSTED = {cover.route for cover in COVERS if not cover.prefix} | {"credit-life-price"}
 
 
@@ -43,7 +44,7 @@ def list_products(caller: Signed, query: Annotated[CatalogueQuery, Query()]) -> 
         category_ids=query.category_id,
         product_ids=query.product_ids,
     )
-    with reading(caller.scope) as session:
+    with asking(caller.scope) as session:
         page = products.page(session, wanted, query.paging(), is_live=caller.is_live)
     return success({"products": page.rows, "total_count": page.total_count}, "Products retrieved")
 
@@ -51,7 +52,7 @@ def list_products(caller: Signed, query: Annotated[CatalogueQuery, Query()]) -> 
 @router.get("/get-product-categories", responses=openapi.answers(_Categories), summary="List categories")
 def list_categories(caller: Signed) -> Response:
     """Every product category, by name."""
-    with reading(caller.scope) as session:
+    with asking(caller.scope) as session:
         found = products.categories(session, is_live=caller.is_live)
     return success({"product_category": found, "total_count": len(found)}, "Product categories retrieved")
 
@@ -62,6 +63,6 @@ def one_product(caller: Signed, id: str) -> Response:  # noqa: A002 - the name i
     if id in _POSTED:
         raise MethodNotAllowed
     product_id = ids.parse(id)
-    with reading(caller.scope) as session:
+    with asking(caller.scope) as session:
         found = products.one(session, product_id, is_live=caller.is_live)
     return success({"product": found}, "Product retrieved")

@@ -5,15 +5,19 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from core.api import openapi
+from core.api.at_once import at_once
 from core.api.auth import Signed
 from core.api.envelope import success
 from core.api.queries import Id, PageQuery, PurchaseQuery
-from core.services.paging import Page
+from core.api.reads import ReadRoute
+from core.services.distributors.keys import Caller
+from core.services.filters import SalesFilter
+from core.services.paging import Paging
 from core.services.sales import purchases
 from core.services.shapes import PurchaseRecord
-from core.store.engine import reading
+from core.store.engine import asking
 
-router = APIRouter(prefix="/purchase", tags=["Purchases"])
+router = APIRouter(route_class=ReadRoute, prefix="/purchase", tags=["Purchases"])
 
 
 class Purchases(openapi.Shape):
@@ -28,25 +32,33 @@ class _Purchase(openapi.Shape):
 
 
 @router.get("", responses=openapi.answers(Purchases), summary="List purchases")
-def list_purchases(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
+async def list_purchases(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
     """Every purchase of yours, newest first, with customer, product, category and insurer."""
-    with reading(caller.scope) as session:
-        return _page(purchases.page(session, paging=query.paging()))
+    return await _page(caller, purchases.EVERYTHING, query.paging())
 
 
 @router.get("/search", responses=openapi.answers(Purchases), summary="Search purchases")
-def search_purchases(caller: Signed, query: Annotated[PurchaseQuery, Query()]) -> Response:
+async def search_purchases(caller: Signed, query: Annotated[PurchaseQuery, Query()]) -> Response:
     """Purchases that meet every condition given."""
-    with reading(caller.scope) as session:
-        return _page(purchases.page(session, query.wanted(), query.paging()))
+    return await _page(caller, query.wanted(), query.paging())
 
 
 @router.get("/{purchase_id}", responses=openapi.answers(_Purchase, found=True), summary="One purchase")
-def one_purchase(caller: Signed, purchase_id: Id) -> Response:
+async def one_purchase(caller: Signed, purchase_id: Id) -> Response:
     """One purchase in full."""
-    with reading(caller.scope) as session:
-        return success({"purchase": purchases.one(session, purchase_id)}, "Purchase retrieved")
+
+    def read() -> Response:
+        with asking(caller.scope) as session:
+            return success({"purchase": purchases.one(session, purchase_id)}, "Purchase retrieved")
+
+    return await at_once(read)
 
 
-def _page(page: Page[PurchaseRecord]) -> Response:
-    return success({"purchases": page.rows, "total_count": page.total_count}, "Purchases retrieved")
+async def _page(caller: Caller, wanted: SalesFilter, paging: Paging) -> Response:
+    def read() -> Response:
+        with asking(caller.scope) as session:
+            page = purchases.page(session, wanted, paging)
+        return success({"purchases": page.rows, "total_count": page.total_count}, "Purchases retrieved")
+
+    # What concerns the policies is counted row by row.
+    return await at_once(read, is_short=not wanted.concerns_policy)

@@ -112,7 +112,7 @@ class SalesQuery(PageQuery):
             expiring=span(self, "expired_start_date", "expired_end_date"),
             customer_id=self.customer_id,
             customer_email=self.customer_email,
-            provider_ids=[self.provider_id] if self.provider_id else (),
+            provider_ids=(self.provider_id,) if self.provider_id else (),
             **self._more(),
         )
 
@@ -136,7 +136,7 @@ class RenewalQuery(SalesQuery):
     product_id: Id | None = None
 
     def _more(self) -> dict[str, Any]:
-        return {"status": self.status, "product_ids": [self.product_id] if self.product_id else ()}
+        return {"status": self.status, "product_ids": (self.product_id,) if self.product_id else ()}
 
 
 class PolicyQuery(SalesQuery):
@@ -149,7 +149,7 @@ class PolicyQuery(SalesQuery):
     def _more(self) -> dict[str, Any]:
         return {
             "status": self.status,
-            "distributor_ids": [self.distributor_id] if self.distributor_id else (),
+            "distributor_ids": (self.distributor_id,) if self.distributor_id else (),
             "customer_type": self.customer_type or "all",
         }
 

@@ -11,8 +11,7 @@ from typing import NamedTuple
 from core import clock
 from core.services.policies import certificates
 from core.services.policies.certificate_lines import in_words
-from core.services.policies.certificate_pdf import TEST_MODE
-from core.services.policies.certificates import CertificateFacts
+from core.services.policies.certificates import TEST_MODE, CertificateFacts
 
 _HERE = Path(__file__).parent
 _STYLE = (_HERE / "verification.css").read_text()

@@ -12,6 +12,8 @@ from uvicorn.server import ServerState
 
 from core.settings import settings
 
+# How a server is told to speak this protocol.
+NAME: Final = "core.api.wire:BoundedProtocol"
 HEAD_SECONDS: Final = 15
 # Longer than the longest form may take (core/api/forms.py).
 MESSAGE_SECONDS: Final = 300

@@ -1,8 +1,9 @@
 """What lists can be narrowed by, and how each narrowing becomes a condition (contract P4-P6)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Literal
 from uuid import UUID
 
@@ -46,11 +47,11 @@ class SalesFilter:
     customer_id: UUID | None = None
     customer_email: str | None = None
     customer_type: CustomerType = "all"
-    provider_ids: Sequence[UUID] = ()
-    product_ids: Sequence[UUID] = ()
-    category_ids: Sequence[UUID] = ()
-    distributor_ids: Sequence[UUID] = ()
-    request_sources: Sequence[str] = ()
+    provider_ids: tuple[UUID, ...] = ()
+    product_ids: tuple[UUID, ...] = ()
+    category_ids: tuple[UUID, ...] = ()
+    distributor_ids: tuple[UUID, ...] = ()
+    request_sources: tuple[str, ...] = ()
     status: bool | None = None
 
     @property
@@ -89,6 +90,7 @@ _SEVERAL: Mapping[str, Any] = {
 }
 
 
+@lru_cache(maxsize=1024)
 def marked(wanted: SalesFilter) -> Marked:
     """A filter taken apart for a statement that is prepared once."""
     values: dict[str, Any] = {}

@@ -4,15 +4,15 @@ Making a statement, finding it in a cache and preparing its execution cost sever
 for the row itself; a sale writes a dozen.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-Values = Mapping[str, Any]
-# Without being asked, SQLAlchemy does not keep an INSERT's row count on PostgreSQL.
-_COUNTED = {"preserve_rowcount": True}
+from core.store.spoken import Said, say
+
+Values = dict[str, Any]
 
 
 class Driven:
@@ -25,14 +25,14 @@ class Driven:
         self._make = make
         self._compiled: dict[str, _Compiled] = {}
 
-    def run(self, connection: sa.Connection, values: Values | Sequence[Values]) -> sa.CursorResult[Any]:
+    def run(self, connection: sa.Connection, values: Values | Sequence[Values]) -> Said:
         """Execute it for one set of values, or for each of several."""
         dialect = connection.dialect
         compiled = self._compiled.get(dialect.name)
         if compiled is None:
             compiled = self._compiled[dialect.name] = _Compiled(self._make, dialect)
-        given: Any = compiled.given(values) if isinstance(values, Mapping) else [compiled.given(v) for v in values]
-        return connection.exec_driver_sql(compiled.text, given, _COUNTED)
+        given: Any = compiled.given(values) if isinstance(values, dict) else [compiled.given(v) for v in values]
+        return say(connection, compiled.text, given)
 
 
 class _Compiled:
@@ -42,14 +42,13 @@ class _Compiled:
         compiled: Any = make(postgresql if dialect.name == "postgresql" else sqlite).compile(dialect=dialect)
         self.text: str = compiled.string
         self._fixed: dict[str, Any] = {name: value for name, value in compiled.params.items() if value is not None}
-        self._places: list[str] | None = compiled.positiontup
-        self._names: list[str] = self._places or list(compiled.params)
-        self._into: dict[str, Callable[[Any], Any]] = compiled._bind_processors
+        self._by_name = compiled.positiontup is None
+        into = compiled._bind_processors
+        self._steps = [(name, into.get(name)) for name in compiled.positiontup or compiled.params]
 
     def given(self, values: Values) -> Any:
         """The values in the places, or under the names, that the text has."""
         known = {**self._fixed, **values} if self._fixed else values
-        into = self._into
-        if self._places is not None:
-            return tuple(into[name](known[name]) if name in into else known[name] for name in self._names)
-        return {name: into[name](known[name]) if name in into else known[name] for name in self._names}
+        if self._by_name:
+            return {name: into(known[name]) if into else known[name] for name, into in self._steps}
+        return tuple([into(known[name]) if into else known[name] for name, into in self._steps])

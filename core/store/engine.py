@@ -1,9 +1,13 @@
-"""The two ways into the store: `reading` for a consistent look, `writing` for the only commit."""
+"""The ways into the store: `reading` for a consistent look, `writing` for the only commit.
+
+Two of `reading` are cheaper or elsewhere: `asking` for questions that each stand alone, `looking_back` for a replica.
+"""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import copy_context
 from functools import cache
 from pathlib import Path
@@ -17,6 +21,7 @@ from sqlalchemy.exc import DBAPIError
 from core.settings import settings
 from core.store.one_writer import OneWriter
 from core.store.outages import RETRIED, told_apart
+from core.store.replica import Replica
 from core.store.scope import BESIDE, Scope, ScopedSession
 
 try:
@@ -28,6 +33,7 @@ T = TypeVar("T")
 # Two connections that write or checkpoint at once can corrupt a WAL before these releases.
 _SAFE_WAL = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
 _POSTGRES_CONNECTIONS = 40
+_TRUSTED_SECONDS, _RESTS_SINCE = 1.0, "rests since"
 _PG_OPTIONS = "-c statement_timeout=30000 -c lock_timeout=10000 -c idle_in_transaction_session_timeout=60000"
 
 
@@ -39,24 +45,49 @@ def wal_is_safe(version: tuple[int, ...] = sqlite.sqlite_version_info) -> bool:
 class Store:
     """One database: a way to read, and one to write, which SQLite lets one thread at a time do."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, replica_url: str | None = None) -> None:
         self.url = sa.make_url(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self.engine = _sqlite_engine(self.url) if self.is_sqlite else _postgres_engine(self.url)
+        self._asked = self.engine if self.is_sqlite else self.engine.execution_options(isolation_level="AUTOCOMMIT")
         writers = self.engine.execution_options(write=True)
         self._writer = OneWriter(writers) if self.is_sqlite else None
         self._counter = None if self.is_sqlite else _postgres_counter(self.url)
+        self.replica = None if replica_url is None else Replica(replica_url, self.engine)
         self._threads: ThreadPoolExecutor | None = None
         self._opening = threading.Lock()
+
+    @property
+    def never_waits(self) -> bool:
+        """True where a read waits for nobody: in a SQLite file whose log lets readers go on while it is written."""
+        return self.is_sqlite and wal_is_safe()
 
     @contextmanager
     def reading(self, scope: Scope, *, snapshot: bool = False) -> Iterator[ScopedSession]:
         """A read transaction: one look on SQLite, one per statement on PostgreSQL unless a `snapshot` is asked for."""
-        with told_apart(), ScopedSession(self.engine, scope) as session:
+        with told_apart(), self.engine.connect() as connection:
             if snapshot and not self.is_sqlite:
-                session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
-            yield session
-            session.rollback()
+                connection.execution_options(isolation_level="REPEATABLE READ")
+            yield from _session_on(connection, scope)
+
+    @contextmanager
+    def asking(self, scope: Scope) -> Iterator[ScopedSession]:
+        """As `reading`, for questions that are answered whole; it saves the round trips of a transaction's ends.
+
+        Each sees what is committed when it is asked, as it does there. Rows that are streamed need a transaction.
+        """
+        with told_apart(), self._asked.connect() as connection:
+            yield from _session_on(connection, scope)
+
+    @contextmanager
+    def looking_back(self, scope: Scope, *, exact: bool = False) -> Iterator[ScopedSession]:
+        """A read transaction for figures and exports: on the replica where there is a fit one, which may lag a little.
+
+        `exact` is one snapshot with all that was acknowledged before, wherever it is read.
+        """
+        with ExitStack() as stack:
+            session = stack.enter_context(self.replica.reading(scope, exact=exact)) if self.replica else None
+            yield session or stack.enter_context(self.reading(scope, snapshot=exact))
 
     @contextmanager
     def writing(self, scope: Scope) -> Iterator[ScopedSession]:
@@ -100,11 +131,21 @@ class Store:
         self.engine.dispose()
         if self._counter:
             self._counter.dispose()
+        if self.replica:
+            self.replica.close()
 
     def _writers(self) -> ThreadPoolExecutor:
         with self._opening:
             self._threads = self._threads or ThreadPoolExecutor(_POSTGRES_CONNECTIONS, "writer")
             return self._threads
+
+
+def _session_on(connection: sa.Connection, scope: Scope) -> Iterator[ScopedSession]:
+    # Begun here and not by the session, whose own account of a transaction costs more than a small question.
+    connection.begin()
+    with ScopedSession(connection, scope) as session:
+        session.held = connection
+        yield session
 
 
 def _worth_retrying(error: Exception) -> bool:
@@ -116,7 +157,13 @@ def _sqlite_engine(url: sa.URL) -> sa.Engine:
         Path(url.database).parent.mkdir(parents=True, exist_ok=True)
     # The connection used last is used next: each keeps pages in memory, and few of them fill up that way.
     engine = sa.create_engine(
-        url, module=sqlite, pool_size=48, max_overflow=0, pool_use_lifo=True, connect_args={"timeout": 10}
+        url,
+        module=sqlite,
+        pool_size=48,
+        max_overflow=0,
+        pool_use_lifo=True,
+        connect_args={"timeout": 10},
+        hide_parameters=True,
     )
 
     @event.listens_for(engine, "connect")
@@ -137,8 +184,12 @@ def _sqlite_engine(url: sa.URL) -> sa.Engine:
     @event.listens_for(engine, "begin")
     def _begin(connection: sa.Connection) -> None:
         # A deferred BEGIN that writes later fails "locked" at once, whatever the busy timeout.
-        write = connection.get_execution_options().get("write")
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+        if connection.get_execution_options().get("write"):
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        else:
+            # It takes no lock and cannot fail, and SQLAlchemy's way to say it costs more than a small question.
+            driver: Any = connection.connection.driver_connection
+            driver.execute("BEGIN")
 
     @event.listens_for(engine, "checkin")
     def _leave_nothing_open(connection: Any, _record: Any) -> None:
@@ -154,14 +205,37 @@ def _lower(text: Any) -> Any:
 
 
 def _postgres_engine(url: sa.URL) -> sa.Engine:
-    return sa.create_engine(
+    engine = sa.create_engine(
         url,
         pool_size=_POSTGRES_CONNECTIONS,
         max_overflow=8,
-        pool_pre_ping=True,
+        # The one used last is used next, and needs no ping.
+        pool_use_lifo=True,
         connect_args={"options": _PG_OPTIONS, "connect_timeout": 5},
         isolation_level="READ COMMITTED",
+        hide_parameters=True,
     )
+
+    @event.listens_for(engine, "connect")
+    @event.listens_for(engine, "checkin")
+    def _note_when(_connection: Any, record: Any) -> None:
+        record.info[_RESTS_SINCE] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def _ping_what_rested(connection: Any, record: Any, _proxy: Any) -> None:
+        # A ping is a round trip for each transaction; a connection that worked a moment ago does without.
+        rested = time.monotonic() - record.info.get(_RESTS_SINCE, 0.0)
+        if rested > _TRUSTED_SECONDS and not _answers(engine, connection):
+            raise sa.exc.InvalidatePoolError
+
+    return engine
+
+
+def _answers(engine: sa.Engine, connection: Any) -> bool:
+    try:
+        return bool(engine.dialect.do_ping(connection))
+    except engine.dialect.loaded_dbapi.Error:
+        return False
 
 
 def _postgres_counter(url: sa.URL) -> sa.Engine:
@@ -173,18 +247,29 @@ def _postgres_counter(url: sa.URL) -> sa.Engine:
         connect_args={"options": f"{_PG_OPTIONS} -c synchronous_commit=off", "connect_timeout": 5},
         isolation_level="AUTOCOMMIT",
         pool_reset_on_return=None,
+        hide_parameters=True,
     )
 
 
 @cache
 def store() -> Store:
     """The store of this process."""
-    return Store(settings().database_url)
+    return Store(settings().database_url, settings().replica_url)
 
 
 def reading(scope: Scope, *, snapshot: bool = False) -> AbstractContextManager[ScopedSession]:
     """A read transaction on this process's store."""
     return store().reading(scope, snapshot=snapshot)
+
+
+def asking(scope: Scope) -> AbstractContextManager[ScopedSession]:
+    """A session on this process's store for questions that are answered whole."""
+    return store().asking(scope)
+
+
+def looking_back(scope: Scope, *, exact: bool = False) -> AbstractContextManager[ScopedSession]:
+    """A read transaction for figures and exports, on this process's replica where there is a fit one."""
+    return store().looking_back(scope, exact=exact)
 
 
 def writing(scope: Scope) -> AbstractContextManager[ScopedSession]:

@@ -19,6 +19,7 @@ import sqlalchemy as sa
 from core.errors import StoreUnavailable
 from core.store.outages import told_apart
 from core.store.scope import Scope, ScopedSession
+from core.store.spoken import say
 from core.store.turns import WAIT_SECONDS, Turns
 
 T = TypeVar("T")
@@ -77,22 +78,29 @@ class _Group:
 
     def _value(self, asked: _Work) -> Any:
         with told_apart():
+            say(self._connection, "SAVEPOINT work")
+            # What a work does through entities has a savepoint of the session's own, inside this one.
             session = ScopedSession(self._connection, asked.scope, join_transaction_mode="create_savepoint")
+            session.held = self._connection
             try:
                 value = asked.work(session)
                 session.commit()
-            finally:
-                self._let_go(session)
+            except BaseException:
+                self._let_go(session, "ROLLBACK TO work")
+                raise
+            self._let_go(session)
             return value
 
-    def _let_go(self, session: ScopedSession) -> None:
-        """Back to the savepoint, unless the work went well; what cannot go back must not be committed."""
+    def _let_go(self, session: ScopedSession, *first: str) -> None:
+        """Leave the savepoint; what cannot be left, or taken back to it, must not be committed."""
         try:
             session.close()
             driver: Any = self._connection.connection.driver_connection
             # A full disk takes the whole transaction back, and with it what the others wrote.
             if not driver.in_transaction:
                 raise StoreUnavailable
+            for statement in (*first, "RELEASE work"):
+                say(self._connection, statement)
         except BaseException as error:
             self._failure = error
             raise

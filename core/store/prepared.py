@@ -1,6 +1,6 @@
 """A SELECT that is made once and then only run: its text knows how far a scope reaches, never whose it is."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,9 +8,9 @@ import sqlalchemy as sa
 from sqlalchemy.engine.result import IteratorResult, SimpleResultMetaData
 
 from core.store.scope import AnySelect, Scope, ScopedSession, ScopeViolation, filters
+from core.store.spoken import Row, say
 
 _WHOSE: Mapping[str, Any] = {"scope_distributor": sa.Uuid(), "scope_is_live": sa.Boolean()}
-Row = tuple[Any, ...]
 Reader = Callable[[Any], Any]
 
 
@@ -44,10 +44,10 @@ class Prepared:
 
     def rows(self, session: ScopedSession, **values: Any) -> list[Row]:
         """The rows for these values, as far as the session's scope reaches."""
-        connection, scope = session.connection(), session.scope
+        connection, scope = session.held, session.scope
         text = self._text(connection.dialect, scope)
         values |= {"scope_distributor": scope.distributor_id, "scope_is_live": scope.is_live}
-        return [_read(row, text.readers) for row in _fetched(connection, text.sql, text.parameters(values))]
+        return _read(say(connection, text.sql, text.parameters(values)).rows, text.readers)
 
     def one(self, session: ScopedSession, **values: Any) -> Row:
         """The only row."""
@@ -60,7 +60,7 @@ class Prepared:
 
     def sql(self, session: ScopedSession) -> str:
         """What the database is asked, for who wants to know its plan."""
-        return self._text(session.connection().dialect, session.scope).sql
+        return self._text(session.held.dialect, session.scope).sql
 
     def _text(self, dialect: sa.Dialect, scope: Scope) -> _Text:
         kind = (dialect.name, scope.distributor_id is None, scope.is_live is None)
@@ -109,33 +109,11 @@ def _columns(query: AnySelect) -> list[Any]:
     return list(query._raw_columns)
 
 
-def _fetched(connection: sa.Connection, sql: str, parameters: Any) -> Any:
-    """All rows as the driver gives them: a result that can be asked by name costs more than a small question."""
-    driver: Any = connection.dialect.loaded_dbapi
-    cursor = connection.connection.cursor()
-    try:
-        cursor.execute(sql, parameters)
-        return cursor.fetchall()
-    except driver.Error as error:
-        gone = connection.dialect.is_disconnect(error, connection.connection.dbapi_connection, cursor)
-        if gone:
-            connection.invalidate(error)
-        told: Any = sa.exc.DBAPIError.instance(
-            sql,
-            None,
-            error,
-            driver.Error,
-            hide_parameters=True,
-            connection_invalidated=gone,
-            dialect=connection.dialect,
-        )
-        raise told from error
-    finally:
-        cursor.close()
-
-
-def _read(row: Any, readers: list[tuple[int, Reader]]) -> Row:
-    values = list(row)
+def _read(rows: list[Row], readers: list[tuple[int, Reader]]) -> list[Row]:
+    """Column by column: to go from reader to reader for each row costs more than what they do."""
+    columns: list[Iterable[Any]] = list(zip(*rows, strict=True))
+    if not columns:
+        return rows
     for place, read in readers:
-        values[place] = read(values[place])
-    return tuple(values)
+        columns[place] = map(read, columns[place])
+    return list(zip(*columns, strict=True))

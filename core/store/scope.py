@@ -1,7 +1,7 @@
 """Whose rows a session may see: the store adds the filter, so that no query has to remember it."""
 
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -64,13 +64,22 @@ class ScopedSession(Session):
         super().__init__(bind, expire_on_commit=False, autoflush=True, **options)
         self.scope = scope
 
+    @cached_property
+    def held(self) -> sa.Connection:
+        """The connection of the session's only transaction: to ask the session each time costs a small question."""
+        return self.connection()
+
+    def rollback(self) -> None:
+        """Refused: others may share the transaction, and what was written past SQLAlchemy is not its to undo."""
+        raise ScopeViolation("a transaction is undone by raising an error out of it")
+
     def insert(self, *rows: SQLModel) -> None:
         """Insert rows in the order given, each by one statement; they are not tracked afterwards."""
-        connection = self.connection()
+        connection = self.held
         for row in rows:
             self._admit(row)
             _inserting(type(row)).run(connection, _values(row))
-            daybook.note(connection, row)
+        daybook.note(connection, *rows)
 
     def insert_once(self, row: SQLModel) -> bool:
         """Insert a row unless its unique key is taken; waits for a rival that has not committed.
@@ -78,8 +87,8 @@ class ScopedSession(Session):
         True when the row is ours. The only safe way to claim a key: never look first and insert then.
         """
         self._admit(row)
-        connection = self.connection()
-        written = _inserting_once(type(row)).run(connection, _values(row)).rowcount == 1
+        connection = self.held
+        written = _inserting_once(type(row)).run(connection, _values(row)).touched == 1
         if written:
             daybook.note(connection, row)
         return written
@@ -89,11 +98,11 @@ class ScopedSession(Session):
         self._admit(row)
         values = _values(row)
         keys = {f"{_AT}{column.key}": values[column.key] for column in _table(type(row)).primary_key}
-        _rewriting(type(row), names).run(self.connection(), {**{name: values[name] for name in names}, **keys})
+        _rewriting(type(row), names).run(self.held, {**{name: values[name] for name in names}, **keys})
 
     def count_up(self, series: str) -> int:
         """The next number of a series, counted in this transaction: whoever counts next waits for its end."""
-        return _counted(self.connection(), series)
+        return _counted(self.held, series)
 
     def draw(self, series: str) -> int:
         """A number of a printed series that nobody else gets; one of a transaction that fails is not used again.
@@ -156,7 +165,8 @@ _COUNTING = Driven(_counting_up)
 
 
 def _counted(connection: sa.Connection, series: str) -> int:
-    return int(_COUNTING.run(connection, {"series": series, "last": 1}).scalar_one())
+    ((number,),) = _COUNTING.run(connection, {"series": series, "last": 1}).rows
+    return int(number)
 
 
 def _touches_owned(statement: Any) -> bool:
@@ -213,5 +223,5 @@ def _guard(session: Any, _context: Any, _instances: Any) -> None:
 
 @event.listens_for(ScopedSession, "after_flush")
 def _note(session: Any, _context: Any) -> None:
-    for row in session.new:
-        daybook.note(session.connection(), row)
+    if session.new or session.dirty:
+        daybook.note(session.connection(), *session.new, changed=session.dirty)

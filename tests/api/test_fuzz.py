@@ -1,7 +1,8 @@
 """Whatever is sent, the answer is a documented envelope and never a 5xx.
 
 The ordinary suite draws some 1,000 cases, beside the edges of every field, which are tried on one database;
-`COVERDESK_FUZZ_CASES=20000 pytest tests/api/test_fuzz.py` draws the full size.
+`COVERDESK_FUZZ_CASES=20000 pytest tests/api/test_fuzz.py` draws the full size; each run draws other cases, and
+`--hypothesis-seed=N` those of one run again.
 """
 
 import os

@@ -11,7 +11,7 @@ import uvicorn
 from core import settings as settings_module
 from core.api import allowances, auth, turnstile
 from core.api.allowances import Allowance, place
-from core.api.turnstile import Sockets, Turnstile
+from core.api.turnstile import Pace, Sockets, Turnstile
 from core.commands import running
 from core.errors import TooManyRequests
 from core.services.distributors import keys
@@ -136,6 +136,7 @@ def test_a_forwarded_address_is_believed_from_a_proxy_that_we_were_told_of_alone
     limit(proxies=proxies)
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "so that it is as before afterwards")
     monkeypatch.delenv("FORWARDED_ALLOW_IPS")
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "8")  # said already: nothing of this process changes
     running._ready_to_listen()
     seen: list[str] = []
 
@@ -213,3 +214,20 @@ def test_one_address_has_a_bounded_number_of_open_screens(limit: Limit) -> None:
 
     asyncio.run(run())
     assert ended == ["websocket.close"]
+
+
+def test_a_crowd_begins_by_handfuls_in_the_order_of_its_coming() -> None:
+    async def crowd() -> tuple[int, list[int]]:
+        pace, begun = Pace(), list[int]()
+
+        async def one(n: int) -> None:
+            await pace.turn()
+            begun.append(n)
+
+        tasks = [asyncio.create_task(one(n)) for n in range(20)]
+        await asyncio.sleep(0)
+        together = len(begun)
+        await asyncio.gather(*tasks)
+        return together, begun
+
+    assert asyncio.run(crowd()) == (8, list(range(20)))

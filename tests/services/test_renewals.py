@@ -315,7 +315,7 @@ def test_due_policies_are_counted_by_days_with_the_premium_at_risk(store: Store,
     sell(store, partner, insurer_a.COMPREHENSIVE)
     with store.reading(Scope.staff(is_live=False)) as session:
         buckets = renewals_due.due(session, date(2027, 11, 20))
-        live = renewals_due.due(session, date(2027, 11, 20), SalesFilter(distributor_ids=[uuid4()]))
+        live = renewals_due.due(session, date(2027, 11, 20), SalesFilter(distributor_ids=(uuid4(),)))
     assert [(b.label, b.policies, b.premium_minor) for b in buckets] == [(name, 1, 15_000_00) for name in expiring]
     assert sum(bucket.policies for bucket in live) == 0
 

@@ -17,7 +17,7 @@ from core.errors import NotFound, StoreUnavailable
 from core.store import one_writer as one_writer_module
 from core.store import turns
 from core.store.engine import Store
-from core.store.scope import Scope, ScopedSession
+from core.store.scope import Scope, ScopedSession, ScopeViolation
 from core.store.tables import NumberCounter
 
 SYSTEM = Scope.system()
@@ -115,18 +115,18 @@ def test_broken_constraint_among_others_takes_nobody_along(store: Store) -> None
     assert "twice" not in _kept(store)
 
 
-def test_work_may_roll_back_itself_and_go_on(store: Store) -> None:
+def test_work_cannot_roll_back_what_others_share(store: Store) -> None:
     def undecided(session: ScopedSession) -> None:
         _put(session, "first thought")
         session.rollback()
-        _put(session, "second thought")
 
     with _crowd(store) as start:
         first, second = start(lambda s: _put(s, "earlier")), start(undecided)
 
     first.result()
-    second.result()
-    assert {"earlier", "second thought"} <= _kept(store)
+    with pytest.raises(ScopeViolation):
+        second.result()
+    assert "earlier" in _kept(store)
     assert "first thought" not in _kept(store)
 
 

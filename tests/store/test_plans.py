@@ -35,7 +35,7 @@ def plan(session: ScopedSession, statement: Prepared) -> list[str]:
     ("wanted", "found"),
     [
         (SalesFilter(), [f"COVERING INDEX {OF_DISTRIBUTOR}", *RECORDS]),
-        (SalesFilter(created=QUARTER, provider_ids=[ids.new()]), [OF_DISTRIBUTOR, *RECORDS]),
+        (SalesFilter(created=QUARTER, provider_ids=(ids.new(),)), [OF_DISTRIBUTOR, *RECORDS]),
         (SalesFilter(customer_id=ids.new()), ["ix_purchase_customer_id_created_at (customer_id=?)", *RECORDS]),
     ],
     ids=["list", "days and insurer", "customer, which an e-mail becomes"],

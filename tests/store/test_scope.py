@@ -92,7 +92,7 @@ def test_rows_of_another_scope_cannot_be_written(store: Store, partner: Partner,
         session.add(foreign)
         with pytest.raises(ScopeViolation):
             session.flush()
-        session.rollback()
+        session.expunge_all()
 
 
 def test_every_table_with_a_distributor_and_a_mode_is_owned() -> None:

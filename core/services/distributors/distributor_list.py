@@ -136,8 +136,8 @@ def _with_figures(session: ScopedSession, rows: Sequence[Distributor]) -> list[D
 
 def sold(session: ScopedSession, ids: Sequence[UUID]) -> tuple[Mapping[tuple[Any, ...], Takings], ...]:
     """What distributors have sold, ever and in the last twelve months, by (id,)."""
-    everything = SalesFilter(distributor_ids=ids)
-    lately = SalesFilter(distributor_ids=ids, created=last_year().span)
+    everything = SalesFilter(distributor_ids=tuple(ids))
+    lately = SalesFilter(distributor_ids=tuple(ids), created=last_year().span)
     return (
         takings.by(session, everything, "distributor_id", measures=("sold",)),
         takings.by(session, lately, "distributor_id", measures=("sold_minor", "renewed_minor")),

@@ -43,6 +43,8 @@ def desk_path(link: str) -> str | None:
 
 def code_in(link: str) -> str | None:
     """What a link to our own files ends in, however it is spelt; none for a link to elsewhere."""
+    if "/" not in link:
+        return None
     try:
         parts, ours = urlsplit(link), urlsplit(settings().base_url)
         same_host = _host(parts) == _host(ours)

@@ -17,8 +17,9 @@ from core.services.records import FIELDS_OF_CUSTOMER, FIELDS_OF_PURCHASE
 from core.services.sales import whereabouts
 from core.services.sales.sale_conditions import by_customer, conditions_of, matching
 from core.services.shapes import PurchaseRecord
-from core.store.prepared import Prepared, PreparedByShape, Row
+from core.store.prepared import Prepared, PreparedByShape
 from core.store.scope import AnySelect, ScopedSession
+from core.store.spoken import Row
 from core.store.tables import Customer, Policy, Purchase
 
 EVERYTHING = SalesFilter()

@@ -25,7 +25,6 @@ from core.store.tables import DaybookLine
 _HALF_A_DAY = timedelta(hours=12)
 # So many days are read sooner than the months between and the days around them.
 _FEW_DAYS = 100
-_NO_DAYS = Window(EARLIEST, EARLIEST)
 
 
 class Place(NamedTuple):
@@ -37,12 +36,18 @@ class Place(NamedTuple):
 
 
 class _Stretch(NamedTuple):
-    """How many were sold in a month, in a day, or in some hours beside those."""
+    """How many were sold from a day on, for a day or for a month; or in some hours beside those."""
 
     sold: int
-    days: Window
+    since: date
+    grain: str = ""
     hours: Span | None = None
-    is_month: bool = False
+
+    @property
+    def days(self) -> Window:
+        """Its days: most stretches are only counted, so that they are not told before somebody asks."""
+        until = clock.add_months(self.since, 1) if self.grain == "month" else clock.add_days(self.since, 1)
+        return Window(self.since, until)
 
     @property
     def span(self) -> Span:
@@ -60,7 +65,7 @@ def place(session: ScopedSession, wanted: SalesFilter, paging: Paging) -> Place:
     last, _ = _reached(stretches, min(paging.offset + paging.limit, total) - 1)
     if first is None or last is None:
         return Place(total, wanted.created, paging.offset)
-    if first.is_month and offset:
+    if first.grain == "month" and offset:
         first, offset = _reached(_lines(session, wanted, "day", first.days), offset)
     end = first.span.end if first else None
     return Place(total, Span(last.span.start, end), offset)
@@ -80,7 +85,7 @@ def _stretches(session: ScopedSession, wanted: SalesFilter) -> list[_Stretch]:
     start, end = wanted.created.start, wanted.created.end
     window = Window(_nearest(start) if start else EARLIEST, _nearest(end) if end else LATEST)
     if window.length <= 0:
-        return [_Stretch(_counted(session, wanted), window, wanted.created)]
+        return [_Stretch(_counted(session, wanted), window.start, hours=wanted.created)]
     found = [line for grain, days in _parts(window, wanted) for line in _lines(session, wanted, grain, days)]
     first, last = clock.lagos_midnight(window.start), clock.lagos_midnight(window.end)
     if end and end != last:
@@ -113,19 +118,13 @@ def _lines(session: ScopedSession, wanted: SalesFilter, grain: str, days: Window
     anytime = replace(wanted, created=Span())
     values = {**filters.marked(anytime).values, "grain": grain, "first": days.start, "after": days.end}
     rows = lines_of(anytime).rows(session, **values)
-    return [_stretch(day, grain, int(sold)) for day, sold in rows]
+    return [_Stretch(int(sold), day, grain) for day, sold in rows]
 
 
 def lines_of(wanted: SalesFilter) -> Prepared:
     """The statement of the daybook's lines; filters that differ in their values alone share one."""
     asked = filters.marked(wanted)
     return _LINES.of(asked.shape, asked.wanted)
-
-
-def _stretch(day: date, grain: str, sold: int) -> _Stretch:
-    is_month = grain == "month"
-    until = clock.add_months(day, 1) if is_month else clock.add_days(day, 1)
-    return _Stretch(sold, Window(day, until), is_month=is_month)
 
 
 def _of_lines(wanted: SalesFilter) -> AnySelect:
@@ -149,7 +148,7 @@ def _put_right(
     """Count the rows between the end of a span and the nearest midnight: in, or out of their day's line."""
     number = _counted(session, replace(wanted, created=edge))
     if beyond:
-        found.insert(place, _Stretch(number, _NO_DAYS, edge))
+        found.insert(place, _Stretch(number, EARLIEST, hours=edge))
     elif number:
         at = 0 if place == 0 else -1
         found[at] = found[at]._replace(sold=found[at].sold - number)
