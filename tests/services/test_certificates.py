@@ -184,7 +184,7 @@ def test_pdf_can_be_read_and_copied(facts: CertificateFacts, tmp_path: Path) -> 
         facts.verification_url,
     ):
         assert words in text
-    assert certificate_pdf.TEST_MODE not in text
+    assert certificates.TEST_MODE not in text
 
 
 @needs_poppler

@@ -1,5 +1,6 @@
 """The parts that kinds of export are made of: printed by the database, a text of somebody, a few words."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from typing import Any
@@ -11,7 +12,7 @@ from sqlalchemy.sql.functions import coalesce
 from sqlmodel import col
 
 from core import seal
-from core.services.exports.defusing import cell
+from core.services.exports.defusing import cell, plain
 from core.services.exports.export_shapes import MONEY, TEXT, WORD, Column, Shape
 from core.services.exports.exports import Part, Told
 from core.store.tables import Policy
@@ -34,8 +35,12 @@ def printed(*columns: tuple[str, Shape, Any]) -> Part:
 
 def _piece(shape: Shape, value: Any) -> Any:
     told = shape.printed(value)
+    if _never_null(value):
+        return told
+    if shape in (TEXT, WORD):
+        return sa.func.coalesce(told, _NOTHING)
     # PostgreSQL prints something of nothing too, so that what was printed cannot tell.
-    return told if _never_null(value) else sa.case((value.is_(None), _NOTHING), else_=told)
+    return sa.case((value.is_(None), _NOTHING), else_=told)
 
 
 def _never_null(value: Any) -> bool:
@@ -49,6 +54,20 @@ def _never_null(value: Any) -> bool:
 def text(name: str, value: Any, *, shape: Shape = TEXT, width: int = 0) -> Part:
     """What somebody typed, defused; none is an empty field."""
     return Part(columns=(Column(name, shape, width),), value=value, written=lambda _: cell)
+
+
+def texts(*columns: tuple[str, Any, int]) -> Part:
+    """Neighbours that somebody typed, with their widths: nearly all need no defusing, which one look at them tells."""
+    is_plain = re.compile(_GLUE.join([plain(_GLUE)] * len(columns))).fullmatch
+
+    def written(given: str) -> str:
+        return given.replace(_GLUE, ",") if is_plain(given) else ",".join(map(cell, given.split(_GLUE)))
+
+    return Part(
+        columns=tuple(Column(name, TEXT, width) for name, _, width in columns),
+        value=joined(_GLUE, *(_piece(TEXT, value) for _, value, _ in columns)),
+        written=lambda _: written,
+    )
 
 
 def masked(name: str, value: Any) -> Part:
@@ -102,12 +121,12 @@ def money(entity: Any) -> tuple[tuple[str, Shape, Any], ...]:
     )
 
 
-def customer() -> tuple[Part, Part, Part]:
+def customer() -> Part:
     """Whom a policy is for."""
-    return (
-        text("customer_name", joined(" ", col(Policy.first_name), col(Policy.last_name)), width=26),
-        text("customer_email", col(Policy.email), width=30),
-        text("customer_phone", col(Policy.phone)),
+    return texts(
+        ("customer_name", joined(" ", col(Policy.first_name), col(Policy.last_name)), 26),
+        ("customer_email", col(Policy.email), 30),
+        ("customer_phone", col(Policy.phone), 0),
     )
 
 

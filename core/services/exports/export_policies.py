@@ -72,7 +72,7 @@ POLICIES = ExportKind(
             ("sum_insured", MONEY, col(Policy.sum_insured_minor)),
         ),
         places(Policy),
-        *customer(),
+        customer(),
         printed(("customer_role", WORD, _ROLE)),
         text("plate", col(Policy.plate_key)),
         text("device_serial_number", col(Policy.device_serial_number)),

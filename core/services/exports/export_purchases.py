@@ -51,7 +51,7 @@ PURCHASES = ExportKind(
             *money(Purchase),
         ),
         places(Purchase),
-        *customer(),
+        customer(),
         ending(
             ("request_source", col(Purchase.request_source)),
             ("payment_option", col(Purchase.payment_option)),

@@ -66,7 +66,7 @@ RENEWALS = ExportKind(
             *money(Renewal),
         ),
         places(Renewal),
-        *customer(),
+        customer(),
         ending(
             ("request_source", col(Renewal.request_source)),
             ("payment_option", col(Renewal.payment_option)),

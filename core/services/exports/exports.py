@@ -5,7 +5,8 @@ values cross over, the faster it is. Its lines are CSV (RFC 4180, UTF-8); every 
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
@@ -15,6 +16,7 @@ from core.services.exports.export_shapes import Column
 from core.services.people.staff import Person
 from core.services.records import mode
 from core.services.sales.choices import Choices, Dimension, choices
+from core.store import streamed
 from core.store.scope import AnySelect, ScopedSession
 
 CHUNK = 2_000
@@ -123,22 +125,25 @@ class ExportKind(Generic[S]):
             raise NotAllowed
 
 
-def lines(session: ScopedSession, kind: ExportKind[S], wanted: S, tally: Tally) -> Iterator[bytes]:
+def lines(session: ScopedSession, kind: ExportKind[S], wanted: S, tally: Tally) -> Generator[bytes]:
     """The rows of a selection as CSV, in chunks of some thousand lines, the heading first.
 
     The rows come from one statement; memory does not grow with their number. Amounts are naira with two places,
     columns in `_at` are UTC and those in `_on` days in Lagos.
     """
     told = Told(choices(session), mode(bool(session.scope.is_live)))
-    writers = [part.written(told) or str for part in kind.parts]
+    writers = [part.written(told) for part in kind.parts]
     yield tally.passed(f"{','.join(column.name for column in kind.columns)}\r\n".encode())
     query = kind.rows([*(part.value for part in kind.parts), *_summed(kind)], wanted, told.names)
-    for rows in session.execute(query, execution_options={"yield_per": CHUNK}).partitions():
-        chunk = [",".join([write(value) for write, value in zip(writers, row)]) for row in rows]  # noqa: B905 - the sum stays over
-        tally.rows += len(rows)
-        if kind.summed is not None:
-            tally.sum_minor += sum([row[-1] for row in rows])
-        yield tally.passed(("\r\n".join(chunk) + "\r\n").encode())
+    with closing(streamed.batches(session, query, size=CHUNK)) as batches:
+        for rows in batches:
+            # Column by column, so that the interpreter's own loops do the work.
+            columns = list(zip(*rows, strict=True))
+            tally.rows += len(rows)
+            if kind.summed is not None:
+                tally.sum_minor += sum(columns.pop())
+            parts = [map(write, column) if write else column for write, column in zip(writers, columns, strict=True)]
+            yield tally.passed(("\r\n".join(map(",".join, zip(*parts, strict=True))) + "\r\n").encode())
 
 
 def _summed(kind: ExportKind[Any]) -> list[Any]:

@@ -8,8 +8,6 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-import xlsxwriter
-
 from core import clock
 from core.errors import TooLarge
 from core.services.exports.export_shapes import Cell, Column
@@ -27,6 +25,9 @@ def write(
 
     Yields the number of rows so far after each chunk; memory does not grow with it. TooLarge past `MOST_ROWS`.
     """
+    # Loaded when the first workbook is made, or soon after a server's start: a start does not wait for it.
+    import xlsxwriter  # noqa: PLC0415
+
     book = xlsxwriter.Workbook(str(path), {"constant_memory": True, "tmpdir": str(path.parent)})
     book.set_properties({"title": title, "created": clock.now().replace(tzinfo=None)})
     sheet = _sheet(book, columns, title)
