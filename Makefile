@@ -6,6 +6,9 @@ PURCHASES ?= 20000
 PORT ?= 8501
 PYTEST = $(V)/bin/python -m pytest -n auto --dist worksteal
 
+# Code that is compiled once starts in seconds; some machines forbid Python to keep it.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run setup test check format format-check e2e bench fuzz crash hostile advisories lock help
 
 help:

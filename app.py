@@ -1,15 +1,17 @@
 """The one process: the screens and, beside them, the API, sign-in and health, on one port."""
 
-import importlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio.to_thread
 import streamlit as st
+import structlog
 from starlette.middleware import Middleware
+from uvicorn.config import HTTP_PROTOCOLS
 
 from core import logs
+from core.api import warming, wire
 from core.api.app import routes
 from core.api.headers import SecurityHeaders
 from core.api.provider_answers import ProviderAnswers
@@ -19,23 +21,25 @@ from core.store.engine import store
 from core.ui import identity, unavailable
 from core.worker import Worker
 
+log = structlog.get_logger("coverdesk.serving")
 THREADS = 40
-# The first page with a chart would wait more than a second for these.
+# The first page with a table or a chart waits for these.
 WARM = ("pandas", "plotly.express", "plotly.graph_objects")
 
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
-    """Refuse to start unsafely, open the store, load what is slow, let a worker run beside; end both well."""
+    """Refuse to start unsafely, open the store, let a worker run beside and load what is slow; end all well."""
     settings().refuse_unsafe()
     anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
-    for name in WARM:
-        importlib.import_module(name)
     logs.configure()
+    if HTTP_PROTOCOLS["auto"] != wire.NAME:
+        log.warning("connections have no deadlines and no bounds: `coverdesk serve` gives them both")
     opened = store()
     worker = Worker(opened)
     if settings().worker:
         worker.start()
+    warming.begin(*WARM)
     yield
     # What is under way with an insurer is brought home first.
     await anyio.to_thread.run_sync(worker.stop)

@@ -1,25 +1,93 @@
 """`coverdesk ...`: everything an operator does without a screen."""
 
 import sys
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
 
 import typer
 from rich.console import Console
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command, get_group
 
-from core.commands import backups, claims, exporting, insurers, keys, resealing, running, staff, verifying
 from core.errors import CoverdeskError
 from core.settings import UnreadableSetting
 from core.store import privacy
 
-app = typer.Typer(help="The desk and the counter of an insurance distribution business.", no_args_is_help=True)
-for command in (running.init, running.demo, running.serve, running.api, running.check, verifying.verify):
-    app.command()(command)
-app.command()(backups.backup)
-app.command()(backups.restore)
-app.command()(resealing.reseal)
-app.command()(insurers.worker)
-app.command()(insurers.sandbox_insurer)
-for name, subject in {"keys": keys, "staff": staff, "claims": claims, "export": exporting}.items():
-    app.add_typer(subject.app, name=name)
+# The words after `coverdesk`: the module under core.commands that knows each, and its line of help.
+SUBJECTS: Mapping[str, tuple[str, str]] = {
+    "init": ("making", "Create or migrate the store and load the catalogue, and print how to begin; safe to repeat."),
+    "demo": (
+        "making",
+        "Write a labelled demonstration portfolio, and in demonstration mode its accounts; safe to repeat.",
+    ),
+    "serve": ("running", "Serve screens and API in one process."),
+    "api": ("running", "Serve the API alone, in as many processes as wanted (PostgreSQL for more than one)."),
+    "check": ("auditing", "Audit the whole store; exit code 1 when anything does not hold."),
+    "verify": ("verifying", "Replay the whole specification against a running server, in test mode only."),
+    "backup": (
+        "backups",
+        "Write the whole store and its files into FILE; sales go on meanwhile. The server secret is not in it.",
+    ),
+    "restore": (
+        "backups",
+        "Make the store what FILE says. What stood there before is kept beside it under another name.",
+    ),
+    "reseal": (
+        "resealing",
+        "Seal every personal number anew with the newest key, while sales go on; older keys may be removed afterwards.",
+    ),
+    "worker": (
+        "insurers",
+        "Send queued policies to their insurers, until stopped; any number of these may run at once.",
+    ),
+    "sandbox-insurer": (
+        "insurers",
+        "An insurer to try connections with; the word behind the plus of the holder's e-mail says what it does.",
+    ),
+    "keys": ("keys", "API keys of distributors."),
+    "staff": ("staff", "People who sign in."),
+    "claims": ("claims", "Claims and where they stand."),
+    "export": ("exporting", "Exports, each with a receipt."),
+}
+
+
+class Later(TyperCommand):
+    """A command that is loaded when it is called: who issues a key does not wait for what makes a backup."""
+
+    def __init__(self, name: str, module: str, says: str) -> None:
+        super().__init__(name, help=says)
+        self._word, self._module = name, f"core.commands.{module}"
+
+    def loaded(self) -> TyperCommand | TyperGroup:
+        """The command itself."""
+        module = import_module(self._module)
+        if hasattr(module, "app"):
+            return get_group(module.app)
+        alone = typer.Typer(add_completion=False)
+        alone.command(self._word)(getattr(module, self._word.replace("-", "_")))
+        return get_command(alone)  # type: ignore[return-value]
+
+    def make_context(self, *given: Any, **also: Any) -> Any:
+        """The context of the command itself, which then runs in our place."""
+        return self.loaded().make_context(*given, **also)
+
+
+class _Subjects(TyperGroup):
+    """Every word, in the order in which they are of use."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        for name, (module, says) in SUBJECTS.items():
+            self.add_command(Later(name, module, says))
+
+
+app = typer.Typer(cls=_Subjects, no_args_is_help=True)
+
+
+@app.callback()
+def coverdesk() -> None:
+    """The desk and the counter of an insurance distribution business."""
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from core import logs
 from core.insurers import sandbox
 from core.insurers.sandbox import SandboxInsurer
 from core.settings import UnreadableSetting, settings
-from core.store import engine, schema
+from core.store import engine, versions
 from core.worker import Worker
 
 out = Console(soft_wrap=True)
@@ -26,7 +26,7 @@ def worker() -> None:
     settings().refuse_unsafe()
     if not settings().connected:
         raise UnreadableSetting("COVERDESK_INSURER_A_URL ... COVERDESK_INSURER_G_URL: no insurer has an address")
-    if schema.version(engine.store()) != schema.newest():
+    if versions.version(engine.store()) != versions.newest():
         raise UnreadableSetting("COVERDESK_DATABASE_URL: this store has another version, run `coverdesk init`")
     logs.configure()
     working = Worker(engine.store())
@@ -44,6 +44,8 @@ def beside(*, wanted: bool) -> Iterator[None]:
     if wanted:
         # The server raises the signal again once it has stopped; that must not end us before the worker has.
         signal.signal(signal.SIGTERM, _end)
+        # With several workers of the API, no server in this process does it.
+        logs.configure()
         working.start()
     try:
         yield

@@ -1,75 +1,32 @@
-"""`coverdesk init`, `demo`, `serve`, `api`, `check`: making a store, serving it, and auditing it."""
+"""`coverdesk serve` and `api`: serving a store."""
 
+import ctypes
 import os
 import resource
+import runpy
 import sys
 from typing import Annotated
 
 import typer
 import uvicorn
 from rich.console import Console
-from rich.progress import Progress
+from uvicorn.config import HTTP_PROTOCOLS
 
+from core.api import wire
 from core.commands import insurers
-from core.services.office import checking, demonstration
-from core.services.people import invitations
-from core.services.products import catalogue
+from core.services.office import demonstration
 from core.settings import ROOT, UnreadableSetting, settings
-from core.store import demo as portfolio
-from core.store import engine, privacy, schema, statistics
+from core.store import engine, privacy, versions
 from core.store.scope import Scope
 
-out, err = Console(), Console(stderr=True)
+out = Console()
 _MOST_OPEN = 65_536
-# Not removed by us: whoever names one store's database and another's folder would lose the files of that one.
-_STRAYS = "harmless if a crash broke off their upload. They lie in the folder of COVERDESK_FILES_URL."
+_POOLS = 2
+_M_ARENA_MAX = -8  # as the C library numbers it; others know no such function, or no such number
 # Longer than a sale may take to arrive; who still sends or reads then is let go.
 _ENDS_WITHIN_SECONDS = 40
 Host = Annotated[str, typer.Option(help="Address to listen on.")]
 Port = Annotated[int, typer.Option(help="Port to listen on.")]
-
-
-def init() -> None:
-    """Create or migrate the store and load the catalogue, and print how to begin; safe to repeat."""
-    _make_store()
-    _say_how_to_begin()
-
-
-def _make_store() -> None:
-    settings().secret()
-    schema.migrate(engine.store())
-    with engine.writing(Scope.system()) as session:
-        new = catalogue.load(session)
-    out.print(f"The store stands at version {schema.version(engine.store())}; {new} catalogue records are new.")
-
-
-def demo(
-    purchases: Annotated[int, typer.Option(min=1, help="How many purchases.")] = 20_000,
-    seed: Annotated[int, typer.Option(help="The same seed writes the same business.")] = 1,
-) -> None:
-    """Write a labelled demonstration portfolio, and in demonstration mode its accounts; safe to repeat."""
-    _make_store()
-    with Progress(console=err, transient=True) as progress:
-        task = progress.add_task("Writing two years of business", total=purchases)
-        written = portfolio.write(
-            engine.store(), purchases=purchases, seed=seed, progress=lambda n: progress.update(task, completed=n)
-        )
-    statistics.refresh(engine.store())
-    out.print(str(written), highlight=False)
-    if settings().demo:
-        with engine.writing(Scope.system()) as session:
-            demonstration.add_accounts(session)
-    _say_how_to_begin()
-
-
-def _say_how_to_begin() -> None:
-    """Until there is an admin, the link that makes the first one."""
-    with engine.reading(Scope.system()) as session:
-        link = invitations.set_up_link(session)
-    if link:
-        out.print("Nobody can administer this store yet. Once it is served, open this link to become its admin:")
-        sys.stdout.write(f"{link}\n")
-        out.print("It works once and for 24 hours; `coverdesk staff set-up-link` prints another.", highlight=False)
 
 
 def serve(host: Host = "127.0.0.1", port: Port = 8501) -> None:
@@ -77,13 +34,15 @@ def serve(host: Host = "127.0.0.1", port: Port = 8501) -> None:
     # Links that nobody configured lead to where we listen.
     os.environ.setdefault("COVERDESK_BASE_URL", f"http://{host}:{port}")
     _refuse_unsafe()
-    command = [sys.executable, "-m", "core.commands.serving", "run", str(ROOT / "app.py"), "--server.address", host]
-    command += ["--server.port", str(port)]
     _ready_to_listen()
     _say_where(host, port)
     sys.stdout.flush()
     os.chdir(ROOT)
-    os.execv(sys.executable, command)  # noqa: S606 - our own interpreter, our own arguments
+    # The screens' framework starts the server and takes no protocol from us: our name for it stands where it looks.
+    HTTP_PROTOCOLS["auto"] = wire.NAME
+    sys.argv = ["streamlit", "run", str(ROOT / "app.py"), "--server.address", host, "--server.port", str(port)]
+    # In this process, which has loaded the half of it already, and as the program of its own that it is.
+    runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
 
 
 def api(
@@ -105,29 +64,16 @@ def api(
             host=host,
             port=port,
             workers=workers,
-            http="core.api.wire:BoundedProtocol",
+            http=wire.NAME,
             timeout_graceful_shutdown=_ENDS_WITHIN_SECONDS,
             log_level="warning",
             access_log=False,
         )
 
 
-def check() -> None:
-    """Audit the whole store; exit code 1 when anything does not hold."""
-    with engine.reading(Scope.system()) as session:
-        faults, strays = checking.faults(session), checking.strays(session)
-    if strays:
-        err.print(f"{len(strays):,} files that no record names: {_STRAYS}", highlight=False, soft_wrap=True)
-    for fault in faults:
-        err.print(f"[red]✗[/] {fault}", highlight=False, soft_wrap=True)
-    if faults:
-        raise typer.Exit(1)
-    out.print("[green]✓[/] Everything holds.")
-
-
 def _refuse_unsafe() -> None:
     settings().refuse_unsafe()
-    if schema.version(engine.store()) != schema.newest():
+    if versions.version(engine.store()) != versions.newest():
         raise UnreadableSetting("COVERDESK_DATABASE_URL: this store has another version, run `coverdesk init`")
     if not settings().demo:
         _refuse_published_passwords()
@@ -144,11 +90,25 @@ def _refuse_published_passwords() -> None:
 
 
 def _ready_to_listen() -> None:
-    """Believe only the proxies that we were told of, and take as many connections as the machine lets us."""
+    """Believe only the proxies that we were told of, take as many connections as the machine lets us, spare memory."""
     os.environ.setdefault("FORWARDED_ALLOW_IPS", settings().proxies)
     privacy.keep_private(engine.store())
     few, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(few, min(most, _MOST_OPEN)), most))
+    _share_memory()
+
+
+def _share_memory() -> None:
+    """Let threads take memory from two pools: with one for each, what a thread gives back no other can use.
+
+    A database's pages are taken by one thread and given back by another, so that the process would grow for hours.
+    """
+    # Who has said a number already has told the C library; ours is read by the processes that we start.
+    if sys.platform != "linux" or "MALLOC_ARENA_MAX" in os.environ:
+        return
+    os.environ["MALLOC_ARENA_MAX"] = str(_POOLS)
+    if (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
+        mallopt(_M_ARENA_MAX, _POOLS)
 
 
 def _say_where(host: str, port: int) -> None:

@@ -21,7 +21,7 @@ from sqlmodel import col
 
 from core import clock, ids, seal
 from core.errors import InvalidInput, StateForbids
-from core.store import drafts, schema, shelving, snapshots
+from core.store import drafts, schema, shelving, snapshots, versions
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import UploadedFile
@@ -57,7 +57,7 @@ def make(store: Store, target: Path, *, progress: Progress) -> Manifest:
     """Write a backup, whole or not at all; `progress` is told of every chunk of bytes. Sales go on meanwhile."""
     if not target.parent.is_dir():
         raise InvalidInput.one("FILE", "must lie in a folder that exists")
-    if schema.version(store) is None:
+    if versions.version(store) is None:
         raise StateForbids("There is no store yet to back up: `coverdesk init` makes one")
     with _drafting(target.parent, _BACKING_UP) as folder:
         draft = folder / "whole.tar"
@@ -131,7 +131,7 @@ def _refuse_misfit(store: Store, manifest: Manifest) -> None:
         raise StateForbids(f"This backup is of a {manifest.kind} store, COVERDESK_DATABASE_URL names a {here} one")
     if manifest.secret != _secret():
         raise StateForbids("This backup was made under another COVERDESK_SECRET_KEY: restore it under that one")
-    if manifest.format != FORMAT or manifest.version not in schema.known():
+    if manifest.format != FORMAT or manifest.version not in versions.known():
         raise StateForbids("This backup was made by a newer release: restore it with that one")
 
 
@@ -140,7 +140,7 @@ def _manifest(store: Store, hashes: Mapping[str, str], lost: list[str]) -> Manif
         id=str(ids.new()),
         format=FORMAT,
         kind=snapshots.kind_of(store),
-        version=schema.version(store) or "",
+        version=versions.version(store) or "",
         made_at=clock.wire(clock.now()) or "",
         secret=_secret(),
         hashes=hashes,

@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
 from core.errors import StoreUnavailable
+from core.store import room
 
 RETRIED = {"40001", "40P01"}
 
@@ -18,6 +19,8 @@ def told_apart() -> Iterator[None]:
         yield
     except DBAPIError as error:
         state = getattr(error.orig, "sqlstate", None) or ""
+        if state == room.DISK_FULL:
+            room.lacked()
         gone = error.connection_invalidated or state[:2] in {"08", "53", "57"} or state == "55P03"
         if gone or (type(error.orig).__name__ == "OperationalError" and state not in RETRIED):
             raise StoreUnavailable from error

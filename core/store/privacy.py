@@ -3,14 +3,16 @@
 import contextlib
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from core.store.engine import Store
+if TYPE_CHECKING:
+    from core.store.engine import Store
 
 _OTHERS = 0o007
 PRIVATE = 0o077
 
 
-def keep_private(store: Store) -> None:
+def keep_private(store: "Store") -> None:
     """Take a SQLite file and its journals away from every other account; of a file that is not ours nothing changes."""
     if not store.is_sqlite or not store.url.database:
         return

@@ -1,25 +1,20 @@
 """Bring a store to the shape that this code wants, from empty or from any earlier release."""
 
-from pathlib import Path
-
 import sqlalchemy as sa
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlmodel import SQLModel
 
 import core.store.tables  # noqa: F401 - metadata is complete once it is imported
-from core.store import statistics
+from core.store import statistics, versions
 from core.store.engine import Store
-
-_HERE = Path(__file__).parent / "migrations"
 
 
 def _config(connection: sa.Connection | None = None) -> Config:
     config = Config()
-    config.set_main_option("script_location", str(_HERE))
+    config.set_main_option("script_location", str(versions.MIGRATIONS))
     config.attributes["connection"] = connection
     return config
 
@@ -49,32 +44,9 @@ def upgrade(connection: sa.Connection, to: str) -> None:
 def draft(store: Store, message: str) -> None:
     """Write a migration for what the tables have and this store has not (for developers)."""
     with store.engine.execution_options(write=True).begin() as connection:
-        command.revision(_config(connection), message=message, autogenerate=True, rev_id=f"{_next():04d}")
-
-
-def _next() -> int:
-    return len(list(ScriptDirectory.from_config(_config()).walk_revisions())) + 1
-
-
-def version(store: Store) -> str | None:
-    """The migration that the store stands at; none for an empty store."""
-    with store.engine.connect() as connection:
-        return version_of(connection)
-
-
-def version_of(connection: sa.Connection) -> str | None:
-    """The migration that the store behind a connection stands at."""
-    return MigrationContext.configure(connection).get_current_revision()
-
-
-def newest() -> str | None:
-    """The migration that this code wants."""
-    return ScriptDirectory.from_config(_config()).get_current_head()
-
-
-def known() -> set[str]:
-    """Every version that this code can bring to its own."""
-    return {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}
+        command.revision(
+            _config(connection), message=message, autogenerate=True, rev_id=f"{len(versions.known()) + 1:04d}"
+        )
 
 
 def differences(store: Store) -> list[object]:

@@ -1,7 +1,8 @@
 """The menu on the left: the pages of a person's roles, the live/test switch, and the way out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
+from urllib.parse import unquote, urlsplit
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
@@ -12,6 +13,8 @@ from core.services.people.staff import Person
 from core.ui import frame, menu, words
 from core.ui.menu import Screen
 
+# The first page's name, which stands in no address, as that page has the root: nobody should think of typing it.
+_HOME = "first-page"
 _LOOK_AGAIN_AFTER = timedelta(seconds=60)
 # A form that the browser posts: the cookie is cleared by an answer, which a screen's own connection cannot give.
 _POST = """<script>
@@ -30,10 +33,11 @@ def page_for(person: Person) -> StreamlitPage:
         pages.setdefault(screen.section, []).append(_page(screen, is_home=screen is home))
     pages.setdefault("", []).extend(_refusal(screen) for screen in menu.refused(person))
     if home is None:
-        pages[""].append(st.Page(_nothing_yet, title="Coverdesk", default=True))
+        pages[""].append(st.Page(_nothing_yet, title="Coverdesk", default=True, url_path=_HOME))
     else:
         # The home stands at the root, where its own address would be said not to exist: links name that one.
         pages[""].append(st.Page(home.path, title=home.title, url_path=home.address, visibility="hidden"))
+    pages[""].extend(_unknown({_HOME, *(page.url_path for section in pages.values() for page in section)}, home))
     st.logo(frame.LOGO, size="large", icon_image=frame.MARK)
     page = st.navigation(pages, expanded=True)
     with st.sidebar:
@@ -45,7 +49,7 @@ def page_for(person: Person) -> StreamlitPage:
 def keep_address() -> None:
     """Let the address stand while nobody can say whose screens there are: without pages, it would be lost."""
     pages = [st.Page(_no_page, title=screen.title, url_path=screen.address) for screen in menu.SCREENS]
-    home = st.Page(_no_page, title="Coverdesk", url_path="home", default=True)
+    home = st.Page(_no_page, title="Coverdesk", url_path=_HOME, default=True)
     st.navigation([home, *pages], position="hidden")
 
 
@@ -59,7 +63,7 @@ def _page(screen: Screen, *, is_home: bool) -> StreamlitPage:
         title=screen.title,
         icon=f":material/{screen.icon}:",
         default=is_home,
-        url_path="home" if is_home else None,
+        url_path=_HOME if is_home else None,
         visibility="hidden" if screen.hidden else "visible",
     )
 
@@ -73,6 +77,24 @@ def _refuse(screen: Screen) -> Callable[[], None]:
         frame.require(*screen.roles)
 
     return refuse
+
+
+def _unknown(known: Collection[str], home: Screen | None) -> list[StreamlitPage]:
+    """A page of its own for an address that nobody has, where the framework would show the home page and a dialog."""
+    asked = unquote(urlsplit(st.context.url or "").path).strip("/ ")
+    if not asked or "/" in asked or asked in known:
+        return []
+    return [st.Page(lambda: _not_found(asked, home), title="Page not found", url_path=asked, visibility="hidden")]
+
+
+def _not_found(asked: str, home: Screen | None) -> None:
+    frame.page_header("Page not found", "Nothing stands at this address.")
+    st.warning(
+        f"There is no page called **{words.plain(asked)}**. It may have been typed wrongly, or have been taken away.",
+        icon=":material/explore_off:",
+    )
+    if home and st.button(f"Go to {home.title}", icon=f":material/{home.icon}:", type="primary"):
+        st.switch_page(home.path)
 
 
 def _nothing_yet() -> None:

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import subprocess
+import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,11 +13,11 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from core.cli import main
+from core.cli import SUBJECTS, Later, main
 from core.services.distributors import keys
 from core.services.office import demonstration
 from core.services.people import staff
-from core.settings import settings
+from core.settings import ROOT, settings
 from core.store import demo, engine, privacy
 from core.store.engine import Store
 from core.store.scope import Scope
@@ -58,6 +60,23 @@ def coverdesk(*words: str, stdin: str = "", **environment: str) -> Ended:
         finally:
             _forget()
     return Ended(code, out.getvalue(), err.getvalue())
+
+
+def test_line_of_help_of_each_command_is_what_the_command_says_itself() -> None:
+    for word, (module, says) in SUBJECTS.items():
+        assert (Later(word, module, says).loaded().help or "").strip() == says, word
+
+
+def test_commands_and_servers_start_without_what_they_do_not_need_yet() -> None:
+    later = {"fpdf", "numpy", "pandas", "plotly", "xlsxwriter", "alembic"}
+    script = f"""
+import sys
+import core.cli, core.commands.keys
+assert not sys.modules.keys() & {later | {"fastapi", "pikepdf", "httpx"}}, "keys"
+import core.commands.running, core.api.app
+assert not sys.modules.keys() & {later | {"streamlit"}}, "api"
+"""
+    subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
 
 
 def test_init_makes_a_store_from_nothing_and_can_be_repeated(tmp_path: Path) -> None:

@@ -92,8 +92,8 @@ class Room:
 class Place(Room):
     """A room with one distributor, and the server on it; the server is up when a test begins."""
 
-    def __init__(self, kind: str, folder: Path, template: Path) -> None:
-        super().__init__(kind, folder, Postgres() if kind == "postgres" else None, "sold")
+    def __init__(self, kind: str, folder: Path, template: Path, postgres: Postgres | None = None) -> None:
+        super().__init__(kind, folder, postgres or (Postgres() if kind == "postgres" else None), "sold")
         self.fill(template)
         with self.opened() as store:
             self.partner: Partner = make_partner(store, "Swift Lenders")

@@ -16,6 +16,8 @@ from unittest import mock
 
 import httpx
 
+from core.api import warming
+from core.cli import SUBJECTS
 from core.settings import ROOT
 from tests.ports import free_port
 
@@ -23,7 +25,14 @@ _COVERDESK = (sys.executable, "-c", "from core.cli import main; main()")
 _PATIENCE = 180
 # A process of this kind has loaded our code already, so that a kill meets work and not the loading of modules.
 _LOADED = multiprocessing.get_context("forkserver")
-_LOADED.set_forkserver_preload(["core.cli", "core.api.app", "tests.crash.serving"])
+_LOADED.set_forkserver_preload(
+    [
+        "core.api.app",
+        *sorted({f"core.commands.{module}" for module, _ in SUBJECTS.values()} - {"core.commands.verifying"}),
+        *warming.PAPERS,
+        "tests.crash.serving",
+    ]
+)
 
 
 class Process(Protocol):
@@ -78,12 +87,13 @@ def loaded(*words: str, environment: Mapping[str, str], log: Path) -> Process:
 
 
 def executed(*words: str, environment: Mapping[str, str], log: Path) -> Process:
-    """A command as an operator types it."""
+    """A command as an operator types it, whose Python keeps what it has compiled once."""
+    usual = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     with log.open("ab") as out:
         return subprocess.Popen(
             [*_COVERDESK, *words],
             cwd=ROOT,
-            env={**os.environ, **environment},
+            env={**usual, **environment},
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=out,

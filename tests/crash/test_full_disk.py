@@ -1,14 +1,17 @@
 """A disk that is full: sales are refused for the moment, nothing is half written, and it heals by itself."""
 
 import resource
-import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from tests.crash import disks
 from tests.crash.conftest import Place
+from tests.crash.postgres import Postgres
 from tests.crash.sizes import CRASHES
 
 # Less than the smallest file that anybody writes: whatever is written fails, as on a full disk.
@@ -19,20 +22,25 @@ ROUNDS = min(CRASHES, 20)
 
 @pytest.fixture
 def small_disk(tmp_path: Path, sqlite_template: Path) -> Iterator[Place]:
-    """A place that lies with all its files and its log on a small disk, where this process may mount one."""
+    """A place that lies with all its files and its log on a small disk."""
     folder = tmp_path / "disk"
     folder.mkdir()
     # Below 64 MiB of free space a server says that it is not ready.
-    mount = ["mount", "-t", "tmpfs", "-o", "size=96m", "coverdesk", str(folder)]
-    if subprocess.run(mount, check=False, capture_output=True).returncode:
-        pytest.skip("SKIPPED LOUDLY: no disk can be mounted here")
-    place = Place("sqlite", folder, sqlite_template)
-    try:
+    with disks.mounted(folder, mebibytes=96), closing(Place("sqlite", folder, sqlite_template)) as place:
         place.server.start()
         yield place
-    finally:
-        place.close()
-        subprocess.run(["umount", folder], check=True)
+
+
+@pytest.fixture
+def postgres_on_a_small_disk(tmp_path: Path, sqlite_template: Path) -> Iterator[Place]:
+    """A place whose database lies on a small disk, with its journal and its log; our own files do not."""
+    folder = Path(tempfile.mkdtemp(prefix="coverdesk-disk-"))  # short, as a socket's path must be
+    with disks.mounted(folder, mebibytes=256):
+        postgres = Postgres(folder, settings="-c min_wal_size=32MB -c max_wal_size=64MB")
+        with closing(Place("postgres", tmp_path, sqlite_template, postgres)) as place:
+            place.server.start()
+            yield place
+    folder.rmdir()
 
 
 def test_writes_that_fail_refuse_sales_and_uploads_for_the_moment(on_sqlite: Place) -> None:
@@ -47,10 +55,27 @@ def test_writes_that_fail_refuse_sales_and_uploads_for_the_moment(on_sqlite: Pla
 @pytest.mark.slow
 def test_full_disk_refuses_sales_and_uploads_for_the_moment(small_disk: Place) -> None:
     filler = small_disk.folder / "filler"
-    refused_for_the_moment(small_disk, fill=lambda: _fill(filler), free=filler.unlink)
+    refused_for_the_moment(small_disk, fill=lambda: disks.fill(filler), free=filler.unlink)
 
 
-def refused_for_the_moment(place: Place, *, fill: Callable[[], object], free: Callable[[], object]) -> None:
+@pytest.mark.slow
+@pytest.mark.postgres
+def test_full_disk_under_postgres_refuses_sales_for_the_moment(postgres_on_a_small_disk: Place) -> None:
+    place, postgres = postgres_on_a_small_disk, postgres_on_a_small_disk.postgres
+    assert postgres
+    filler = postgres.folder / "filler"
+
+    def free() -> None:
+        filler.unlink()
+        # It ends by itself when it cannot write its journal.
+        postgres.start_again()
+
+    refused_for_the_moment(place, fill=lambda: disks.fill(filler), free=free, told_within=HEALS_WITHIN)
+
+
+def refused_for_the_moment(
+    place: Place, *, fill: Callable[[], object], free: Callable[[], object], told_within: float = 0
+) -> None:
     before, healed = place.sold(), []
     with place.crowd(connected=True) as crowd:
         for _ in range(ROUNDS):
@@ -59,7 +84,10 @@ def refused_for_the_moment(place: Place, *, fill: Callable[[], object], free: Ca
             refused = crowd.seen["503"]
             while crowd.seen["503"] < refused + 40:
                 time.sleep(0.01)
-            assert place.server.ready() == 503
+            until = time.monotonic() + told_within
+            while (ready := place.server.ready()) != 503 and time.monotonic() < until:
+                time.sleep(0.05)
+            assert ready == 503
             free()
             healed.append(place.server.healed(HEALS_WITHIN))
         crowd.wait_for(20)
@@ -69,14 +97,3 @@ def refused_for_the_moment(place: Place, *, fill: Callable[[], object], free: Ca
         f"\n{place.kind}: {ROUNDS} times a full disk under {crowd.clients} clients: {len(crowd.sold):,} sales,"
         f" {len(crowd.uploaded):,} uploads, nothing half; healed in {max(healed):.2f} s at most; {dict(crowd.seen)}"
     )
-
-
-def _fill(filler: Path) -> None:
-    """Write until nothing more fits."""
-    with filler.open("wb", buffering=0) as file:
-        for size in (1 << 20, 1 << 12, 1):
-            try:
-                while True:
-                    file.write(bytes(size))
-            except OSError:
-                continue

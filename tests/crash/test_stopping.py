@@ -35,7 +35,7 @@ def _ended_under_load(place: Place, times: int, start: Callable[[], object]) -> 
         for _ in range(times):
             crowd.wait_for(place.random.randrange(1, 60))
             took.append(place.server.terminated(ENDS_WITHIN))
-            assert _unanswered(place, crowd) == set()
+            assert unanswered(place, crowd) == set()
             start()
         crowd.wait_for(1)
     assert place.faults(crowd, before=before) == []
@@ -45,7 +45,7 @@ def _ended_under_load(place: Place, times: int, start: Callable[[], object]) -> 
     )
 
 
-def _unanswered(place: Place, crowd: Crowd) -> set[str]:
+def unanswered(place: Place, crowd: Crowd) -> set[str]:
     """What the store says was done and its client was not told of; a client may take a moment to read."""
     with place.opened() as store, store.reading(Scope.system()) as session:
         done = set(

@@ -76,6 +76,14 @@ def test_an_address_that_the_role_lacks_refuses(visit: Visit) -> None:
     expect(page.get_by_text("On behalf of")).not_to_be_visible()
 
 
+def test_an_address_that_nobody_has_says_so_and_leads_back(visit: Visit) -> None:
+    page = visit("finance", "/nonsense")
+    expect(page.get_by_text("There is no page called nonsense")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.get_by_role("button", name="Go to Dashboard").click()
+    expect(page.get_by_role("heading", name="Dashboard")).to_be_visible()
+
+
 def test_the_mode_stays_in_the_address_from_page_to_page(visit: Visit) -> None:
     page = visit("operations", "/credit_life")
     page.get_by_text("Test", exact=True).click()

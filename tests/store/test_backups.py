@@ -12,7 +12,7 @@ from core.services.files import files
 from core.services.files.files import Sent
 from core.services.office import checking
 from core.settings import settings
-from core.store import backups, demo, engine, schema
+from core.store import backups, demo, engine, versions
 from core.store.backups import Manifest
 from core.store.engine import Store
 from core.store.scope import Scope
@@ -162,7 +162,7 @@ def test_an_empty_store_and_a_missing_folder_are_said_so(store: Store, tmp_path:
     with pytest.raises(InvalidInput, match="folder"):
         backups.make(store, tmp_path / "nowhere" / "b.tar", progress=nothing)
     empty = Store(f"sqlite:///{tmp_path / 'empty.db'}")
-    assert schema.version(empty) is None
+    assert versions.version(empty) is None
     with pytest.raises(StateForbids, match="coverdesk init"):
         backups.make(empty, tmp_path / "b.tar", progress=nothing)
     empty.close()

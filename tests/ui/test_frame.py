@@ -117,3 +117,12 @@ def test_an_address_outlasts_a_store_that_is_gone(screen: Screen, monkeypatch: p
 def test_somebody_without_any_screen_is_told_so(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(menu, "SCREENS", ())
     assert "no screen yet" in texts(screen("claims"))
+
+
+@pytest.mark.parametrize("path", ["/nonsense", "/first-page", "/dashboard", "/nothing/here"])
+def test_whatever_the_address_names_the_first_page_can_be_drawn(screen: Screen, path: str) -> None:
+    """What an unknown one shows takes an address bar: the browser's journeys look at it."""
+    at = screen("operations")
+    at.context = {"url": f"https://desk.example{path}"}
+    assert at.run().title[0].value == "Dashboard"
+    assert not at.exception

@@ -4,17 +4,15 @@ import unicodedata
 from datetime import datetime
 from functools import lru_cache
 from itertools import groupby
-
-import font_roboto
-import segno
-from fpdf import FPDF
-from fpdf.enums import Align, XPos, YPos
+from typing import TYPE_CHECKING
 
 from core import clock, money
 from core.services.policies.certificate_lines import in_words
-from core.services.policies.certificates import CertificateFacts
+from core.services.policies.certificates import TEST_MODE, CertificateFacts
 
-TEST_MODE = "Test mode - not a certificate of insurance"
+if TYPE_CHECKING:
+    from fpdf import FPDF
+
 _TEAL, _AMBER, _INK, _QUIET, _LINE, _TINT = "#0B6B6B", "#F2B04A", "#0C1A1D", "#4A5F62", "#C3D1CF", "#F2F6F5"
 _RED = "#A33A10"
 _LEFT, _WIDTH, _LABEL = 18.0, 174.0, 52.0
@@ -40,7 +38,11 @@ def rendered(facts: CertificateFacts) -> bytes:
     return bytes(page.output())
 
 
-def _sheet(facts: CertificateFacts) -> FPDF:
+def _sheet(facts: CertificateFacts) -> "FPDF":
+    # What draws takes longer to load than a server should take to start, so it comes with the first certificate.
+    import font_roboto  # noqa: PLC0415
+    from fpdf import FPDF  # noqa: PLC0415
+
     page = FPDF(format="A4")
     for style, face in (("", "Roboto-Regular"), ("B", "Roboto-Medium")):
         page.add_font("Roboto", style, f"{font_roboto.font_directory}/{face}.ttf")
@@ -64,7 +66,7 @@ def _text(value: str) -> str:
     return unicodedata.normalize("NFC", value)
 
 
-def _heading(page: FPDF, facts: CertificateFacts) -> None:
+def _heading(page: "FPDF", facts: CertificateFacts) -> None:
     page.set_fill_color(_TEAL)
     page.rect(0, 0, page.w, 36, style="F")
     page.set_fill_color(_AMBER)
@@ -79,23 +81,23 @@ def _heading(page: FPDF, facts: CertificateFacts) -> None:
         page.set_xy(_LEFT, 39.5)
         page.set_text_color(_RED)
         page.set_font("Roboto", "B", 10)
-        page.cell(_WIDTH, 6, TEST_MODE, align=Align.R)
+        page.cell(_WIDTH, 6, TEST_MODE, align="R")
 
 
-def _fitted(page: FPDF, value: str, width: float, *, size: float, bold: bool) -> None:
+def _fitted(page: "FPDF", value: str, width: float, *, size: float, bold: bool) -> None:
     """One line of text, set smaller where it would not fit, and the pen on the next line."""
     page.set_font("Roboto", "B" if bold else "", size)
     needed = page.get_string_width(_text(value))
     if needed > width:
         page.set_font_size(max(7.0, size * width / needed))
-    page.cell(width, size * 0.45, _text(value), new_x=XPos.LMARGIN, new_y=YPos.NEXT)
+    page.cell(width, size * 0.45, _text(value), new_x="LMARGIN", new_y="NEXT")
 
 
-def _number(page: FPDF, facts: CertificateFacts) -> None:
+def _number(page: "FPDF", facts: CertificateFacts) -> None:
     page.set_xy(_LEFT, 47)
     page.set_text_color(_QUIET)
     page.set_font("Roboto", "", 9)
-    page.cell(_WIDTH, 5, "Policy number", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
+    page.cell(_WIDTH, 5, "Policy number", new_x="LMARGIN", new_y="NEXT")
     page.set_text_color(_INK)
     _fitted(page, facts.policy_number, _WIDTH, size=19, bold=True)
     page.set_y(page.get_y() + 5)
@@ -116,16 +118,16 @@ def _day(instant: datetime) -> str:
     return in_words(clock.lagos_day(instant))
 
 
-def _table(page: FPDF, heading: str, lines: list[tuple[str, str]]) -> None:
+def _table(page: "FPDF", heading: str, lines: list[tuple[str, str]]) -> None:
     page.set_text_color(_TEAL)
     page.set_font("Roboto", "B", 11)
-    page.cell(_WIDTH, 8, heading, new_x=XPos.LMARGIN, new_y=YPos.NEXT)
+    page.cell(_WIDTH, 8, heading, new_x="LMARGIN", new_y="NEXT")
     for label, value in lines:
         _line(page, label, value)
     page.set_y(page.get_y() + 5)
 
 
-def _line(page: FPDF, label: str, value: str) -> None:
+def _line(page: "FPDF", label: str, value: str) -> None:
     page.set_draw_color(_LINE)
     page.set_line_width(0.2)
     page.line(_LEFT, page.get_y(), _LEFT + _WIDTH, page.get_y())
@@ -136,13 +138,11 @@ def _line(page: FPDF, label: str, value: str) -> None:
     page.cell(_LABEL, 5, label)
     page.set_text_color(_INK)
     page.set_font("Roboto", "", 10.5)
-    page.multi_cell(
-        _WIDTH - _LABEL, 5, _shortened(page, _text(value)), align=Align.L, new_x=XPos.LMARGIN, new_y=YPos.NEXT
-    )
+    page.multi_cell(_WIDTH - _LABEL, 5, _shortened(page, _text(value)), align="L", new_x="LMARGIN", new_y="NEXT")
     page.set_y(page.get_y() + 1.4)
 
 
-def _shortened(page: FPDF, value: str) -> str:
+def _shortened(page: "FPDF", value: str) -> str:
     """A text of two lines at most, so that everything stays on the one page."""
     room = 2 * (_WIDTH - _LABEL) * 0.92
     if page.get_string_width(value) <= room:
@@ -152,7 +152,7 @@ def _shortened(page: FPDF, value: str) -> str:
     return f"{value.rstrip()}…"
 
 
-def _verification(page: FPDF, facts: CertificateFacts) -> None:
+def _verification(page: "FPDF", facts: CertificateFacts) -> None:
     page.set_fill_color(_TINT)
     page.rect(0, _FOOT - 7, page.w, page.h - _FOOT + 7, style="F")
     _code(page, facts.verification_url, x=_LEFT, y=_FOOT, size=30)
@@ -167,13 +167,15 @@ def _verification(page: FPDF, facts: CertificateFacts) -> None:
     page.cell(_WIDTH - 36, 4.5, facts.verification_url, link=facts.verification_url)
     page.set_xy(beside, _FOOT + 12)
     page.set_text_color(_QUIET)
-    page.multi_cell(_WIDTH - 36, 4.2, _EVIDENCE, align=Align.L)
+    page.multi_cell(_WIDTH - 36, 4.2, _EVIDENCE, align="L")
     page.set_x(beside)
     page.cell(_WIDTH - 36, 6, _text(f"Arranged by {facts.distributor} through Coverdesk"))
 
 
-def _code(page: FPDF, address: str, *, x: float, y: float, size: float) -> None:
+def _code(page: "FPDF", address: str, *, x: float, y: float, size: float) -> None:
     """A QR code drawn as rectangles: sharp at every size, the same bytes every time."""
+    import segno  # noqa: PLC0415 - as above
+
     rows = segno.make(address, error="m", micro=False, boost_error=False).matrix
     side = size / len(rows)
     page.set_fill_color("#FFFFFF")
@@ -188,7 +190,7 @@ def _code(page: FPDF, address: str, *, x: float, y: float, size: float) -> None:
             across += length
 
 
-def _stamp(page: FPDF, words: str) -> None:
+def _stamp(page: "FPDF", words: str) -> None:
     """Large words across the sheet, from the lower left to the upper right, light enough to read through."""
     with page.local_context(fill_opacity=0.14), page.rotation(54, page.w / 2, page.h / 2):
         page.set_text_color(_RED)

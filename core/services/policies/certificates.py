@@ -16,6 +16,7 @@ from core.settings import settings
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import Certificate, Distributor, Policy, Product, Provider, Purchase, Renewal
 
+TEST_MODE = "Test mode - not a certificate of insurance"
 IN_FORCE, NOT_STARTED, EXPIRED, CANCELLED = "In force", "Not started", "Expired", "Cancelled"
 _CODE = re.compile(r"[a-z2-7]{26}")
 

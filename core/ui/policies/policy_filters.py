@@ -85,7 +85,7 @@ def draw(search: Search, names: Choices) -> None:
         st.markdown(forms.complaint(search.fault))
     elif search.text:
         st.caption(f"Looked for as {_kinds(search.text)}.")
-    with st.grid(4, min_column_width=170, gap="xsmall"):
+    with st.grid(4, min_column_width=125, gap="xsmall"):
         sales_filters.draw_members(search.asked, names, "provider", "product")
         address.choice("force", "In force", _FORCE, chosen=search.force)
         address.choice("role", "Customer is", _ROLES, chosen=search.role)

@@ -31,7 +31,8 @@ def _tile(metric: Metric[Facts], summary: Summary) -> None:
         now=summary.value(metric),
         then=summary.previous(metric),
         previous=summary.window.previous,
-        days=days if len(days) > 1 else None,
+        # A line along the bottom says no more than the figure does.
+        days=days if len(days) > 1 and any(days) else None,
     )
 
 

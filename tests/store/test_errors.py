@@ -1,0 +1,35 @@
+"""What a refused statement says of itself: where it broke, and nothing of the values it carried."""
+
+import pytest
+import sqlalchemy as sa
+
+from core import clock, ids
+from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import Provider
+
+BVN, EMAIL = "22212345678", "ada@insurer.example"
+
+
+def test_a_broken_rule_of_the_database_is_told_without_personal_values(store: Store) -> None:
+    now = clock.now()
+    twice = Provider(
+        id=ids.new(),
+        created_at=now,
+        updated_at=now,
+        segment="insurer-a",
+        company_name="Insurer A",
+        number_series="AAA",
+        first_name="Ada",
+        last_name="Obi",
+        email=EMAIL,
+        phone_number="08031234567",
+        country="NG",
+        bvn_number=BVN,
+    )
+    with pytest.raises(sa.exc.IntegrityError) as refused, store.writing(Scope.system()) as session:
+        session.add(twice)
+    told = str(refused.value)
+    assert "segment" in told
+    assert BVN not in told
+    assert EMAIL not in told
