@@ -20,8 +20,8 @@ def asked() -> ProductSelection:
 
 
 def filters(wanted: ProductSelection) -> None:
-    with st.grid(5, min_column_width=150, gap="xsmall", vertical_alignment="bottom"):
-        address.search_box("q", "Find", text=wanted.q, placeholder="Name, insurer or endpoint", longest=100)
+    with st.grid(5, min_column_width=140, gap="xsmall", vertical_alignment="bottom"):
+        address.search_box("q", "Find", text=wanted.q, placeholder="Name or endpoint", longest=100)
         for name, label, known in (("provider", "Insurer", insurers), ("category", "Category", categories)):
             address.choices(
                 name,
@@ -32,7 +32,7 @@ def filters(wanted: ProductSelection) -> None:
             )
         on = None if wanted.on is None else str(wanted.on).lower()
         address.choice("on", "Sold", ON, chosen=on)
-    address.reset_button(shown=wanted != ProductSelection())
+        address.reset_button(shown=wanted != ProductSelection())
 
 
 frame.require("admin")
