@@ -70,11 +70,8 @@ class KeyGate:
 
     async def _caller(self, key: str) -> Caller:
         until, caller = self._trusted.get(key, (0.0, None))
-        left = until - time.monotonic()
-        if caller is None or left < 0:
+        if caller is None or until < time.monotonic():
             return await asyncio.shield(self._judgement(key))
-        if left < _TRUSTED_SECONDS / 2:
-            self._judgement(key)  # beside this request, so that the next ones need not wait for it
         return caller
 
     def _judgement(self, key: str) -> "asyncio.Future[Caller]":
