@@ -10,23 +10,29 @@ from core.store.columns import Owned, Row, among, minor_field
 
 KEYS = ("is_live", "grain", "day", "product_id", "distributor_id", "premium_frequency")
 GRAINS = ("day", "month")
-MEASURES = (
-    "sold",
-    "sold_minor",
-    "sold_mca_minor",
-    "sold_distributor_minor",
-    "renewed",
-    "renewed_minor",
-    "renewed_mca_minor",
-    "renewed_distributor_minor",
-    "refunds",
-    "refunded_minor",
-)
 # What a day did to cover: its change of policies in force, terms of renewable products that ran out, those renewed.
 COVER = ("in_force_change", "terms_ended", "terms_renewed")
 
 
-class DaybookLine(Owned, table=True):
+class Measured(Row):
+    """What was written: numbers of sales, renewals and refunds, and their amounts in kobo."""
+
+    sold: int = minor_field()
+    sold_minor: int = minor_field()
+    sold_mca_minor: int = minor_field()
+    sold_distributor_minor: int = minor_field()
+    renewed: int = minor_field()
+    renewed_minor: int = minor_field()
+    renewed_mca_minor: int = minor_field()
+    renewed_distributor_minor: int = minor_field()
+    refunds: int = minor_field()
+    refunded_minor: int = minor_field()
+
+
+MEASURES = tuple(Measured.model_fields)
+
+
+class DaybookLine(Owned, Measured, table=True):
     """Sales, renewals and refunds of one Lagos day or month, distributor, product and instalment.
 
     Each is entered twice, on its day and on the first day of its month, so that a year is twelve lines.
@@ -49,19 +55,9 @@ class DaybookLine(Owned, table=True):
     day: date
     product_id: UUID = Field(foreign_key="product.id")
     premium_frequency: str = Field(max_length=20)
-    sold: int = minor_field()
-    sold_minor: int = minor_field()
-    sold_mca_minor: int = minor_field()
-    sold_distributor_minor: int = minor_field()
-    renewed: int = minor_field()
-    renewed_minor: int = minor_field()
-    renewed_mca_minor: int = minor_field()
-    renewed_distributor_minor: int = minor_field()
-    refunds: int = minor_field()
-    refunded_minor: int = minor_field()
 
 
-class DayTotal(Row, table=True):
+class DayTotal(Measured, table=True):
     """One Lagos day of a mode, everything together: what was written on it, and what it did to cover.
 
     `in_force_change` adds up, from the first day on, to the policies in force at the end of a day (contract S11).
@@ -75,16 +71,6 @@ class DayTotal(Row, table=True):
     is_live: bool
     day: date
     part: int = 0
-    sold: int = minor_field()
-    sold_minor: int = minor_field()
-    sold_mca_minor: int = minor_field()
-    sold_distributor_minor: int = minor_field()
-    renewed: int = minor_field()
-    renewed_minor: int = minor_field()
-    renewed_mca_minor: int = minor_field()
-    renewed_distributor_minor: int = minor_field()
-    refunds: int = minor_field()
-    refunded_minor: int = minor_field()
     in_force_change: int = minor_field()
     terms_ended: int = minor_field()
     terms_renewed: int = minor_field()
