@@ -1,13 +1,13 @@
 """Reads: what a handler asks for is bound here, as FastAPI's way to it takes longer than a short read itself."""
 
 from collections.abc import Callable
+from inspect import iscoroutinefunction
 from typing import Any, get_origin
 
 from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
-from starlette._utils import is_async_callable
 from starlette.types import Receive, Send
 from starlette.types import Scope as Connection
 
@@ -25,7 +25,7 @@ class ReadRoute(APIRoute):
         wanted = self.dependant
         self._callers = [str(each.name) for each in wanted.dependencies]
         self._queries: list[tuple[str, Any]] = [(each.name, each.field_info.annotation) for each in wanted.query_params]
-        self._is_async = is_async_callable(endpoint)
+        self._is_async = iscoroutinefunction(endpoint)
         if self.methods == {"GET"} and wanted.request_param_name is None:
             self.app = self._answer
 

@@ -1,0 +1,22 @@
+"""Where a read is done: on the event loop when it is short and waits for nobody, in a thread otherwise."""
+
+import asyncio
+import threading
+
+import pytest
+from starlette.responses import Response
+
+from core.api.at_once import at_once
+from core.store.engine import Store
+
+
+@pytest.mark.parametrize("is_short", [True, False])
+def test_only_a_short_read_of_a_file_holds_the_loop(store: Store, *, is_short: bool) -> None:
+    did: list[int] = []
+
+    def read() -> Response:
+        did.append(threading.get_ident())
+        return Response()
+
+    asyncio.run(at_once(read, is_short=is_short))
+    assert (did == [threading.get_ident()]) == (is_short and store.never_waits)
