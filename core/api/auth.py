@@ -13,6 +13,7 @@ from starlette.types import Scope as Connection
 
 from core.api import turnstile
 from core.api.allowances import Allowance
+from core.api.at_once import at_once
 from core.api.envelope import failure
 from core.errors import CoverdeskError, Unauthorized
 from core.services.distributors import keys
@@ -77,7 +78,7 @@ class KeyGate:
     def _judgement(self, key: str) -> "asyncio.Future[Caller]":
         """What will tell whose a key is; requests that come meanwhile with the same one share it."""
         if key not in self._judging:
-            under_way = self._judging[key] = asyncio.ensure_future(run_sync(_judge, key, limiter=_JUDGES))
+            under_way = self._judging[key] = asyncio.ensure_future(_judge(key))
             under_way.add_done_callback(partial(self._remember, key, time.monotonic() + _TRUSTED_SECONDS))
         return self._judging[key]
 
@@ -105,13 +106,21 @@ def _bearer(scope: Connection) -> str:
     return key.strip()
 
 
-def _judge(key: str) -> Caller:
-    with asking(Scope.system()) as session:
-        caller = keys.authenticate(session, key)
+async def _judge(key: str) -> Caller:
+    caller = await at_once(partial(_whose, key), limiter=_JUDGES)
     if caller.use_is_news:
-        with writing(Scope.system()) as session:
-            keys.note_use(session, caller.key_id)
+        await run_sync(_note_use, caller, limiter=_JUDGES)
     return caller
+
+
+def _whose(key: str) -> Caller:
+    with asking(Scope.system()) as session:
+        return keys.authenticate(session, key)
+
+
+def _note_use(caller: Caller) -> None:
+    with writing(Scope.system()) as session:
+        keys.note_use(session, caller.key_id)
 
 
 async def _from_state(request: Request) -> Caller:

@@ -2,9 +2,10 @@
 
 import asyncio
 import time
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable
 from typing import Final
+from weakref import WeakKeyDictionary
 
 import structlog
 from starlette.responses import PlainTextResponse, Response
@@ -21,8 +22,6 @@ Answer = Callable[[CoverdeskError], Response]
 # Bodies that are still arriving do no work, but each may hold a mebibyte.
 _ARRIVING_FOR_EACH_AT_WORK: Final = 4
 _CONNECTIONS_FOR_EACH_SCREEN: Final = 4
-# To read and judge a sale takes a few milliseconds, in which nobody else is heard.
-_BEGUN_TOGETHER: Final = 8
 
 
 class Load:
@@ -39,28 +38,47 @@ class Load:
 
 
 class Pace:
-    """Lets a crowd that arrives at one moment begin by handfuls: who is refused does not wait for all that are not."""
+    """Lets the requests of a loop begin one by one, in the order in which they came, and looks for others in between.
+
+    Who is refused does not wait for a whole crowd that is not, and nobody is overtaken by who comes back sooner.
+    """
 
     def __init__(self) -> None:
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._begun = 0
+        self._is_taken = False
+        self._waiting: deque[asyncio.Future[None]] = deque()
 
     async def turn(self) -> None:
-        """Wait for a turn; the first to come is the first to begin."""
+        """Wait for a turn."""
         loop = asyncio.get_running_loop()
-        if loop is not self._loop:
-            self._loop, self._begun = loop, 0
-        while self._begun >= _BEGUN_TOGETHER:
-            await asyncio.sleep(0)
-        if not self._begun:
-            loop.call_soon(self._next)
-        self._begun += 1
+        if self._is_taken:
+            self._waiting.append(loop.create_future())
+            await self._waiting[-1]
+        else:
+            self._is_taken = True
+            loop.call_soon(self._pass_on, loop)
 
-    def _next(self) -> None:
-        self._begun = 0
+    def _pass_on(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Once the one whose turn it was has begun: the next who still waits."""
+        while self._waiting:
+            following = self._waiting.popleft()
+            if not following.done():
+                following.set_result(None)
+                loop.call_soon(self._pass_on, loop)
+                return
+        self._is_taken = False
 
 
-_load, _pace = Load(), Pace()
+_load = Load()
+_paces: WeakKeyDictionary[asyncio.AbstractEventLoop, Pace] = WeakKeyDictionary()
+
+
+def _turn() -> Awaitable[None]:
+    loop = asyncio.get_running_loop()
+    if (pace := _paces.get(loop)) is None:
+        pace = _paces[loop] = Pace()
+    return pace.turn()
+
+
 _requests = Allowance()
 
 
@@ -113,7 +131,7 @@ class Turnstile:
             return
         _load.at_work += 1
         try:
-            await _pace.turn()
+            await _turn()
             await self.app(scope, _uncounted(receive), send)
         finally:
             _load.at_work -= 1
