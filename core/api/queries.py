@@ -15,6 +15,7 @@ from core.errors import InvalidInput
 from core.services.customers.customers import CustomerFilter
 from core.services.filters import SalesFilter, Span
 from core.services.paging import Paging
+from core.services.windows import EARLIEST, LATEST
 
 LARGEST_PAGE = 10**9
 _DAY = {"anyOf": [{"type": "string", "format": "date"}, {"type": "string", "format": "date-time"}]}
@@ -51,11 +52,11 @@ def _moment(value: Any) -> date | datetime:
     if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].{1,32})?", text):
         try:
             moment = datetime.fromisoformat(text.replace(" ", "+", 1) if "T" in text else text)
-        except ValueError:
+            if "T" not in text:
+                return moment.date()
+            return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        except (ValueError, OverflowError):
             raise fault("must be a date that exists") from None
-        if "T" not in text:
-            return moment.date()
-        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     raise fault("must be YYYY-MM-DD or an ISO 8601 timestamp")
 
 
@@ -172,7 +173,12 @@ def span(query: Request, start: str, end: str) -> Span:
     """Two date parameters as a span: whole UTC days, both ends inclusive (contract P4)."""
     begin, stop = _from(getattr(query, start)), _until(getattr(query, end))
     refuse_unless([(begin is None or stop is None or begin < stop, end, f"must not be before {start}")])
-    return Span(begin, stop)
+    return Span(_within_reach(begin), _within_reach(stop))
+
+
+def _within_reach(instant: datetime | None) -> datetime | None:
+    # Nothing lies beyond, and the first and the last days of all calendars have no day before or after them.
+    return instant and min(max(instant, clock.midnight(EARLIEST)), clock.midnight(LATEST))
 
 
 def _from(moment: date | datetime | None) -> datetime | None:

@@ -33,6 +33,8 @@ T = TypeVar("T")
 # Two connections that write or checkpoint at once can corrupt a WAL before these releases.
 _SAFE_WAL = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
 _POSTGRES_CONNECTIONS = 40
+# What a reader keeps of the file is void after the next commit; there are as many of them as read at once.
+_READER_KEEPS_KIB, _WRITER_KEEPS_KIB = 4 * 1024, 16 * 1024
 _TRUSTED_SECONDS, _RESTS_SINCE = 1.0, "rests since"
 _PG_OPTIONS = "-c statement_timeout=30000 -c lock_timeout=10000 -c idle_in_transaction_session_timeout=60000"
 
@@ -50,8 +52,8 @@ class Store:
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self.engine = _sqlite_engine(self.url) if self.is_sqlite else _postgres_engine(self.url)
         self._asked = self.engine if self.is_sqlite else self.engine.execution_options(isolation_level="AUTOCOMMIT")
-        writers = self.engine.execution_options(write=True)
-        self._writer = OneWriter(writers) if self.is_sqlite else None
+        self.writers = (_sqlite_writers(self.url) if self.is_sqlite else self.engine).execution_options(write=True)
+        self._writer = OneWriter(self.writers) if self.is_sqlite else None
         self._counter = None if self.is_sqlite else _postgres_counter(self.url)
         self.replica = None if replica_url is None else Replica(replica_url, self.engine)
         self._threads: ThreadPoolExecutor | None = None
@@ -112,11 +114,11 @@ class Store:
         """What will hold what `transact` answers, for who has other things to do than to wait."""
         if self._writer:
             return self._writer.submit(scope, work)
-        return self._writers().submit(copy_context().run, self.transact, scope, work)
+        return self._writing_threads().submit(copy_context().run, self.transact, scope, work)
 
     @contextmanager
     def _committing(self, scope: Scope) -> Iterator[ScopedSession]:
-        with told_apart(), ScopedSession(self.engine, scope, info={BESIDE: self._counter}) as session:
+        with told_apart(), ScopedSession(self.writers, scope, info={BESIDE: self._counter}) as session:
             yield session
             session.commit()
 
@@ -128,13 +130,18 @@ class Store:
             threads, self._threads = self._threads, None
         if threads:
             threads.shutdown()
-        self.engine.dispose()
+        self.begin_anew()
         if self._counter:
             self._counter.dispose()
         if self.replica:
             self.replica.close()
 
-    def _writers(self) -> ThreadPoolExecutor:
+    def begin_anew(self) -> None:
+        """Let go of the connections that rest: whoever comes next opens others, and so knows the newest statistics."""
+        self.engine.dispose()
+        self.writers.dispose()
+
+    def _writing_threads(self) -> ThreadPoolExecutor:
         with self._opening:
             self._threads = self._threads or ThreadPoolExecutor(_POSTGRES_CONNECTIONS, "writer")
             return self._threads
@@ -152,14 +159,19 @@ def _worth_retrying(error: Exception) -> bool:
     return isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) in RETRIED
 
 
-def _sqlite_engine(url: sa.URL) -> sa.Engine:
+def _sqlite_writers(url: sa.URL) -> sa.Engine:
+    """The one connection that writes: the pages that it keeps stay true, as nobody else changes them."""
+    return _sqlite_engine(url, connections=1, kept_kib=_WRITER_KEEPS_KIB)
+
+
+def _sqlite_engine(url: sa.URL, *, connections: int = 48, kept_kib: int = _READER_KEEPS_KIB) -> sa.Engine:
     if url.database:
         Path(url.database).parent.mkdir(parents=True, exist_ok=True)
     # The connection used last is used next: each keeps pages in memory, and few of them fill up that way.
     engine = sa.create_engine(
         url,
         module=sqlite,
-        pool_size=48,
+        pool_size=connections,
         max_overflow=0,
         pool_use_lifo=True,
         connect_args={"timeout": 10},
@@ -174,7 +186,7 @@ def _sqlite_engine(url: sa.URL) -> sa.Engine:
             "synchronous=FULL",
             "foreign_keys=ON",
             "busy_timeout=10000",
-            "cache_size=-16384",
+            f"cache_size=-{kept_kib}",
             "temp_store=MEMORY",
         ):
             connection.execute(f"PRAGMA {pragma}")

@@ -21,7 +21,7 @@ def _config(connection: sa.Connection | None = None) -> Config:
 
 def migrate(store: Store) -> None:
     """Run every migration that this store has not seen, in one transaction."""
-    with store.engine.execution_options(write=True).begin() as connection:
+    with store.writers.begin() as connection:
         if not store.is_sqlite:
             _take_turn(connection)
         upgrade(connection, "head")
@@ -43,7 +43,7 @@ def upgrade(connection: sa.Connection, to: str) -> None:
 
 def draft(store: Store, message: str) -> None:
     """Write a migration for what the tables have and this store has not (for developers)."""
-    with store.engine.execution_options(write=True).begin() as connection:
+    with store.writers.begin() as connection:
         command.revision(
             _config(connection), message=message, autogenerate=True, rev_id=f"{len(versions.known()) + 1:04d}"
         )

@@ -17,14 +17,14 @@ def refresh(store: Store) -> None:
     Without figures, SQLite takes the index of the distributor to find one policy by its number or its
     risk, and so reads them all: a store that grows from empty would become slower with every sale.
     """
-    with store.engine.execution_options(write=True).begin() as connection:
+    with store.writers.begin() as connection:
         if not store.is_sqlite:
             _measure(connection)
             return
         connection.exec_driver_sql("PRAGMA optimize=0x10002")
         _lend(connection)
     # A connection reads the figures when it is opened.
-    store.engine.dispose()
+    store.begin_anew()
 
 
 def _measure(connection: sa.Connection) -> None:

@@ -160,7 +160,7 @@ def test_export_refuses_a_selection_that_cannot_be_meant(store: Store) -> None:
 
 
 def test_check_names_a_fault_and_fails(store: Store, partner: Partner) -> None:
-    with store.engine.execution_options(write=True).begin() as connection:
+    with store.writers.begin() as connection:
         connection.exec_driver_sql("UPDATE audit_head SET position = position + 1 WHERE position > 0")
     answer = coverdesk("check")
     assert answer.returncode == 1

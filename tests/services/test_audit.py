@@ -48,7 +48,7 @@ def test_log_cannot_be_changed(store: Store, statement: str) -> None:
 )
 def test_forced_change_is_found(store: Store, event: str, statement: str) -> None:
     fill(store)
-    with store.engine.execution_options(write=True).begin() as connection:
+    with store.writers.begin() as connection:
         allow_changes(store, connection, event)
         connection.exec_driver_sql(statement)
     assert broken(store)

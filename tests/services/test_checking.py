@@ -110,7 +110,7 @@ def test_empty_store_and_demonstration_hold(store: Store) -> None:
 def test_each_fault_is_named(portfolio: Store, first: Callable[[Store], list[str]], sabotage: str, words: str) -> None:
     text = "id" if portfolio.is_sqlite else "id::text"
     statement = sabotage.replace("(SELECT min({text}) FROM policy)", f"(SELECT id FROM policy ORDER BY {text} LIMIT 1)")
-    with portfolio.engine.execution_options(write=True).begin() as connection:
+    with portfolio.writers.begin() as connection:
         for preparation in first(portfolio):
             connection.exec_driver_sql(preparation)
         assert connection.execute(sa.text(statement)).rowcount > 0
@@ -136,7 +136,7 @@ def test_summary_counts_what_was_checked(portfolio: Store) -> None:
 
 
 def test_store_of_another_version_is_named(store: Store) -> None:
-    with store.engine.execution_options(write=True).begin() as connection:
+    with store.writers.begin() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0001'")
     assert any("stands at version 0001" in fault for fault in faults(store))
 

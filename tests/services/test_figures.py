@@ -186,7 +186,7 @@ def test_daybook_and_rows_tell_the_same(sold: Store, partner: Partner) -> None:
 
 
 def test_daybook_is_kept_in_step_and_can_be_made_anew(sold: Store) -> None:
-    with sold.engine.execution_options(write=True).begin() as connection:
+    with sold.writers.begin() as connection:
         assert daybook.faults(connection) == []
         connection.execute(sa.text("UPDATE daybook_line SET sold = sold + 1 WHERE grain = 'day'"))
         assert daybook.faults(connection) != []

@@ -70,7 +70,7 @@ def test_a_store_of_an_earlier_release_is_given_its_daybook(store: Store, partne
     with store.writing(Scope.system()) as session:
         one_sale(session, partner.id, NOW)
         session.execute(sa.update(Purchase).values(premium_frequency=None))
-    with store.engine.execution_options(write=True).begin() as connection:
+    with store.writers.begin() as connection:
         command.downgrade(schema._config(connection), "0002")
     schema.migrate(store)
     assert schema.differences(store) == []

@@ -154,7 +154,7 @@ def one_writer(sqlite_template: Path, tmp_path: Path) -> Iterator[Store]:
 def _commits(store: Store) -> list[int]:
     """The times that the store commits from now on."""
     found: list[int] = []
-    sa.event.listen(store.engine, "commit", lambda _: found.append(1))
+    sa.event.listen(store.writers, "commit", lambda _: found.append(1))
     return found
 
 
@@ -186,9 +186,9 @@ def test_failed_commit_acknowledges_nobody(one_writer: Store, monkeypatch: pytes
 
     with _crowd(one_writer) as start:
         works = [start(lambda s, n=n: _put(s, f"lost {n}")) for n in range(4)]
-        sa.event.listen(one_writer.engine, "commit", fail)
+        sa.event.listen(one_writer.writers, "commit", fail)
     ends = [work.exception() for work in works]
-    sa.event.remove(one_writer.engine, "commit", fail)
+    sa.event.remove(one_writer.writers, "commit", fail)
 
     assert [type(end) for end in ends] == [StoreUnavailable] * 4
     assert not {name for name in _kept(one_writer) if name.startswith("lost")}

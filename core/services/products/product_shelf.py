@@ -64,15 +64,14 @@ _shelves: WeakKeyDictionary[Any, Shelf] = WeakKeyDictionary()
 def shelf(session: ScopedSession) -> Shelf:
     """The catalogue as it stands in this transaction."""
     bind: Any = session.get_bind()
-    pool = bind.engine.pool  # a work of the one writer is bound to its connection
     now = clock.now()
     revision = _REVISION.one(session)
-    found = _shelves.get(pool)
+    # What a writer reads may never be committed.
+    if bind.get_execution_options().get("write"):
+        return _stocked(session, revision, now)
+    found = _shelves.get(bind.engine.pool)
     if found is None or not found.holds(revision, now):
-        found = _stocked(session, revision, now)
-        # What a writer reads may never be committed.
-        if not bind.get_execution_options().get("write"):
-            _shelves[pool] = found
+        found = _shelves[bind.engine.pool] = _stocked(session, revision, now)
     return found
 
 
