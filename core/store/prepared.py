@@ -1,5 +1,6 @@
 """A SELECT that is made once and then only run: its text knows how far a scope reaches, never whose it is."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,8 @@ from core.store.spoken import Row, say
 
 _WHOSE: Mapping[str, Any] = {"scope_distributor": sa.Uuid(), "scope_is_live": sa.Boolean()}
 Reader = Callable[[Any], Any]
+# The planner may begin with either side of such a join; a cross join is the same to SQLite, in the order given.
+_CHOSEN_JOIN = re.compile(r"(?<!OUTER) JOIN ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +38,12 @@ class Prepared:
     Making a query, putting the scope's conditions on it and finding it in a cache costs ten times what its rows do.
     """
 
-    def __init__(self, query: AnySelect) -> None:
+    def __init__(self, query: AnySelect, *, in_order: bool = False) -> None:
+        """`in_order` has SQLite visit the tables in the order in which they are joined, whatever its figures say."""
         if query._propagate_attrs.get("compile_state_plugin") != "orm":
             raise ScopeViolation("a statement on owned tables must go through their entities")
         self._query = query
+        self._in_order = in_order
         self._names = SimpleResultMetaData([column.key for column in _columns(query)])
         self._texts: dict[tuple[str, bool, bool], _Text] = {}
 
@@ -79,7 +84,9 @@ class Prepared:
         names = made.positiontup if made.positional else list(made.binds)
         readers = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in _columns(query)]
         return _Text(
-            sql=str(made),
+            sql=_CHOSEN_JOIN.sub(" CROSS JOIN ", str(made))
+            if self._in_order and dialect.name == "sqlite"
+            else str(made),
             given=[(name, made.binds[name].type.dialect_impl(dialect).bind_processor(dialect)) for name in names],
             by_name=not made.positional,
             readers=[(place, reader) for place, reader in enumerate(readers) if reader],
@@ -91,8 +98,8 @@ class PreparedByShape:
 
     _MOST = 512
 
-    def __init__(self, make: Callable[[Any], AnySelect]) -> None:
-        self._make = make
+    def __init__(self, make: Callable[[Any], AnySelect], *, in_order: bool = False) -> None:
+        self._make, self._in_order = make, in_order
         self._made: dict[Any, Prepared] = {}
 
     def of(self, shape: Any, question: Any) -> Prepared:
@@ -100,7 +107,7 @@ class PreparedByShape:
         if shape not in self._made:
             if len(self._made) >= self._MOST:  # shapes come from addresses, which anybody may write
                 self._made.clear()
-            self._made[shape] = Prepared(self._make(question))
+            self._made[shape] = Prepared(self._make(question), in_order=self._in_order)
         return self._made[shape]
 
 

@@ -60,22 +60,21 @@ def _of_page(wanted: SalesFilter) -> AnySelect:
     found = matching(sa.select(*times), wanted, conditions_of(wanted)).order_by(*(at.desc() for at in times))
     limits = (sa.bindparam(name, type_=sa.Integer()) for name in ("limit", "offset"))
     page = found.limit(next(limits)).offset(next(limits)).subquery("page")
-    query = _with_customer().join(page, col(Purchase.id) == page.c.id)
-    return query.order_by(page.c.created_at.desc(), page.c.id.desc())
+    query = _RECORDS.select_from(page).join(Purchase, col(Purchase.id) == page.c.id)
+    return _with_customer(query).order_by(page.c.created_at.desc(), page.c.id.desc())
 
 
-def _with_customer() -> AnySelect:
-    return (
-        sa.select(*records.columns_of_purchase(), *records.columns_of_customer())
-        .select_from(Purchase)
-        .join(Customer, col(Customer.id) == col(Purchase.customer_id))
-        .join(Policy, col(Policy.purchase_id) == col(Purchase.id))
-    )
+def _with_customer(query: AnySelect) -> AnySelect:
+    policy = query.join(Policy, col(Policy.purchase_id) == col(Purchase.id))
+    return policy.join(Customer, col(Customer.id) == col(Purchase.customer_id))
 
 
-_PAGES = PreparedByShape(_of_page)
+_RECORDS: AnySelect = sa.select(*records.columns_of_purchase(), *records.columns_of_customer())
+_PAGES = PreparedByShape(_of_page, in_order=True)
 _ONE = Prepared(
-    _with_customer().where(col(Purchase.id) == sa.bindparam("id", type_=sa.Uuid()), col(Purchase.deleted_at).is_(None))
+    _with_customer(_RECORDS.select_from(Purchase)).where(
+        col(Purchase.id) == sa.bindparam("id", type_=sa.Uuid()), col(Purchase.deleted_at).is_(None)
+    )
 )
 
 

@@ -96,7 +96,9 @@ def _queries(scope: Scope, wanted: SalesFilter, keys: Sequence[Key], measures: S
         yield _in_totals(scope, window, keys, measures)
         return
     if window and wanted.of_catalogue:
-        yield _in_daybook(_stretches(window, keys), wanted, keys, measures)
+        # One by one, as lines of one grain lie in the order of their days already, and all together in none.
+        for grain, days in _stretches(window, keys):
+            yield _in_daybook(grain, days, wanted, keys, measures)
         return
     for part in _PARTS:
         if part.measures.keys() & set(measures):
@@ -124,20 +126,17 @@ def _stretches(window: Window, keys: Sequence[Key]) -> list[tuple[str, Window]]:
 
 
 def _in_daybook(
-    stretches: Sequence[tuple[str, Window]], wanted: SalesFilter, keys: Sequence[Key], measures: Sequence[str]
+    grain: str, days: Window, wanted: SalesFilter, keys: Sequence[Key], measures: Sequence[str]
 ) -> AnySelect:
-    parts = [
-        sa.select(*_keyed(grain, days, keys), *(col(getattr(DaybookLine, name)) for name in measures)).where(
-            col(DaybookLine.grain) == grain,
-            col(DaybookLine.day) >= days.start,
-            col(DaybookLine.day) < days.end,
-            *filters.on_catalogue(wanted, DaybookLine),
-        )
-        for grain, days in stretches
-    ]
-    lines = sa.union_all(*parts).subquery().c
-    sums = [sa.func.sum(lines[name]).label(name) for name in measures]
-    return sa.select(*(lines[key] for key in keys), *sums).group_by(*(lines[key] for key in keys))
+    groups = _keyed(grain, days, keys)
+    sums = [sa.func.sum(col(getattr(DaybookLine, name))).label(name) for name in measures]
+    query = sa.select(*groups, *sums).where(
+        col(DaybookLine.grain) == grain,
+        col(DaybookLine.day) >= days.start,
+        col(DaybookLine.day) < days.end,
+        *filters.on_catalogue(wanted, DaybookLine),
+    )
+    return query.group_by(*groups)
 
 
 def _keyed(grain: str, days: Window, keys: Sequence[Key]) -> list[Any]:
@@ -147,7 +146,7 @@ def _keyed(grain: str, days: Window, keys: Sequence[Key]) -> list[Any]:
         groups["month"] = col(DaybookLine.day)
     elif days.start.replace(day=1) == days.last.replace(day=1):
         groups["month"] = sa.literal(days.start.replace(day=1), sa.Date())
-    return [(groups[key] if key in groups else col(getattr(DaybookLine, key))).label(key) for key in keys]
+    return [groups[key] if key in groups else col(getattr(DaybookLine, key)) for key in keys]
 
 
 def _in_rows(part: "_Part", wanted: SalesFilter, keys: Sequence[Key], measures: Sequence[str]) -> AnySelect:
