@@ -2,7 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+from sqlmodel import col
+
+from core.store.scope import AnySelect, ScopedSession
 
 T = TypeVar("T")
 
@@ -26,3 +31,9 @@ class Page(Generic[T]):
 
     rows: Sequence[T]
     total_count: int
+
+
+def newest(session: ScopedSession, entity: Any, found: AnySelect, *, limit: int, offset: int) -> list[UUID]:
+    """The ids of a page, newest first: an index holds them, so that the wide rows before the page are left alone."""
+    ordered = found.with_only_columns(col(entity.id)).order_by(col(entity.created_at).desc(), col(entity.id).desc())
+    return list(session.execute(ordered.limit(limit).offset(offset)).scalars())

@@ -99,7 +99,8 @@ class Provider(Record, table=True):
     active: bool = True
 
 
-_SEARCHED = ("first_name", "last_name", "email_key", "phone_number", "distributor_id")
+_LISTED = ("created_at", "id", "deleted_at")
+_SEARCHED = ("first_name", "last_name", "email_key", "phone_number")
 
 
 class Customer(Record, Owned, table=True):
@@ -107,9 +108,9 @@ class Customer(Record, Owned, table=True):
 
     __table_args__ = (
         sa.UniqueConstraint("distributor_id", "is_live", "email_key"),
-        sa.Index(None, "distributor_id", "is_live", "created_at"),
-        # Holds all that the desk's search reads, newest first.
-        sa.Index("ix_customer_search", "is_live", "created_at", "id", "deleted_at", *_SEARCHED),
+        # These hold all that a search reads, of the desk and of a distributor, newest first.
+        sa.Index("ix_customer_search", "is_live", *_LISTED, *_SEARCHED, "distributor_id"),
+        sa.Index("ix_customer_of_distributor", "distributor_id", "is_live", *_LISTED, "active", *_SEARCHED),
     )
     email: str = Field(max_length=254)
     email_key: str = Field(max_length=254, index=True)

@@ -48,6 +48,7 @@ class Purchase(Record, Owned, table=True):
 
 UNUSUAL = "(NOT activated OR cancelled_at IS NOT NULL OR declined_at IS NOT NULL)"
 _ENDINGS = ("activated", "cancelled_at", "declined_at", "deleted_at")
+_OF_DISTRIBUTOR = ("distributor_id", "is_live", "created_at", "id")
 _IN_FORCE = ("created_at", *_ENDINGS, "product_id", "distributor_id", "genius_price_minor", "id")
 
 
@@ -56,10 +57,10 @@ class Policy(Record, Owned, table=True):
 
     __table_args__ = (
         sa.UniqueConstraint("provider_id", "number_key"),
-        sa.Index(None, "distributor_id", "is_live", "created_at", "id"),
         sa.Index(None, "is_live", "created_at", "id"),
-        # These two hold all that is read of policies in force or due, so that the wide rows are left alone.
+        # These three hold all that is read of policies in force or due, so that the wide rows are left alone.
         sa.Index("ix_policy_in_force", "is_live", "expiration_at", *_IN_FORCE),
+        sa.Index("ix_policy_of_distributor", *_OF_DISTRIBUTOR, *_ENDINGS, "expiration_at"),
         sa.Index("ix_policy_of_customer", "customer_id", "created_at", "is_live", "expiration_at", *_ENDINGS),
         sa.Index(
             "ix_policy_unusual",
@@ -136,7 +137,7 @@ class Renewal(Record, Owned, table=True):
             sqlite_where=sa.text("status IS 0"),
             postgresql_where=sa.text("status IS false"),
         ),
-        sa.Index(None, "distributor_id", "is_live", "created_at", "id"),
+        sa.Index("ix_renewal_of_distributor", *_OF_DISTRIBUTOR, "deleted_at", "status"),
         sa.Index(None, "is_live", "created_at", "id"),
         sa.Index(None, "customer_id", "created_at"),
         _parts_fit(),

@@ -1,13 +1,20 @@
 """The plans of the hottest questions: each is answered from an index, and no question walks a distributor's sales."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy import event
 
 from core import ids
+from core.services.customers import customers
+from core.services.customers.customers import CustomerFilter
 from core.services.filters import SalesFilter, Span
 from core.services.paging import Paging
+from core.services.policies import policies
+from core.services.renewals import renewal_records
 from core.services.sales import purchases, whereabouts
 from core.store import statistics
 from core.store.engine import Store
@@ -52,6 +59,51 @@ def test_a_page_of_purchases_is_found_in_an_index(
         lines = "\n".join(plan(session, purchases.statement_of(wanted)))
     assert all(part in lines for part in found), lines
     assert "SCAN purchase" not in lines
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_a_page_is_read_in_its_order_whatever_the_figures_say(store: Store, partner: Partner) -> None:
+    statistics.refresh(store)
+    with store.writers.begin() as connection:
+        connection.exec_driver_sql("UPDATE sqlite_stat1 SET stat = '9 1 1 1 1 1 1 1 1 1 1' WHERE tbl = 'policy'")
+        connection.exec_driver_sql("UPDATE sqlite_stat1 SET stat = '9 1 1 1 1 1 1 1 1 1 1' WHERE tbl = 'customer'")
+    store.begin_anew()
+    with store.reading(partner.scope(is_live=True)) as session:
+        lines = "\n".join(plan(session, purchases.statement_of(SalesFilter())))
+    assert all(part in lines for part in (f"COVERING INDEX {OF_DISTRIBUTOR}", *RECORDS)), lines
+
+
+@pytest.mark.parametrize(
+    ("read", "index"),
+    [
+        (policies.page, "ix_policy_of_distributor"),
+        (lambda s: policies.page(s, SalesFilter(status=True)), "ix_policy_of_distributor"),
+        (lambda s: policies.page(s, SalesFilter(expiring=QUARTER)), "ix_policy_in_force"),
+        (renewal_records.page, "ix_renewal_of_distributor"),
+        (customers.page, "ix_customer_of_distributor"),
+        (lambda s: customers.page(s, CustomerFilter(search="okafor", active=True)), "ix_customer_of_distributor"),
+    ],
+    ids=["policies", "policies in force", "policies that expire", "renewals", "customers", "customers by a name"],
+)
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_a_list_is_counted_and_paged_in_an_index_that_holds_all_it_reads(
+    store: Store, partner: Partner, read: Callable[[ScopedSession], object], index: str
+) -> None:
+    statistics.refresh(store)
+    asked: list[tuple[str, Any]] = []
+    with store.writing(Scope.system()) as session:
+        one_sale(session, partner.id, NOW)
+    event.listen(store.engine, "before_cursor_execute", lambda *told: asked.append((told[2], told[3])))
+    with store.reading(partner.scope(is_live=True)) as session:
+        read(session)
+    table = index.split("_")[1]
+    walks = [
+        told for told in asked if f"FROM {table} " in told[0] and " JOIN " not in told[0] and " IN (" not in told[0]
+    ]
+    with store.engine.connect() as connection:
+        plans = [str(connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", given).all()) for sql, given in walks]
+    assert plans
+    assert all(f"COVERING INDEX {index} (" in each for each in plans), plans
 
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)

@@ -15,7 +15,7 @@ from core.errors import NotFound
 from core.services import filters, records
 from core.services.customers import phones
 from core.services.filters import Span
-from core.services.paging import Page, Paging
+from core.services.paging import Page, Paging, newest
 from core.services.shapes import CustomerRecord
 from core.store.scope import ScopedSession
 from core.store.tables import Customer, Policy, Purchase
@@ -42,16 +42,12 @@ EVERYBODY = CustomerFilter()
 
 def page(session: ScopedSession, wanted: CustomerFilter = EVERYBODY, paging: Paging = Paging()) -> Page[CustomerRecord]:
     """A page of customers, newest first, with the exact total of the filter (contract P2)."""
-    conditions = conditions_of(wanted)
-    total = session.execute(sa.select(sa.func.count()).select_from(Customer).where(*conditions)).scalar_one()
-    query = (
-        sa.select(Customer)
-        .where(*conditions)
-        .order_by(col(Customer.created_at).desc(), col(Customer.id).desc())
-        .limit(paging.limit)
-        .offset(paging.offset)
-    )
-    return Page([records.customer(row) for row in session.execute(query).scalars()], total)
+    found = sa.select(col(Customer.id)).where(*conditions_of(wanted))
+    total = session.execute(found.with_only_columns(sa.func.count())).scalar_one()
+    ids = newest(session, Customer, found, limit=paging.limit, offset=paging.offset) if total > paging.offset else []
+    rows = session.execute(sa.select(Customer).where(col(Customer.id).in_(ids))).scalars() if ids else ()
+    read = {row.id: records.customer(row) for row in rows}
+    return Page([read[each] for each in ids], total)
 
 
 def one(session: ScopedSession, customer_id: UUID) -> CustomerRecord:

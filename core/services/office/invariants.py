@@ -104,7 +104,7 @@ INVARIANTS = (
         "policies that differ from their purchase",
         _SALES.where(
             sa.or_(
-                _differ(Policy, Purchase, *_OWNER, "product_id", "provider_id", "customer_id"),
+                _differ(Policy, Purchase, *_OWNER, "product_id", "provider_id", "customer_id", "created_at"),
                 col(Policy.genius_price_minor) != col(Purchase.total_minor),
                 col(Policy.profit_minor) != col(Purchase.mca_profit_minor),
             )

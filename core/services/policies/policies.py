@@ -1,5 +1,7 @@
 """Policies: what is covered, whether it is in force, and how it is shown."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -12,11 +14,14 @@ from core.covers.cover import Cover
 from core.errors import NotFound
 from core.services import filters, records
 from core.services.filters import SalesFilter
-from core.services.paging import Page, Paging
-from core.services.products import product_records, product_shelf
-from core.services.shapes import PolicyRecord
+from core.services.paging import Page, Paging, newest
+from core.services.products import product_shelf
+from core.services.sales import whereabouts
+from core.services.sales.sale_conditions import by_customer
+from core.services.sales.whereabouts import Place
+from core.services.shapes import PolicyRecord, ProductRecord
 from core.store.scope import AnySelect, ScopedSession
-from core.store.tables import Customer, Distributor, Policy, Product, Provider, Purchase
+from core.store.tables import Customer, Distributor, Policy, Purchase
 
 EVERYTHING = SalesFilter()
 _OF_PRODUCT = ("name", "description", "id", "inspectable", "is_dynamic_pricing", "claimable")
@@ -35,31 +40,43 @@ def record_of(row: Any, cover: Cover[Any] | None) -> PolicyRecord:
 
 def page(session: ScopedSession, wanted: SalesFilter = EVERYTHING, paging: Paging = Paging()) -> Page[PolicyRecord]:
     """A page of policies in their list form, newest first, with the exact total (contract P2)."""
-    conditions = conditions_of(wanted)
-    total = session.execute(sa.select(sa.func.count()).select_from(Policy).where(*conditions)).scalar_one()
-    query = (
-        _embedding(conditions)
-        .order_by(col(Policy.created_at).desc(), col(Policy.id).desc())
-        .limit(paging.limit)
-        .offset(paging.offset)
-    )
-    return Page([_listed(row) for row in session.execute(query)], total)
+    wanted = by_customer(session, wanted)
+    place = _place(session, wanted, paging)
+    found = _matching(replace(wanted, created=place.span))
+    ids = newest(session, Policy, found, limit=paging.limit, offset=place.offset) if place.total > paging.offset else []
+    return Page(_records(session, ids), place.total)
+
+
+def _place(session: ScopedSession, wanted: SalesFilter, paging: Paging) -> Place:
+    if wanted.of_catalogue:
+        return whereabouts.place(session, wanted, paging)  # each was sold with its purchase, at the same instant
+    total = session.execute(_matching(wanted).with_only_columns(sa.func.count())).scalar_one()
+    return Place(total, wanted.created, paging.offset)
+
+
+def _matching(wanted: SalesFilter) -> AnySelect:
+    return sa.select(col(Policy.id)).where(*conditions_of(wanted))
+
+
+def _records(session: ScopedSession, ids: Sequence[UUID]) -> list[PolicyRecord]:
+    if not ids:
+        return []
+    products = product_shelf.shelf(session).records
+    rows = {row.Policy.id: row for row in session.execute(_embedding(col(Policy.id).in_(ids)))}
+    return [_listed(row, products[row.Policy.product_id, row.Policy.is_live]) for row in map(rows.__getitem__, ids)]
 
 
 def one(session: ScopedSession, policy_id: UUID) -> PolicyRecord:
     """One policy with its customer, provider, purchase and product in full; NotFound when unknown here."""
-    row = session.execute(_embedding([col(Policy.id) == policy_id])).one_or_none()
+    row = session.execute(_embedding(col(Policy.id) == policy_id, col(Policy.deleted_at).is_(None))).one_or_none()
     if row is None:
         raise NotFound("Policy not found")
     product = product_shelf.shelf(session).records[row.Policy.product_id, row.Policy.is_live]
-    purchase = records.purchase(row.Purchase, row.Policy.id)
     return {
-        **_listed(row),
-        "customer": records.customer(row.Customer),
-        "provider": dict(product_records.provider(row.Provider)),
-        "purchase": dict(purchase),
+        **_listed(row, product),
+        "provider": dict(product["provider"]),
+        "purchase": dict(records.purchase(row.Purchase, row.Policy.id)),
         "product": dict(product),
-        "inspection": None,
     }
 
 
@@ -89,26 +106,23 @@ def conditions_of(wanted: SalesFilter) -> list[sa.ColumnElement[bool]]:
     return conditions
 
 
-def _embedding(conditions: list[sa.ColumnElement[bool]]) -> AnySelect:
+def _embedding(*conditions: sa.ColumnElement[bool]) -> AnySelect:
     return (
-        sa.select(Policy, Customer, Purchase, Product, Provider, Distributor)
+        sa.select(Policy, Customer, Purchase, col(Distributor.business_name))
         .join(Customer, col(Customer.id) == col(Policy.customer_id))
         .join(Purchase, col(Purchase.id) == col(Policy.purchase_id))
-        .join(Product, col(Product.id) == col(Policy.product_id))
-        .join(Provider, col(Provider.id) == col(Policy.provider_id))
         .join(Distributor, col(Distributor.id) == col(Policy.distributor_id))
         .where(*conditions)
     )
 
 
-def _listed(row: Any) -> PolicyRecord:
-    product, distributor, provider = row.Product, row.Distributor, row.Provider
+def _listed(row: Any, product: ProductRecord) -> PolicyRecord:
     return {
-        **record_of(row.Policy, shelf.cover_of(product.prefix, product.route_name)),
+        **record_of(row.Policy, shelf.cover_of(product["prefix"], product["route_name"])),
         "customer": records.customer(row.Customer),
-        "product": {"id": str(product.id), **{n: getattr(product, n) for n in _OF_PRODUCT if n != "id"}},
-        "distributor": {"id": str(distributor.id), "business_name": distributor.business_name},
-        "provider": {"id": str(provider.id), "company_name": provider.company_name},
+        "product": records.only(product, *_OF_PRODUCT),
+        "distributor": {"id": str(row.Policy.distributor_id), "business_name": row.business_name},
+        "provider": records.only(product["provider"], "id", "company_name"),
         "purchase": {"id": str(row.Purchase.id), "total": money.wire(row.Purchase.total_minor)},
         "inspection": None,
     }

@@ -11,7 +11,7 @@ from core.covers import shelf
 from core.errors import NotFound
 from core.services import filters, records
 from core.services.filters import SalesFilter
-from core.services.paging import Page, Paging
+from core.services.paging import Page, Paging, newest
 from core.services.policies import policies
 from core.services.products import product_shelf
 from core.services.shapes import ProductRecord, RenewalRecord
@@ -23,18 +23,13 @@ EVERYTHING = SalesFilter()
 
 def page(session: ScopedSession, wanted: SalesFilter = EVERYTHING, paging: Paging = Paging()) -> Page[RenewalRecord]:
     """A page of renewals, newest first, with the exact total of the filter (contract P2)."""
-    conditions = conditions_of(wanted)
-    count = sa.select(sa.func.count()).select_from(Renewal)
+    found = sa.select(col(Renewal.id)).where(*conditions_of(wanted))
     if wanted.concerns_policy:
-        count = count.join(Policy, col(Policy.id) == col(Renewal.policy_id))
-    total = session.execute(count.where(*conditions)).scalar_one()
-    query = (
-        _embedding(conditions)
-        .order_by(col(Renewal.created_at).desc(), col(Renewal.id).desc())
-        .limit(paging.limit)
-        .offset(paging.offset)
-    )
-    return Page(_records(session, query), total)
+        found = found.join(Policy, col(Policy.id) == col(Renewal.policy_id))
+    total = session.execute(found.with_only_columns(sa.func.count())).scalar_one()
+    ids = newest(session, Renewal, found, limit=paging.limit, offset=paging.offset) if total > paging.offset else []
+    read = {each["id"]: each for each in _records(session, _embedding([col(Renewal.id).in_(ids)]))} if ids else {}
+    return Page([read[str(each)] for each in ids], total)
 
 
 def one(session: ScopedSession, renewal_id: UUID) -> RenewalRecord:

@@ -137,6 +137,8 @@ def _policy(
     return Policy(
         distributor_id=purchase.distributor_id,
         is_live=purchase.is_live,
+        # The daybook counts by the one, and lists of policies go by it too.
+        created_at=purchase.created_at,
         purchase_id=purchase.id,
         customer_id=purchase.customer_id,
         buyer_id=purchase.customer_id,
