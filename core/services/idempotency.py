@@ -3,14 +3,23 @@
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import count
+from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, seal
 from core.errors import KeyReused
+from core.store.driven import Driven
 from core.store.scope import Scope, ScopedSession
 from core.store.tables import KeptAnswer
+
+# Twice what was promised. Every so many claims clear away twice as many answers that nobody can ask for any more.
+_REMEMBERED: Final = timedelta(hours=48)
+_CLAIMS_BETWEEN: Final = 32
+_claims = count(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +62,8 @@ def once(session: ScopedSession, scope: Scope, key: str | None, print_: str, mak
     )
     if not session.insert_once(claim):
         return _replay(session, key, print_)
+    if next(_claims) % _CLAIMS_BETWEEN == 0:
+        _FORGETTING.run(session.held, {"before": claim.created_at - _REMEMBERED, "most": 2 * _CLAIMS_BETWEEN})
     answer = make()
     claim.status, claim.body, claim.headers = answer.status, answer.body, answer.headers
     session.rewrite(claim, "status", "body", "headers")
@@ -68,3 +79,18 @@ def _replay(session: ScopedSession, key: str, print_: str) -> Answer:
     if kept.fingerprint != print_:
         raise KeyReused
     return Answer(kept.status, kept.body, {**kept.headers, "Idempotent-Replayed": "true"})
+
+
+def _forgetting(_: Any) -> Any:
+    kept: Any = sa.inspect(KeptAnswer).local_table
+    # What another claim clears away at this moment is left to it.
+    old = sa.select(*kept.primary_key).where(kept.c.created_at < sa.bindparam("before", type_=kept.c.created_at.type))
+    old = (
+        old.order_by(kept.c.created_at)
+        .limit(sa.bindparam("most", type_=sa.Integer()))
+        .with_for_update(skip_locked=True)
+    )
+    return sa.delete(kept).where(sa.tuple_(*kept.primary_key).in_(old))
+
+
+_FORGETTING = Driven(_forgetting)

@@ -72,6 +72,7 @@ class Portfolio:
         if self.store.is_sqlite:
             path = FOLDER / "copy.db"
             shutil.copy(str(self.store.url.database), path)
+            os.sync()  # or the first minute measures how the copy goes to the disk
             yield f"sqlite:///{path}"
             for left in FOLDER.glob("copy.db*"):
                 left.unlink()

@@ -1,9 +1,12 @@
 """One key, one effect: also when equal requests meet (contract S13)."""
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import pytest
+import sqlalchemy as sa
 
+from core import clock
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import example
 from core.covers.request import read
@@ -12,7 +15,10 @@ from core.services.idempotency import Answer, fingerprint, once
 from core.services.sales import purchases
 from core.services.selling import buying
 from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import KeptAnswer
 from tests.conftest import Partner
+from tests.portfolio import NOW
 
 
 def sell_once(store: Store, partner: Partner, key: str, print_: str = "same") -> Answer:
@@ -63,3 +69,29 @@ def test_keys_belong_to_a_distributor(store: Store, partner: Partner, stranger: 
 
 def test_fingerprint_tells_parts_apart() -> None:
     assert fingerprint(b"ab", b"c") != fingerprint(b"a", b"bc")
+
+
+def test_answers_that_nobody_may_ask_for_any_more_are_cleared_away(store: Store, partner: Partner) -> None:
+    with clock.frozen(NOW):
+        for number in range(70):
+            kept_under(store, partner, f"early {number}")
+    with clock.frozen(NOW + timedelta(hours=47)):
+        for number in range(64):
+            kept_under(store, partner, f"late {number}")
+        assert len(keys_of(store)) == 134
+    with clock.frozen(NOW + timedelta(hours=49)):
+        for number in range(64):
+            kept_under(store, partner, f"last {number}")
+        assert keys_of(store) == {f"{when} {number}" for when in ("late", "last") for number in range(64)}
+
+
+def kept_under(store: Store, partner: Partner, key: str) -> None:
+    """An answer that is kept."""
+    scope = partner.scope()
+    store.transact(scope, lambda session: once(session, scope, key, "same", lambda: Answer(201, b"{}")))
+
+
+def keys_of(store: Store) -> set[str]:
+    """Under which keys an answer is kept."""
+    with store.reading(Scope.system()) as session:
+        return set(session.execute(sa.select(KeptAnswer.key)).scalars())
