@@ -9,7 +9,7 @@ from core.errors import NotFound
 from core.services.claims import claim_records, claim_search
 from core.services.claims.claim_search import ClaimFilter
 from core.services.claims.claim_shapes import ClaimRecord
-from core.services.paging import Page, Paging
+from core.services.paging import Page, Paging, newest
 from core.store.scope import ScopedSession
 from core.store.tables import Claim
 
@@ -18,15 +18,12 @@ EVERYTHING = ClaimFilter()
 
 def page(session: ScopedSession, wanted: ClaimFilter = EVERYTHING, paging: Paging = Paging()) -> Page[ClaimRecord]:
     """A page of claims, newest first, with the exact total of the filter (contract P2)."""
-    conditions = claim_search.conditions_of(wanted)
-    total = session.execute(sa.select(sa.func.count()).select_from(Claim).where(*conditions)).scalar_one()
-    query = (
-        claim_records.embedding(conditions)
-        .order_by(col(Claim.created_at).desc(), col(Claim.id).desc())
-        .limit(paging.limit)
-        .offset(paging.offset)
-    )
-    return Page(claim_records.read(session, query), total)
+    found = sa.select(col(Claim.id)).where(*claim_search.conditions_of(wanted))
+    total = session.execute(found.with_only_columns(sa.func.count())).scalar_one()
+    ids = newest(session, Claim, found, limit=paging.limit, offset=paging.offset) if total > paging.offset else []
+    query = claim_records.embedding([col(Claim.id).in_(ids)])
+    read = {each["id"]: each for each in claim_records.read(session, query)} if ids else {}
+    return Page([read[str(each)] for each in ids], total)
 
 
 def one(session: ScopedSession, claim_id: UUID) -> ClaimRecord:
