@@ -5,6 +5,8 @@ import sqlalchemy as sa
 
 from core.store import statistics
 from core.store.engine import Store
+from tests.conftest import Partner
+from tests.portfolio import Portfolio
 
 ONE_OF_MINE = "distributor_id = 'd' AND is_live = 1"
 
@@ -35,3 +37,28 @@ def test_sqlite_finds_one_row_by_its_own_index_in_an_empty_store(store: Store, q
 def test_refreshing_again_changes_nothing(store: Store) -> None:
     statistics.refresh(store)
     statistics.refresh(store)
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_figures_of_a_small_store_are_all_lent(store: Store, partner: Partner) -> None:
+    statistics.refresh(store)
+    Portfolio(seed=1, size=40, sellers=(partner.id,)).write(store)
+    statistics.refresh(store)
+    with store.engine.connect() as connection:
+        figures = connection.exec_driver_sql(
+            "SELECT tbl, stat FROM sqlite_stat1 WHERE tbl IN ('policy', 'purchase')"
+        ).all()
+    wholes = {(table, int(figure.split()[0])) for table, figure in figures}
+    assert {("policy", 20_000), ("purchase", 20_000)} <= wholes
+    assert not {("policy", 40), ("purchase", 40)} & wholes
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_figures_of_a_large_store_are_measured(store: Store, partner: Partner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(statistics, "_TELLING", 39)
+    Portfolio(seed=1, size=40, sellers=(partner.id,)).write(store)
+    statistics.refresh(store)
+    with store.engine.connect() as connection:
+        figures = dict(connection.exec_driver_sql("SELECT idx, stat FROM sqlite_stat1").all())  # type: ignore[arg-type]
+    assert figures["sqlite_autoindex_purchase_1"] == "40 1"
+    assert figures["sqlite_autoindex_claim_1"] != "0 0"
