@@ -22,6 +22,8 @@ Answer = Callable[[CoverdeskError], Response]
 # Bodies that are still arriving do no work, but each may hold a mebibyte.
 _ARRIVING_FOR_EACH_AT_WORK: Final = 4
 _CONNECTIONS_FOR_EACH_SCREEN: Final = 4
+# More, and who comes in between waits for all of them; fewer, and looking for others takes the time of the work.
+_BEGUN_TOGETHER: Final = 4
 
 
 class Load:
@@ -38,7 +40,7 @@ class Load:
 
 
 class Pace:
-    """Lets the requests of a loop begin one by one, in the order in which they came, and looks for others in between.
+    """Lets the requests of a loop begin a few at a time, in the order of their coming, and looks for others in between.
 
     Who is refused does not wait for a whole crowd that is not, and nobody is overtaken by who comes back sooner.
     """
@@ -58,14 +60,14 @@ class Pace:
             loop.call_soon(self._pass_on, loop)
 
     def _pass_on(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Once the one whose turn it was has begun: the next who still waits."""
-        while self._waiting:
-            following = self._waiting.popleft()
+        """Once those whose turn it was have begun: the next few who still wait."""
+        few = [self._waiting.popleft() for _ in range(min(_BEGUN_TOGETHER, len(self._waiting)))]
+        for following in few:
             if not following.done():
                 following.set_result(None)
-                loop.call_soon(self._pass_on, loop)
-                return
-        self._is_taken = False
+        self._is_taken = bool(few)
+        if few:
+            loop.call_soon(self._pass_on, loop)
 
 
 _load = Load()
