@@ -1,10 +1,11 @@
 """Pages of anything: what was asked for, and what was found with the exact total (contract P1, P2)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
+import sqlalchemy as sa
 from sqlmodel import col
 
 from core.store.scope import AnySelect, ScopedSession
@@ -33,7 +34,27 @@ class Page(Generic[T]):
     total_count: int
 
 
-def newest(session: ScopedSession, entity: Any, found: AnySelect, *, limit: int, offset: int) -> list[UUID]:
-    """The ids of a page, newest first: an index holds them, so that the wide rows before the page are left alone."""
+def newest(
+    session: ScopedSession,
+    entity: Any,
+    found: AnySelect,
+    paging: Paging,
+    read: Callable[[list[UUID]], Iterable[T]],
+    *,
+    total: int | None = None,
+    offset: int | None = None,
+) -> Page[T]:
+    """A page of what was `found` of a table, newest first, with the exact total (contract P2).
+
+    The ids come first, from an index, so that the wide rows before the page are left alone; `read` makes the records of
+    some ids in any order. Who knows the total already, and how many rows of `found` to skip, says so.
+    """
+    if total is None:
+        total = int(session.execute(found.with_only_columns(sa.func.count())).scalar_one())
+    if total <= paging.offset:
+        return Page([], total)
     ordered = found.with_only_columns(col(entity.id)).order_by(col(entity.created_at).desc(), col(entity.id).desc())
-    return list(session.execute(ordered.limit(limit).offset(offset)).scalars())
+    skipped = paging.offset if offset is None else offset
+    ids = list(session.execute(ordered.limit(paging.limit).offset(skipped)).scalars())
+    records: dict[str, T] = {each["id"]: each for each in read(ids)}  # type: ignore[index]
+    return Page([records[str(each)] for each in ids], total)

@@ -19,11 +19,11 @@ EVERYTHING = ClaimFilter()
 def page(session: ScopedSession, wanted: ClaimFilter = EVERYTHING, paging: Paging = Paging()) -> Page[ClaimRecord]:
     """A page of claims, newest first, with the exact total of the filter (contract P2)."""
     found = sa.select(col(Claim.id)).where(*claim_search.conditions_of(wanted))
-    total = session.execute(found.with_only_columns(sa.func.count())).scalar_one()
-    ids = newest(session, Claim, found, limit=paging.limit, offset=paging.offset) if total > paging.offset else []
-    query = claim_records.embedding([col(Claim.id).in_(ids)])
-    read = {each["id"]: each for each in claim_records.read(session, query)} if ids else {}
-    return Page([read[str(each)] for each in ids], total)
+
+    def read(ids: list[UUID]) -> list[ClaimRecord]:
+        return claim_records.read(session, claim_records.embedding([col(Claim.id).in_(ids)]))
+
+    return newest(session, Claim, found, paging, read)
 
 
 def one(session: ScopedSession, claim_id: UUID) -> ClaimRecord:

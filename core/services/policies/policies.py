@@ -1,6 +1,5 @@
 """Policies: what is covered, whether it is in force, and how it is shown."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -18,7 +17,6 @@ from core.services.paging import Page, Paging, newest
 from core.services.products import product_shelf
 from core.services.sales import whereabouts
 from core.services.sales.sale_conditions import by_customer
-from core.services.sales.whereabouts import Place
 from core.services.shapes import PolicyRecord, ProductRecord
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import Customer, Distributor, Policy, Purchase
@@ -41,29 +39,22 @@ def record_of(row: Any, cover: Cover[Any] | None) -> PolicyRecord:
 def page(session: ScopedSession, wanted: SalesFilter = EVERYTHING, paging: Paging = Paging()) -> Page[PolicyRecord]:
     """A page of policies in their list form, newest first, with the exact total (contract P2)."""
     wanted = by_customer(session, wanted)
-    place = _place(session, wanted, paging)
+
+    def read(ids: list[UUID]) -> list[PolicyRecord]:
+        products = product_shelf.shelf(session).records
+        rows = session.execute(_embedding(col(Policy.id).in_(ids)))
+        return [_listed(row, products[row.Policy.product_id, row.Policy.is_live]) for row in rows]
+
+    if not wanted.of_catalogue:
+        return newest(session, Policy, _matching(wanted), paging, read)
+    # Each was sold with its purchase, at the same instant.
+    place = whereabouts.place(session, wanted, paging)
     found = _matching(replace(wanted, created=place.span))
-    ids = newest(session, Policy, found, limit=paging.limit, offset=place.offset) if place.total > paging.offset else []
-    return Page(_records(session, ids), place.total)
-
-
-def _place(session: ScopedSession, wanted: SalesFilter, paging: Paging) -> Place:
-    if wanted.of_catalogue:
-        return whereabouts.place(session, wanted, paging)  # each was sold with its purchase, at the same instant
-    total = session.execute(_matching(wanted).with_only_columns(sa.func.count())).scalar_one()
-    return Place(total, wanted.created, paging.offset)
+    return newest(session, Policy, found, paging, read, total=place.total, offset=place.offset)
 
 
 def _matching(wanted: SalesFilter) -> AnySelect:
     return sa.select(col(Policy.id)).where(*conditions_of(wanted))
-
-
-def _records(session: ScopedSession, ids: Sequence[UUID]) -> list[PolicyRecord]:
-    if not ids:
-        return []
-    products = product_shelf.shelf(session).records
-    rows = {row.Policy.id: row for row in session.execute(_embedding(col(Policy.id).in_(ids)))}
-    return [_listed(row, products[row.Policy.product_id, row.Policy.is_live]) for row in map(rows.__getitem__, ids)]
 
 
 def one(session: ScopedSession, policy_id: UUID) -> PolicyRecord:

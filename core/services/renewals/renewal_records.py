@@ -26,10 +26,11 @@ def page(session: ScopedSession, wanted: SalesFilter = EVERYTHING, paging: Pagin
     found = sa.select(col(Renewal.id)).where(*conditions_of(wanted))
     if wanted.concerns_policy:
         found = found.join(Policy, col(Policy.id) == col(Renewal.policy_id))
-    total = session.execute(found.with_only_columns(sa.func.count())).scalar_one()
-    ids = newest(session, Renewal, found, limit=paging.limit, offset=paging.offset) if total > paging.offset else []
-    read = {each["id"]: each for each in _records(session, _embedding([col(Renewal.id).in_(ids)]))} if ids else {}
-    return Page([read[str(each)] for each in ids], total)
+
+    def read(ids: list[UUID]) -> list[RenewalRecord]:
+        return _records(session, _embedding([col(Renewal.id).in_(ids)]))
+
+    return newest(session, Renewal, found, paging, read)
 
 
 def one(session: ScopedSession, renewal_id: UUID) -> RenewalRecord:
