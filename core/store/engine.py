@@ -23,6 +23,7 @@ from core.store.one_writer import OneWriter
 from core.store.outages import RETRIED, told_apart
 from core.store.replica import Replica
 from core.store.scope import BESIDE, Scope, ScopedSession
+from core.store.spoken import SNAPSHOT, begin_and_end, driver_of
 
 try:
     import pysqlite3.dbapi2 as sqlite
@@ -51,7 +52,7 @@ class Store:
         self.url = sa.make_url(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self.engine = _sqlite_engine(self.url) if self.is_sqlite else _postgres_engine(self.url)
-        self._asked = self.engine if self.is_sqlite else self.engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._asked = self.engine.execution_options(begins=None)
         self.writers = (_sqlite_writers(self.url) if self.is_sqlite else self.engine).execution_options(write=True)
         self._writer = OneWriter(self.writers) if self.is_sqlite else None
         self._counter = None if self.is_sqlite else _postgres_counter(self.url)
@@ -68,8 +69,8 @@ class Store:
     def reading(self, scope: Scope, *, snapshot: bool = False) -> Iterator[ScopedSession]:
         """A read transaction: one look on SQLite, one per statement on PostgreSQL unless a `snapshot` is asked for."""
         with told_apart(), self.engine.connect() as connection:
-            if snapshot and not self.is_sqlite:
-                connection.execution_options(isolation_level="REPEATABLE READ")
+            if snapshot:
+                connection.execution_options(begins=SNAPSHOT)
             yield from _session_on(connection, scope)
 
     @contextmanager
@@ -200,8 +201,7 @@ def _sqlite_engine(url: sa.URL, *, connections: int = 48, kept_kib: int = _READE
             connection.exec_driver_sql("BEGIN IMMEDIATE")
         else:
             # It takes no lock and cannot fail, and SQLAlchemy's way to say it costs more than a small question.
-            driver: Any = connection.connection.driver_connection
-            driver.execute("BEGIN")
+            driver_of(connection).execute("BEGIN")
 
     @event.listens_for(engine, "checkin")
     def _leave_nothing_open(connection: Any, _record: Any) -> None:
@@ -224,9 +224,10 @@ def _postgres_engine(url: sa.URL) -> sa.Engine:
         # The one used last is used next, and needs no ping.
         pool_use_lifo=True,
         connect_args={"options": _PG_OPTIONS, "connect_timeout": 5},
-        isolation_level="READ COMMITTED",
+        isolation_level="AUTOCOMMIT",
         hide_parameters=True,
     )
+    begin_and_end(engine)
 
     @event.listens_for(engine, "connect")
     @event.listens_for(engine, "checkin")

@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from core.errors import StoreUnavailable
 from core.store.outages import told_apart
 from core.store.scope import Scope, ScopedSession
-from core.store.spoken import say
+from core.store.spoken import driver_of, say
 from core.store.turns import WAIT_SECONDS, Turns
 
 T = TypeVar("T")
@@ -95,7 +95,7 @@ class _Group:
         """Leave the savepoint; what cannot be left, or taken back to it, must not be committed."""
         try:
             session.close()
-            driver: Any = self._connection.connection.driver_connection
+            driver: Any = driver_of(self._connection)
             # A full disk takes the whole transaction back, and with it what the others wrote.
             if not driver.in_transaction:
                 raise StoreUnavailable

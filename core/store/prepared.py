@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine.result import IteratorResult, SimpleResultMetaData
 
 from core.store.scope import AnySelect, Scope, ScopedSession, ScopeViolation, filters
-from core.store.spoken import Row, say
+from core.store.spoken import Row, Said, say
 
 _WHOSE: Mapping[str, Any] = {"scope_distributor": sa.Uuid(), "scope_is_live": sa.Boolean()}
 Reader = Callable[[Any], Any]
@@ -32,6 +32,26 @@ class _Text:
         return dict(made) if self.by_name else tuple([value for _, value in made])
 
 
+class Asked:
+    """Rows that are asked for, to be looked at later: PostgreSQL is asked then, for all that waits, in one trip."""
+
+    __slots__ = ("_readers", "_said")
+
+    def __init__(self, said: Said, readers: list[tuple[int, Reader]]) -> None:
+        self._said, self._readers = said, readers
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows."""
+        return _read(self._said.rows, self._readers)
+
+    @property
+    def one(self) -> Row:
+        """The only row."""
+        (row,) = self.rows
+        return row
+
+
 class Prepared:
     """A query on entities, whose values are `sa.bindparam`s. Like any other, it sees only what its session may see.
 
@@ -47,17 +67,20 @@ class Prepared:
         self._names = SimpleResultMetaData([column.key for column in _columns(query)])
         self._texts: dict[tuple[str, bool, bool], _Text] = {}
 
-    def rows(self, session: ScopedSession, **values: Any) -> list[Row]:
-        """The rows for these values, as far as the session's scope reaches."""
+    def asked(self, session: ScopedSession, **values: Any) -> Asked:
+        """What will hold the rows for these values, as far as the session's scope reaches."""
         connection, scope = session.held, session.scope
         text = self._text(connection.dialect, scope)
         values |= {"scope_distributor": scope.distributor_id, "scope_is_live": scope.is_live}
-        return _read(say(connection, text.sql, text.parameters(values)).rows, text.readers)
+        return Asked(say(connection, text.sql, text.parameters(values)), text.readers)
+
+    def rows(self, session: ScopedSession, **values: Any) -> list[Row]:
+        """The rows for these values."""
+        return self.asked(session, **values).rows
 
     def one(self, session: ScopedSession, **values: Any) -> Row:
         """The only row."""
-        (row,) = self.rows(session, **values)
-        return row
+        return self.asked(session, **values).one
 
     def run(self, session: ScopedSession, **values: Any) -> sa.Result[Any]:
         """The same rows with the names of their columns, for who reads a few."""

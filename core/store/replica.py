@@ -16,6 +16,7 @@ from core import clock
 from core.errors import StoreUnavailable
 from core.store.outages import RETRIED, told_apart
 from core.store.scope import Scope, ScopedSession
+from core.store.spoken import SNAPSHOT, begin_and_end
 
 log = structlog.get_logger("coverdesk.store")
 # Where a session on the replica keeps how that stood.
@@ -109,7 +110,7 @@ class Replica:
             return None
         session = ScopedSession(self.engine, scope, info={SIGHT: sight})
         try:
-            session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
+            session.connection(execution_options={"begins": SNAPSHOT})
         except (DBAPIError, sa.exc.TimeoutError):
             session.close()
             self._look_at = 0.0
@@ -171,11 +172,14 @@ class Replica:
 def _reading_engine(url: sa.URL) -> sa.Engine:
     # A machine that vanishes without a word must not hold a screen up for as long as the system would wait.
     patience = {"connect_timeout": 2, "tcp_user_timeout": 5000, "keepalives_idle": 5, "keepalives_interval": 2}
-    return sa.create_engine(
+    engine = sa.create_engine(
         url,
         pool_size=_CONNECTIONS,
         max_overflow=_CONNECTIONS // 2,
         pool_pre_ping=True,
         connect_args={"options": _OPTIONS, **patience},
+        isolation_level="AUTOCOMMIT",
         hide_parameters=True,
     )
+    begin_and_end(engine)
+    return engine

@@ -19,6 +19,7 @@ from core import clock
 from core.errors import StateForbids
 from core.store import schema
 from core.store.engine import Store
+from core.store.spoken import SNAPSHOT, driver_of
 
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
 _FILE, _ROWS = "store.db", ".csv"
@@ -65,7 +66,7 @@ def put_back(store: Store, folder: Path, *, version: str) -> str | None:
 def _of_sqlite(store: Store, target: Path) -> Path:
     copy = _driver(store).connect(str(target))
     with store.engine.connect() as connection:
-        source: Any = connection.connection.driver_connection
+        source: Any = driver_of(connection)
         try:
             # All pages in one step: a copy in several begins anew whenever somebody writes.
             source.backup(copy)
@@ -113,8 +114,7 @@ def _settle(sqlite: Any, target: Path) -> None:
 
 
 def _of_postgres(store: Store, folder: Path) -> Iterator[Path]:
-    engine = store.engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-    with engine.connect() as connection:
+    with store.engine.execution_options(begins=SNAPSHOT).connect() as connection:
         _take_time(connection)
         for table in sa.inspect(connection).get_table_names():
             path = folder / f"{table}{_ROWS}"
@@ -125,7 +125,7 @@ def _of_postgres(store: Store, folder: Path) -> Iterator[Path]:
 
 
 def _into_postgres(store: Store, folder: Path, version: str) -> str | None:
-    with store.engine.begin() as connection:
+    with store.writers.begin() as connection:
         _take_time(connection)
         _refuse_others(connection)
         kept = _aside("public") if sa.inspect(connection).get_table_names() else None
@@ -181,7 +181,7 @@ def _load(connection: sa.Connection, table: str, path: Path) -> None:
 
 @contextmanager
 def _copying(connection: sa.Connection, what: str) -> Iterator[Any]:
-    raw: Any = connection.connection.driver_connection
+    raw: Any = driver_of(connection)
     with raw.cursor() as cursor, cursor.copy(f"COPY {what} {_CSV}") as rows:
         yield rows
 

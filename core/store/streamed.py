@@ -1,6 +1,7 @@
 """Rows by the million: in batches, as the driver gives them, within the session's scope."""
 
 from collections.abc import Generator, Sequence
+from contextlib import closing
 from itertools import islice
 from typing import Any
 
@@ -8,6 +9,7 @@ import sqlalchemy as sa
 
 from core.errors import StoreUnavailable
 from core.store.scope import AnySelect, ScopedSession, ScopeViolation, filters
+from core.store.spoken import driver_of
 
 Rows = Sequence[Any]
 
@@ -23,7 +25,7 @@ def batches(session: ScopedSession, query: AnySelect, *, size: int) -> Generator
     scoped = query if session.scope.unlimited else query.options(*filters(session.scope))
     connection = session.connection()
     driver: Any = connection.dialect.loaded_dbapi
-    take = _copied if connection.dialect.name == "postgresql" else _fetched
+    take = _in_chunks if connection.dialect.name == "postgresql" else _fetched
     try:
         yield from take(connection, scoped, size)
     except driver.Error as error:
@@ -37,17 +39,14 @@ def _fetched(connection: sa.Connection, query: AnySelect, size: int) -> Generato
             yield rows
 
 
-def _copied(connection: sa.Connection, query: AnySelect, size: int) -> Generator[Rows]:
-    """Through COPY: a cursor would be planned for its first rows, and never for several processes."""
-    from psycopg import ClientCursor  # noqa: PLC0415 - SQLite does without the driver
-
+def _in_chunks(connection: sa.Connection, query: AnySelect, size: int) -> Generator[Rows]:
+    """As the server makes them: a cursor would be planned for its first rows, and never for several processes."""
     compiled: Any = query.compile(dialect=connection.dialect, compile_kwargs={"render_postcompile": True})
     # All of it is one statement; who reads slowly may take longer than a question should.
     connection.exec_driver_sql("SET LOCAL statement_timeout = '1h'")
-    driver: Any = connection.connection.driver_connection
-    asked = ClientCursor(driver).mogrify(compiled.string, compiled.params)
-    with driver.cursor() as cursor, cursor.copy(f"COPY ({asked}) TO STDOUT") as copy:
-        copy.set_types(["int8" if isinstance(c["type"], sa.Integer) else "text" for c in query.column_descriptions])
-        rows = copy.rows()
+    with (
+        driver_of(connection).cursor() as cursor,
+        closing(cursor.stream(compiled.string, compiled.params, size=size)) as rows,
+    ):
         while batch := list(islice(rows, size)):
             yield batch

@@ -33,7 +33,7 @@ def test_untouched_log_holds(store: Store) -> None:
 @pytest.mark.parametrize("statement", ["UPDATE audit_entry SET actor = 'x'", "DELETE FROM audit_entry"])
 def test_log_cannot_be_changed(store: Store, statement: str) -> None:
     fill(store, 1)
-    with store.engine.begin() as connection, pytest.raises(sa.exc.DBAPIError, match="keeps what it holds"):
+    with store.writers.begin() as connection, pytest.raises(sa.exc.DBAPIError, match="keeps what it holds"):
         connection.exec_driver_sql(statement)
 
 

@@ -184,7 +184,7 @@ def test_rates_that_were_in_force_never_change(store: Store) -> None:
     version_id = plan(store, CAR, {"price": "16000"})
     with clock.frozen(LATER), store.writing(Scope.system()) as session, pytest.raises(StateForbids):
         product_changes.withdraw(session, CAR, version_id, seen=2, by=ADMIN)
-    with store.engine.connect() as connection, pytest.raises(sa.exc.DBAPIError, match="keeps what it holds"):
+    with store.writers.connect() as connection, pytest.raises(sa.exc.DBAPIError, match="keeps what it holds"):
         connection.execute(sa.update(ProductVersion).where(ProductVersion.id == version_id).values(withdrawn_at=LATER))
 
 

@@ -1,14 +1,25 @@
-"""Questions to PostgreSQL: no transaction where none is needed, and a ping only after a rest."""
+"""What PostgreSQL is told: no transaction where none is needed, a ping only after a rest, and few trips."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from uuid import uuid4
+
+import psycopg
 import pytest
 import sqlalchemy as sa
 from psycopg.pq import TransactionStatus
 
+from core import clock
+from core.services.products import product_shelf
 from core.store import engine
 from core.store.engine import Store
+from core.store.prepared import Prepared
 from core.store.scope import Scope, ScopedSession
+from core.store.spoken import driver_of, say
+from core.store.tables import InsuredRisk, NumberCounter, Provider
 from tests.conftest import administering
 
+PROVIDERS = Prepared(sa.select(sa.func.count()).select_from(Provider))
 SYSTEM, PID = Scope.system(), "SELECT pg_backend_pid()"
 on_postgres = pytest.mark.parametrize("store", [pytest.param("postgres", marks=pytest.mark.postgres)], indirect=True)
 
@@ -42,3 +53,100 @@ def test_a_connection_that_died_while_it_rested_is_noticed(store: Store, monkeyp
     monkeypatch.setattr(engine, "_TRUSTED_SECONDS", 0.0)
     with store.asking(SYSTEM) as session:
         assert asked(session, PID) != died
+
+
+@contextmanager
+def trips(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """What is sent alone, and what goes together, while the block lasts."""
+    sent: list[str] = []
+    alone, together = psycopg.Cursor.execute, psycopg.Connection.pipeline
+
+    def execute(cursor: psycopg.Cursor[object], query: str, *rest: object, **options: object) -> object:
+        if cursor.connection._pipeline is None:
+            sent.append(query)
+        return alone(cursor, query, *rest, **options)  # type: ignore[arg-type]
+
+    def pipeline(connection: psycopg.Connection[object]) -> object:
+        sent.append("together")
+        return together(connection)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(psycopg.Cursor, "execute", execute)
+        patch.setattr(psycopg.Connection, "pipeline", pipeline)
+        yield sent
+
+
+@on_postgres
+def test_what_nobody_waits_for_goes_together(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    with store.writing(SYSTEM) as session:
+        assert session.held  # opened, so that nothing of that is counted
+        with trips(monkeypatch) as sent:
+            session.insert(NumberCounter(series="one", last=1), NumberCounter(series="two", last=2))
+            assert sent == []
+            assert not session.insert_once(NumberCounter(series="one", last=9))
+            assert sent == ["together"]
+            session.insert(NumberCounter(series="three", last=3))
+            session.commit()
+            assert sent == ["together", "together"]
+    with store.reading(SYSTEM) as session:
+        assert asked(session, "SELECT string_agg(series, ' ' ORDER BY last) FROM number_counter") == "one two three"
+
+
+@on_postgres
+def test_questions_that_do_not_hang_on_each_other_go_together(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    with store.asking(SYSTEM) as session, trips(monkeypatch) as sent:
+        revision, providers = product_shelf.revision(session), PROVIDERS.asked(session)
+        assert sent == []
+        assert providers.one == (7,)
+        assert revision.one
+        assert sent == ["together"]
+
+
+def test_what_is_said_is_done_in_its_order(store: Store) -> None:
+    """Through entities, past them and in the driver's words, in turns."""
+    with store.writing(SYSTEM) as session:
+        session.insert(NumberCounter(series="a", last=1))
+        session.execute(sa.update(NumberCounter).values(last=NumberCounter.last + 10))  # type: ignore[arg-type]
+        say(session.held, "UPDATE number_counter SET last = last * 2")
+        session.execute(sa.update(NumberCounter).values(last=NumberCounter.last + 3))  # type: ignore[arg-type]
+        cursor = driver_of(session.held).cursor()
+        assert cursor.execute("SELECT last FROM number_counter").fetchone() == (25,)
+
+
+def test_what_fails_late_leaves_nothing_and_is_named(store: Store) -> None:
+    row = InsuredRisk(product_id=uuid4(), risk_hash="of no product", sold_at=clock.now())
+    with pytest.raises(sa.exc.IntegrityError, match="insured_risk") as failed, store.writing(SYSTEM) as session:
+        session.insert(NumberCounter(series="first", last=1), row, NumberCounter(series="last", last=1))
+    assert "of no product" not in str(failed.value)
+    with store.writing(SYSTEM) as session:
+        assert asked(session, "SELECT count(*) FROM number_counter") == 0
+        session.insert(NumberCounter(series="first", last=1))
+
+
+def test_an_error_before_the_end_leaves_what_was_put_off_unsent(store: Store) -> None:
+    def fail(session: ScopedSession) -> None:
+        session.insert(NumberCounter(series="first", last=1))
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        store.transact(SYSTEM, fail)
+    with store.writing(SYSTEM) as session:
+        assert session.insert_once(NumberCounter(series="second", last=1))
+    with store.reading(SYSTEM) as session:
+        assert asked(session, "SELECT string_agg(series, ' ') FROM number_counter") == "second"
+
+
+@on_postgres
+def test_a_read_cannot_write(store: Store) -> None:
+    with pytest.raises(sa.exc.DBAPIError, match="read-only"), store.reading(SYSTEM) as session:
+        asked(session, "UPDATE number_counter SET last = 0 RETURNING last")
+
+
+@on_postgres
+def test_what_reads_have_prepared_is_not_forgotten_with_their_end(store: Store) -> None:
+    for _ in range(10):
+        with store.reading(SYSTEM) as session:
+            pid = asked(session, PID)
+    with store.reading(SYSTEM) as session:
+        assert asked(session, PID) == pid
+        assert asked(session, "SELECT count(*) FROM pg_prepared_statements") != 0

@@ -25,5 +25,5 @@ def test_migrating_again_changes_nothing(store: Store) -> None:
     ],
 )
 def test_rates_that_were_sold_cannot_be_rewritten(store: Store, statement: str) -> None:
-    with store.engine.connect() as connection, pytest.raises(sa.exc.DBAPIError, match="keeps what it holds"):
+    with store.writers.connect() as connection, pytest.raises(sa.exc.DBAPIError, match="keeps what it holds"):
         connection.execute(sa.text(statement))

@@ -15,7 +15,7 @@ from sqlmodel.sql.sqltypes import UTCDateTime
 from core import clock
 from core.services.products import products
 from core.services.shapes import ProductRecord
-from core.store.prepared import Prepared
+from core.store.prepared import Asked, Prepared
 from core.store.scope import ScopedSession
 from core.store.tables import Product, ProductVersion, Provider
 
@@ -61,17 +61,22 @@ _NEXT = Prepared(
 _shelves: WeakKeyDictionary[Any, Shelf] = WeakKeyDictionary()
 
 
-def shelf(session: ScopedSession) -> Shelf:
-    """The catalogue as it stands in this transaction."""
+def revision(session: ScopedSession) -> Asked:
+    """What tells whether the catalogue is as it was, for who has other things to ask with it."""
+    return _REVISION.asked(session)
+
+
+def shelf(session: ScopedSession, asked: Asked | None = None) -> Shelf:
+    """The catalogue as it stands in this transaction; `asked` is its revision there."""
     bind: Any = session.get_bind()
     now = clock.now()
-    revision = _REVISION.one(session)
+    stands = (asked or revision(session)).one
     # What a writer reads may never be committed.
     if bind.get_execution_options().get("write"):
-        return _stocked(session, revision, now)
+        return _stocked(session, stands, now)
     found = _shelves.get(bind.engine.pool)
-    if found is None or not found.holds(revision, now):
-        found = _shelves[bind.engine.pool] = _stocked(session, revision, now)
+    if found is None or not found.holds(stands, now):
+        found = _shelves[bind.engine.pool] = _stocked(session, stands, now)
     return found
 
 

@@ -17,7 +17,7 @@ from core.services.records import FIELDS_OF_CUSTOMER, FIELDS_OF_PURCHASE
 from core.services.sales import whereabouts
 from core.services.sales.sale_conditions import by_customer, conditions_of, matching
 from core.services.shapes import PurchaseRecord
-from core.store.prepared import Prepared, PreparedByShape
+from core.store.prepared import Asked, Prepared, PreparedByShape
 from core.store.scope import AnySelect, ScopedSession
 from core.store.spoken import Row
 from core.store.tables import Customer, Policy, Purchase
@@ -33,11 +33,12 @@ def page(session: ScopedSession, wanted: SalesFilter = EVERYTHING, paging: Pagin
     In the records, what the catalogue says of their products is encoded already.
     """
     wanted = by_customer(session, wanted)
+    revision = product_shelf.revision(session)
     place = whereabouts.place(session, wanted, paging)
     within = replace(wanted, created=place.span)
     values = {**filters.marked(within).values, "limit": paging.limit, "offset": place.offset}
-    rows = statement_of(within).rows(session, **values) if place.total > paging.offset else []
-    return Page(_records(session, rows), place.total)
+    found = statement_of(within).asked(session, **values)
+    return Page(_records(session, found.rows, revision), place.total)
 
 
 def statement_of(wanted: SalesFilter) -> Prepared:
@@ -48,10 +49,11 @@ def statement_of(wanted: SalesFilter) -> Prepared:
 
 def one(session: ScopedSession, purchase_id: UUID) -> PurchaseRecord:
     """One purchase in full; NotFound when it is unknown here."""
+    revision = product_shelf.revision(session)
     rows = _ONE.rows(session, id=purchase_id)
     if not rows:
         raise NotFound("Purchase not found")
-    return _records(session, rows)[0]
+    return _records(session, rows, revision)[0]
 
 
 def _of_page(wanted: SalesFilter) -> AnySelect:
@@ -78,10 +80,8 @@ _ONE = Prepared(
 )
 
 
-def _records(session: ScopedSession, rows: list[Row]) -> list[PurchaseRecord]:
-    if not rows:
-        return []
-    shelf = product_shelf.shelf(session)
+def _records(session: ScopedSession, rows: list[Row], revision: Asked) -> list[PurchaseRecord]:
+    shelf = product_shelf.shelf(session, revision)
     return [_record(row, shelf) for row in rows]
 
 

@@ -4,8 +4,8 @@ What the daybook cannot tell is counted in the rows: filters by other things tha
 which a span of UTC days is off the days of Lagos.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
@@ -18,21 +18,30 @@ from core.services.filters import SalesFilter, Span
 from core.services.paging import Paging
 from core.services.sales.sale_conditions import conditions_of, matching
 from core.services.windows import EARLIEST, LATEST, Window
-from core.store.prepared import Prepared, PreparedByShape
+from core.store.prepared import Asked, Prepared, PreparedByShape
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import DaybookLine
 
+_EVERYTHING = SalesFilter()
+# Where no page lies, as none reaches that far.
+_NEVER = Span(clock.lagos_midnight(EARLIEST), clock.lagos_midnight(EARLIEST))
 _HALF_A_DAY = timedelta(hours=12)
 # So many days are read sooner than the months between and the days around them.
 _FEW_DAYS = 100
 
 
-class Place(NamedTuple):
-    """How many there are, the stretch of time that holds the page, and how many of the stretch come before it."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The stretch of time that holds a page, how many of the stretch come before it, and how many there are in all."""
 
-    total: int
     span: Span
     offset: int
+    counted: Callable[[], int]
+
+    @property
+    def total(self) -> int:
+        """How many there are in all."""
+        return self.counted()
 
 
 class _Stretch(NamedTuple):
@@ -56,19 +65,30 @@ class _Stretch(NamedTuple):
 
 
 def place(session: ScopedSession, wanted: SalesFilter, paging: Paging) -> Place:
-    """The place of a page in the purchases of a filter, newest first."""
+    """The place of a page in the purchases of a filter, newest first.
+
+    Where nothing has to be counted to find it, its rows can be asked for together with their number.
+    """
     if not wanted.of_catalogue:
-        return Place(_counted(session, wanted), wanted.created, paging.offset)
-    stretches = list(_stretches(session, wanted))
-    total = sum(stretch.sold for stretch in stretches)
+        asked = _asked_count(session, wanted)
+        return Place(wanted.created, paging.offset, lambda: int(asked.one[0]))
+    told = _told(session, wanted)
+    if wanted == _EVERYTHING and not paging.offset:
+        return Place(wanted.created, 0, lambda: _sold(told()))
+    stretches = told()
+    total = _sold(stretches)
     first, offset = _reached(stretches, paging.offset)
     last, _ = _reached(stretches, min(paging.offset + paging.limit, total) - 1)
     if first is None or last is None:
-        return Place(total, wanted.created, paging.offset)
+        return Place(_NEVER, 0, lambda: total)
     if first.grain == "month" and offset:
-        first, offset = _reached(_lines(session, wanted, "day", first.days), offset)
+        first, offset = _reached(_lines(_asked_lines(session, wanted, "day", first.days), "day"), offset)
     end = first.span.end if first else None
-    return Place(total, Span(last.span.start, end), offset)
+    return Place(Span(last.span.start, end), offset, lambda: total)
+
+
+def _sold(stretches: Sequence[_Stretch]) -> int:
+    return sum(stretch.sold for stretch in stretches)
 
 
 def _reached(stretches: Sequence[_Stretch], offset: int) -> tuple[_Stretch | None, int]:
@@ -80,19 +100,27 @@ def _reached(stretches: Sequence[_Stretch], offset: int) -> tuple[_Stretch | Non
     return None, offset
 
 
-def _stretches(session: ScopedSession, wanted: SalesFilter) -> list[_Stretch]:
-    """All that a filter matches, newest first: days and months of the daybook, put right at both ends."""
+def _told(session: ScopedSession, wanted: SalesFilter) -> Callable[[], list[_Stretch]]:
+    """What will tell all that a filter matches, newest first: days and months of the daybook, right at both ends."""
     start, end = wanted.created.start, wanted.created.end
     window = Window(_nearest(start) if start else EARLIEST, _nearest(end) if end else LATEST)
     if window.length <= 0:
-        return [_Stretch(_counted(session, wanted), window.start, hours=wanted.created)]
-    found = [line for grain, days in _parts(window, wanted) for line in _lines(session, wanted, grain, days)]
+        asked = _asked_count(session, wanted)
+        return lambda: [_Stretch(int(asked.one[0]), window.start, hours=wanted.created)]
+    lines = [(_asked_lines(session, wanted, grain, days), grain) for grain, days in _parts(window, wanted)]
     first, last = clock.lagos_midnight(window.start), clock.lagos_midnight(window.end)
-    if end and end != last:
-        _put_right(session, wanted, found, 0, Span(*sorted((end, last))), beyond=end > last)
-    if start and start != first:
-        _put_right(session, wanted, found, len(found), Span(*sorted((start, first))), beyond=start < first)
-    return found
+    late = _Edge(session, wanted, (end, last), beyond=end > last) if end and end != last else None
+    early = _Edge(session, wanted, (start, first), beyond=start < first) if start and start != first else None
+
+    def told() -> list[_Stretch]:
+        found = [stretch for asked, grain in lines for stretch in _lines(asked, grain)]
+        if late:
+            late.put_right(found, 0)
+        if early:
+            early.put_right(found, len(found))
+        return found
+
+    return told
 
 
 def _nearest(instant: datetime) -> date:
@@ -114,11 +142,14 @@ def _parts(window: Window, wanted: SalesFilter) -> Iterator[tuple[str, Window]]:
             yield grain, days
 
 
-def _lines(session: ScopedSession, wanted: SalesFilter, grain: str, days: Window) -> list[_Stretch]:
+def _asked_lines(session: ScopedSession, wanted: SalesFilter, grain: str, days: Window) -> Asked:
     anytime = replace(wanted, created=Span())
     values = {**filters.marked(anytime).values, "grain": grain, "first": days.start, "after": days.end}
-    rows = lines_of(anytime).rows(session, **values)
-    return [_Stretch(int(sold), day, grain) for day, sold in rows]
+    return lines_of(anytime).asked(session, **values)
+
+
+def _lines(asked: Asked, grain: str) -> list[_Stretch]:
+    return [_Stretch(int(sold), day, grain) for day, sold in asked.rows]
 
 
 def lines_of(wanted: SalesFilter) -> Prepared:
@@ -142,21 +173,28 @@ def _of_lines(wanted: SalesFilter) -> AnySelect:
     )
 
 
-def _put_right(
-    session: ScopedSession, wanted: SalesFilter, found: list[_Stretch], place: int, edge: Span, *, beyond: bool
-) -> None:
-    """Count the rows between the end of a span and the nearest midnight: in, or out of their day's line."""
-    number = _counted(session, replace(wanted, created=edge))
-    if beyond:
-        found.insert(place, _Stretch(number, EARLIEST, hours=edge))
-    elif number:
-        at = 0 if place == 0 else -1
-        found[at] = found[at]._replace(sold=found[at].sold - number)
+class _Edge:
+    """The rows between the end of a span and the nearest midnight, which may lie beyond the days or inside them."""
+
+    def __init__(
+        self, session: ScopedSession, wanted: SalesFilter, ends: tuple[datetime, datetime], *, beyond: bool
+    ) -> None:
+        self._hours, self._beyond = Span(*sorted(ends)), beyond
+        self._asked = _asked_count(session, replace(wanted, created=self._hours))
+
+    def put_right(self, found: list[_Stretch], place: int) -> None:
+        """Add them to what was found, or take them out of their day's line."""
+        number = int(self._asked.one[0])
+        if self._beyond:
+            found.insert(place, _Stretch(number, EARLIEST, hours=self._hours))
+        elif number:
+            at = 0 if place == 0 else -1
+            found[at] = found[at]._replace(sold=found[at].sold - number)
 
 
-def _counted(session: ScopedSession, wanted: SalesFilter) -> int:
+def _asked_count(session: ScopedSession, wanted: SalesFilter) -> Asked:
     asked = filters.marked(wanted)
-    return int(_COUNTS.of(asked.shape, asked.wanted).one(session, **asked.values)[0])
+    return _COUNTS.of(asked.shape, asked.wanted).asked(session, **asked.values)
 
 
 def _of_count(wanted: SalesFilter) -> AnySelect:

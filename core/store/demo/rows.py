@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel
 
 from core.store.scope import ScopedSession
+from core.store.spoken import driver_of
 
 Values = Mapping[str, Any]
 
@@ -60,7 +61,7 @@ class Rows:
 def pour(session: ScopedSession, rows: Rows) -> None:
     """Write rows past the session, parents before children, in its transaction."""
     connection = session.connection()
-    driver: Any = connection.connection.driver_connection
+    driver: Any = driver_of(connection)
     pour_table = _copy if connection.dialect.name == "postgresql" else _insert
     order = {table: place for place, table in enumerate(SQLModel.metadata.sorted_tables)}
     for entity in sorted(rows.of, key=lambda entity: order[_shape(entity).table]):
