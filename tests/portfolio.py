@@ -43,10 +43,12 @@ class Portfolio:
             daybook.rebuild(session.connection())
 
 
-def one_sale(session: ScopedSession, seller: UUID, at: datetime) -> None:
-    """A single sale of that instant."""
+def sales_at(session: ScopedSession, seller: UUID, *instants: datetime) -> None:
+    """A sale of each of these instants, to one customer."""
     writer = _Writer(session, Portfolio(seed=1, size=1, sellers=(seller,)), Random(1))
-    writer.sale(1, writer.customer(1), at)
+    customer = writer.customer(1)
+    for number, at in enumerate(instants, 1):
+        writer.sale(number, customer, at)
     session.insert(*writer.rows)
 
 

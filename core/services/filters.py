@@ -34,6 +34,12 @@ class Span:
             conditions.append(column < self.end)
         return conditions
 
+    def within(self, other: "Span") -> "Span":
+        """What two spans have in common."""
+        starts = [at for at in (self.start, other.start) if at is not None]
+        ends = [at for at in (self.end, other.end) if at is not None]
+        return Span(max(starts, default=None), min(ends, default=None))
+
     def __bool__(self) -> bool:
         return self.start is not None or self.end is not None
 

@@ -25,6 +25,7 @@ def _sales(portfolio: Portfolio) -> list[Row]:
             ours=1000 / ours.per_second,
             limit=1000 / other.per_second,
             p99=ours.slowest(0.99),
+            limit_p99=other.slowest(0.99),
         )
         for ours in figures
         if ours.server == sales.OURS

@@ -69,4 +69,11 @@ def _in_turns(addresses: Sequence[str], paths: Sequence[str], key: str) -> list[
 
 
 def _row(work: str, size: int, ours: Load, bare: Load) -> Row:
-    return Row(work=work, size=size, ours=1000 / ours.per_second, limit=1000 / bare.per_second, p99=ours.p99)
+    return Row(
+        work=work,
+        size=size,
+        ours=1000 / ours.per_second,
+        limit=1000 / bare.per_second,
+        p99=ours.p99,
+        limit_p99=bare.p99,
+    )

@@ -21,7 +21,7 @@ from core.store.engine import Store
 from core.store.scope import Scope, ScopedSession
 from core.store.tables import Claim, ClaimEvent, Policy, Product, Purchase, Refund, Renewal
 from tests.conftest import Partner
-from tests.portfolio import NOW, Portfolio, lagos, one_sale
+from tests.portfolio import NOW, Portfolio, lagos, sales_at
 
 TODAY = lagos(NOW)
 WINDOWS = [Window.of_days(TODAY - timedelta(days=n), TODAY) for n in (0, 6, 29, 75)] + [
@@ -199,7 +199,7 @@ def test_a_rolled_back_sale_leaves_no_trace_in_the_daybook(store: Store, partner
         pass
 
     with pytest.raises(Halt), store.writing(Scope.system()) as session:  # noqa: PT012
-        one_sale(session, partner.id, NOW)
+        sales_at(session, partner.id, NOW)
         raise Halt
     with store.reading(Scope.system()) as session:
         assert takings.total(session, SalesFilter()) == takings.NOTHING
@@ -215,7 +215,7 @@ def test_a_rolled_back_sale_leaves_no_trace_in_the_daybook(store: Store, partner
 )
 def test_a_window_opens_and_closes_at_midnight_in_lagos(store: Store, partner: Partner, at: str, day: date) -> None:
     with store.writing(Scope.system()) as session:
-        one_sale(session, partner.id, datetime.fromisoformat(at))
+        sales_at(session, partner.id, datetime.fromisoformat(at))
     october, november = Window(date(2026, 10, 1), date(2026, 11, 1)), Window(date(2026, 11, 1), date(2026, 12, 1))
     with store.reading(Scope.staff(is_live=True)) as session:
         for window in (october, november):

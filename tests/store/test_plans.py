@@ -22,7 +22,7 @@ from core.store.prepared import Prepared
 from core.store.scope import Scope, ScopedSession, ScopeViolation
 from core.store.tables import Purchase
 from tests.conftest import Partner
-from tests.portfolio import NOW, one_sale
+from tests.portfolio import NOW, sales_at
 
 OF_DISTRIBUTOR = "ix_purchase_distributor_id_is_live_created_at_id_deleted_at"
 RECORDS = ["purchase_1 (id=", "customer_1 (id=", "policy_3 (purchase_id="]
@@ -53,7 +53,7 @@ def test_a_page_of_purchases_is_found_in_an_index(
 ) -> None:
     statistics.refresh(store)
     with store.writing(Scope.system()) as session:
-        one_sale(session, partner.id, NOW)
+        sales_at(session, partner.id, NOW)
     with store.reading(partner.scope(is_live=True)) as session:
         purchases.page(session, wanted, Paging())
         lines = "\n".join(plan(session, purchases.statement_of(wanted)))
@@ -92,7 +92,7 @@ def test_a_list_is_counted_and_paged_in_an_index_that_holds_all_it_reads(
     statistics.refresh(store)
     asked: list[tuple[str, Any]] = []
     with store.writing(Scope.system()) as session:
-        one_sale(session, partner.id, NOW)
+        sales_at(session, partner.id, NOW)
     event.listen(store.engine, "before_cursor_execute", lambda *told: asked.append((told[2], told[3])))
     with store.reading(partner.scope(is_live=True)) as session:
         read(session)
@@ -117,7 +117,7 @@ def test_purchases_are_counted_in_the_daybook(store: Store, partner: Partner) ->
 def test_a_prepared_statement_sees_no_more_than_its_session(store: Store, partner: Partner, stranger: Partner) -> None:
     statement = Prepared(sa.select(Purchase.id))
     with store.writing(Scope.system()) as session:
-        one_sale(session, partner.id, NOW)
+        sales_at(session, partner.id, NOW)
     seen = {
         scope: len(store_rows(store, scope, statement))
         for scope in (

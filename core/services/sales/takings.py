@@ -79,15 +79,16 @@ def by(session: ScopedSession, wanted: SalesFilter, *keys: Key, measures: Sequen
 
     Days, weeks (their Mondays) and months (their firsts) are those of Lagos. Groups without anything are absent.
     """
-    found: Grouped = {}
+    found: dict[tuple[Any, ...], list[int]] = {}
+    width = len(keys)
     for query in _queries(session.scope, wanted, keys, measures):
         result = session.execute(query)
-        told = list(result.keys())[len(keys) :]
+        told = [Takings._fields.index(name) for name in list(result.keys())[width:]]
         for row in result:
-            group, sums = tuple(row[: len(keys)]), map(int, [value or 0 for value in row[len(keys) :]])
-            part = Takings(**dict(zip(told, sums, strict=True)))
-            found[group] = added([found[group], part]) if group in found else part
-    return {group: sums for group, sums in found.items() if sums != NOTHING}
+            sums = found.setdefault(tuple(row[:width]), [0] * len(Takings._fields))
+            for place, value in zip(told, row[width:], strict=True):
+                sums[place] += int(value or 0)
+    return {group: Takings(*sums) for group, sums in found.items() if any(sums)}
 
 
 def _queries(scope: Scope, wanted: SalesFilter, keys: Sequence[Key], measures: Sequence[str]) -> Iterator[AnySelect]:

@@ -84,7 +84,7 @@ def place(session: ScopedSession, wanted: SalesFilter, paging: Paging) -> Place:
     if first.grain == "month" and offset:
         first, offset = _reached(_lines(_asked_lines(session, wanted, "day", first.days), "day"), offset)
     end = first.span.end if first else None
-    return Place(Span(last.span.start, end), offset, lambda: total)
+    return Place(wanted.created.within(Span(last.span.start, end)), offset, lambda: total)
 
 
 def _sold(stretches: Sequence[_Stretch]) -> int:
