@@ -19,7 +19,7 @@ CoverdeskError
 └── StoreUnavailable 503        the store is gone or busy; nothing was written
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -61,6 +61,20 @@ class InvalidInput(CoverdeskError):
         return cls([FieldFault(field, message)])
 
 
+def all_of(*judges: Callable[[], Any]) -> list[Any]:
+    """What each of them finds; where some refuse the input, all that they refuse in it, at once (contract E4)."""
+    found: list[Any] = []
+    faults: list[FieldFault] = []
+    for judge in judges:
+        try:
+            found.append(judge())
+        except InvalidInput as refused:
+            faults += refused.faults
+    if faults:
+        raise InvalidInput(faults)
+    return found
+
+
 class TooSlow(InvalidInput):
     """A body that did not arrive in time; its connection is not used again."""
 
@@ -87,10 +101,14 @@ class NotFound(CoverdeskError):
 
 
 class MethodNotAllowed(CoverdeskError):
-    """The path exists, this method does not."""
+    """The path exists, this method does not; `allow` names the one that does."""
 
     status = 405
     text = "Method not allowed"
+
+    def __init__(self, *, allow: str | None = None) -> None:
+        super().__init__()
+        self.allow = allow
 
 
 class StateForbids(CoverdeskError):

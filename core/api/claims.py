@@ -82,10 +82,10 @@ def search_claims(caller: Signed, query: Annotated[ClaimQuery, Query()]) -> Resp
         return _page(claims.page(session, query.wanted(), query.paging()))
 
 
-@router.get("/credit-life", include_in_schema=False)
+@router.api_route("/credit-life", methods=["GET", "PUT", "PATCH", "DELETE"], include_in_schema=False)
 def lodging_is_posted() -> Response:
     """The path exists for POST alone; without this it would be taken for an id."""
-    raise MethodNotAllowed
+    raise MethodNotAllowed(allow="POST")
 
 
 @router.get("/{claim_id}", responses=openapi.answers(_Claim, found=True), summary="One claim")

@@ -37,7 +37,10 @@ def install(app: FastAPI) -> None:
 
 
 async def _refusal(_: Request, error: CoverdeskError) -> Response:
-    return failure(error)
+    answer = failure(error)
+    if isinstance(error, MethodNotAllowed) and error.allow:
+        answer.headers["Allow"] = error.allow
+    return answer
 
 
 async def _invalid(_: Request, error: RequestValidationError) -> Response:

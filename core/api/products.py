@@ -61,7 +61,7 @@ def list_categories(caller: Signed) -> Response:
 def one_product(caller: Signed, id: str) -> Response:  # noqa: A002 - the name in the specification
     """One product with its category and insurer."""
     if id in _POSTED:
-        raise MethodNotAllowed
+        raise MethodNotAllowed(allow="POST")
     product_id = ids.parse(id)
     with asking(caller.scope) as session:
         found = products.one(session, product_id, is_live=caller.is_live)

@@ -48,12 +48,14 @@ def _boolean(value: Any) -> bool:
 
 
 def _moment(value: Any) -> date | datetime:
-    text = str(value)
-    if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].{1,32})?", text):
+    written = re.fullmatch(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ](.{1,32}))?", str(value))
+    if written:
+        day, clock_time = written.groups()
         try:
-            moment = datetime.fromisoformat(text.replace(" ", "+", 1) if "T" in text else text)
-            if "T" not in text:
-                return moment.date()
+            if clock_time is None:
+                return date.fromisoformat(day)
+            # The plus of an offset arrives as a blank, which is what it means in an address.
+            moment = datetime.fromisoformat(f"{day}T{clock_time.replace(' ', '+', 1)}")
             return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
         except (ValueError, OverflowError):
             raise fault("must be a date that exists") from None

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import date
 from decimal import ROUND_CEILING, Decimal
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, ValidationInfo
 
 from core import money
 from core.covers import fields, parts
@@ -18,6 +19,13 @@ BASES = ("single", "monthly", "reducing")
 Benefit = Annotated[str, fields.one_of(*BENEFITS)]
 Benefits = Annotated[list[Benefit], Field(min_length=1, max_length=20)]
 Tenure = Annotated[int, Field(ge=3, le=120), fields.WHOLE]
+
+
+def _of_a_running_loan(value: date, info: ValidationInfo) -> date:
+    tenure = info.data.get("loan_tenure")
+    if tenure is not None and parts.is_over(Term.months(value, tenure)):
+        raise fields.fault(parts.OVER)
+    return value
 
 
 class CreditLifePriceRequest(Request):
@@ -42,7 +50,9 @@ class CreditLifeRequest(Request):
     gender: parts.Gender = Field(examples=["Female"])
     loan_tenure: Tenure = Field(examples=[12], description="Months.")
     id_image_url: fields.Picture = Field(examples=["https://files.example.com/id/okafor.jpg"])
-    loan_start_date: Annotated[fields.Day, fields.InDays(0)] = Field(description="The day the loan is paid out.")
+    loan_start_date: Annotated[fields.Day, AfterValidator(_of_a_running_loan), fields.InDays(0)] = Field(
+        description="The day the loan is paid out."
+    )
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000080101"])
 
 
@@ -99,8 +109,8 @@ def _at_least(total: Decimal, rates: Rates, steps: list[Step], amount: Decimal) 
 
 
 def term(request: CreditLifeRequest, _: Rates) -> Term:
-    """The months of the loan from its first day; a loan that is already over is refused."""
-    return parts.refuse_over("loan_start_date", Term.months(request.loan_start_date, request.loan_tenure))
+    """The months of the loan from its first day."""
+    return Term.months(request.loan_start_date, request.loan_tenure)
 
 
 def payload(request: CreditLifeRequest, price: Price) -> Mapping[str, Any]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, get_args
 from urllib.parse import urlsplit
@@ -124,14 +124,20 @@ def _email(value: str) -> str:
 
 
 def _phone(value: str) -> str:
-    try:
-        number = phonenumbers.parse(value, "NG")
-    except phonenumbers.NumberParseException:
-        number = None
-    nigerian = re.fullmatch(r"(\+?234|0)[789][01]\d{8}", re.sub(r"[\s()-]", "", value))
-    if nigerian or (number and number.country_code != 234 and phonenumbers.is_possible_number(number)):
+    written = re.sub(r"[\s().-]", "", value)
+    if re.fullmatch(r"(\+?234|0)[789][01]\d{8}", written):
+        return value
+    # The parser takes letters, extensions and addresses too; a number of E.164 has digits alone.
+    if re.fullmatch(r"\+(?!234)[1-9]\d{6,14}", written) and _is_possible(written):
         return value
     raise fault("must be a Nigerian mobile number or one in E.164 form")
+
+
+def _is_possible(number: str) -> bool:
+    try:
+        return phonenumbers.is_possible_number(phonenumbers.parse(number))
+    except phonenumbers.NumberParseException:
+        return False
 
 
 def _eleven_digits(value: str) -> str:
@@ -180,8 +186,13 @@ def _day(value: Any) -> Any:
         raise fault("must be a date as YYYY-MM-DD")
     if not 1900 <= value.year < 2200:
         raise fault("must be a date from 1900 to 2199")
-    if isinstance(value, datetime):
-        return (value.astimezone(UTC) if value.tzinfo else value).date()
+    # A timestamp names the day that is written in it, wherever its clock stands.
+    return value.date() if isinstance(value, datetime) else value
+
+
+def _from_today(value: date) -> date:
+    if value < clock.today():
+        raise fault("must be today or later")
     return value
 
 
@@ -268,6 +279,7 @@ Link = Annotated[str, Field(max_length=2048, json_schema_extra={"format": "uri"}
 Picture = Annotated[Link, Upload()]
 Document = Annotated[Link, Upload()]
 Day = Annotated[date, BeforeValidator(_day)]
+FromToday = Annotated[Day, AfterValidator(_from_today)]
 BirthDate = Annotated[Day, AfterValidator(_birth)]
 Year = Annotated[str, BeforeValidator(_year_text), AfterValidator(_year)]
 Naira = Annotated[Decimal, BeforeValidator(_naira), WithJsonSchema(_AMOUNT)]

@@ -32,7 +32,7 @@ class ContentRequest(OwnerRequest):
     tenancy: fields.Text = Field(examples=["Tenant"])
     lga: parts.Lga = Field(examples=["LAGOS-Eti-Osa"])
     is_full_year: fields.Flag = Field(examples=[True], description="False buys six months.")
-    insurance_start_date: Annotated[fields.Day, fields.InDays(0)]
+    insurance_start_date: Annotated[fields.FromToday, fields.InDays(0)]
 
 
 class OfficeRequest(ContentRequest):
@@ -95,8 +95,7 @@ def shop_premium(request: ShopRequest, rates: Rates) -> Price:
 
 
 def content_term(request: ContentRequest, rates: Rates) -> Term:
-    """From the day asked for, which must not be past."""
-    parts.refuse_past("insurance_start_date", request.insurance_start_date)
+    """From the day asked for."""
     return paid_term({"is_full_year": request.is_full_year}, rates, request.insurance_start_date)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationInfo
 
-from core import clock, reference
+from core import reference
 from core.covers import fields, parts
 from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates, Step, Term
 from core.covers.pricing import Sum, at_least_minimum
@@ -23,12 +23,6 @@ _ZONES = {
     "usa_canada": ("worldwide", "Worldwide"),
 }
 ZONE_NAMES = dict(_ZONES.values())
-
-
-def _ahead(value: date) -> date:
-    if value < clock.today():
-        raise fields.fault("must be today or later")
-    return value
 
 
 def _after_departure(value: date, info: ValidationInfo) -> date:
@@ -73,9 +67,7 @@ ResidenceState = Annotated[
 class Trip(Request):
     """What the price of a trip depends on."""
 
-    departure_date: Annotated[fields.Day, AfterValidator(_ahead), fields.InDays(14)] = Field(
-        description="The first day of cover."
-    )
+    departure_date: Annotated[fields.FromToday, fields.InDays(14)] = Field(description="The first day of cover.")
     arrival_date: Annotated[fields.Day, AfterValidator(_after_departure), fields.InDays(27)] = Field(
         description="The last day of cover: the return."
     )

@@ -34,7 +34,7 @@ class MiniComprehensiveRequest(parts.Named):
     chassis_number: fields.Text = Field(examples=["4T1BE46K37U654321"])
     vehicle_value: fields.PositiveNaira = Field(examples=[3200000])
     vehicle_insurance_type: vehicles.Usage = Field(examples=["Private"], description="Type of coverage.")
-    insurance_start_date: Annotated[fields.Day, fields.InDays(0)] = Field(description="The first day of cover.")
+    insurance_start_date: Annotated[fields.FromToday, fields.InDays(0)] = Field(description="The first day of cover.")
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000040101"])
 
 
@@ -44,8 +44,7 @@ def premium(request: MiniComprehensiveRequest, rates: Rates) -> Price:
 
 
 def term(request: MiniComprehensiveRequest, rates: Rates) -> Term:
-    """From the day asked for, which must not be past."""
-    parts.refuse_past("insurance_start_date", request.insurance_start_date)
+    """From the day asked for."""
     return Term.months(request.insurance_start_date, rates.cover_months)
 
 

@@ -13,6 +13,7 @@ from core.covers import fields
 from core.covers.cover import Rates, Term
 from core.covers.request import Request, refuse_unless
 
+OVER = "must leave cover: this term is already over"
 Gender = Annotated[str, fields.Pick(reference.genders, "genders lookup")]
 State = Annotated[
     str,
@@ -120,13 +121,12 @@ def year_from_today(_: Any, rates: Rates) -> Term:
     return Term.months(clock.today(), rates.cover_months)
 
 
-def refuse_past(field: str, day: date) -> None:
-    """Refuse a start before today in Lagos: cover is never sold backwards."""
-    refuse_unless([(day >= clock.today(), field, "must be today or later")])
-
-
 def refuse_over(field: str, term: Term) -> Term:
     """The term, refused by its field when it is already over."""
-    over = term.expiration_on is not None and term.expiration_on <= clock.today()
-    refuse_unless([(not over, field, "must leave cover: this term is already over")])
+    refuse_unless([(not is_over(term), field, OVER)])
     return term
+
+
+def is_over(term: Term) -> bool:
+    """True for a term that leaves no cover from today on."""
+    return term.expiration_on is not None and term.expiration_on <= clock.today()

@@ -44,6 +44,25 @@ def test_extras_inside_items_are_named_with_their_place(client: Client, partner:
     assert answer.headers["X-Ignored-Fields"] == "office_items.1.colour,zone"
 
 
+def test_what_only_the_store_knows_to_be_wrong_is_named_together(client: Client, partner: Partner) -> None:
+    cover = cover_of("insurer-b", "buy-office-content-cover")
+    assert cover
+    foreign = {"identification_url": "http://127.0.0.1:8501/v1/files/" + "a" * 26}
+    unknown = {"product_id": "01900000-0000-7000-8000-0000000000ff"}
+    answer = buy(client, partner, cover, **foreign, **unknown)
+    assert {fault["field"] for fault in answer.json()["errorData"]} == {"identification_url", "product_id"}
+
+
+def test_a_past_start_is_named_with_the_other_faults(client: Client, partner: Partner) -> None:
+    content, loan = cover_of("insurer-b", "buy-office-content-cover"), cover_of("", "buy-credit-life")
+    assert content
+    assert loan
+    answer = buy(client, partner, content, email="bad", insurance_start_date="2020-01-01")
+    assert {fault["field"] for fault in answer.json()["errorData"]} == {"email", "insurance_start_date"}
+    answer = buy(client, partner, loan, gender="?", loan_start_date="2020-01-01")
+    assert {fault["field"] for fault in answer.json()["errorData"]} == {"gender", "loan_start_date"}
+
+
 @every_cover
 def test_its_own_model_stands_in_the_openapi_page(cover: Cover[Any]) -> None:
     document = api.openapi()

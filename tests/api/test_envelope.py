@@ -31,11 +31,21 @@ def test_unknown_path_is_an_envelope(client: Client, partner: Partner) -> None:
 
 @pytest.mark.parametrize(
     ("method", "path"),
-    [("PUT", "/v1/purchase"), ("GET", "/v1/products/buy-credit-life"), ("DELETE", PRICE), ("POST", "/v1/policies")],
+    [
+        ("PUT", "/v1/purchase"),
+        ("GET", "/v1/products/buy-credit-life"),
+        ("DELETE", PRICE),
+        ("POST", "/v1/policies"),
+        ("GET", "/v1/claims/credit-life"),
+        ("DELETE", "/v1/claims/credit-life"),
+    ],
 )
-def test_wrong_method_is_an_envelope(client: Client, partner: Partner, method: str, path: str) -> None:
+def test_wrong_method_is_an_envelope_and_names_the_right_one(
+    client: Client, partner: Partner, method: str, path: str
+) -> None:
     answer = client.request(method, path, key=partner.test_key)
     assert answer.status_code == 405
+    assert answer.headers["Allow"] == ("GET" if path in {"/v1/purchase", "/v1/policies"} else "POST")
     assert answer.json()["responseText"] == "Method not allowed"
 
 
@@ -116,6 +126,12 @@ def test_ignored_fields_are_named_and_do_not_fail_the_request(client: Client, pa
     answer = client.post(PRICE, key=partner.test_key, json={**LOAN, "zebra": 1, "apple": {"x": 1}})
     assert answer.status_code == 200
     assert answer.headers["X-Ignored-Fields"] == "apple,zebra"
+
+
+def test_ignored_names_that_a_header_cannot_hold_are_encoded(client: Client, partner: Partner) -> None:
+    sent = {**LOAN, "z\u00e9": 1, "a b": 2, "c,d": 3, "long" * 50: 4}
+    answer = client.post(PRICE, key=partner.test_key, json=sent)
+    assert answer.headers["X-Ignored-Fields"] == f"a%20b,c%2Cd,{'long' * 50},z%C3%A9"
 
 
 def test_misspelt_optional_field_is_refused_with_the_suggestion(client: Client, partner: Partner) -> None:

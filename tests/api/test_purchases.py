@@ -90,6 +90,8 @@ def test_page_past_the_end_is_empty_with_the_true_total(client: Client, partner:
         ("start_date=2020-01-01", 1),
         ("start_date=0001-01-01&end_date=9999-12-31", 1),
         ("start_date=9999-12-31T23:59:59Z", 0),
+        ("start_date=2020-01-01%2023:59:59", 1),
+        ("start_date=2999-01-01 00:00:00 01:00", 0),
         ("end_date=0001-01-01", 0),
         ("expired_start_date=2020-01-01&expired_end_date=2999-01-01", 1),
         ("expired_end_date=2020-01-01", 0),

@@ -132,10 +132,19 @@ def test_a_flag_is_nothing_else(sent: object) -> None:
         "(0)9123456789",
         "+442071838750",
         "+14155552671",
+        "+44 20 7183-8750",
+        "+1 (415) 555.2671",
     ],
 )
 def test_a_phone_is_a_nigerian_mobile_or_in_e164(sent: str) -> None:
     assert kept("phone", sent) == sent
+
+
+@pytest.mark.parametrize(
+    "sent", ["+1800FLOWERS", "tel:+447911123456", "+44 7911 123456 x5", "+44 20 7946 0958;ext=9", "+99912345678"]
+)
+def test_a_phone_is_nothing_that_cannot_be_dialled_as_it_stands(sent: str) -> None:
+    assert refusal("phone", sent)
 
 
 @pytest.mark.parametrize("sent", ["0603123456", "08231234567", "0803123456", "12345", "phone", "+2341234", "0" * 33])
@@ -157,7 +166,8 @@ def test_a_bvn_has_eleven_digits(sent: str) -> None:
         ("2026-11-20", "2026-11-20"),
         (" 2028-02-29 ", "2028-02-29"),
         ("2026-11-20T23:59:59Z", "2026-11-20"),
-        ("2026-11-20T23:30:00-02:00", "2026-11-21"),
+        ("2026-11-20T23:30:00-02:00", "2026-11-20"),
+        ("2026-11-20T00:00:00+01:00", "2026-11-20"),
     ],
 )
 def test_a_day_is_a_date_or_a_timestamp(sent: str, day: str) -> None:

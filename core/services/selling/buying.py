@@ -7,7 +7,7 @@ from uuid import UUID
 from core import ids, money
 from core.covers import parts
 from core.covers.cover import Cover, Price, Term
-from core.errors import InvalidInput
+from core.errors import InvalidInput, all_of
 from core.services import personal
 from core.services.customers import customers
 from core.services.files import file_links
@@ -63,8 +63,10 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
     or a link to somebody else's file, and with DuplicateRisk when the same thing is insured for these
     dates (contract S4, S12, S15).
     """
-    file_links.refuse_foreign(session, request, seller.owner)
-    product = products.on_sale(session, cover, request.product_id, seller.distributor_id)
+    product, _ = all_of(
+        lambda: products.on_sale(session, cover, request.product_id, seller.distributor_id),
+        lambda: file_links.refuse_foreign(session, request, seller.owner),
+    )
     price, term = cover.premium(request, product.rates), cover.term(request, product.rates)
     if not price.total:
         raise InvalidInput.one("body", "must come to a premium: what costs nothing is not covered")
@@ -139,6 +141,7 @@ def _policy(
         is_live=purchase.is_live,
         # The daybook counts by the one, and lists of policies go by it too.
         created_at=purchase.created_at,
+        updated_at=purchase.updated_at,
         purchase_id=purchase.id,
         customer_id=purchase.customer_id,
         buyer_id=purchase.customer_id,
