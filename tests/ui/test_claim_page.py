@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock, seal
+from core.services import revealing
 from core.services.claims import claim_moves, claim_work, claims
 from core.settings import ROOT
 from core.store.engine import Store
@@ -113,6 +114,24 @@ def test_review_shows_checks_documents_and_other_claims(opens: Opens, office: Of
     assert "same policy, same customer" in said
     assert any('src = "/files/' in html.proto.body.replace("frame.src", "src") for html in at.get("html"))
     assert {metric.label: metric.value for metric in at.metric}["Owed"] == "₦75,000.00"
+
+
+def test_a_medical_report_is_opened_for_a_reason_alone(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge()
+    meta = office.claim(claim_id).credit_life_claim_meta or {}
+    letter = meta["loan_offer_letter"]
+    office.put(claim_id, credit_life_claim_meta={**meta, "incident_type": "Death", "medical_report": letter})
+    at = opens(claim_id)
+    at.segmented_control(key=key(claim_id, "document")).set_value("medical_report").run()
+    assert not any("/files/" in html.proto.body for html in at.get("html"))
+    assert not [link for link in at.get("link_button") if "/files/" in link.proto.url]
+    at.button(key=f"reveal.claim.{claim_id}.credit_life_claim_meta.medical_report").click().run()
+    at.selectbox(key="reveal.reason").set_value(revealing.REASONS[1])
+    at.text_input(key="reveal.details").set_value("is it a disability")
+    at.button(key="reveal.confirm").click().run()
+    assert [link.proto.url for link in at.get("link_button")] == ["/files/" + letter.rpartition("/")[2]]
+    entry = office.log(claim_id)[-1]
+    assert (entry.action, (entry.after or {})["field"]) == (revealing.SHOWN, "credit_life_claim_meta.medical_report")
 
 
 def test_gadget_claim_shows_its_facts_and_only_the_end_of_the_account(opens: Opens, office: Office) -> None:

@@ -40,6 +40,11 @@ class Document:
     size: int | None = None
 
     @property
+    def is_medical(self) -> bool:
+        """True for what only a reason opens (contract A3)."""
+        return self.name == claim_rules.MEDICAL
+
+    @property
     def missing(self) -> bool:
         """True when it is called for and did not come."""
         return self.required and self.link is None

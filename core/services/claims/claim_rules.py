@@ -20,17 +20,18 @@ class Incident:
     documents: tuple[str, ...] = ()
 
 
+MEDICAL: Final = "medical_report"
 INCIDENTS: Final[Mapping[str, Incident]] = {
-    "Death": Incident("death", ("medical_report",)),
-    "Permanent disability": Incident("permanent_disability", ("medical_report",)),
-    "Temporary disability": Incident("temporary_disability", ("medical_report",)),
-    "Critical illness": Incident(None, ("medical_report",)),
+    "Death": Incident("death", (MEDICAL,)),
+    "Permanent disability": Incident("permanent_disability", (MEDICAL,)),
+    "Temporary disability": Incident("temporary_disability", (MEDICAL,)),
+    "Critical illness": Incident(None, (MEDICAL,)),
     "Loss of job": Incident("loss_of_job", ("employment_termination_letter",)),
     "Burglary": Incident(None),
 }
 ALWAYS: Final = ("loan_offer_letter",)
 AFTER_AN_ACCIDENT: Final = ("police_report",)
-DOCUMENTS: Final = (*ALWAYS, *AFTER_AN_ACCIDENT, "medical_report", "employment_termination_letter")
+DOCUMENTS: Final = (*ALWAYS, *AFTER_AN_ACCIDENT, MEDICAL, "employment_termination_letter")
 
 DECLINE_REASONS: Final = (
     "not covered",

@@ -5,9 +5,11 @@ from typing import Final
 import streamlit as st
 
 from core.errors import InvalidInput
+from core.services import revealing
 from core.services.claims.claim_documents import Document
 from core.services.claims.claim_review import ClaimReview
-from core.ui import papers, words
+from core.services.revealing import Hidden
+from core.ui import frame, papers, reveal, words
 from core.ui.claims import claim_actions, claim_attempts
 from core.ui.claims.claim_actions import Hand
 from core.ui.claims.claim_attempts import DOCUMENT, key
@@ -29,6 +31,9 @@ def draw(review: ClaimReview) -> None:
     there = [document for document in review.documents if document.code]
     chosen = _chosen(review, there)
     if chosen is None:
+        return
+    if chosen.is_medical:
+        reveal.value(words.title(chosen.name), revealing.HIDDEN, of=_hidden(review, chosen), by=frame.require())
         return
     # Every opening is written down, and it is the browser that opens: only what is looked at is fetched.
     address, title = f"/files/{chosen.code}", words.title(chosen.name)
@@ -84,8 +89,13 @@ def _chosen(review: ClaimReview, there: list[Document]) -> Document | None:
             label_visibility="collapsed",
         )
         chosen = named.get(name or "", there[0])
-        st.link_button("Open in a new tab", f"/files/{chosen.code}", icon=":material/open_in_new:")
+        if not chosen.is_medical:
+            st.link_button("Open in a new tab", f"/files/{chosen.code}", icon=":material/open_in_new:")
     return chosen
+
+
+def _hidden(review: ClaimReview, document: Document) -> Hidden:
+    return Hidden(kind="claim", record_id=review.id, path=f"credit_life_claim_meta.{document.name}")
 
 
 def _line(document: Document) -> str:
