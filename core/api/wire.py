@@ -10,6 +10,8 @@ from weakref import WeakKeyDictionary
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
+from core.api import envelope
+from core.errors import CoverdeskError
 from core.settings import settings
 
 # How a server is told to speak this protocol.
@@ -22,12 +24,17 @@ LARGEST_HEAD: Final = 64 * 1024
 _EVERY_SECONDS: Final = 1.0
 
 
-def _bare(status: str) -> bytes:
-    return f"HTTP/1.1 {status}\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".encode()
+def _last(status: str, text: str, *headers: str) -> bytes:
+    """An envelope that is written past the application, as the last thing on its connection (contract E1)."""
+    body = envelope.failure(CoverdeskError(text)).body
+    told = ("content-type: application/json", f"content-length: {len(body)}", "connection: close", *headers)
+    return "\r\n".join([f"HTTP/1.1 {status}", *told, "", ""]).encode() + body
 
 
-_TOO_LATE, _TOO_LARGE = _bare("408 Request Timeout"), _bare("431 Request Header Fields Too Large")
-_TOO_MANY: Final = _bare("503 Service Unavailable")
+_UNREADABLE: Final = _last("400 Bad Request", "This is no HTTP request that can be read")
+_TOO_LATE: Final = _last("408 Request Timeout", "The head of the request did not arrive in time")
+_TOO_LARGE: Final = _last("431 Request Header Fields Too Large", "The head of the request is too large")
+_TOO_MANY: Final = _last("503 Service Unavailable", "Your address has too many connections", "retry-after: 1")
 
 
 class Ledger:
@@ -146,6 +153,10 @@ class BoundedProtocol(HttpToolsProtocol):
             self._answer(_TOO_LATE if self._head_size else b"")
         elif self._message_since is not None and now - self._message_since > patience:
             self.transport.close()
+
+    def send_400_response(self, msg: str) -> None:
+        """What the parser cannot read, such as a method that does not exist."""
+        self._answer(_UNREADABLE)
 
     def _answer(self, last: bytes) -> None:
         if not self.transport.is_closing():

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import orjson
 import pytest
 import uvicorn
 
@@ -49,6 +50,7 @@ SENDERS = {
     "silent": (b"", False, b""),
     "half a head": (b"GET / HTTP/1.1\r\nHost: x\r\n", False, b"HTTP/1.1 408"),
     "dripping head": (b"GET / HTTP/1.1\r\nA: ", True, b"HTTP/1.1 408"),
+    "unknown method": (b"FOO /v1/genders HTTP/1.1\r\nHost: x\r\n\r\n", False, b"HTTP/1.1 400"),
     "endless head": (b"GET / HTTP/1.1\r\nA: " + b"a" * 100_000, False, b"HTTP/1.1 431"),
     "dripping body": (b"POST /read HTTP/1.1\r\nContent-Length: 900\r\n\r\nhalf", True, b""),
     "body after the answer": (b"POST / HTTP/1.1\r\nContent-Length: 900\r\n\r\nhalf", True, b"HTTP/1.1 200"),
@@ -80,6 +82,17 @@ def test_a_sender_that_never_ends_is_ended(bounded: tuple[str, int]) -> None:
                     sender.sendall(b"a")
     assert not senders, "these are kept open"
     assert {name: said.startswith(SENDERS[name][2]) for name, said in received.items()} == dict.fromkeys(SENDERS, True)
+    refused = [said for said in received.values() if said.startswith(b"HTTP/1.1 4")]
+    for said in refused:
+        head, _, body = said.partition(b"\r\n\r\n")
+        assert f"content-length: {len(body)}".encode() in head
+        assert orjson.loads(body) | {"responseText": ""} == {
+            "responseCode": 0,
+            "responseText": "",
+            "data": {},
+            "errorData": None,
+        }
+    assert len(refused) == 4
 
 
 def test_a_reader_who_stops_is_ended_and_two_hundred_half_requests_keep_nobody_waiting(
