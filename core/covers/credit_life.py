@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, ValidationInfo
 from core import money
 from core.covers import fields, parts
 from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates, Step, Term
-from core.covers.request import Request
+from core.covers.request import Request, is_sold
 from core.errors import InvalidInput
 
 BENEFITS = ("death", "permanent_disability", "temporary_disability", "loss_of_job")
@@ -23,7 +23,7 @@ Tenure = Annotated[int, Field(ge=3, le=120), fields.WHOLE]
 
 def _of_a_running_loan(value: date, info: ValidationInfo) -> date:
     tenure = info.data.get("loan_tenure")
-    if tenure is not None and parts.is_over(Term.months(value, tenure)):
+    if tenure is not None and not is_sold(info) and parts.is_over(Term.months(value, tenure)):
         raise fields.fault(parts.OVER)
     return value
 

@@ -18,12 +18,14 @@ from pydantic import (
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
+    ValidationInfo,
     WithJsonSchema,
 )
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from core import clock, money, reference
+from core.covers.request import is_sold
 
 _FEW = 12
 
@@ -190,8 +192,8 @@ def _day(value: Any) -> Any:
     return value.date() if isinstance(value, datetime) else value
 
 
-def _from_today(value: date) -> date:
-    if value < clock.today():
+def _from_today(value: date, info: ValidationInfo) -> date:
+    if value < clock.today() and not is_sold(info):
         raise fault("must be today or later")
     return value
 

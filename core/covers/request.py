@@ -5,12 +5,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, ValidationInfo, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from core.errors import FieldFault, InvalidInput
 
 MISSPELT = 0.8
+_SOLD = "sold"
 # Comparing names is slow: a body of nothing but unknown fields would keep everybody waiting.
 _MOST_COMPARED = 50
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -156,12 +157,20 @@ def faults_of(lines: Iterable[Mapping[str, Any]], *, skip: int = 0) -> list[Fiel
     ]
 
 
-def read(model: type[BaseModel], data: Any) -> Any:
-    """A validated request, or InvalidInput that names every broken field."""
+def read(model: type[BaseModel], data: Any, *, sold: bool = False) -> Any:
+    """A validated request, or InvalidInput that names every broken field.
+
+    `sold` is for one that was bought long ago: what must hold on the day of a sale is not asked again.
+    """
     try:
-        return model.model_validate(data)
+        return model.model_validate(data, context={_SOLD: sold})
     except ValidationError as error:
         raise InvalidInput(faults_of(error.errors(include_url=False, include_input=False))) from None
+
+
+def is_sold(info: ValidationInfo) -> bool:
+    """True while a request is read that was bought long ago."""
+    return bool(info.context and info.context.get(_SOLD))
 
 
 def refuse_unless(checks: Sequence[tuple[bool, str, str]]) -> None:

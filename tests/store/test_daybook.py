@@ -10,7 +10,7 @@ from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import DaybookLine, DayTotal, Policy, ProductVersion, Purchase, Renewal
 from tests.conftest import Partner
-from tests.portfolio import NOW, one_sale
+from tests.portfolio import NOW, sales_at
 
 
 def lines(store: Store) -> list[tuple[str, str, int, int, int]]:
@@ -47,13 +47,13 @@ def renewal(purchase: Purchase, policy: Policy, version: ProductVersion, **chang
 
 def test_a_sale_is_entered_on_its_day_and_in_its_month(store: Store, partner: Partner) -> None:
     with store.writing(Scope.system()) as session:
-        one_sale(session, partner.id, NOW)
+        sales_at(session, partner.id, NOW)
     assert lines(store) == [("day", "2026-11-20", 1, 0, 0), ("month", "2026-11-01", 1, 0, 0)]
 
 
 def test_added_inserted_and_claimed_rows_are_all_entered_once(store: Store, partner: Partner) -> None:
     with store.writing(Scope.system()) as session:
-        one_sale(session, partner.id, NOW)
+        sales_at(session, partner.id, NOW)
         purchase, policy = (session.execute(sa.select(entity)).scalar_one() for entity in (Purchase, Policy))
         version = session.get_one(ProductVersion, purchase.product_version_id)
         session.add(renewal(purchase, policy, version))
@@ -68,7 +68,7 @@ def test_added_inserted_and_claimed_rows_are_all_entered_once(store: Store, part
 
 def test_a_store_of_an_earlier_release_is_given_its_daybook(store: Store, partner: Partner) -> None:
     with store.writing(Scope.system()) as session:
-        one_sale(session, partner.id, NOW)
+        sales_at(session, partner.id, NOW)
         session.execute(sa.update(Purchase).values(premium_frequency=None))
     with store.writers.begin() as connection:
         command.downgrade(schema._config(connection), "0002")
@@ -79,7 +79,7 @@ def test_a_store_of_an_earlier_release_is_given_its_daybook(store: Store, partne
 
 def test_the_totals_of_days_follow_a_policy_through_its_life(store: Store, partner: Partner) -> None:
     with store.writing(Scope.system()) as session:
-        one_sale(session, partner.id, NOW)
+        sales_at(session, partner.id, NOW)
         sold = session.execute(sa.select(Policy.id)).scalar_one()
     day = timedelta(days=1)
     life: list[dict[str, object]] = [

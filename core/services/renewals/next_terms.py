@@ -152,6 +152,6 @@ def _price(policy: Policy, cover: Cover[Any], sale: OnSale) -> Price:
     """The premium of what was submitted, at these rates."""
     submitted = personal.restored(policy.submitted, policy.sealed, "submitted")
     try:
-        return cover.premium(requests.read(cover.request, submitted), sale.rates)
+        return cover.premium(requests.read(cover.request, submitted, sold=True), sale.rates)
     except InvalidInput as error:
         refuse(policy, "What was submitted no longer fits this product", faults=error.detail)
