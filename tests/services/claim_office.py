@@ -31,7 +31,7 @@ PEOPLE: dict[str, tuple[list[str], int | None]] = {
 SAID: dict[str, dict[str, Any]] = {
     "Repair estimate submitted": {"amount": "60000"},
     "Approved": {"amount": "75000"},
-    "Offer sent": {"amount": "70000"},
+    "Offer sent": {"amount": "70000", "note": "As agreed by phone"},
     "Declined": {"reason": "exclusion", "note": "Excluded by the wording"},
     "Paid": {"payment_reference": REFERENCE},
 }

@@ -153,6 +153,30 @@ def test_offer_without_an_amount_follows_the_rule(office: Office) -> None:
     assert office.claim(claim_id).offer_amount_minor == 7_500_000 - 500_000 - 10_050
 
 
+def test_offer_above_what_the_rule_gives_is_refused_and_one_below_needs_a_reason(office: Office) -> None:
+    claim_id = office.lodge()
+    office.move(claim_id, "Approved", amount="14000")
+    office.do(claim_work.set_deductions, claim_id, excess=Decimal(1000), betterment=Decimal("500.25"), version=2)
+    for above in ("12499.76", "13000.01", "14000"):
+        refusal = refused(office, InvalidInput, claim_id, "Offer sent", amount=above, note="We promised")
+        assert str(refusal) == "amount must not be above ₦12,499.75, what remains after excess and betterment"
+    below = refused(office, InvalidInput, claim_id, "Offer sent", amount="12499.74")
+    assert str(below) == "note must be given: an offer below ₦12,499.75 needs a note that says why"
+    office.move(claim_id, "Offer sent", amount="12499.74", note="Settled by phone")
+    assert (office.claim(claim_id).offer_amount_minor, office.events(claim_id)[-1].note) == (
+        1_249_974,
+        "Settled by phone",
+    )
+
+
+def test_offer_above_what_is_owed_says_so(office: Office) -> None:
+    claim_id = office.lodge()
+    office.move(claim_id, "Approved", amount="90000")
+    refusal = refused(office, InvalidInput, claim_id, "Offer sent", amount="75000.01")
+    assert str(refusal) == "amount must not be above ₦75,000.00, what is still owed"
+    office.move(claim_id, "Offer sent", amount="75000")
+
+
 def test_deductions_that_leave_nothing_leave_no_offer(office: Office) -> None:
     claim_id = office.lodge()
     office.move(claim_id, "Approved", amount="75000")
@@ -224,7 +248,7 @@ def test_unknown_status_is_refused_by_name(office: Office) -> None:
 
 
 def test_amount_above_a_limit_needs_a_supervisor(office: Office) -> None:
-    claim_id = office.lodge()
+    claim_id = office.lodge(loan_amount="300000", pending_repayment_amount="200000")
     refusal = refused(office, NotAllowed, claim_id, "Approved", by="ada", amount="100000.01")
     assert str(refusal) == "Approved needs a supervisor: ₦100,000.01 is above the limit of ₦100,000.00"
     office.move(claim_id, "Approved", by="ada", amount="100000")

@@ -234,6 +234,23 @@ def test_offer_follows_the_rule_and_shows_its_steps(opens: Opens, office: Office
     assert "waiting for the claimant" in texts(at)
 
 
+def test_offer_beside_the_rule_is_refused_beside_its_field(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge()
+    office.move(claim_id, "Approved", amount="75000")
+    at = choose(opens(claim_id), claim_id, "Offer sent")
+    assert "The offer is at most ₦75,000.00" in texts(at)
+    for typed, said in (
+        ("75,000.01", "above the approved amount, ₦75,000.00"),
+        ("74,000", "an offer below ₦75,000.00"),
+    ):
+        at.text_input(key=key(claim_id, "amount Offer sent")).set_value(typed)
+        confirm(at, claim_id)
+        assert said in texts(at).replace("\\", "")
+    at.text_area(key=key(claim_id, "note")).set_value(ODD)
+    confirm(at, claim_id)
+    assert (office.claim(claim_id).offer_amount_minor, office.events(claim_id)[-1].note) == (7_400_000, ODD)
+
+
 def test_somebody_elses_change_is_told_with_its_author_and_nothing_typed_is_lost(opens: Opens, office: Office) -> None:
     claim_id = office.lodge()
     at = choose(opens(claim_id), claim_id, "Declined")

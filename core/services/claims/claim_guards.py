@@ -35,7 +35,9 @@ def amount_of(move: Move, claim: Claim, person: Person, given: MoveInput) -> int
     """
     _refuse_lacks(move, claim, person)
     minor = _amount(move, claim, given)
-    refuse_unless([*_of_amount(move, claim, given, minor), *_of_words(move, given)])
+    refuse_unless(
+        [*_of_amount(move, claim, given, minor), *_of_offer(move, claim, given, minor), *_of_words(move, given)]
+    )
     beyond = claim_moves.above_limit(person, minor) if AUTHORITY in move.needs else None
     if beyond:
         raise _refusal(NotAllowed, move, [beyond], field="amount" if given.amount is not None else None)
@@ -68,7 +70,7 @@ def _amount(move: Move, claim: Claim, given: MoveInput) -> int:
         _PAID: claim.offer_amount_minor,
     }
     if move.to == "Offer sent":
-        return money.to_minor(claim_offers.of_claim(claim).total)
+        return claim_offers.most(claim)
     return standing.get(move.to, 0)
 
 
@@ -79,11 +81,18 @@ def _of_amount(move: Move, claim: Claim, given: MoveInput, minor: int) -> list[t
         return [(minor == claim.offer_amount_minor, "amount", f"must be the offer that was accepted, {offered}")]
     if need is None:
         return [(given.amount is None, "amount", f"is no part of the move to {move.to}")]
-    approved = claim.approved_amount_minor
-    within = move.to != "Offer sent" or minor <= approved
+    return [(minor > 0, "amount", f"must be given: {move.to} needs {need.words}")]
+
+
+def _of_offer(move: Move, claim: Claim, given: MoveInput, minor: int) -> list[tuple[bool, str, str]]:
+    """An offer is what the rule gives: never more, and less only with the reason (contract C8)."""
+    if move.to != "Offer sent" or minor <= 0:
+        return []
+    most = claim_offers.most(claim)
+    reason = f"must be given: an offer below {money.shown(most)} needs a note that says why"
     return [
-        (minor > 0, "amount", f"must be given: {move.to} needs {need.words}"),
-        (within, "amount", f"must not be above the approved amount, {money.shown(approved)}"),
+        (minor <= most, "amount", f"must not be above {claim_offers.ceiling(claim)}"),
+        (minor >= most or given.note is not None, "note", reason),
     ]
 
 

@@ -36,6 +36,21 @@ def offer(
     return Price(total=total, steps=steps)
 
 
+def most(claim: Claim) -> int:
+    """The most that may be offered on a claim as it stands, in kobo: what the rule gives."""
+    return money.to_minor(of_claim(claim).total)
+
+
+def ceiling(claim: Claim) -> str:
+    """The most that may be offered, with what makes it so: "₦12,499.75, what remains after excess and betterment"."""
+    limit = most(claim)
+    if claim.excess_deduction_amount_minor or claim.betterment_deduction_amount_minor:
+        return f"{money.shown(limit)}, what remains after excess and betterment"
+    if limit < claim.approved_amount_minor:
+        return f"{money.shown(limit)}, what is still owed"
+    return f"the approved amount, {money.shown(limit)}"
+
+
 def readable(typed: str) -> Decimal | None:
     """An amount that somebody is typing, in naira; none while it is no amount that could be approved."""
     try:

@@ -129,6 +129,8 @@ def _ask_amount(review: ClaimReview, move: Move, person: Person) -> None:
     if person.claim_limit_minor is not None and not person.may("supervisor") and AUTHORITY in move.needs:
         st.caption(f"You may decide up to {words.naira(person.claim_limit_minor)}; above it a supervisor does.")
     if move.to == "Offer sent":
+        most = words.naira_of(review.offer.total)
+        st.caption(f"The offer is at most {most}; for one below it, the note has to say why.")
         prices.show_steps(review.offer.steps)
     if move.to == "Approved":
         _show_offer(review, words.read_naira(claim_attempts.typed(review.id, name)))
