@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import streamlit as st
 
@@ -12,6 +12,15 @@ from core.ui import words
 # An instant as the log keeps it; at midnight UTC terms start and end, so that it means a day.
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _MIDNIGHT = "T00:00:00.000Z"
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_AMOUNT = re.compile(r"\d{1,14}(\.\d\d)?")
+# The last word of a name that holds naira, and names whose values are options, not somebody's words.
+_MONEY: Final = frozenset({"amount", "cost", "value", "total", "refund", "premium", "limit"})
+_OPTIONS: Final = frozenset(
+    {"premium_frequency", "stock_taking_interval", "benefit_coverage", "nature_of_stock"}
+    | {"method", "state", "answer", "field", "roles"}
+)
 
 
 def line(label: str, value: str) -> None:
@@ -43,10 +52,16 @@ def submitted(values: Mapping[str, Any]) -> None:
         masked(values)
 
 
-def masked(values: Mapping[str, Any], *, named: Callable[[str], str] = words.title) -> None:
-    """Values that carry personal data, as they may be seen; `named` writes their names."""
+def masked(values: Mapping[str, Any], *, named: Callable[[str], str] | None = None) -> None:
+    """Values that carry personal data, as they may be seen.
+
+    `named` writes their names where they are somebody else's, and their values then stay as that one wrote them.
+    """
     st.caption("Personal numbers show their last four; pictures and papers are kept and not shown here.")
-    rows = {words.plain(named(name)): words.plain(_text(value)) for name, value in values.items()}
+    rows = {
+        words.plain((named or words.title)(name)): words.plain(_text(value) if named else _said(name, value))
+        for name, value in values.items()
+    }
     st.table(rows, border="horizontal", width="content") if rows else st.caption("Nothing was kept.")
 
 
@@ -61,10 +76,33 @@ def log(events: Sequence[Event]) -> None:
     if not events:
         st.caption("The log holds nothing about this.")
     for event in events:
-        said = " · ".join(f"{words.title(name)} {_text(value)}" for name, value in event.facts.items())
-        st.markdown(f"**{words.title(event.action)}** · {words.moment(event.at)} · {words.plain(event.actor)}")
-        if said:
-            st.caption(words.plain(said))
+        who = event.who or event.actor.removeprefix("staff ")
+        st.markdown(f"**{words.title(event.action)}** · {words.moment(event.at)} · {words.plain(who)}")
+        told = {name: value for name, value in event.facts.items() if value not in (None, "")}
+        ids = {name: value for name, value in told.items() if isinstance(value, str) and _UUID.fullmatch(value)}
+        said = _listed({name: value for name, value in told.items() if name not in ids})
+        if said or ids:
+            st.caption(words.plain(said or _listed(ids)), help=words.plain(_listed(ids)) if said and ids else None)
+
+
+def _listed(told: Mapping[str, Any]) -> str:
+    return " · ".join(f"{words.title(name)}: {_said(name, value)}" for name, value in told.items())
+
+
+def _said(name: str, value: Any) -> str:
+    """One of our own values in the words of the house: naira, days, options."""
+    if isinstance(value, Mapping):
+        # Before and after of a fact are both of its kind; the parts of anything else have names of their own.
+        is_change = value.keys() <= {"before", "after"}
+        parts = ((part, _said(name if is_change else part, held)) for part, held in value.items())
+        return ", ".join(f"{words.title(part).lower()} {said}" for part, said in parts)
+    if isinstance(value, list | tuple):
+        return "; ".join(_said(name, part) for part in value)
+    if isinstance(value, str) and name.rpartition("_")[2] in _MONEY and _AMOUNT.fullmatch(value):
+        return words.naira_of(value)
+    if isinstance(value, str) and ("date" in name or name == "dob") and _DAY.fullmatch(value):
+        return words.day(value)
+    return words.title(value) if isinstance(value, str) and name in _OPTIONS else _text(value)
 
 
 def _text(value: Any) -> str:

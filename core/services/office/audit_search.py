@@ -172,7 +172,7 @@ def _entries(session: ScopedSession, ids: Sequence[UUID]) -> list[Entry]:
     query = sa.select(AuditEntry).where(col(AuditEntry.id).in_(ids))
     newest = (col(AuditEntry.created_at).desc(), col(AuditEntry.id).desc())
     rows: list[AuditEntry] = list(session.execute(query.order_by(*newest)).scalars())
-    names = _names_of_keys(session, {row.actor for row in rows})
+    names = known_as(session, {row.actor for row in rows})
     return [_entry(row, names) for row in rows]
 
 
@@ -182,7 +182,7 @@ def _entry(row: AuditEntry, names: Mapping[str, str]) -> Entry:
         id=row.id,
         created_at=row.created_at,
         actor=row.actor,
-        who=names.get(row.actor, row.actor.removeprefix("staff ")),
+        who=names[row.actor],
         action=row.action,
         kind=kind,
         about=about,
@@ -192,6 +192,12 @@ def _entry(row: AuditEntry, names: Mapping[str, str]) -> Entry:
         position=row.position,
         hash=row.hash,
     )
+
+
+def known_as(session: ScopedSession, actors: set[str]) -> dict[str, str]:
+    """Every one of these actors as people know it: staff by e-mail, a key by its distributor and its name."""
+    keys = _names_of_keys(session, actors)
+    return {actor: keys.get(actor, actor.removeprefix("staff ")) for actor in actors}
 
 
 def _names_of_keys(session: ScopedSession, actors: set[str]) -> dict[str, str]:

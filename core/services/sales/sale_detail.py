@@ -12,7 +12,7 @@ from sqlmodel import col
 from core import reference
 from core.errors import NotFound
 from core.services import revealing
-from core.services.office import audit
+from core.services.office import audit, audit_search
 from core.services.policies import policy_states
 from core.services.records import certificate_url
 from core.services.revealing import HIDDEN, HiddenValue
@@ -42,12 +42,13 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Event:
-    """One entry of the log about the sale."""
+    """One entry of the log about the sale; `who` is the actor as people know it, where that was looked up."""
 
     at: datetime
     actor: str
     action: str
     facts: Mapping[str, Any]
+    who: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,7 +120,7 @@ def one(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
         },
         hidden=revealing.hidden_in(policy),
         explained=policy.explained,
-        history=_history(session, sale.id, policy.id),
+        history=_history(session, sale.id, policy.id, product=row.product),
     )
 
 
@@ -175,11 +176,25 @@ def _named(field: str, value: Any) -> Any:
     return found.name if found else value
 
 
-def _history(session: ScopedSession, purchase_id: UUID, policy_id: UUID) -> list[Event]:
+def _history(session: ScopedSession, purchase_id: UUID, policy_id: UUID, *, product: str) -> list[Event]:
+    """What the log says of a sale; the product that it names by its id is that of the sale."""
     entries = [
         entry
         for kind, key in (("purchase", purchase_id), ("policy", policy_id))
         for entry in audit.history(session, audit.subject_of(kind, key))
     ]
     entries.sort(key=lambda entry: entry.created_at)
-    return [Event(at=e.created_at, actor=e.actor, action=e.action, facts=e.after or {}) for e in entries]
+    names = audit_search.known_as(session, {entry.actor for entry in entries})
+    return [
+        Event(
+            at=entry.created_at,
+            actor=entry.actor,
+            action=entry.action,
+            facts={
+                **({"product": product} if "product_id" in (entry.after or {}) else {}),
+                **{name: value for name, value in (entry.after or {}).items() if name != "product_id"},
+            },
+            who=names[entry.actor],
+        )
+        for entry in entries
+    ]
