@@ -356,6 +356,16 @@ def test_policy_lists_its_claims_and_only_who_works_them_can_open_one(opens: Ope
         assert bool([link for link in at.get("page_link") if link.proto.label == "Lodge a claim on it"]) is linked
 
 
+def test_document_of_another_kind_is_refused_by_the_name_that_the_screen_gives_it(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge()
+    at = opens(claim_id)
+    at.file_uploader(key=key(claim_id, "upload 2")).upload("letter.pdf", b"no such thing")
+    at.selectbox(key=key(claim_id, "place 2")).set_value("loan_offer_letter")
+    press(at, "Keep the document")
+    assert "Loan offer letter must be a JPEG" in texts(at)
+    assert "loan_offer_letter" not in texts(at)
+
+
 def test_missing_document_is_added_and_approval_is_possible_then(opens: Opens, office: Office) -> None:
     claim_id = office.lodge()
     office.put(claim_id, credit_life_claim_meta={**(office.claim(claim_id).credit_life_claim_meta or {}), **NO_LETTER})

@@ -6,6 +6,7 @@ import pytest
 import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
+from core import clock
 from core.covers.credit_life import CREDIT_LIFE
 from core.services.selling.buying import Sale
 from core.store.engine import Store
@@ -83,11 +84,26 @@ def test_faults_stand_beside_the_fields_and_nothing_typed_is_lost(page: AppTest,
     attach(page, sale, "loan_offer_letter")
     page.text_input(key=field(sale, "pending_repayment_amount")).set_value("200000")
     press(page, "Lodge the claim")
-    assert "Must not be more than loan_amount" in texts(page)
+    assert "Must not be more than “Loan amount”" in texts(page)
+    assert "loan_amount" not in texts(page)
     assert "Is required for Loss of job" in texts(page)
     assert page.text_input(key=field(sale, "pending_repayment_amount")).value == "200000"
     assert page.selectbox(key=field(sale, "incident_type")).value == "Loss of job"
     assert (count(store, Claim), count(store, UploadedFile)) == (0, 0)
+
+
+def test_incident_in_the_future_is_warned_of_and_taken_in(page: AppTest, sale: Sale, store: Store) -> None:
+    fill(page, sale)
+    attach(page, sale, "loan_offer_letter", "employment_termination_letter")
+    day = page.date_input(key=field(sale, "incident_date"))
+    day.set_value(clock.today()).run()
+    assert "in the future" not in texts(page)
+    page.date_input(key=field(sale, "incident_date")).set_value(clock.add_days(clock.today(), 3)).run()
+    assert "This day is in the future" in texts(page)
+    press(page, "Lodge the claim")
+    assert "is lodged" in page.success[0].value
+    with store.reading(Scope.system()) as session:
+        assert "future_incident" in session.execute(sa.select(Claim.flags)).scalar_one()
 
 
 def test_claim_is_lodged_once_and_leads_to_its_review(page: AppTest, sale: Sale, store: Store) -> None:

@@ -11,7 +11,7 @@ from uuid import UUID
 import streamlit as st
 
 from core import ids
-from core.errors import CoverdeskError, InvalidInput, StaleVersion
+from core.errors import CoverdeskError, InvalidInput, StaleVersion, WrongMediaType
 from core.services.claims.claim_moves import DESK
 from core.services.claims.claim_review import ClaimReview
 from core.ui import frame, words
@@ -151,7 +151,9 @@ def _go_on(form: str, review: ClaimReview, hand: Hand) -> None:
 
 
 def _refusal(error: CoverdeskError) -> Refusal:
-    """A refusal stands beside the input that it is about, if it names one."""
+    """A refusal stands beside the input that it is about, if it names one, and calls it by its label."""
+    if isinstance(error, WrongMediaType):
+        return Refusal(faults={fault["field"]: fault["message"] for fault in error.detail})
     about = error.detail.get("field") if isinstance(error.detail, dict) else None
     return Refusal(faults={about: str(error)}) if about else Refusal(text=str(error))
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Final
 from uuid import UUID
 
 import streamlit as st
 
-from core import ids
+from core import clock, ids
 from core.errors import CoverdeskError, InvalidInput
 from core.services.claims import claim_rules, lodging
 from core.services.claims.claim_request import CreditLifeClaimRequest
@@ -19,7 +20,8 @@ from core.ui.forms import forms, uploads
 from core.ui.forms.forms import Form
 
 _RECEIPT: Final = "lodge.receipt"
-_LIVE: Final = frozenset({"incident_type", "accidental"})
+_LIVE: Final = frozenset({"incident_type", "accidental", "incident_date"})
+_FUTURE: Final = "This day is in the future. The claim would be taken in and flagged: ask the caller for the day again."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,12 +54,19 @@ def ask(policy: ClaimablePolicy, counter: Counter) -> None:
 
 
 def _form(policy: ClaimablePolicy) -> Form:
-    """What remains to be asked; the incident decides which documents are required."""
+    """What remains to be asked; the incident decides which documents are required (contract C2, C3)."""
     key = f"lodge {policy.id.hex}"
     incident = st.session_state.get(f"{key}.incident_type") or ""
     accidental = st.session_state.get(f"{key}.accidental") == "Yes"
     needed = frozenset(claim_rules.required_documents(incident, accidental=accidental)) if incident else frozenset()
-    return Form(key=key, model=CreditLifeClaimRequest, given={"policy_number": policy.number}, needed=needed)
+    happened: date | None = st.session_state.get(f"{key}.incident_date")
+    return Form(
+        key=key,
+        model=CreditLifeClaimRequest,
+        given={"policy_number": policy.number},
+        needed=needed,
+        cautions={"incident_date": _FUTURE} if happened and happened > clock.today() else {},
+    )
 
 
 def _fill_in(form: Form, policy: ClaimablePolicy) -> None:

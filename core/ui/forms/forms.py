@@ -17,7 +17,7 @@ from core import seal
 from core.covers.request import Request, read
 from core.errors import FieldFault
 from core.ui import words
-from core.ui.forms import items, questions, uploads, widgets
+from core.ui.forms import items, labels, questions, uploads, widgets
 from core.ui.forms.questions import Kind, Question
 
 _ACROSS = {Kind.ITEMS, Kind.LONG_TEXT}
@@ -27,13 +27,15 @@ _ACROSS = {Kind.ITEMS, Kind.LONG_TEXT}
 class Form:
     """One form on a screen: `given` answers come from elsewhere and are not asked again.
 
-    `needed` are fields that the model leaves open and that what was typed so far makes required.
+    `needed` are fields that the model leaves open and that what was typed so far makes required; `cautions` are
+    what to say beside a field whose answer is taken, but looks odd.
     """
 
     key: str
     model: type[Request]
     given: Mapping[str, Any] = field(default_factory=dict)
     needed: frozenset[str] = frozenset()
+    cautions: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def questions(self) -> list[Question]:
@@ -62,6 +64,8 @@ def ask(form: Form, *, columns: int = 2, live: frozenset[str] = frozenset()) -> 
         with place:
             typed[question.name] = _ask_one(form, question, typed, reruns=question.name in awaited)
             _say(faults, question)
+            if question.name in form.cautions:
+                st.markdown(f":small[:orange[:material/warning: {words.plain(form.cautions[question.name])}]]")
     return typed
 
 
@@ -78,8 +82,11 @@ def judged(form: Form, typed: Mapping[str, Any]) -> Any:
 
 
 def blame(form: Form, faults: Sequence[FieldFault]) -> None:
-    """Keep faults for the next drawing of the form; none clears them."""
-    st.session_state[f"{form.key}.faults"] = tuple(faults)
+    """Keep faults for the next drawing of the form, fields called by their labels; none clears them."""
+    named = labels.of(form.model)
+    st.session_state[f"{form.key}.faults"] = tuple(
+        replace(fault, message=labels.instead_of_names(fault.message, named)) for fault in faults
+    )
 
 
 def forget(form: Form) -> None:
