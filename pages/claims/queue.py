@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.services.claims import claim_officers, claim_queue
 from core.services.claims.claim_queue import QueueTotal
+from core.services.claims.claim_selection import View
 from core.services.sales.choices import choices
 from core.store.engine import reading
 from core.ui import address, frame, tables, words
@@ -30,14 +31,22 @@ def nothing(asked: Asked) -> None:
         st.info("No claim of this view matches these filters.", icon=":material/filter_alt_off:")
         st.button("Show the whole view", type="primary", on_click=claim_filters.clear)
         return
-    is_idle = asked.view == "mine" and not counts.views["unassigned"]
-    st.info(IDLE if is_idle else NOTHING[asked.view], icon=":material/inbox:")
+    st.info(why_empty(asked.view), icon=":material/inbox:")
     with st.container(horizontal=True, vertical_alignment="center"):
-        if asked.view not in ("open", "all"):
+        if asked.view not in ("open", "all") and counts.views["open"]:
             st.button("Show all open claims", on_click=address.change, args=({"view": ["open"]},))
-        if asked.view == "open":
+        elif asked.view != "all" and counts.views["all"]:
             st.button("Show all claims", on_click=address.change, args=({"view": ["all"]},))
         st.page_link("claims/lodge.py", label="Lodge a claim", icon=":material/note_add:")
+
+
+def why_empty(view: View) -> str:
+    """What is true of an empty view: of open claims it speaks only where there are some."""
+    if not counts.views["all"]:
+        return NOTHING["all"]
+    if not counts.views["open"]:
+        return NOTHING["open"]
+    return IDLE if view == "mine" and not counts.views["unassigned"] else NOTHING[view]
 
 
 def controls() -> None:

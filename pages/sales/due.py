@@ -25,12 +25,18 @@ def toolbar(bucket: Bucket) -> None:
     st.markdown(f"{table.counted(bucket.policies)} {when} · {at_risk} at risk")
 
 
-def nothing(asked: DueAsked) -> None:
+def nothing(asked: DueAsked, everywhere: int) -> None:
+    """The tile that is open lists nothing; `everywhere` is what all of them list."""
     if asked.narrowed:
         st.info("No policy of this selection ends in these days.", icon=":material/filter_alt_off:")
         st.button("Show every insurer, product and distributor", type="primary", on_click=address.reset)
-    else:
+    elif everywhere:
         st.info("No policy ends in these days. Look at the other tiles.", icon=":material/task_alt:")
+    else:
+        st.info(
+            "Nothing is due: no policy that can be renewed ends within 90 days or has lapsed in the last 30.",
+            icon=":material/task_alt:",
+        )
 
 
 person = frame.require("operations", "finance")
@@ -52,7 +58,7 @@ with st.skeleton(height=300), reading(frame.scope()) as session:
 due_filters.tiles(buckets, asked)
 bucket = next(bucket for bucket in buckets if bucket.key == asked.bucket)
 if not bucket.policies:
-    nothing(asked)
+    nothing(asked, sum(each.policies for each in buckets))
     st.stop()
 toolbar(bucket)
 number = tables.page_of(table, bucket.policies)

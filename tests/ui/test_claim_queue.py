@@ -151,7 +151,7 @@ def test_a_wrong_address_is_said_and_leads_back(opened: Opened, query: dict[str,
     assert said in at.error[0].value.replace("\\", "")
     press(at, "Start again without filters")
     assert not at.error
-    assert "Nothing is waiting for you" in at.info[0].value
+    assert "There is no claim in this mode yet" in at.info[0].value
 
 
 @pytest.mark.parametrize("view", ["mine", "near", "all"])

@@ -1,0 +1,40 @@
+"""What screens say of a store without claims and policies: no less than the truth, and no more."""
+
+import pytest
+
+from core.store.engine import Store
+from tests.conftest import Partner
+from tests.services.claim_office import Office
+from tests.ui.conftest import Screen, texts
+
+DUE, QUEUE = "sales/due.py", "claims/queue.py"
+
+
+def test_due_does_not_send_anybody_to_tiles_that_are_empty_too(screen: Screen) -> None:
+    said = texts(screen("operations", page=DUE))
+    assert "Nothing is due" in said
+    assert "other tiles" not in said
+
+
+@pytest.mark.parametrize("view", ["mine", "unassigned", "near", "waiting", "open", "all"])
+def test_the_queue_speaks_of_open_claims_only_where_there_are_some(screen: Screen, view: str) -> None:
+    at = screen("claims", page=QUEUE)
+    at.query_params["view"] = view
+    said = texts(at.run())
+    assert "There is no claim in this mode yet" in said
+    assert "every open claim" not in said.lower()
+    assert not {"Show all open claims", "Show all claims"} & {button.label for button in at.button}
+
+
+@pytest.mark.parametrize("view", ["mine", "unassigned", "near", "waiting", "open"])
+def test_the_queue_of_decided_claims_says_that_none_is_open(
+    screen: Screen, store: Store, partner: Partner, view: str
+) -> None:
+    office = Office(store, partner)
+    office.walk(office.lodge(), "Declined")
+    at = screen("claims", page=QUEUE, mode="test")
+    at.query_params["view"] = view
+    said = texts(at.run())
+    assert "No claim is open" in said
+    assert "every open claim" not in said.lower()
+    assert "Show all claims" in {button.label for button in at.button}
