@@ -9,8 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock, ids
-from core.services.sales import figures
+from core.services.filters import SalesFilter
+from core.services.sales import breakdowns, figures
 from core.services.sales.breakdowns import Series
+from core.services.sales.choices import choices
 from core.services.sales.metrics import METRICS
 from core.services.sales.selection import Selection
 from core.services.windows import Window
@@ -125,6 +127,29 @@ def test_more_series_than_colours_are_added_up() -> None:
         sum(line.total_minor for line in lines) / 100
     )
     assert "Line 20 ₦20.20" in chart.alt
+
+
+def test_a_member_keeps_its_colour_whatever_its_rank(sold: Store) -> None:
+    with sold.reading(Scope.staff(is_live=True)) as session:
+        named = choices(session)
+        window = periods.window_of("1y", lagos(NOW))
+        lines = breakdowns.over_time(session, window, SalesFilter(), named, grain="month", split="provider")
+    assert len(lines) > 2
+
+    def looks(shown: list[Series]) -> dict[str, str]:
+        chart = charts.over_time(breakdowns.buckets(window, "month"), shown, "month", what="Premium")
+        return {bars.name: f"{bars.marker.color} {bars.marker.pattern.shape}" for bars in chart.figure.data}
+
+    usual = looks(lines)
+    assert len(set(usual.values())) == len(lines)
+    assert looks(lines[::-1]) == usual
+    assert looks(lines[-1:]).items() <= usual.items()
+
+
+def test_more_members_than_colours_differ_by_their_patterns() -> None:
+    lines = [Series(ids.new(), f"Line {n}", [n], place=n) for n in (40, 31, 17, 16, 9, 8, 1, 0)]
+    chart = charts.over_time([lagos(NOW)], lines, "day", what="Premium")
+    assert len({(bars.marker.color, bars.marker.pattern.shape) for bars in chart.figure.data}) == len(lines)
 
 
 def test_show_these_purchases_keeps_every_filter_and_the_total(sold: Store, screen: Screen, partner: Partner) -> None:

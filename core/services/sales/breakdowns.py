@@ -31,11 +31,15 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One line of a chart: an amount in kobo for each bucket; no id when it stands for everything."""
+    """One line of a chart: an amount in kobo for each bucket; no id when it stands for everything.
+
+    `place` is that of the member in its dimension, whatever is asked for and whoever leads.
+    """
 
     id: UUID | None
     name: str
     minor: Sequence[int]
+    place: int | None = None
 
     @property
     def total_minor(self) -> int:
@@ -103,8 +107,10 @@ def over_time(
         session, within, grain, key, measures=("sold_minor", "renewed_minor")
     ).items():
         sums[choices.place(split, member, member)][bucket] += part.premium_minor
-    names, when = choices.names[split], buckets(window, grain)
-    lines = [Series(key, names.get(key, UNKNOWN), [part[day] for day in when]) for key, part in sums.items()]
+    names, when, places = choices.names[split], buckets(window, grain), choices.places(split)
+    lines = [
+        Series(key, names.get(key, UNKNOWN), [part[day] for day in when], places.get(key)) for key, part in sums.items()
+    ]
     return sorted(lines, key=lambda line: (-line.total_minor, line.name))
 
 

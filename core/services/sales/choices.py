@@ -31,6 +31,10 @@ class Choices:
         belongs = {"provider": self.provider_of, "category": self.category_of}.get(dimension, {})
         return belongs.get(product_id, product_id)
 
+    def places(self, dimension: Dimension) -> Mapping[UUID, int]:
+        """The place of each member: ids grow with time, so one that is added or renamed moves no other."""
+        return {key: place for place, key in enumerate(sorted(self.names[dimension]))}
+
     def of_sale(self, product_id: UUID, distributor_id: UUID) -> tuple[str, str, str, str]:
         """The names of a sale's distributor, insurer, product and category."""
         found = {dimension: self.place(dimension, product_id, distributor_id) for dimension in DIMENSIONS}

@@ -11,6 +11,7 @@ from core.services.sales.breakdowns import Grain, Series, Slice
 from core.ui import colours, words
 
 MOST_SERIES = len(colours.SERIES) - 1
+_PATTERNS = ("", "/", "x", ".", "-", "|", "+", "\\")
 _BAR = 34
 
 
@@ -23,15 +24,18 @@ class Chart:
 
 
 def over_time(when: Sequence[date], lines: Sequence[Series], grain: Grain, *, what: str, ticks: int = 10) -> Chart:
-    """Stacked bars, one colour for each series; the smallest are added up so that colours stay apart."""
+    """Stacked bars, one colour for each series; the smallest are added up so that bars stay apart.
+
+    A member keeps its colour, and its pattern where there are more members than colours, whatever the period.
+    """
     figure = across_time(when, grain, ticks)
-    for colour, line in zip(colours.SERIES, _folded(lines), strict=False):
+    for rank, line in enumerate(_folded(lines)):
         figure.add_bar(
             x=[str(day) for day in when],
             y=[minor / 100 for minor in line.minor],
             name=plain(line.name),
             customdata=[str(line.id) if line.id else "" for _ in when],
-            marker={"color": colour, "line": {"width": 0}},
+            marker={"line": {"width": 0}, **_looks(line, rank)},
             hovertemplate="₦%{y:,.2f}",
         )
     figure.update_layout(barmode="stack", bargap=0.25)
@@ -115,6 +119,15 @@ def base() -> go.Figure:
             "yaxis": axis,
         }
     )
+
+
+def _looks(line: Series, rank: int) -> dict[str, Any]:
+    """The colour and pattern of a member by its place; the rest that was added up is nobody's, and grey."""
+    if rank >= MOST_SERIES and line.place is None:
+        return {"color": colours.FAINT}
+    turn, colour = divmod(rank if line.place is None else line.place, len(colours.SERIES))
+    pattern = {"shape": _PATTERNS[turn % len(_PATTERNS)], "solidity": 0.25}
+    return {"color": colours.SERIES[colour], "pattern": pattern}
 
 
 def _folded(lines: Sequence[Series]) -> list[Series]:
