@@ -17,6 +17,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _AMOUNT = re.compile(r"\d{1,14}(\.\d\d)?")
 # The last word of a name that holds naira, and names whose values are options, not somebody's words.
 _MONEY: Final = frozenset({"amount", "cost", "value", "total", "refund", "premium", "limit"})
+_CALLED: Final = {"by_insurer": "Ended by the insurer", "submitted_to_provider": "Reported to the insurer"}
 _OPTIONS: Final = frozenset(
     {"premium_frequency", "stock_taking_interval", "benefit_coverage", "nature_of_stock"}
     | {"method", "state", "answer", "field", "roles"}
@@ -86,7 +87,7 @@ def log(events: Sequence[Event]) -> None:
 
 
 def _listed(told: Mapping[str, Any]) -> str:
-    return " · ".join(f"{words.title(name)}: {_said(name, value)}" for name, value in told.items())
+    return " · ".join(f"{_CALLED.get(name) or words.title(name)}: {_said(name, value)}" for name, value in told.items())
 
 
 def _said(name: str, value: Any) -> str:
