@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel
 
 from core import ids
+from core.covers import parts
 from core.store import daybook
 from core.store.engine import Store
 from core.store.scope import Scope, ScopedSession
@@ -79,6 +80,7 @@ class _Writer:
             is_live=self.plan.is_live,
             email=f"Person{number}.{self.plan.seed}@example.com",
             email_key=f"person{number}.{self.plan.seed}@example.com",
+            name_key=parts.name_key(first, last),
             first_name=first,
             last_name=last,
             phone_number="+2348031234567",

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
+from unicodedata import category, normalize
 
 from pydantic import AfterValidator, Field
 
@@ -14,6 +15,8 @@ from core.covers.cover import Rates, Term
 from core.covers.request import Request, refuse_unless
 
 OVER = "must leave cover: this term is already over"
+# The letters of Hausa that are no letter with an accent.
+_HOOKED: Final = str.maketrans("ɓɗƙƴ", "bdky")
 Gender = Annotated[str, fields.Pick(reference.genders, "genders lookup")]
 State = Annotated[
     str,
@@ -109,6 +112,19 @@ def holder(request: Any) -> Holder:
 
     known = {field: first(names) for field, names in _CALLED.items()}
     return Holder(first_name=request.first_name, last_name=request.last_name, email=request.email, **known)
+
+
+def folded(text: str) -> str:
+    """A text as it is searched: lower case and without accents, however its letters are put together (contract P6)."""
+    if text.isascii():
+        return text.lower()
+    bare = "".join(letter for letter in normalize("NFD", text.lower()) if category(letter) != "Mn")
+    return normalize("NFC", bare.translate(_HOOKED))
+
+
+def name_key(first_name: str, last_name: str) -> str:
+    """What a person is found by, by any part of both names."""
+    return folded(f"{first_name} {last_name}")
 
 
 def plate_key(plate: str) -> str:

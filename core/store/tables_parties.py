@@ -100,7 +100,7 @@ class Provider(Record, table=True):
 
 
 _LISTED = ("created_at", "id", "deleted_at")
-_SEARCHED = ("first_name", "last_name", "email_key", "phone_number")
+_SEARCHED = ("name_key", "email_key", "phone_number")
 
 
 class Customer(Record, Owned, table=True):
@@ -114,6 +114,8 @@ class Customer(Record, Owned, table=True):
     )
     email: str = Field(max_length=254)
     email_key: str = Field(max_length=254, index=True)
+    # Both names as they are searched; it is written wherever they are.
+    name_key: str
     first_name: str
     last_name: str
     phone_number: str | None = Field(default=None, max_length=32)

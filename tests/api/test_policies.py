@@ -92,6 +92,7 @@ def test_customer_type_tells_who_bought_for_whom(
         is_live=False,
         email="employer@example.com",
         email_key="employer@example.com",
+        name_key="femi employer",
         first_name="Femi",
         last_name="Employer",
         user_id=UUID(UNKNOWN),

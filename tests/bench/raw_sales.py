@@ -58,6 +58,7 @@ def rows_of(asked: Row, key: str, product: Sequence[Any]) -> tuple[list[tuple[st
         **times,
         **name,
         "email_key": asked["email"].lower(),
+        "name_key": f"{asked['first_name']} {asked['last_name']}".lower(),
         "phone_number": asked["phone_number"],
         "gender": asked["gender"],
         "address": asked["address"],

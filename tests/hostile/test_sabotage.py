@@ -183,7 +183,7 @@ def test_a_row_that_may_be_written_to_anybody_is_noticed(
     def written_nowhere_else() -> None:
         row = Customer(
             distributor_id=stranger.id, is_live=False, email="a@b.example", email_key=f"{next(names)}@b.example",
-            first_name="Ada", last_name="Obi", user_id=stranger.id,
+            name_key="ada obi", first_name="Ada", last_name="Obi", user_id=stranger.id,
         )  # fmt: skip
         try:
             with store.writing(partner.scope()) as session:

@@ -82,7 +82,7 @@ def test_changes_reach_only_rows_of_the_scope(store: Store, stranger: Partner, s
 def test_rows_of_another_scope_cannot_be_written(store: Store, partner: Partner, stranger: Partner) -> None:
     foreign = Customer(
         distributor_id=stranger.id, is_live=False, email="a@b.example", email_key="a@b.example",
-        first_name="Ada", last_name="Obi", user_id=stranger.id,
+        name_key="ada obi", first_name="Ada", last_name="Obi", user_id=stranger.id,
     )  # fmt: skip
     with store.writing(partner.scope()) as session:
         with pytest.raises(ScopeViolation):

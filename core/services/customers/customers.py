@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids
+from core.covers import parts
 from core.covers.parts import Holder
 from core.errors import NotFound
 from core.services import filters, records
@@ -87,18 +88,16 @@ def conditions_of(wanted: CustomerFilter) -> list[sa.ColumnElement[bool]]:
 def _found(text: str) -> sa.ColumnElement[bool]:
     if re.fullmatch(r"\+?[\d\s()-]{7,}", text):
         return sa.or_(filters.mentions(_SEARCHED, text), col(Customer.phone_number).in_(phones.spellings(text)))
-    return filters.mentions(_SEARCHED, text)
+    bare = parts.folded(text)
+    if not bare or bare == text.lower():
+        return filters.mentions(_SEARCHED, text)
+    # An e-mail keeps its accents.
+    return sa.or_(filters.mentions(_SEARCHED, bare), filters.mentions(col(Customer.email_key), text))
 
 
 # The line break keeps a search from matching across two fields: no submitted text can hold one.
 _SEARCHED = (
-    col(Customer.first_name)
-    + " "
-    + col(Customer.last_name)
-    + "\n"
-    + col(Customer.email_key)
-    + "\n"
-    + sa.func.coalesce(col(Customer.phone_number), "")
+    col(Customer.name_key) + "\n" + col(Customer.email_key) + "\n" + sa.func.coalesce(col(Customer.phone_number), "")
 )
 
 
@@ -134,6 +133,7 @@ def find_or_make(session: ScopedSession, holder: Holder, distributor_id: UUID, *
 
 def _details(holder: Holder) -> dict[str, Any]:
     given = {
+        "name_key": parts.name_key(holder.first_name, holder.last_name),
         "first_name": holder.first_name,
         "last_name": holder.last_name,
         "phone_number": holder.phone,

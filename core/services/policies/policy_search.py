@@ -125,9 +125,11 @@ def _by_email(text: str) -> AnySelect:
 
 
 def _by_name(text: str) -> AnySelect:
-    # Either order of the two names stands in it.
-    whole = col(Customer.first_name) + " " + col(Customer.last_name) + " " + col(Customer.first_name)
-    called = sa.select(col(Customer.id)).where(filters.mentions(whole, text.replace(",", "")))
+    sought = text.replace(",", "")
+    # Twice the names hold either order of the two, which only several words can ask for.
+    name = col(Customer.name_key)
+    whole = name + " " + name if " " in sought else name
+    called = sa.select(col(Customer.id)).where(filters.mentions(whole, parts.folded(sought) or sought))
     return _by(col(Policy.customer_id).in_(called))
 
 

@@ -66,6 +66,7 @@ def _customer() -> Customer:
         is_live=False,
         email="ngozi.okafor@example.com",
         email_key="ngozi.okafor@example.com",
+        name_key="ngozi okafor",
         first_name="Ngozi",
         last_name="Okafor",
         phone_number="08031234567",

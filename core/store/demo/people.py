@@ -7,6 +7,7 @@ from datetime import datetime
 from itertools import accumulate
 from random import Random
 
+from core.covers import parts
 from core.settings import ROOT
 from core.store.demo.dice import new_id
 from core.store.demo.rows import Rows, Values, stamp
@@ -105,6 +106,7 @@ def _row(dice: Random, person: Person, owner: Values, at: datetime) -> Values:
         "updated_at": when,
         "email": says["email"],
         "email_key": says["email"],
+        "name_key": parts.name_key(says["first_name"], says["last_name"]),
         "first_name": says["first_name"],
         "last_name": says["last_name"],
         "phone_number": says["phone"],

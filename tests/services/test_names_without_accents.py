@@ -1,0 +1,91 @@
+"""People are found by any part of their names, with or without accents, in either Unicode form (contract P6)."""
+
+from unicodedata import normalize
+
+import pytest
+from alembic import command
+
+from core.covers import parts
+from core.covers.credit_life import CREDIT_LIFE
+from core.services.customers import customers
+from core.services.customers.customers import CustomerFilter
+from core.services.filters import SalesFilter
+from core.services.paging import Paging
+from core.services.policies import policy_search
+from core.services.sales.choices import choices
+from core.services.selling.buying import Sale
+from core.store import schema
+from core.store.engine import Store
+from core.store.scope import Scope
+from tests.conftest import Partner
+from tests.services.selling import sell
+
+LIVE = Scope.staff(is_live=True)
+WAYS = ("Ade", "adé", "ADÉ", "Ola", "ọlá", "Ogundele", "ola-og", "ade ola", "ola-ogundele ade", "Ọlá-Ògúndélé, Adé")
+
+
+@pytest.fixture
+def sale(store: Store, partner: Partner) -> Sale:
+    """Of somebody whose names are written with accents; somebody else has none like them."""
+    sell(store, partner, CREDIT_LIFE, is_live=True, email="b@example.com", first_name="Bisi", last_name="Eze")
+    return sell(
+        store, partner, CREDIT_LIFE, is_live=True, email="x@example.com", first_name="Adé", last_name="Ọlá-Ògúndélé"
+    )
+
+
+def policies_of(store: Store, text: str) -> list[object]:
+    with store.reading(LIVE) as session:
+        page = policy_search.page(session, text, SalesFilter(), choices(session), paging=Paging(1, 50))
+    return [row.id for row in page.rows]
+
+
+def people(store: Store, text: str) -> list[str]:
+    with store.reading(LIVE) as session:
+        found = customers.page(session, CustomerFilter(search=text), Paging(1, 50))
+    return [row["first_name"] for row in found.rows]
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+@pytest.mark.parametrize("text", WAYS)
+def test_policies_are_found_by_a_name_however_it_is_written(store: Store, sale: Sale, text: str, form: str) -> None:
+    assert policies_of(store, normalize(form, text)) == [sale.policy_id]
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+@pytest.mark.parametrize("text", WAYS[:8])
+def test_customers_are_found_by_a_name_however_it_is_written(store: Store, sale: Sale, text: str, form: str) -> None:
+    assert people(store, normalize(form, text)) == ["Adé"]
+
+
+def test_a_new_name_is_found_and_the_old_one_is_not(store: Store, partner: Partner, sale: Sale) -> None:
+    sell(
+        store,
+        partner,
+        CREDIT_LIFE,
+        is_live=True,
+        email="x@example.com",
+        first_name=normalize("NFD", "Ṣadé"),
+        last_name="Ɗanjuma",
+        loan_amount="90000",
+    )
+    assert people(store, "sade danjuma") == people(store, "ɗanjuma") == [normalize("NFD", "Ṣadé")]
+    assert people(store, "ogundele") == []
+
+
+@pytest.mark.parametrize("text", ["\u0301", "Ade%", "adx", "é\u0301\u0301_"])
+def test_what_nobody_is_called_finds_nobody(store: Store, sale: Sale, text: str) -> None:
+    assert people(store, text) == []
+
+
+def test_a_key_is_lower_case_bare_and_never_longer_than_the_names() -> None:
+    assert parts.name_key("ÉMILE", normalize("NFD", "Ọ̀ṣun")) == "emile osun"
+    assert len(parts.folded("각" * 9)) == 9
+
+
+def test_customers_of_before_get_their_keys(store: Store, sale: Sale) -> None:
+    with store.writers.begin() as connection:
+        command.downgrade(schema._config(connection), "0004")
+        schema.upgrade(connection, "head")
+    assert schema.differences(store) == []
+    assert people(store, "ola-ogundele") == ["Adé"]
+    assert people(store, "bisi eze") == ["Bisi"]
