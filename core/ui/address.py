@@ -96,28 +96,41 @@ def text_box(
 search_box = partial(text_box, kind="search")
 
 
-def day_box(
-    name: str,
-    label: str,
+def day_boxes(
+    start: tuple[str, str, date | None],
+    end: tuple[str, str, date | None],
     *,
-    value: date | None,
     latest: date | None = None,
     width: int | Literal["stretch"] = "stretch",
 ) -> None:
-    """A day of the calendar up to `latest` (today unless said), or none, kept in the address under `name`."""
-    key = f"day_{name}"
-    st.session_state[key] = value
+    """Two days that both count, or none, up to `latest` (today unless said): of each its name, label and value.
+
+    They are kept in the address under their names. One that is moved past the other takes it along to the same day.
+    """
     last = latest or clock.today()
-    st.date_input(
-        label,
-        value=None,
-        key=key,
-        min_value=min(EARLIEST, value or EARLIEST),
-        max_value=max(last, value or last),
-        format="DD/MM/YYYY",
-        width=width,
-        on_change=lambda: change({name: _given(str(st.session_state[key]) if st.session_state[key] else None)}),
-    )
+    for (name, label, value), other in ((start, end[0]), (end, start[0])):
+        st.session_state[_day_key(name)] = value
+        st.date_input(
+            label,
+            value=None,
+            key=_day_key(name),
+            min_value=min(EARLIEST, value or EARLIEST),
+            max_value=max(last, value or last),
+            format="DD/MM/YYYY",
+            width=width,
+            on_change=_day_moved,
+            args=(name, other, start[0]),
+        )
+
+
+def _day_moved(name: str, other: str, first: str) -> None:
+    moved, stays = (st.session_state.get(_day_key(each)) for each in (name, other))
+    crossed = moved and stays and (moved > stays if name == first else moved < stays)
+    change({each: _given(str(moved) if moved else None) for each in ((name, other) if crossed else (name,))})
+
+
+def _day_key(name: str) -> str:
+    return f"day_{name}"
 
 
 def choice(name: str, label: str, options: Mapping[Any, str], *, chosen: Any, anything: str = "All") -> None:

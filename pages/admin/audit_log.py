@@ -31,8 +31,7 @@ def filters(wanted: AuditSelection, known: Terms) -> None:
         kinds = {kind: words.title(kind) for kind in (*known.kinds, wanted.kind) if kind}
         address.choice("kind", "Kind of record", kinds, chosen=wanted.kind or None)
         address.search_box("id", "Its id", text=wanted.id, placeholder="As the table shows it", longest=LONGEST)
-        address.day_box("from", "From", value=wanted.first)
-        address.day_box("to", "To (included)", value=wanted.last)
+        address.day_boxes(("from", "From", wanted.first), ("to", "To (included)", wanted.last))
         address.reset_button(shown=wanted != AuditSelection())
 
 

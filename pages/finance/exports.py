@@ -28,8 +28,7 @@ def filters(wanted: ReceiptSelection, people: dict[str, str]) -> None:
         kinds = {kind.name: kind.title for kind in export_shelf.KINDS}
         address.choices("kind", "Export", kinds, chosen=wanted.kind, anything="Every kind")
         address.choice("person", "By", people, chosen=wanted.person, anything="Everybody")
-        address.day_box("from", "From", value=wanted.first)
-        address.day_box("to", "To (included)", value=wanted.last)
+        address.day_boxes(("from", "From", wanted.first), ("to", "To (included)", wanted.last))
         address.reset_button(shown=wanted != ReceiptSelection())
 
 

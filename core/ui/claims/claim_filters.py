@@ -21,14 +21,11 @@ USUAL: Final[View] = "mine"
 TYPES: Final = ("Credit life", "Gadget")
 # In these views whose claims are shown is what the view is about.
 _OF_ONE: Final = ("mine", "unassigned")
-_DAYS: Final = {
-    "from": ("Lodged from", "first"),
-    "to": ("Lodged to (included)", "last"),
-    "incident_from": ("Incident from", "incident_first"),
-    "incident_to": ("Incident to (included)", "incident_last"),
-    "decided_from": ("Decided from", "decided_first"),
-    "decided_to": ("Decided to (included)", "decided_last"),
-}
+_DAYS: Final = (
+    (("from", "Lodged from", "first"), ("to", "Lodged to (included)", "last")),
+    (("incident_from", "Incident from", "incident_first"), ("incident_to", "Incident to (included)", "incident_last")),
+    (("decided_from", "Decided from", "decided_first"), ("decided_to", "Decided to (included)", "decided_last")),
+)
 _TEXTS: Final = {
     "first_name": "First name",
     "last_name": "Last name",
@@ -37,7 +34,8 @@ _TEXTS: Final = {
     "owner": "Claim owner",
 }
 _AMOUNTS: Final = {"amount": "Claimed, ₦", "offer": "Offered, ₦", "estimate": "Repair estimate, ₦"}
-_BEHIND: Final = (*_DAYS, *_TEXTS, *_AMOUNTS, "reason", "distributor")
+_OF_DAYS: Final = [name for both in _DAYS for name, _, _ in both]
+_BEHIND: Final = (*_OF_DAYS, *_TEXTS, *_AMOUNTS, "reason", "distributor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +129,9 @@ def more(asked: Asked, distributors: Mapping[UUID, str]) -> None:
 
 def _more(chosen: ClaimSelection, distributors: Mapping[UUID, str]) -> None:
     with st.grid(3, min_column_width=170, gap="xsmall"):
-        for name, (label, part) in _DAYS.items():
-            address.day_box(name, label, value=getattr(chosen, part))
+        for both in _DAYS:
+            start, end = ((name, label, getattr(chosen, part)) for name, label, part in both)
+            address.day_boxes(start, end)
         address.choices(
             "reason", "Decline reason", _named(DECLINE_REASONS), chosen=chosen.reason, anything="Any reason"
         )

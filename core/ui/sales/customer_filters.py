@@ -43,6 +43,5 @@ def draw(found: CustomerSelection, names: Choices) -> None:
             anything="All distributors",
         )
         address.choice("force", "Cover", FORCE, chosen=found.force, anything="With or without")
-        for name, label, value in (("from", "First met from", found.first), ("to", "To (included)", found.last)):
-            address.day_box(name, label, value=value)
+        address.day_boxes(("from", "First met from", found.first), ("to", "To (included)", found.last))
         address.reset_button(shown=found != CustomerSelection())

@@ -68,11 +68,11 @@ def draw(found: RenewalsAsked, names: Choices) -> None:
         sales_filters.draw_email(found.asked)
         sales_filters.draw_sources(found.asked)
         address.choice("status", "Status", STATUSES, chosen=_flag(chosen.status), anything="Any status")
-        for name, label, value in (
+        address.day_boxes(
             ("expires_from", "Policy ends from", chosen.expires_first),
             ("expires_to", "Policy ends to (included)", chosen.expires_last),
-        ):
-            address.day_box(name, label, value=value, latest=latest)
+            latest=latest,
+        )
 
 
 def _flag(status: bool | None) -> str | None:  # noqa: FBT001 - the value of a filter

@@ -120,8 +120,8 @@ def draw_period(asked: Asked, *, offer: Sequence[str], default: str, also_narrow
             args=(asked,),
         )
         if asked.period == periods.CUSTOM:
-            address.day_box("from", "From", value=asked.selection.first, width=_DAY_WIDTH)
-            address.day_box("to", "To (included)", value=asked.selection.last, width=_DAY_WIDTH)
+            first, last = asked.selection.first, asked.selection.last
+            address.day_boxes(("from", "From", first), ("to", "To (included)", last), width=_DAY_WIDTH)
         address.reset_button(shown=also_narrowed or asked.narrowed or asked.period != default)
 
 
