@@ -158,6 +158,8 @@ def test_items_are_part_of_the_price(store: Store, partner: Partner) -> None:
 def test_a_sale_gives_a_receipt_and_a_live_policy(page: AppTest, store: Store) -> None:
     at = press(fill(page, insurer_a.THIRD_PARTY), "Review")
     assert metrics(at)["To pay"] == "₦15,000.00"
+    answers = at.table[0].value.iloc[:, 0]
+    assert (answers["Vehicle make"], answers["Vehicle model"]) == ("Toyota", "Camry")
     press(at, "Confirm and buy for ₦15,000.00")
     assert "Sold to" in at.success[0].value
     assert {"Open the purchase", "Open the policy", "Sell another"} <= {button.label for button in at.button}

@@ -1,5 +1,6 @@
 """The form of every cover: it asks for each field in its own way, and says what is wrong beside it."""
 
+import re
 from datetime import date
 from typing import Any
 
@@ -15,6 +16,7 @@ from core.ui.forms import questions
 from core.ui.forms.questions import Kind, Question
 from tests.ui.conftest import texts
 
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 every_cover = pytest.mark.parametrize("cover", shelf.COVERS, ids=lambda cover: cover.key)
 
 
@@ -89,6 +91,7 @@ def test_a_filled_form_is_the_request_that_the_api_takes(cover: Cover[Any]) -> N
     assert ":red[" not in texts(at)
     assert at.session_state["request"] == wanted
     assert all(isinstance(answer, str) and answer for answer in at.session_state["answers"].values())
+    assert not [answer for answer in at.session_state["answers"].values() if _ID.fullmatch(answer)]
 
 
 @every_cover

@@ -99,32 +99,33 @@ def answers(form: Form, request: Request) -> dict[str, str]:
     """What is about to be sent, as a person reads it back; personal numbers show their last four."""
     asked = questions.of(form.model, given=frozenset({"product_id"}))
     said = ((question, getattr(request, question.name)) for question in asked)
-    return {question.label: _read_back(form, question, value) for question, value in said if value is not None}
+    return {question.label: _read_back(form, question, value, request) for question, value in said if value is not None}
 
 
-def _read_back(form: Form, question: Question, value: Any) -> str:
+def _read_back(form: Form, question: Question, value: Any, request: Request) -> str:
     if question.personal:
         return seal.mask(str(value)) or ""
     if question.kind is Kind.ITEMS:
         return items.read_back(question, value)
     if question.kind is Kind.FILE:
         return uploads.name_of(value, key=form.key_of(question))
-    return _in_words(question, value)
+    return _in_words(question, value, request)
 
 
-def _in_words(question: Question, value: Any) -> str:
+def _in_words(question: Question, value: Any, request: Request) -> str:
     if isinstance(value, list):
         return ", ".join(words.title(str(part)) for part in value)
     if question.kind is Kind.MONEY:
         return words.naira_of(value)
     if isinstance(value, bool):
         return "Yes" if value else "No"
-    return words.day(value) if isinstance(value, date) else _chosen(question, str(value))
+    return words.day(value) if isinstance(value, date) else _chosen(question, str(value), request)
 
 
-def _chosen(question: Question, value: str) -> str:
-    """The label that a pick list showed for a value."""
-    labels = dict(question.options({})) if question.options and not question.after else {}
+def _chosen(question: Question, value: str, request: Request) -> str:
+    """The label that a pick list showed for a value, after the answers that the list depends on."""
+    before = {name: getattr(request, name, None) for name in question.after}
+    labels = dict(question.options(before)) if question.options else {}
     return labels.get(value, value)
 
 
