@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core import clock, ids
-from core.covers import fields, insurer_a, insurer_b_contents, insurer_g
+from core.covers import fields, insurer_a, insurer_b_contents, insurer_f, insurer_g
 from core.covers.cover import Cover
 from core.services.products import products
 from core.store.engine import Store
@@ -17,6 +17,7 @@ from core.store.tables import Policy, ProductBlock, Purchase
 from core.ui.buying import live_prices
 from core.ui.forms import forms, questions
 from core.ui.forms.questions import Kind
+from tests import papers
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import every_cover
@@ -181,6 +182,26 @@ def test_broken_fields_are_said_beside_them_and_nothing_is_sold(page: AppTest, s
     key = f"buy {insurer_a.THIRD_PARTY.key}.first_name"
     assert at.text_input(key=key).value == fields.example(insurer_a.THIRD_PARTY.request)["first_name"]
     assert sold(store) == []
+
+
+def test_a_bad_file_is_said_beside_it_with_every_other_broken_field(
+    page: AppTest, store: Store, partner: Partner
+) -> None:
+    cover = insurer_f.PERSONAL_ACCIDENT
+    at = fill(chosen(page, store, partner, cover), cover, email="nobody", identification_url="")
+    chooser = f"buy {cover.key}.identification_url.chosen"
+    at.file_uploader(key=chooser).upload("id.jpg", b"no picture")
+    press(at, "Review")
+    said = texts(at)
+    assert "Must be a JPEG, PNG, WebP or PDF file" in said
+    assert "Must be an e-mail address" in said
+    assert len([each for each in at.markdown if ":red[" in each.value]) == 2
+    at.text_input(key=f"buy {cover.key}.email").set_value("ngozi@example.com")
+    press(at, "Review")
+    assert len([each for each in at.markdown if ":red[" in each.value]) == 1
+    at.file_uploader(key=chooser).upload("id.jpg", papers.picture())
+    assert "To pay" in metrics(press(at, "Review"))
+    assert len(papers.on_disk()) == 1
 
 
 def test_the_same_risk_is_not_sold_twice(page: AppTest, store: Store) -> None:

@@ -106,6 +106,17 @@ def test_incident_in_the_future_is_warned_of_and_taken_in(page: AppTest, sale: S
         assert "future_incident" in session.execute(sa.select(Claim.flags)).scalar_one()
 
 
+def test_bad_file_is_said_with_every_other_broken_field(page: AppTest, sale: Sale, store: Store) -> None:
+    fill(page, sale)
+    attach(page, sale, "employment_termination_letter")
+    page.file_uploader(key=field(sale, "loan_offer_letter.chosen")).upload("letter.pdf", b"no paper")
+    page.text_input(key=field(sale, "pending_repayment_amount")).set_value("200000")
+    press(page, "Lodge the claim")
+    assert "Must be a JPEG, PNG, WebP or PDF file" in texts(page)
+    assert "Must not be more than “Loan amount”" in texts(page)
+    assert (count(store, Claim), count(store, UploadedFile)) == (0, 0)
+
+
 def test_claim_is_lodged_once_and_leads_to_its_review(page: AppTest, sale: Sale, store: Store) -> None:
     fill(page, sale)
     attach(page, sale, "loan_offer_letter", "employment_termination_letter")

@@ -13,7 +13,7 @@ from core.services.products.products import OnSale
 from core.ui import frame, words
 from core.ui.buying import live_prices, prices, selling
 from core.ui.buying.selling import Counter, Offer, Receipt
-from core.ui.forms import forms, uploads
+from core.ui.forms import forms
 from core.ui.forms.forms import Form
 
 
@@ -73,9 +73,12 @@ def _details(checkout: Checkout) -> None:
 
 
 def _judge(checkout: Checkout, typed: Mapping[str, Any]) -> None:
+    def offered(request: Any) -> Offer:
+        return selling.offer(checkout.cover, request, checkout.product.rates)
+
     try:
-        request = forms.judged(checkout.form, uploads.settled(typed, checkout.counter, form_key=checkout.key))
-        offer = selling.offer(checkout.cover, request, checkout.product.rates)
+        request = forms.taken(checkout.form, typed, checkout.counter, also=offered)
+        offer = offered(request)
     except InvalidInput as error:
         forms.blame(checkout.form, error.faults)
         return

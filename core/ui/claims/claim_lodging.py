@@ -16,7 +16,7 @@ from core.services.claims.claimable import ClaimablePolicy
 from core.store.scope import ScopedSession
 from core.ui import frame, once, words
 from core.ui.buying.selling import Counter
-from core.ui.forms import forms, uploads
+from core.ui.forms import forms
 from core.ui.forms.forms import Form
 
 _RECEIPT: Final = "lodge.receipt"
@@ -83,7 +83,7 @@ def _fill_in(form: Form, policy: ClaimablePolicy) -> None:
 
 def _lodge(form: Form, typed: Mapping[str, Any], policy: ClaimablePolicy, counter: Counter, token: str) -> None:
     try:
-        request = forms.judged(form, uploads.settled(_judged_first(form, typed), counter, form_key=form.key))
+        request = forms.taken(form, typed, counter)
         claim_id = _lodged(request, counter, token)
     except InvalidInput as error:
         forms.blame(form, error.faults)
@@ -94,16 +94,6 @@ def _lodge(form: Form, typed: Mapping[str, Any], policy: ClaimablePolicy, counte
         return
     forms.forget(form)
     st.session_state[_RECEIPT] = Receipt(claim_id=UUID(claim_id), policy_number=policy.number, holder=policy.holder)
-
-
-def _judged_first(form: Form, typed: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The answers, once those that need no file are right: a form that is refused keeps no file yet."""
-    standing_in = {name: _PLACE if name in claim_rules.DOCUMENTS and value else value for name, value in typed.items()}
-    forms.judged(form, standing_in)
-    return typed
-
-
-_PLACE: Final = "https://files.example/chosen"
 
 
 def _lodged(request: CreditLifeClaimRequest, counter: Counter, token: str) -> str:

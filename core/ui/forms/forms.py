@@ -4,9 +4,10 @@ form = Form(key="buy", model=cover.request, given={"product_id": product_id})
 typed = forms.ask(form)
 if st.button("Review"):
     request = forms.judged(form, typed)     # none when something is wrong: rerun, and the form says what
+                                            # with files among the fields: forms.taken
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
@@ -15,8 +16,9 @@ import streamlit as st
 
 from core import seal
 from core.covers.request import Request, read
-from core.errors import FieldFault
+from core.errors import FieldFault, InvalidInput
 from core.ui import words
+from core.ui.buying.selling import Counter
 from core.ui.forms import items, labels, questions, uploads, widgets
 from core.ui.forms.questions import Kind, Question
 
@@ -79,6 +81,20 @@ def _ask_one(form: Form, question: Question, typed: Mapping[str, Any], *, reruns
 def judged(form: Form, typed: Mapping[str, Any]) -> Any:
     """The request that was typed, or InvalidInput for all that is wrong with it."""
     return read(form.model, {name: value for name, value in typed.items() if value is not None})
+
+
+def taken(
+    form: Form, typed: Mapping[str, Any], counter: Counter, *, also: Callable[[Any], object] = lambda _: None
+) -> Any:
+    """The request that was typed, with its chosen files kept; InvalidInput for all that is wrong, files included.
+
+    `also` may refuse a request whose fields are right one by one. While anything but a file is refused, none is kept.
+    """
+    try:
+        also(judged(form, uploads.standing_in(typed)))
+    except InvalidInput as error:
+        raise InvalidInput([*error.faults, *uploads.faults(typed)]) from None
+    return judged(form, uploads.settled(typed, counter, form_key=form.key))
 
 
 def blame(form: Form, faults: Sequence[FieldFault]) -> None:

@@ -1,19 +1,21 @@
 """Files on a form: chosen in place, kept as the distributor's own, and sent on as links (contract L4)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.errors import FieldFault, InvalidInput, WrongMediaType
-from core.services.files import files
+from core.services.files import files, judging
 from core.services.files.file_links import Owner
 from core.services.files.files import Sent
 from core.store.engine import writing
 from core.ui.buying.selling import Counter
 
+_PLACE: Final = "https://files.example/chosen"
 ACCEPTED = ["jpg", "jpeg", "png", "webp", "pdf"]
 
 
@@ -52,21 +54,43 @@ def name_of(link: str, *, key: str) -> str:
     return kept.name if kept and kept.link == link else link
 
 
+def standing_in(typed: Mapping[str, Any]) -> dict[str, Any]:
+    """The same answers with a link that leads nowhere for each chosen file, to judge the rest by."""
+    return {name: _PLACE if isinstance(value, UploadedFile) else value for name, value in typed.items()}
+
+
+def faults(typed: Mapping[str, Any]) -> list[FieldFault]:
+    """What is wrong with each chosen file; none is kept."""
+    found: list[FieldFault] = []
+    for name, value in typed.items():
+        if isinstance(value, UploadedFile):
+            with _noting(found):
+                judging.judge(value.getvalue(), name)
+    return found
+
+
 def settled(typed: Mapping[str, Any], counter: Counter, *, form_key: str) -> dict[str, Any]:
     """The same answers with links in place of chosen files; InvalidInput names the files that are refused."""
     links = dict(typed)
-    faults: list[FieldFault] = []
+    refused: list[FieldFault] = []
     for name, value in typed.items():
         if isinstance(value, UploadedFile):
-            try:
+            with _noting(refused):
                 links[name] = _link(value, name, counter, key=f"{form_key}.{name}.kept")
-            except InvalidInput as error:
-                faults.extend(error.faults)
-            except WrongMediaType as error:
-                faults.extend(FieldFault(**fault) for fault in error.detail)
-    if faults:
-        raise InvalidInput(faults)
+    if refused:
+        raise InvalidInput(refused)
     return links
+
+
+@contextmanager
+def _noting(refused: list[FieldFault]) -> Iterator[None]:
+    """Keep what is said against a file, and go on with the next."""
+    try:
+        yield
+    except InvalidInput as error:
+        refused.extend(error.faults)
+    except WrongMediaType as error:
+        refused.extend(FieldFault(**fault) for fault in error.detail)
 
 
 def _link(sent: UploadedFile, name: str, counter: Counter, *, key: str) -> str:
