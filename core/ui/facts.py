@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from core.services.sales.sale_detail import Event
+from core.services.sales.sale_detail import Event, SaleDetail
 from core.ui import words
 
 # An instant as the log keeps it; at midnight UTC terms start and end, so that it means a day.
@@ -29,6 +29,17 @@ def line(label: str, value: str) -> None:
     with st.container(horizontal=True, horizontal_alignment="distribute", gap="small"):
         st.caption(words.plain(label), width="content")
         st.text(value, width="content")
+
+
+def days_of_cover(sale: SaleDetail) -> None:
+    """From when to when a policy covers; of one that was cancelled or declined, when, and what its term was."""
+    line("Starts", words.day(sale.start_at))
+    if sale.ended_at is None:
+        line("Ends", words.day(sale.expiration_at))
+        return
+    line(sale.stage, words.day(sale.ended_at))
+    if sale.expiration_at:
+        line("Term would have ended", words.day(sale.expiration_at))
 
 
 def explained(steps: Sequence[Mapping[str, str]]) -> None:

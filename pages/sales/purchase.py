@@ -42,8 +42,7 @@ def policy(sale: SaleDetail) -> None:
         facts.line("Number", sale.policy_number or "Not given yet")
         facts.line("Product", sale.product)
         facts.line("Insurer", sale.provider)
-        facts.line("Starts", words.day(sale.start_at))
-        facts.line("Ends", words.day(sale.expiration_at))
+        facts.days_of_cover(sale)
         if person.may("operations", "claims"):
             st.page_link(
                 POLICY,

@@ -16,6 +16,7 @@ from core.services.selling.buying import Sale
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import AuditEntry, Policy, Refund, Renewal
+from core.ui import words
 from core.ui.policies import policy_actions
 from tests.conftest import Partner
 from tests.services.selling import sell
@@ -35,10 +36,10 @@ def active(store: Store, partner: Partner) -> Sale:
     return sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
 
 
-def opened(screen: Screen, policy_id: Any, *roles: str, **query: str) -> AppTest:
+def opened(screen: Screen, policy_id: Any, *roles: str, page: str = PAGE, **query: str) -> AppTest:
     """The screen of a policy."""
     at = screen(*(roles or ("operations",)), **query)
-    at.switch_page(PAGE)
+    at.switch_page(page)
     at.query_params["id"] = str(policy_id)
     at.run()
     assert not at.exception
@@ -162,11 +163,33 @@ def test_a_reason_is_needed(screen: Screen, store: Store, active: Sale) -> None:
     assert stage(store, active) == "In force"
 
 
+@pytest.mark.parametrize("page", [PAGE, "sales/purchase.py"])
+def test_an_ended_policy_says_when_and_what_its_term_was(
+    screen: Screen, store: Store, partner: Partner, active: Sale, page: str
+) -> None:
+    record_id = active.policy_id if page == PAGE else active.purchase_id
+    today, end = words.day(clock.today()), words.day(active.policy["expiration_date"])
+
+    def said() -> list[str]:
+        at = opened(screen, record_id, page=page)
+        return [str(each.value) for each in at.main if each.type in {"caption", "arrow_caption", "text"}]
+
+    def after(label: str) -> str:
+        shown = said()
+        return shown[shown.index(label) + 1]
+
+    assert after("Ends") == end
+    elsewhere(store, partner, active, policy_changes.cancel, reason="sold it", by_insurer=False)
+    assert (after("Cancelled"), after("Term would have ended")) == (today, end)
+    assert "Ends" not in said()
+
+
 def test_declining_gives_everything_back(screen: Screen, store: Store, pending: Sale) -> None:
     at = press(opened(screen, pending.policy_id), "Decline")
     at.text_area(key="policy.reason").set_value("Too old")
     confirm(at)
     assert "declined" in at.success[0].value
+    assert "Declined" in [caption.value for caption in at.caption]
     assert stage(store, pending) == "Declined"
 
 

@@ -53,7 +53,10 @@ class Event:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SaleDetail:
-    """Everything that the screen of one purchase shows."""
+    """Everything that the screen of one purchase shows.
+
+    `ended_at` is when its policy was cancelled or declined, as `stage` says; `expiration_at` stays that of the term.
+    """
 
     id: UUID
     created_at: datetime
@@ -72,6 +75,7 @@ class SaleDetail:
     stage: str
     start_at: datetime | None
     expiration_at: datetime | None
+    ended_at: datetime | None
     certificate_url: str | None
     customer_id: UUID
     customer: str
@@ -109,6 +113,7 @@ def one(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
         stage=policy_states.stage_of(policy),
         start_at=policy.start_at,
         expiration_at=policy.expiration_at,
+        ended_at=policy.cancelled_at or policy.declined_at,
         certificate_url=certificate_url(policy.certificate_code),
         customer_id=customer.id,
         customer=f"{policy.first_name} {policy.last_name}",

@@ -26,8 +26,7 @@ def cover(policy: PolicyDetail) -> None:
             facts.line("Plate", policy.plate)
         if policy.sum_insured_minor is not None:
             facts.line("Sum insured", words.naira(policy.sum_insured_minor))
-        facts.line("Starts", words.day(policy.sale.start_at))
-        facts.line("Ends", words.day(policy.sale.expiration_at))
+        facts.days_of_cover(policy.sale)
         if policy.renewal_window:
             window = policy.renewal_window
             facts.line("Can be renewed", f"{words.day(window.opens_on)} to {words.day(window.closes_on)}")
