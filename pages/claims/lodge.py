@@ -69,7 +69,7 @@ def about(policy: ClaimablePolicy) -> None:
                 facts.line("Distributor", policy.distributor)
             with st.container(gap="xxsmall"):
                 facts.line("Insurer", policy.provider)
-                facts.line("Cover", f"{words.day(policy.first_on)} to {words.day(policy.last_on)}")
+                facts.line("Cover", policy.cover)
                 facts.line("Insured loan", words.naira_of(policy.loan_amount))
         st.caption(f"Benefits: {words.plain(', '.join(map(words.title, policy.benefits)) or 'none')}")
 

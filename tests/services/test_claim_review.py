@@ -8,13 +8,25 @@ from uuid import UUID
 import pytest
 
 from core import clock, ids
+from core.covers.cover import Term
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
-from core.services.claims import claim_attaching, claim_kin, claim_questions, claim_review, claim_work, claimable
+from core.services.claims import (
+    claim_attaching,
+    claim_kin,
+    claim_questions,
+    claim_review,
+    claim_signals,
+    claim_work,
+    claimable,
+)
 from core.services.claims.claim_review import ClaimReview
 from core.services.files import files
 from core.services.files.files import Sent
+from core.services.policies import certificates
 from core.store.engine import Store
 from core.store.scope import Scope
+from core.store.tables import Policy
+from core.ui import words
 from tests import papers
 from tests.conftest import Partner
 from tests.services.claim_office import DESK, Office
@@ -77,6 +89,31 @@ def test_cancelled_policy_covers_nothing_after_its_end(office: Office) -> None:
     assert answers(office, claim_id)["In force on the day of the incident"] is True
     office.desk.change_policy(cancelled_at=clock.midnight(date(2026, 11, 18)))
     assert answers(office, claim_id)["In force on the day of the incident"] is False
+
+
+def said_of_cover(office: Office, claim_id: UUID) -> str:
+    return next(check.said for check in review(office, claim_id).checks if check.said.startswith("Cover "))
+
+
+def test_end_of_cover_is_that_of_the_policy_and_its_certificate(office: Office) -> None:
+    claim_id = office.lodge(incident_date="2026-11-18")
+    with office.store.reading(DESK) as session:
+        policy = session.get_one(Policy, office.desk.sale.policy_id)
+        certificate = certificates.by_code(session, policy.certificate_code or "")
+        (found,) = claimable.numbered(session, policy.policy_number or "")
+    first, end = (words.day(day) for day in (certificate.start_at, certificate.expiration_at))
+    last = words.day(clock.add_days(clock.lagos_day(certificate.expiration_at), -1))
+    assert said_of_cover(office, claim_id) == f"Cover {first} to {end}, last day of cover {last}"
+    assert found.cover == f"{first} to {end}, last day of cover {last}"
+    office.desk.change_policy(cancelled_at=clock.midnight(date(2026, 11, 19)))
+    assert said_of_cover(office, claim_id) == f"Cover {first} to {end}, cancelled on 19 Nov 2026"
+
+
+def test_day_of_expiration_is_covered_where_it_was_paid_for() -> None:
+    term = Term.through(date(2026, 11, 2), date(2026, 11, 9))
+    policy = Policy(start_at=term.start_at, expiration_at=term.expiration_at)
+    assert claim_signals.cover_days(policy) == (date(2026, 11, 2), date(2026, 11, 9))
+    assert claim_signals.cover_in_words(policy) == "02 Nov 2026 to 09 Nov 2026"
 
 
 def test_document_that_is_missing_or_gone_is_told_apart(office: Office) -> None:

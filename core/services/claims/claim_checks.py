@@ -35,9 +35,7 @@ def of(claim: Claim, policy: Policy) -> list[Check]:
 def _in_force(policy: Policy, happened: date | None) -> Check:
     start, last = claim_signals.cover_days(policy)
     ended = policy.cancelled_at or policy.declined_at
-    said = f"Cover {_day(start)} to {_day(last)}"
-    if ended:
-        said += f", ended on {_day(clock.lagos_day(ended))}"
+    said = f"Cover {claim_signals.cover_in_words(policy)}"
     if happened is None or not policy.activated:
         holds = None if policy.activated else False
         return Check(question="In force on the day of the incident", holds=holds, said=said)

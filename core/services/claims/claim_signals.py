@@ -95,9 +95,24 @@ _EARLY = timedelta(days=claim_rules.EARLY_LOSS_DAYS)
 
 
 def cover_days(policy: Policy) -> tuple[date | None, date | None]:
-    """The first and the last day of the cover; none for an end that is not set."""
+    """The first and the last day of the cover; none for an end that is not set.
+
+    The last is the day before the expiration, or that day itself where it was paid for too (contract S8).
+    """
     start, end = (instant and clock.lagos_day(instant) for instant in (policy.start_at, policy.expiration_at))
-    return start, end and end - timedelta(days=1)
+    ends_at_midnight = end is not None and policy.expiration_at == clock.midnight(end)
+    return start, end - timedelta(days=1) if end and ends_at_midnight else end
+
+
+def cover_in_words(policy: Policy) -> str:
+    """The days as the policy and its certificate have them, with what ended it or a last day of cover that differs."""
+    start, last = cover_days(policy)
+    end = policy.expiration_at and clock.lagos_day(policy.expiration_at)
+    said = " to ".join(f"{day:%d %b %Y}" if day else "not set" for day in (start, end))
+    if ended := policy.cancelled_at or policy.declined_at:
+        how = "cancelled" if policy.cancelled_at else "declined"
+        return f"{said}, {how} on {clock.lagos_day(ended):%d %b %Y}"
+    return said if end == last else f"{said}, last day of cover {last:%d %b %Y}"
 
 
 def outside(day: date, first: date | None, last: date | None) -> bool:
