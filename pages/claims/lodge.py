@@ -69,7 +69,8 @@ def about(policy: ClaimablePolicy) -> None:
                 facts.line("Distributor", policy.distributor)
             with st.container(gap="xxsmall"):
                 facts.line("Insurer", policy.provider)
-                facts.line("Cover", policy.cover)
+                for label, value in policy.cover:
+                    facts.line(label, value)
                 facts.line("Insured loan", words.naira_of(policy.loan_amount))
         st.caption(f"Benefits: {words.plain(', '.join(map(words.title, policy.benefits)) or 'none')}")
 

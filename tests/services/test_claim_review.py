@@ -103,17 +103,17 @@ def test_end_of_cover_is_that_of_the_policy_and_its_certificate(office: Office) 
         (found,) = claimable.numbered(session, policy.policy_number or "")
     first, end = (words.day(day) for day in (certificate.start_at, certificate.expiration_at))
     last = words.day(clock.add_days(clock.lagos_day(certificate.expiration_at), -1))
-    assert said_of_cover(office, claim_id) == f"Cover {first} to {end}, last day of cover {last}"
-    assert found.cover == f"{first} to {end}, last day of cover {last}"
+    assert said_of_cover(office, claim_id) == f"Cover {first} to {end} · Last day of cover {last}"
+    assert found.cover == [("Cover", f"{first} to {end}"), ("Last day of cover", last)]
     office.desk.change_policy(cancelled_at=clock.midnight(date(2026, 11, 19)))
-    assert said_of_cover(office, claim_id) == f"Cover {first} to {end}, cancelled on 19 Nov 2026"
+    assert said_of_cover(office, claim_id) == f"Cover {first} to {end} · Cancelled 19 Nov 2026"
 
 
 def test_day_of_expiration_is_covered_where_it_was_paid_for() -> None:
     term = Term.through(date(2026, 11, 2), date(2026, 11, 9))
     policy = Policy(start_at=term.start_at, expiration_at=term.expiration_at)
     assert claim_signals.cover_days(policy) == (date(2026, 11, 2), date(2026, 11, 9))
-    assert claim_signals.cover_in_words(policy) == "02 Nov 2026 to 09 Nov 2026"
+    assert claim_signals.cover_facts(policy) == [("Cover", "02 Nov 2026 to 09 Nov 2026")]
 
 
 def test_document_that_is_missing_or_gone_is_told_apart(office: Office) -> None:

@@ -35,7 +35,7 @@ def of(claim: Claim, policy: Policy) -> list[Check]:
 def _in_force(policy: Policy, happened: date | None) -> Check:
     start, last = claim_signals.cover_days(policy)
     ended = policy.cancelled_at or policy.declined_at
-    said = f"Cover {claim_signals.cover_in_words(policy)}"
+    said = " · ".join(f"{label} {value}" for label, value in claim_signals.cover_facts(policy))
     if happened is None or not policy.activated:
         holds = None if policy.activated else False
         return Check(question="In force on the day of the incident", holds=holds, said=said)

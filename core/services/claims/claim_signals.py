@@ -104,15 +104,21 @@ def cover_days(policy: Policy) -> tuple[date | None, date | None]:
     return start, end - timedelta(days=1) if end and ends_at_midnight else end
 
 
-def cover_in_words(policy: Policy) -> str:
-    """The days as the policy and its certificate have them, with what ended it or a last day of cover that differs."""
+def cover_facts(policy: Policy) -> list[tuple[str, str]]:
+    """The days as the policy and its certificate have them, and when it was ended or its last day of cover if another.
+
+    Each is a label and a value.
+    """
     start, last = cover_days(policy)
     end = policy.expiration_at and clock.lagos_day(policy.expiration_at)
-    said = " to ".join(f"{day:%d %b %Y}" if day else "not set" for day in (start, end))
+    term = ("Cover", f"{_in_words(start)} to {_in_words(end)}")
     if ended := policy.cancelled_at or policy.declined_at:
-        how = "cancelled" if policy.cancelled_at else "declined"
-        return f"{said}, {how} on {clock.lagos_day(ended):%d %b %Y}"
-    return said if end == last else f"{said}, last day of cover {last:%d %b %Y}"
+        return [term, ("Cancelled" if policy.cancelled_at else "Declined", _in_words(clock.lagos_day(ended)))]
+    return [term] if end == last else [term, ("Last day of cover", _in_words(last))]
+
+
+def _in_words(day: date | None) -> str:
+    return f"{day:%d %b %Y}" if day else "not set"
 
 
 def outside(day: date, first: date | None, last: date | None) -> bool:

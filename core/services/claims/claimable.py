@@ -30,7 +30,7 @@ class ClaimablePolicy:
     holder: str
     email: str
     stage: str
-    cover: str
+    cover: Sequence[tuple[str, str]]
     benefits: Sequence[str]
     loan_amount: Decimal | None
     loan_start_on: date | None
@@ -62,7 +62,7 @@ def _claimable(row: Any) -> ClaimablePolicy:
         holder=f"{policy.first_name} {policy.last_name}",
         email=policy.email,
         stage=policy_states.stage_of(policy),
-        cover=claim_signals.cover_in_words(policy),
+        cover=claim_signals.cover_facts(policy),
         benefits=told.get("benefit_coverage", ()),
         loan_amount=Decimal(str(told["loan_amount"])) if told.get("loan_amount") else None,
         loan_start_on=starts_on,
