@@ -44,8 +44,8 @@ class Column(Generic[Row]):
 class Table(Generic[Row]):
     """A kind of table: its columns in order, the orders it can have (the first is the usual), the page of one row.
 
-    `act` is the label of a second button in each row, which `acted` tells of; `home` is the page that the table
-    stands on and the words of the link back to it, where the page of a row has more than one way back.
+    `act` is the label of a second button in each row that `may_act`, which `acted` tells of; `home` is the page that
+    the table stands on and the words of the link back to it, where the page of a row has more than one way back.
     """
 
     name: str
@@ -54,6 +54,7 @@ class Table(Generic[Row]):
     orders: Mapping[str, str] = field(default_factory=dict)
     opens: str | None = None
     act: str | None = None
+    may_act: Callable[[Row], bool] = lambda _: True
     home: tuple[str, str] | None = None
     key: Callable[[Row], UUID] = lambda row: row.id  # type: ignore[attr-defined]
 
@@ -240,7 +241,7 @@ def _cells(
         cells["Open"] = ["Open"] * len(rows)
         config["Open"] = cc.ButtonColumn("", key=_open_key(table), type="secondary", width=66, pinned=True)
     if table.act:
-        cells[table.act] = [table.act] * len(rows)
+        cells[table.act] = [table.act if table.may_act(row) else None for row in rows]
         config[table.act] = cc.ButtonColumn("", key=_act_key(table), type="primary", width=76, pinned=True)
     for column in columns:
         cells[column.label] = [column.of(row) for row in rows]

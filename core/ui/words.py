@@ -7,6 +7,7 @@ from decimal import Decimal
 from core import clock, money
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&^=])")
+_ISO_DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _ABBREVIATIONS = {
     "id": "ID",
     "bvn": "BVN",
@@ -122,6 +123,11 @@ def day(value: date | datetime | str | None) -> str:
     if isinstance(value, datetime):
         return clock.in_lagos(value, "%d %b %Y")
     return f"{value:%d %b %Y}" if value else "–"
+
+
+def dated(text: str) -> str:
+    """A sentence that the API says too, with its days as screens write them."""
+    return _ISO_DAY.sub(lambda found: day(found[0]), text)
 
 
 def moment(value: datetime | str | None) -> str:

@@ -12,13 +12,14 @@ from core import clock
 from core.covers import insurer_a, insurer_f
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
+from core.services.policies import policy_changes
 from core.services.renewals import due_table, renewals, renewals_table
 from core.services.renewals.renewal_selection import RenewalSelection
 from core.services.renewals.renewals_table import RenewalRow
 from core.services.sales.choices import choices
 from core.store.engine import Store
 from core.store.scope import Scope
-from core.store.tables import Renewal
+from core.store.tables import Policy, Renewal
 from core.ui import words
 from tests.conftest import Partner
 from tests.covers import shipped
@@ -194,6 +195,22 @@ def test_a_term_that_a_colleague_renewed_meanwhile_is_refused_in_words(
     assert "was renewed already" in texts(at)
     with store.reading(LIVE) as session:
         assert due_table.rows(session, "week", SalesFilter(), choices(session), paging=Paging()) == []
+
+
+def test_what_cannot_be_renewed_today_has_no_button_and_says_why(
+    due: UUID, screen: Screen, store: Store, partner: Partner
+) -> None:
+    with clock.frozen(A_YEAR_ON - timedelta(days=1)):
+        monthly = sell(store, partner, insurer_a.COMPREHENSIVE, is_live=True, premium_frequency="monthly").policy_id
+    with store.writing(partner.scope(is_live=True)) as session:
+        policy_changes.activate(session, monthly, actor="desk", expected_version=1)
+        ended_on = clock.lagos_day(session.get_one(Policy, monthly).expiration_at or clock.now())
+    table = opened(screen, DUE, bucket="month", show="note").dataframe[0].value.fillna("")
+    opens_on = clock.add_days(ended_on, -15)
+    assert list(zip(table["Renew"], table["Not today, because"], strict=True)) == [
+        ("Renew", ""),
+        ("", f"This policy can be renewed from {words.day(opens_on)}"),
+    ]
 
 
 def test_finance_sees_what_is_due_and_cannot_renew(due: UUID, screen: Screen) -> None:

@@ -14,7 +14,7 @@ from core.services.insurers.submission_detail import SubmissionDetail
 from core.services.policies import paid_terms, policies, policy_states
 from core.services.policies.policy_states import PolicyState
 from core.services.products import products
-from core.services.renewals import renewal_windows
+from core.services.renewals import next_terms, renewal_windows
 from core.services.renewals.renewal_windows import RenewalWindow
 from core.services.sales import sale_detail
 from core.services.sales.sale_detail import SaleDetail
@@ -46,7 +46,10 @@ class RefundLine:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PolicyDetail:
-    """Everything that the screen of one policy shows; `sale` is what its purchase shows too."""
+    """Everything that the screen of one policy shows; `sale` is what its purchase shows too.
+
+    `not_renewable` says why a policy that has renewals cannot be renewed now.
+    """
 
     id: UUID
     distributor_id: UUID
@@ -65,6 +68,7 @@ class PolicyDetail:
     terms: Sequence[TermLine]
     refunds: Sequence[RefundLine]
     renewal_window: RenewalWindow | None
+    not_renewable: str | None
 
 
 def one(session: ScopedSession, policy_id: UUID) -> PolicyDetail:
@@ -89,6 +93,7 @@ def one(session: ScopedSession, policy_id: UUID) -> PolicyDetail:
         terms=_terms(session, policy),
         refunds=_refunds(session, policy_id),
         renewal_window=_window(session, policy) if "renew" in state.actions else None,
+        not_renewable=next_terms.refusal(session, policy) if "renew" in state.actions else None,
     )
 
 

@@ -55,6 +55,15 @@ def of(session: ScopedSession, policy: Policy, wanted: Cover[Any] | None = None)
     return _next(policy, product, wanted, paid_terms.of(session, policy), _rates_of_one(session))
 
 
+def refusal(session: ScopedSession, policy: Policy) -> str | None:
+    """Why a policy cannot be renewed now; none when it can."""
+    try:
+        of(session, policy)
+    except NotRenewable as error:
+        return str(error)
+    return None
+
+
 def of_many(session: ScopedSession, policy_ids: Sequence[UUID]) -> dict[UUID, NextTerm | NotRenewable]:
     """The next term of each policy, or the refusal that renewing it would meet; few statements, however many."""
     query = sa.select(Policy).where(col(Policy.id).in_(policy_ids), col(Policy.deleted_at).is_(None))

@@ -37,7 +37,8 @@ class _Face:
 
 
 def buttons(policy: PolicyDetail, person: Person) -> None:
-    """A button for each action that makes sense now."""
+    """A button for each action that makes sense now; Renew says why it cannot be done."""
+    refused = {"renew": policy.not_renewable}
     with st.container(horizontal=True, gap="xsmall", width="content"):
         for action in policy.state.actions:
             st.button(
@@ -45,6 +46,8 @@ def buttons(policy: PolicyDetail, person: Person) -> None:
                 icon=f":material/{_FACES[action].icon}:",
                 type="primary" if action == "activate" else "secondary",
                 key=f"policy.{action}",
+                disabled=bool(refused.get(action)),
+                help=words.plain(words.dated(refused.get(action) or "")) or None,
                 on_click=policy_attempts.begin,
                 args=(action, policy, person),
             )
@@ -103,14 +106,14 @@ def _draw() -> None:
     if attempt.now is None or attempt.action in attempt.now.actions:
         _ask(attempt)
     if attempt.refusal:
-        st.error(words.plain(attempt.refusal), icon=":material/error:")
+        st.error(words.plain(words.dated(attempt.refusal)), icon=":material/error:")
 
 
 def _ask(attempt: Attempt) -> None:
     try:
         _FACES[attempt.action].ask(attempt.hand)
     except StateForbids as error:
-        st.info(f"{words.plain(str(error))}.", icon=":material/event_busy:")
+        st.info(f"{words.plain(words.dated(str(error)))}.", icon=":material/event_busy:")
 
 
 def _say_stale(action: Action, now: PolicyState) -> None:

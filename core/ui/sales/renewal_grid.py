@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from core.services.renewals.due_table import DueRow
 from core.services.renewals.renewals_table import RenewalRow
-from core.ui import tables
+from core.ui import tables, words
 from core.ui.sales.sales_grid import BY_TIME_OR_AMOUNT, THROUGH_WHOM, WHOSE
 from core.ui.tables import Table
 
@@ -31,6 +31,7 @@ DUE: Table[DueRow] = Table(
     noun=("policy", "policies"),
     opens="policies/policy.py",
     act="Renew",
+    may_act=lambda row: row.refusal is None,
     home=("sales/due.py", "Back to what is due"),
     orders={"soonest": "Ends soonest first", "latest": "Ends latest first"},
     columns={
@@ -42,7 +43,7 @@ DUE: Table[DueRow] = Table(
         "product": tables.text("Product", lambda row: row.product, 150),
         "email": tables.text("E-mail", lambda row: row.email, 190, usual=False),
         "policy": tables.text("Policy number", lambda row: row.policy_number, 165, usual=False),
-        "note": tables.text("Not today, because", lambda row: row.refusal, 250),
+        "note": tables.text("Not today, because", lambda row: row.refusal and words.dated(row.refusal), 250),
         "provider": tables.text("Insurer", lambda row: row.provider, 150, usual=False),
         "distributor": tables.text("Distributor", lambda row: row.distributor, 130, usual=False),
         "last": tables.naira(
