@@ -141,8 +141,8 @@ def _in_words(question: Question, value: Any, request: Request) -> str:
 def _chosen(question: Question, value: str, request: Request) -> str:
     """The label that a pick list showed for a value, after the answers that the list depends on."""
     before = {name: getattr(request, name, None) for name in question.after}
-    labels = dict(question.options(before)) if question.options else {}
-    return labels.get(value, value)
+    shown = dict(question.options(before)) if question.options else {}
+    return shown.get(value, value)
 
 
 def complaint(message: str) -> str:
