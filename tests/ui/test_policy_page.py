@@ -1,6 +1,5 @@
 """The screen of one policy: what it shows, what may be done to it, and what happens when two people do it at once."""
 
-import re
 from decimal import Decimal
 from typing import Any
 from uuid import uuid4
@@ -13,11 +12,10 @@ from core import clock
 from core.covers import credit_life, insurer_a, insurer_f
 from core.errors import StateForbids
 from core.services.policies import policy_changes, policy_states
-from core.services.renewals import renewals
 from core.services.selling.buying import Sale
 from core.store.engine import Store
 from core.store.scope import Scope
-from core.store.tables import AuditEntry, Policy, Refund, Renewal
+from core.store.tables import AuditEntry, Policy, Refund
 from core.ui import words
 from core.ui.policies import policy_actions
 from tests.conftest import Partner
@@ -193,48 +191,6 @@ def test_declining_gives_everything_back(screen: Screen, store: Store, pending: 
     assert "declined" in at.success[0].value
     assert "Declined" in [caption.value for caption in at.caption]
     assert stage(store, pending) == "Declined"
-
-
-def test_a_renewal_too_early_says_when(screen: Screen, store: Store, active: Sale) -> None:
-    button = opened(screen, active.policy_id).button(key="policy.renew")
-    assert button.disabled
-    opens_on = words.day(clock.add_days(clock.add_months(clock.today(), 12), -90))
-    assert button.help == f"This policy can be renewed from {opens_on}"
-
-
-def test_a_renewal_too_late_says_until_when(screen: Screen, store: Store, partner: Partner) -> None:
-    with clock.frozen(clock.midnight(clock.add_months(clock.today(), -14))):
-        sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
-    button = opened(screen, sale.policy_id).button(key="policy.renew")
-    assert button.disabled
-    assert button.help.startswith("This policy could be renewed until ")
-    assert "-" not in button.help
-
-
-def test_a_renewal_that_came_to_be_refused_while_its_dialog_was_open_says_when(
-    screen: Screen, store: Store, partner: Partner
-) -> None:
-    with clock.frozen(clock.midnight(clock.add_months(clock.today(), -11))):
-        sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
-    at = press(opened(screen, sale.policy_id), "Renew")
-    with store.writing(partner.scope(is_live=True)) as session:
-        renewals.renew(session, sale.policy_id, partner.seller(is_live=True))
-    at.run()
-    assert "it can be renewed again from" in at.info[0].value
-    assert not re.search(r"\d{4}-\d\d-\d\d", at.info[0].value)
-    assert not [button for button in at.button if button.key == "policy.confirm"]
-    assert count(store, Renewal) == 1
-
-
-def test_a_renewal_shows_its_price_and_then_its_term(screen: Screen, store: Store, partner: Partner) -> None:
-    with clock.frozen(clock.midnight(clock.add_months(clock.today(), -11))):
-        sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
-    at = press(opened(screen, sale.policy_id), "Renew")
-    assert at.button(key="policy.confirm").label == "Renew for ₦15,000.00"
-    confirm(at)
-    assert "renewed for ₦15,000.00" in texts(at)
-    assert "| Renewal |" in texts(at)
-    assert count(store, Renewal) == 1
 
 
 def test_a_second_click_acts_once(screen: Screen, store: Store, active: Sale) -> None:
