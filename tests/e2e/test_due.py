@@ -48,6 +48,6 @@ def test_a_lapsed_policy_is_renewed_where_it_is_listed_and_leaves_the_list(
     expect(dialog).to_contain_text(str(sale.policy["meta"]["policy_number"]))
     twice(dialog.get_by_role("button", name="Renew for ₦15,000.00"))
     expect(page.get_by_text("The policy is renewed for ₦15,000.00.")).to_be_visible()
-    expect(page.get_by_text("No policy ends in these days.")).to_be_visible()
+    expect(page.get_by_text("Nothing is due: no policy that can be renewed")).to_be_visible()
     with desk.store.reading(Scope.staff(is_live=False)) as session:
         assert policy_states.of(session, sale.policy_id).stage == "In force"
