@@ -72,9 +72,22 @@ def test_impossible_pages_are_refused(client: Client, partner: Partner, query: s
     assert answer.json()["errorData"][0]["field"] in {"page", "limit"}
 
 
-def test_page_past_the_end_is_empty_with_the_true_total(client: Client, partner: Partner, sold: dict[str, Any]) -> None:
-    data = client.get("/v1/purchase?page=1000000", key=partner.test_key).json()["data"]
-    assert data == {"purchases": [], "total_count": 1}
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        "",
+        "start_date=2020-01-01",
+        "customer_type=principal",
+        "customer_email=ngozi.okafor@example.com",
+        "expired_start_date=2020-01-01",
+    ],
+)
+@pytest.mark.parametrize("page", ["page=2", "page=1000000000&limit=100"])
+def test_page_past_the_end_is_empty_with_the_true_total(
+    client: Client, partner: Partner, sold: dict[str, Any], page: str, wanted: str
+) -> None:
+    answer = client.get(f"/v1/purchase/search?{page}&{wanted}", key=partner.test_key)
+    assert (answer.status_code, answer.json()["data"]) == (200, {"purchases": [], "total_count": 1})
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def _of_page(wanted: SalesFilter) -> AnySelect:
     # The page is found by its ids first, in an index; its order is kept, or the planner would walk all purchases.
     times = (col(Purchase.created_at), col(Purchase.id))
     found = matching(sa.select(*times), wanted, conditions_of(wanted)).order_by(*(at.desc() for at in times))
-    limits = (sa.bindparam(name, type_=sa.Integer()) for name in ("limit", "offset"))
+    limits = (sa.bindparam(name, type_=sa.BigInteger()) for name in ("limit", "offset"))
     page = found.limit(next(limits)).offset(next(limits)).subquery("page")
     query = _RECORDS.select_from(page).join(Purchase, col(Purchase.id) == page.c.id)
     return _with_customer(query).order_by(page.c.created_at.desc(), page.c.id.desc())
