@@ -98,7 +98,8 @@ def test_the_totals_of_days_follow_a_policy_through_its_life(store: Store, partn
                 setattr(policy, name, value)
         assert faults(store) == []
         with store.reading(Scope.system()) as session:
-            found = session.execute(sa.select(DayTotal.day, DayTotal.in_force_change, DayTotal.terms_ended))
+            query = sa.select(DayTotal.day, DayTotal.in_force_change, DayTotal.terms_ended).order_by(DayTotal.day)
+            found = session.execute(query)
             held.append([(str(day)[5:], change, ended) for day, change, ended in found if change])
     started = ("11-20", 1, 0)
     ends = [("11-29", -1, 1), ("12-20", -1, 1), ("12-20", -1, 1), ("11-22", -1, 0)]

@@ -8,6 +8,7 @@ from typing import Any
 
 from core import clock, money
 from core.services.claims import claim_rules, claim_signals
+from core.services.claims.claim_signals import in_words
 from core.store.tables import Claim, Policy
 
 
@@ -57,7 +58,11 @@ def _benefit(policy: Policy, meta: Mapping[str, Any]) -> Check:
 def _within_loan(meta: Mapping[str, Any], happened: date | None) -> Check:
     first, last = (date.fromisoformat(meta[name]) for name in ("loan_offer_date", "loan_repayment_date"))
     holds = None if happened is None else not claim_signals.outside(happened, first, last)
-    return Check(question="Within the loan", holds=holds, said=f"Loan {_day(first)} to {_day(last)}")
+    return Check(
+        question="Within the loan",
+        holds=holds,
+        said=f"Loan {in_words(first)} to {in_words(last)}",
+    )
 
 
 def _loan(policy: Policy, meta: Mapping[str, Any]) -> Check:
@@ -80,11 +85,7 @@ def _told_in_time(claim: Claim, happened: date | None) -> Check:
         return Check(question=question, holds=None, said="The day of the incident is not known yet")
     days = (clock.lagos_day(claim.created_at) - happened).days
     said = "before it happened" if days < 0 else f"{days} {'day' if days == 1 else 'days'} later"
-    return Check(question=question, holds=days >= 0, said=f"{_day(happened)}, lodged {said}")
-
-
-def _day(value: date | None) -> str:
-    return f"{value:%d %b %Y}" if value else "not set"
+    return Check(question=question, holds=days >= 0, said=f"{in_words(happened)}, lodged {said}")
 
 
 def _naira(amount: Any) -> str:

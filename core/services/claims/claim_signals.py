@@ -111,13 +111,14 @@ def cover_facts(policy: Policy) -> list[tuple[str, str]]:
     """
     start, last = cover_days(policy)
     end = policy.expiration_at and clock.lagos_day(policy.expiration_at)
-    term = ("Cover", f"{_in_words(start)} to {_in_words(end)}")
+    term = ("Cover", f"{in_words(start)} to {in_words(end)}")
     if ended := policy.cancelled_at or policy.declined_at:
-        return [term, ("Cancelled" if policy.cancelled_at else "Declined", _in_words(clock.lagos_day(ended)))]
-    return [term] if end == last else [term, ("Last day of cover", _in_words(last))]
+        return [term, ("Cancelled" if policy.cancelled_at else "Declined", in_words(clock.lagos_day(ended)))]
+    return [term] if end == last else [term, ("Last day of cover", in_words(last))]
 
 
-def _in_words(day: date | None) -> str:
+def in_words(day: date | None) -> str:
+    """A day as an officer reads it."""
     return f"{day:%d %b %Y}" if day else "not set"
 
 

@@ -1,7 +1,7 @@
 """One sale: priced by its cover, written as purchase, policy, certificate, submission and audit line."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from core import ids, money
@@ -21,6 +21,13 @@ from core.services.selling import numbering, risks
 from core.services.shapes import PolicyRecord
 from core.store.scope import ScopedSession
 from core.store.tables import Certificate, Policy, Purchase
+
+# What a policy has of its purchase, under the same names.
+_SHARED: Final = (
+    *("distributor_id", "is_live", "created_at", "updated_at", "customer_id"),
+    *("product_id", "product_category_id", "provider_id"),
+    *("payment_option", "payment_channel", "request_source"),
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,7 +90,7 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
     twin = risks.possible_duplicate(session, cover, request, customer_id)
     purchase = _purchase(product, price, customer_id, seller)
     purchase.premium_frequency = getattr(request, "premium_frequency", None)
-    policy = _policy(cover, request, product, price, term, purchase, holder)
+    policy = _policy(cover, request, price, term, purchase, holder)
     policy.risk_hash, policy.possible_duplicate_of = risk, twin
     if cover.birth.active:
         policy.policy_number = numbering.next_number(session, product.provider_segment, product.number_series)
@@ -128,7 +135,6 @@ def _purchase(product: OnSale, price: Price, customer_id: UUID, seller: Seller) 
 def _policy(
     cover: Cover[Any],
     request: Any,
-    product: OnSale,
     price: Price,
     term: Term,
     purchase: Purchase,
@@ -137,17 +143,10 @@ def _policy(
     numbers = personal.numbers_in(request)
     submitted, payload = request.model_dump(mode="json", exclude_none=True), cover.payload(request, price)
     return Policy(
-        distributor_id=purchase.distributor_id,
-        is_live=purchase.is_live,
-        # The daybook counts by the one, and lists of policies go by it too.
-        created_at=purchase.created_at,
-        updated_at=purchase.updated_at,
+        # Its times too: the daybook counts by those of the purchase, and lists of policies go by them.
+        **{name: getattr(purchase, name) for name in _SHARED},
         purchase_id=purchase.id,
-        customer_id=purchase.customer_id,
         buyer_id=purchase.customer_id,
-        product_id=product.id,
-        product_category_id=product.product_category_id,
-        provider_id=product.provider_id,
         first_name=holder.first_name,
         last_name=holder.last_name,
         email=holder.email,
@@ -164,9 +163,6 @@ def _policy(
         market_price_minor=purchase.total_minor,
         genius_price_minor=purchase.total_minor,
         profit_minor=purchase.mca_profit_minor,
-        payment_option=purchase.payment_option,
-        payment_channel=purchase.payment_channel,
-        request_source=purchase.request_source,
         submitted=personal.masked(submitted, numbers),
         payload=personal.masked(payload, numbers),
         sealed=personal.sealed({"submitted": submitted, "payload": payload}, numbers),
