@@ -9,7 +9,7 @@ A screen declares its table once and shows it like this:
     tables.draw(POLICIES, rows, number=number, total=total)
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 from uuid import UUID
@@ -23,11 +23,11 @@ from core.services.paging import Paging
 from core.ui import address, frame, words
 
 Row = TypeVar("Row")
+Order = TypeVar("Order", bound=str)
 PAGE_SIZE = 50
 # Many rows scroll inside the table, so that the pager and the total stay near.
 _FEW, _TALLEST = 15, 560
-_ORDER, _SHOW, _PAGER = "order", "show", "pager"
-_ORIGIN = "opened_from"
+_ORDER, _SHOW, _PAGER, _ORIGIN = "order", "show", "pager", "opened_from"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,11 @@ class Table(Generic[Row]):
     @property
     def order(self) -> str:
         """The order that the address asks for; the usual one otherwise."""
-        asked = st.query_params.get(_ORDER)
-        return next((order for order in self.orders if order == asked), next(iter(self.orders), ""))
+        return next((key for key in self.orders if key == st.query_params.get(_ORDER)), next(iter(self.orders), ""))
+
+    def order_among(self, orders: Iterable[Order]) -> Order:
+        """The same order, as one of those that a service knows."""
+        return next(order for order in orders if order == self.order)
 
     @property
     def shown(self) -> list[str]:

@@ -1,5 +1,7 @@
 """One insurer: how people and we reach it, what waits for it, and what is sold of it."""
 
+from collections.abc import Callable, Mapping
+
 import streamlit as st
 
 from core.services.insurers import insurer_list
@@ -7,7 +9,7 @@ from core.services.insurers.insurer_list import InsurerRow
 from core.ui import decisions, facts, frame, tables, words
 from core.ui.admin import partner_actions, partner_pages
 
-CONTACT = {
+CONTACT: Mapping[str, Callable[[InsurerRow], str]] = {
     "Contact": lambda row: f"{row.first_name} {row.last_name}",
     "E-mail": lambda row: row.email,
     "Phone": lambda row: row.phone_number,
@@ -52,6 +54,10 @@ def business(of: InsurerRow) -> None:
         )
 
 
+def change(of: InsurerRow) -> None:
+    decisions.open_(partner_actions.changing_insurer(of))
+
+
 frame.require("admin")
 tables.back_link("insurers", "admin/partners.py", "All insurers")
 insurer = partner_pages.asked("insurer", insurer_list.one)
@@ -61,11 +67,7 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
     with st.container(width="content"):
         frame.page_header(words.plain(insurer.name), "An insurer: it carries the risk of what is sold here.")
     with st.container(horizontal=True, gap="xsmall", width="content", vertical_alignment="center"):
-        st.button(
-            "Change",
-            icon=":material/edit:",
-            on_click=lambda: decisions.open_(partner_actions.changing_insurer(insurer)),
-        )
+        st.button("Change", icon=":material/edit:", on_click=change, args=(insurer,))
         partner_pages.log_link("insurer", insurer.id)
 decisions.run("admin")
 with st.grid(3, min_column_width=300, gap="small"):

@@ -1,5 +1,7 @@
 """Distributors and insurers: who sells, who insures, how they are connected, and what is sold of each."""
 
+from typing import Any
+
 import streamlit as st
 
 from core.errors import InvalidInput
@@ -77,7 +79,7 @@ def insurers() -> None:
     st.caption("An insurer without a connection is served under delegated authority: issued here, told by bordereau.")
 
 
-def heading(table: tables.Table[object], total: int) -> None:
+def heading(table: tables.Table[Any], total: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(table.counted(total), width="content")
         tables.choices(table)

@@ -78,7 +78,7 @@ staff_cards.sessions(person, opened)
 with st.expander("What was done to this account", icon=":material/history:"):
     facts.log(events)
 with st.container(horizontal=True):
-    log = {"label": "Everything about this account", "icon": ":material/history:"}
-    st.page_link(LOG, **log, query_params={"kind": "staff", "id": str(person.id), **frame.mode_query()})
-    did = {"label": "Everything this person did", "icon": ":material/manage_search:"}
-    st.page_link(LOG, **did, query_params={"who": f"staff {person.email}", **frame.mode_query()})
+    about = {"kind": "staff", "id": str(person.id), **frame.mode_query()}
+    st.page_link(LOG, label="Everything about this account", icon=":material/history:", query_params=about)
+    done = {"who": f"staff {person.email}", **frame.mode_query()}
+    st.page_link(LOG, label="Everything this person did", icon=":material/manage_search:", query_params=done)

@@ -1,5 +1,7 @@
 """System: is everything healthy, what runs here with which settings, and does every rule hold in the store."""
 
+from datetime import datetime
+
 import streamlit as st
 
 from core import clock
@@ -13,7 +15,7 @@ from core.ui.admin import system_cards
 
 
 @st.cache_data(ttl="15s", max_entries=4, show_spinner=False)
-def looked(_of_store: str) -> tuple[object, system.SystemFacts, str | None]:
+def looked(_of_store: str) -> tuple[datetime, system.SystemFacts, str | None]:
     """The state of the installation, its readiness, and when that was; not looked at again for a few seconds."""
     with reading(Scope.system()) as session:
         found = system.look(session)

@@ -22,7 +22,7 @@ def found(asked: Asked) -> Page[Waiting]:
             names,
             provider_id=asked.provider_id,
             wanted=asked.state,
-            order=next(order for order in awaiting_view.ORDERS if order == TABLE.order),
+            order=TABLE.order_among(awaiting_view.ORDERS),
             paging=TABLE.paging(address.page()),
         )
 

@@ -16,8 +16,8 @@ from core.ui.sales.customer_grid import CUSTOMERS
 
 def found(asked: CustomerSelection) -> Page[CustomerRow]:
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        paging = CUSTOMERS.paging(address.page())
-        return customers_table.page(session, asked.wanted, names, order=CUSTOMERS.order, paging=paging)
+        order, paging = CUSTOMERS.order_among(customers_table.ORDERS), CUSTOMERS.paging(address.page())
+        return customers_table.page(session, asked.wanted, names, order=order, paging=paging)
 
 
 def nothing(asked: CustomerSelection) -> None:

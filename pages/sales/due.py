@@ -65,5 +65,6 @@ number = tables.page_of(table, bucket.policies)
 if number is None:
     st.stop()
 with reading(frame.scope()) as session:
-    rows = due_table.rows(session, asked.bucket, asked.wanted, names, order=table.order, paging=table.paging(number))
+    order, paging = table.order_among(due_table.ORDERS), table.paging(number)
+    rows = due_table.rows(session, asked.bucket, asked.wanted, names, order=order, paging=paging)
 tables.draw(table, rows, number=number, total=bucket.policies)

@@ -81,6 +81,6 @@ if number is None:
     st.stop()
 with reading(frame.scope()) as session:
     wanted, paging = asked.selection.wanted, PURCHASES.paging(number)
-    rows = sales_table.rows(session, wanted, names, order=PURCHASES.order, paging=paging)
+    rows = sales_table.rows(session, wanted, names, order=PURCHASES.order_among(sales_table.ORDERS), paging=paging)
 tables.draw(PURCHASES, rows, number=number, total=total.sold)
 footer(total)

@@ -84,6 +84,7 @@ number = tables.page_of(table, total.whole.renewals)
 if number is None:
     st.stop()
 with reading(frame.scope()) as session:
-    rows = renewals_table.rows(session, asked.wanted, names, order=table.order, paging=table.paging(number))
+    order, paging = table.order_among(renewals_table.ORDERS), table.paging(number)
+    rows = renewals_table.rows(session, asked.wanted, names, order=order, paging=paging)
 tables.draw(table, rows, number=number, total=total.whole.renewals)
 footer(total)

@@ -19,7 +19,7 @@ from core.store.tables import Customer, Policy, Purchase, Renewal
 
 Order = Literal["newest", "oldest"]
 _MET = col(Customer.created_at)
-_ORDERS: Mapping[Order, tuple[Any, ...]] = {
+ORDERS: Mapping[Order, tuple[Any, ...]] = {
     "newest": (_MET.desc(), col(Customer.id).desc()),
     "oldest": (_MET, col(Customer.id)),
 }
@@ -54,9 +54,9 @@ def page(
     conditions = customers.conditions_of(wanted)
     total = session.execute(sa.select(sa.func.count()).select_from(Customer).where(*conditions)).scalar_one()
     # The page is found by its ids first: an index holds all that is searched.
-    shown = sa.select(col(Customer.id)).where(*conditions).order_by(*_ORDERS[order])
+    shown = sa.select(col(Customer.id)).where(*conditions).order_by(*ORDERS[order])
     shown = shown.limit(paging.limit).offset(paging.offset)
-    query = sa.select(Customer).where(col(Customer.id).in_(shown)).order_by(*_ORDERS[order])
+    query = sa.select(Customer).where(col(Customer.id).in_(shown)).order_by(*ORDERS[order])
     found = list(session.execute(query).scalars()) if total else []
     bought = bought_by(session, [customer.id for customer in found])
     return Page([_row(customer, bought[customer.id], names) for customer in found], total)

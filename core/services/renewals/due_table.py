@@ -21,7 +21,7 @@ from core.store.tables import Policy
 
 Order = Literal["soonest", "latest"]
 _ENDS = col(Policy.expiration_at)
-_ORDERS: Mapping[Order, tuple[Any, ...]] = {
+ORDERS: Mapping[Order, tuple[Any, ...]] = {
     "soonest": (_ENDS, col(Policy.created_at), col(Policy.id)),
     "latest": (_ENDS.desc(), col(Policy.created_at).desc(), col(Policy.id).desc()),
 }
@@ -68,10 +68,10 @@ def rows(
     page = sa.select(col(Policy.id)).where(
         *renewals_due.conditions(wanted), *renewals_due.expiring_in(today, bucket).on(_ENDS)
     )
-    page = page.order_by(*_ORDERS[order]).limit(paging.limit).offset(paging.offset)
+    page = page.order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
     columns = [col(getattr(Policy, name)) for name in _SHOWN]
     query = sa.select(*columns, renewals_due.last_premium().label("last_minor")).where(col(Policy.id).in_(page))
-    found = session.execute(query.order_by(*_ORDERS[order])).all()
+    found = session.execute(query.order_by(*ORDERS[order])).all()
     after = next_terms.of_many(session, [row.id for row in found])
     return [_row(row, after[row.id], names, today) for row in found]
 

@@ -17,7 +17,7 @@ from core.services.sales.sold import Order, Sold
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import Policy, Renewal
 
-_ORDERS = sold.orders(Renewal)
+ORDERS = sold.orders(Renewal)
 _MEASURES = ("renewed", "renewed_minor", "renewed_mca_minor", "renewed_distributor_minor")
 
 
@@ -75,13 +75,13 @@ def rows(
     """One page of renewals; a page past the end is empty."""
     # The page is found by its ids first, so that skipped rows are not read in full.
     page = _matching(sa.select(col(Renewal.id)), wanted)
-    page = page.order_by(*_ORDERS[order]).limit(paging.limit).offset(paging.offset)
+    page = page.order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
     columns = (Policy.policy_number, Policy.first_name, Policy.last_name, Policy.email, Policy.expiration_at)
     query = (
         sa.select(Renewal, *(col(column) for column in columns))
         .join(Policy, col(Policy.id) == col(Renewal.policy_id))
         .where(col(Renewal.id).in_(page))
-        .order_by(*_ORDERS[order])
+        .order_by(*ORDERS[order])
     )
     return [_row(row.Renewal, row, names) for row in session.execute(query)]
 

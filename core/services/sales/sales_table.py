@@ -17,7 +17,7 @@ from core.store.daybook import ONCE
 from core.store.scope import ScopedSession
 from core.store.tables import Policy, Purchase
 
-_ORDERS = sold.orders(Purchase)
+ORDERS = sold.orders(Purchase)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,8 +40,8 @@ def rows(
     """One page of purchases; a page past the end is empty."""
     # The page is found by its ids first: an index holds them, so skipped rows are never read.
     matching = sale_conditions.matching(sa.select(col(Purchase.id)), wanted, sale_conditions.conditions_of(wanted))
-    page = matching.order_by(*_ORDERS[order]).limit(paging.limit).offset(paging.offset)
-    query = sa.select(Purchase).where(col(Purchase.id).in_(page)).order_by(*_ORDERS[order])
+    page = matching.order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
+    query = sa.select(Purchase).where(col(Purchase.id).in_(page)).order_by(*ORDERS[order])
     found = list(session.execute(query).scalars())
     held = _policies(session, [sale.id for sale in found])
     return [
