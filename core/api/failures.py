@@ -3,7 +3,6 @@
 import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from sqlalchemy.exc import IntegrityError
 from starlette.exceptions import HTTPException as AnyHTTPException
 from starlette.responses import Response
 
@@ -18,6 +17,7 @@ from core.errors import (
     TooLarge,
     WrongMediaType,
 )
+from core.store.outages import ConstraintRefused
 
 log = structlog.get_logger("coverdesk.api")
 _BY_STATUS: dict[int, type[CoverdeskError]] = {
@@ -33,7 +33,7 @@ def install(app: FastAPI) -> None:
     app.exception_handler(CoverdeskError)(_refusal)
     app.exception_handler(RequestValidationError)(_invalid)
     app.exception_handler(AnyHTTPException)(_http)
-    app.exception_handler(IntegrityError)(_conflict)
+    app.exception_handler(ConstraintRefused)(_conflict)
 
 
 async def _refusal(_: Request, error: CoverdeskError) -> Response:
@@ -54,6 +54,6 @@ async def _http(_: Request, error: AnyHTTPException) -> Response:
     return answer
 
 
-async def _conflict(_: Request, error: IntegrityError) -> Response:
+async def _conflict(_: Request, error: ConstraintRefused) -> Response:
     log.warning("conflict", error=type(error).__name__)
     return failure(StateForbids("This conflicts with a record that already exists"))

@@ -1,11 +1,9 @@
 """Is the process up, and can it do its work: for load balancers and monitors."""
 
-import sqlalchemy as sa
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from core.errors import StoreUnavailable
 from core.services.office import readiness
 
 
@@ -21,7 +19,7 @@ def readyz(_: Request) -> Response:
     """
     try:
         fault, replica = readiness.fault(), readiness.replica()
-    except (StoreUnavailable, sa.exc.SQLAlchemyError, OSError):
+    except readiness.UNANSWERED:
         fault, replica = "the store does not answer", None
     if fault:
         return JSONResponse({"status": "not ready", "reason": fault}, 503, {"Retry-After": "2"})

@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import sqlalchemy as sa
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from core.errors import StoreUnavailable
 from core.store import room
 
+# A row that a constraint of the store refuses, for who answers it and knows no SQLAlchemy.
+ConstraintRefused = IntegrityError
 RETRIED = {"40001", "40P01"}
 
 

@@ -15,12 +15,10 @@ from sqlalchemy.exc import DBAPIError
 from core import clock
 from core.errors import StoreUnavailable
 from core.store.outages import RETRIED, told_apart
-from core.store.scope import Scope, ScopedSession
+from core.store.scope import SIGHT, Scope, ScopedSession
 from core.store.spoken import SNAPSHOT, begin_and_end
 
 log = structlog.get_logger("coverdesk.store")
-# Where a session on the replica keeps how that stood.
-SIGHT: Final = "sight"
 AWAY, BEHIND, ANOTHER = "away", "behind", "no replica of this store"
 _LOOKS_EVERY_SECONDS: Final = 0.02
 _CONNECTIONS: Final = 16
@@ -28,7 +26,7 @@ _OPTIONS: Final = "-c default_transaction_read_only=on -c statement_timeout=3000
 _SYSTEM: Final = "(SELECT system_identifier FROM pg_control_system())"
 _HOW_FAR: Final = sa.text(f"SELECT CAST(pg_current_wal_flush_lsn() AS text) AS mark, {_SYSTEM} AS system")
 _HOW_IT_STANDS: Final = sa.text(
-    f"SELECT pg_is_in_recovery() AS follows, {_SYSTEM} AS system,"
+    f"SELECT pg_is_in_recovery() AS follows, {_SYSTEM} AS system,"  # noqa: S608 both parts stand here
     " coalesce(pg_last_wal_replay_lsn() >= CAST(:mark AS pg_lsn), false) AS is_whole,"
     " CAST(extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()) AS double precision) AS seconds"
 )

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -14,10 +14,15 @@ from core.store import daybook, tables_sales
 from core.store.columns import Owned
 from core.store.driven import Driven
 
+if TYPE_CHECKING:
+    from core.store.replica import Sight
+
 AnySelect = sa.Select[*tuple[Any, ...]]
 _AT = "at_"
 # Where a session keeps the engine that counts beside its transaction.
 BESIDE = "counts beside"
+# Where a session on the replica keeps how that stood.
+SIGHT = "sight"
 
 
 class ScopeViolation(RuntimeError):
@@ -68,6 +73,12 @@ class ScopedSession(Session):
     def held(self) -> sa.Connection:
         """The connection of the session's only transaction: to ask the session each time costs a small question."""
         return self.connection()
+
+    @property
+    def sight(self) -> "Sight | None":
+        """How the replica stood that this session reads; none on the primary."""
+        sight: Sight | None = self.info.get(SIGHT)
+        return sight
 
     def rollback(self) -> None:
         """Refused: others may share the transaction, and what was written past SQLAlchemy is not its to undo."""

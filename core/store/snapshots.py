@@ -137,7 +137,7 @@ def _into_postgres(store: Store, folder: Path, version: str) -> str | None:
             for table in sa.inspect(connection).get_table_names():
                 path = folder / f"{table}{_ROWS}"
                 if path.is_file():
-                    connection.exec_driver_sql(f'DELETE FROM "{table}"')
+                    connection.execute(sa.delete(sa.table(table)))
                     _load(connection, table, path)
     return kept
 

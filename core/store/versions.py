@@ -24,7 +24,7 @@ def version_of(connection: sa.Connection) -> str | None:
     """The migration that the store behind a connection stands at."""
     if not sa.inspect(connection).has_table(_KEPT_IN):
         return None
-    found = connection.execute(sa.text(f"SELECT version_num FROM {_KEPT_IN}")).scalar_one_or_none()
+    found = connection.execute(sa.select(sa.column("version_num")).select_from(sa.table(_KEPT_IN))).scalar_one_or_none()
     return None if found is None else str(found)
 
 

@@ -18,7 +18,6 @@ from core.services.sales.figures import Summary
 from core.services.windows import Window
 from core.store import engine
 from core.store.engine import Store
-from core.store.replica import SIGHT
 from core.store.scope import Scope, ScopedSession
 from core.ui import frame
 
@@ -54,7 +53,7 @@ def standing() -> Standing:
     """How the store stands now, in the mode that the screen shows."""
     store = engine.store()
     with store.looking_back(Scope.system()) as session:
-        entries, sight = audit.length(session), session.info.get(SIGHT)
+        entries, sight = audit.length(session), session.sight
     as_of = sight.as_of if sight else None
     return Standing(store, entries, clock.today(), frame.mode(), on_replica=sight is not None, as_of=as_of)
 

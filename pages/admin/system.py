@@ -5,7 +5,6 @@ from datetime import datetime
 import streamlit as st
 
 from core import clock
-from core.errors import StoreUnavailable
 from core.services.office import readiness, system
 from core.settings import settings
 from core.store.engine import reading
@@ -21,7 +20,7 @@ def looked(_of_store: str) -> tuple[datetime, system.SystemFacts, str | None]:
         found = system.look(session)
     try:
         fault = readiness.fault()
-    except (StoreUnavailable, OSError):
+    except readiness.UNANSWERED:
         fault = "the store takes no writes"
     return clock.now(), found, fault
 

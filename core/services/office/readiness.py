@@ -7,19 +7,22 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids
+from core.errors import StoreUnavailable
 from core.settings import settings
 from core.store import room, versions
 from core.store.engine import store, writing
 from core.store.scope import Scope, ScopedSession
 from core.store.tables import OneTimeTicket
 
+# What is raised here when the store does not answer at all.
+UNANSWERED = (StoreUnavailable, sa.exc.SQLAlchemyError, OSError)
 LEAST_FREE_BYTES = 64 * 1024 * 1024
 
 
 def fault() -> str | None:
     """What keeps the store from working, in words; none when it is ready.
 
-    Raises StoreUnavailable or the driver's error when the store does not answer at all.
+    Raises one of `UNANSWERED` when the store does not answer at all.
     """
     if versions.version(store()) != versions.newest():
         return "the store has another version: run `coverdesk init`"

@@ -70,7 +70,7 @@ def pour(session: ScopedSession, rows: Rows) -> None:
 
 def _insert(driver: Any, shape: _Shape, rows: list[tuple[Any, ...]]) -> None:
     places = ", ".join("?" * len(shape.names))
-    driver.executemany(f"INSERT INTO {shape.table.name} ({_listed(shape)}) VALUES ({places})", rows)
+    driver.executemany(f"INSERT INTO {shape.table.name} ({_listed(shape)}) VALUES ({places})", rows)  # noqa: S608 names out of our own tables
 
 
 def _copy(driver: Any, shape: _Shape, rows: list[tuple[Any, ...]]) -> None:
