@@ -91,8 +91,13 @@ def coverdesk() -> None:
 
 
 def main() -> None:
-    """Run a command; a refusal or an unreadable setting is a clear line and exit code 1 or 2."""
+    """Where a process of ours starts: its files are private from here on, which only a whole process can be."""
     privacy.begin_private()
+    run()
+
+
+def run() -> None:
+    """Run a command; a refusal or an unreadable setting is a clear line and exit code 1 or 2."""
     err = Console(stderr=True, highlight=False, soft_wrap=True)
     try:
         app()

@@ -2,18 +2,20 @@
 
 import csv
 import io
+import os
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
-from core.cli import SUBJECTS, Later, main
+from core.cli import SUBJECTS, Later, main, run
 from core.services.distributors import keys
 from core.services.office import demonstration
 from core.services.people import staff
@@ -23,6 +25,7 @@ from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import Staff
 from tests.conftest import Partner
+from tests.process_state import changes, state
 
 UNTIL = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -54,7 +57,7 @@ def coverdesk(*words: str, stdin: str = "", **environment: str) -> Ended:
         patch.setattr("sys.stdin", io.StringIO(stdin))
         _forget()
         try:
-            main()
+            run()
         except SystemExit as end:
             code = int(end.code or 0)
         finally:
@@ -202,13 +205,36 @@ def test_server_refuses_an_account_whose_password_everybody_knows(store: Store, 
     assert "the password of the demonstration" in answer.stderr
 
 
-def test_what_commands_write_is_for_their_own_account_and_an_open_store_is_closed(tmp_path: Path) -> None:
-    coverdesk("init", COVERDESK_DATABASE_URL=f"sqlite:///{tmp_path / 'new.db'}")
-    made = tmp_path / "new.db"
-    assert made.stat().st_mode & 0o077 == 0
+def test_what_a_process_of_ours_writes_is_for_its_own_account(tmp_path: Path) -> None:
+    made = tmp_path / "new" / "store.db"
+    subprocess.run(
+        [sys.executable, "-c", "from core.cli import main; main()", "init"],
+        cwd=ROOT,
+        env={**os.environ, "COVERDESK_DATABASE_URL": f"sqlite:///{made}", "COVERDESK_FILES_URL": str(tmp_path)},
+        umask=0o022,
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
+    assert made.stat().st_mode & 0o777 == 0o600
+    assert made.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_the_command_that_is_installed_starts_where_files_become_private() -> None:
+    (script,) = entry_points(group="console_scripts", name="coverdesk")
+    assert script.load() is main
+
+
+def test_a_command_inside_another_process_leaves_that_process_alone(tmp_path: Path) -> None:
+    before = state()
+    coverdesk("init", COVERDESK_DATABASE_URL=f"sqlite:///{tmp_path / 'store.db'}")
+    assert changes(before, state()) == {}
+
+
+def test_a_store_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
+    made = tmp_path / "store.db"
+    made.touch(mode=0o644)
     made.chmod(0o644)
-    opened = Store(f"sqlite:///{made}")
-    privacy.keep_private(opened)
+    privacy.keep_private(Store(f"sqlite:///{made}"))
     assert made.stat().st_mode & 0o777 == 0o640
 
 

@@ -1,0 +1,89 @@
+"""No test leaves the process other than it found it: the next one in it would meet what this one left."""
+
+import locale
+import logging
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import structlog
+
+# Written by pytest itself in each phase of a test.
+_OF_PYTEST = "PYTEST_CURRENT_TEST"
+
+
+class ProcessState(NamedTuple):
+    """What all tests of a process share and none may change."""
+
+    umask: int
+    environment: dict[str, str]
+    folder: str
+    signals: dict[int, Any]
+    locale: str
+    logging: tuple[Any, ...]
+    structlog: dict[str, Any]
+
+
+def state() -> ProcessState:
+    """The state of this process now."""
+    root = logging.getLogger()
+    return ProcessState(
+        umask=_umask(),
+        environment={name: value for name, value in os.environ.items() if name != _OF_PYTEST},
+        folder=str(Path.cwd()),
+        signals={each: signal.getsignal(each) for each in signal.valid_signals()},
+        locale=locale.setlocale(locale.LC_ALL),
+        logging=(root.level, tuple(root.handlers), root.manager.disable),
+        structlog=structlog.get_config(),
+    )
+
+
+def restore(before: ProcessState) -> None:
+    """Put the process back, so that only the test that changed it fails."""
+    os.umask(before.umask)
+    for name in os.environ.keys() - before.environment.keys() - {_OF_PYTEST}:
+        del os.environ[name]
+    os.environ.update(before.environment)
+    os.chdir(before.folder)
+    for number, handler in before.signals.items():
+        if signal.getsignal(number) is not handler:
+            signal.signal(number, handler)
+    locale.setlocale(locale.LC_ALL, before.locale)
+    level, handlers, disabled = before.logging
+    logging.root.setLevel(level)
+    logging.root.handlers[:] = handlers
+    logging.disable(disabled)
+    structlog.configure(**before.structlog)
+
+
+def changes(before: ProcessState, after: ProcessState) -> dict[str, tuple[Any, Any]]:
+    """What differs, by its name: as it was and as it is. Of the environment only the variables that differ."""
+    found = {name: (then, now) for name, then, now in zip(ProcessState._fields, before, after, strict=True)}
+    for name in ("environment", "signals"):
+        then, now = found[name]
+        other = {key for key in then.keys() | now.keys() if then.get(key) != now.get(key)}
+        found[name] = tuple({key: each[key] for key in other if key in each} for each in (then, now))
+    return {name: (then, now) for name, (then, now) in found.items() if then != now}
+
+
+def _umask() -> int:
+    """Read where the system tells it: to ask by `os.umask` sets it for a moment, for every thread."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        return next(int(line.split()[1], 8) for line in status.read_text().splitlines() if line.startswith("Umask:"))
+    umask = os.umask(0o077)
+    os.umask(umask)
+    return umask
+
+
+@pytest.fixture(autouse=True)
+def unchanged_process() -> Iterator[None]:
+    """Fails a test that leaves the process changed; as it comes before all others, what they patch is undone by then."""
+    before = state()
+    yield
+    if changed := changes(before, state()):
+        restore(before)
+        pytest.fail(f"this test left the process changed: {changed}")
