@@ -25,7 +25,7 @@ from core.services.selling.buying import Seller  # noqa: E402
 from core.store import engine, schema  # noqa: E402
 from core.store.engine import Store  # noqa: E402
 from core.store.scope import Scope  # noqa: E402
-from tests.process_state import unchanged_process as unchanged_process  # noqa: E402
+from tests.process_state import unchanged_process  # noqa: E402, F401 a fixture of every test
 
 # A password is hashed slowly on purpose. The suite hashes thousands, and takes the cheapest hash of the same kind.
 passwords._hasher = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))

@@ -81,7 +81,7 @@ def _umask() -> int:
 
 @pytest.fixture(autouse=True)
 def unchanged_process() -> Iterator[None]:
-    """Fails a test that leaves the process changed; as it comes before all others, what they patch is undone by then."""
+    """Fails a test that leaves the process changed. It is set up before other fixtures, so their patches are undone."""
     before = state()
     yield
     if changed := changes(before, state()):
