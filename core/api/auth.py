@@ -123,9 +123,10 @@ def _note_use(caller: Caller) -> None:
         keys.note_use(session, caller.key_id)
 
 
-async def _from_state(request: Request) -> Caller:
+async def caller_of(request: Request) -> Caller:
+    """Who sends a request, as the gate has judged."""
     caller: Caller = request.state.caller
     return caller
 
 
-Signed = Annotated[Caller, Depends(_from_state)]
+Signed = Annotated[Caller, Depends(caller_of)]

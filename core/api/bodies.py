@@ -10,7 +10,7 @@ from fastapi import Request
 from starlette.types import Receive, Send
 from starlette.types import Scope as Connection
 
-from core.api.reads import ReadRoute
+from core.api.reads import ReadRoute, refuse_unbound
 from core.covers import request as requests
 from core.errors import InvalidInput, TooLarge, TooSlow, WrongMediaType
 
@@ -58,6 +58,9 @@ class StrictRoute(ReadRoute):
             (one.name, one.field_info.annotation) for one in self.dependant.body_params
         ]
         if self._bodies:
+            refuse_unbound(path, self.dependant)
+            if self.dependant.request_param_name != "request" or len(self._bodies) > 1 or not self._is_async:
+                raise TypeError(f"{path}: a handler of a JSON body is async and takes `request` and one body")
             self.app = self._deliver
 
     async def _deliver(self, scope: Connection, receive: Receive, send: Send) -> None:

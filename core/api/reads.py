@@ -6,18 +6,20 @@ from typing import Any, get_origin
 
 from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
+from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
 from starlette.types import Receive, Send
 from starlette.types import Scope as Connection
 
+from core.api.auth import caller_of
 from core.covers.request import faults_of
 from core.errors import FieldFault, InvalidInput
 
 
 class ReadRoute(APIRoute):
     """A route whose GET handlers ask for the caller, the ids of their path and one model of the query, and for
-    nothing else. FastAPI documents it like any other.
+    nothing else: a signature that asks for more is refused when the route is made. FastAPI documents it like any other.
     """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **stated: Any) -> None:
@@ -27,6 +29,7 @@ class ReadRoute(APIRoute):
         self._queries: list[tuple[str, Any]] = [(each.name, each.field_info.annotation) for each in wanted.query_params]
         self._is_async = iscoroutinefunction(endpoint)
         if self.methods == {"GET"} and wanted.request_param_name is None:
+            refuse_unbound(path, wanted)
             self.app = self._answer
 
     async def _answer(self, scope: Connection, receive: Receive, send: Send) -> None:
@@ -51,6 +54,23 @@ class ReadRoute(APIRoute):
         if faults:
             raise InvalidInput(faults)
         return asked
+
+
+def refuse_unbound(path: str, wanted: Dependant) -> None:
+    """Raise TypeError for a handler that asks for what a route of ours does not bind, and would be called without."""
+    unbound = [f"{each.name} (a header or cookie)" for each in (*wanted.header_params, *wanted.cookie_params)]
+    unbound += [f"{each.name} (a dependency)" for each in wanted.dependencies if each.call is not caller_of]
+    unbound += [
+        f"{each.name} (not a model)" for each in wanted.query_params if not _is_model(each.field_info.annotation)
+    ]
+    special = ("websocket", "http_connection", "response", "background_tasks", "security_scopes")
+    unbound += [f"{name} (of the framework)" for each in special if (name := getattr(wanted, f"{each}_param_name"))]
+    if unbound:
+        raise TypeError(f"{path}: nothing binds {', '.join(unbound)}")
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 
 def _given(request: Request, model: type[BaseModel]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """What lists can be narrowed by, and how each narrowing becomes a condition (contract P4-P6)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Literal
@@ -67,14 +67,8 @@ class SalesFilter:
 
     @property
     def of_catalogue(self) -> bool:
-        """True when nothing but times, products and distributors narrows the sales."""
-        return not (
-            self.concerns_policy
-            or self.customer_id
-            or self.customer_email
-            or self.request_sources
-            or self.status is not None
-        )
+        """True when nothing but times, products and distributors narrows the sales: not by any other field."""
+        return replace(self, created=Span(), **_NO_CATALOGUE) == type(self)()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +77,13 @@ class Marked:
 
     wanted: SalesFilter
     values: Mapping[str, Any]
-
-    @property
-    def shape(self) -> tuple[Any, ...]:
-        """Equal for filters that differ in their values alone."""
-        return (*self.values, self.wanted.customer_type, self.wanted.status)
+    # Equal for filters that differ in their values alone: the names of the marks, and each field that has none.
+    shape: tuple[Any, ...]
 
 
-_SEVERAL: Mapping[str, Any] = {
-    **dict.fromkeys(("provider_ids", "product_ids", "category_ids", "distributor_ids"), sa.Uuid()),
-    "request_sources": sa.String(),
-}
+_CATALOGUE = ("provider_ids", "product_ids", "category_ids", "distributor_ids")
+_NO_CATALOGUE: Mapping[str, Any] = dict.fromkeys(_CATALOGUE, ())
+_SEVERAL: Mapping[str, Any] = {**dict.fromkeys(_CATALOGUE, sa.Uuid()), "request_sources": sa.String()}
 
 
 @lru_cache(maxsize=1024)
@@ -121,7 +111,8 @@ def marked(wanted: SalesFilter) -> Marked:
         "customer_email": mark("customer_email", _key_of(wanted.customer_email), sa.String()),
         **several,
     }
-    return Marked(replace(wanted, **marks), values)
+    unmarked = [getattr(wanted, field.name) for field in fields(wanted) if field.name not in marks]
+    return Marked(replace(wanted, **marks), values, (*values, *unmarked))
 
 
 def on_record(wanted: SalesFilter, table: Any) -> list[sa.ColumnElement[bool]]:
