@@ -5,7 +5,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from core.errors import StoreUnavailable
+from core.errors import StateForbids, StoreUnavailable
 from core.services.office import readiness
 
 
@@ -21,6 +21,8 @@ def readyz(_: Request) -> Response:
     """
     try:
         fault, replica = readiness.fault(), readiness.replica()
+    except StateForbids as refused:
+        fault, replica = str(refused), None
     except (StoreUnavailable, sa.exc.SQLAlchemyError, OSError):
         fault, replica = "the store does not answer", None
     if fault:

@@ -4,8 +4,6 @@ import csv
 import io
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -13,53 +11,19 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from core.cli import SUBJECTS, Later, main
+from core.cli import SUBJECTS, Later
 from core.services.distributors import keys
 from core.services.office import demonstration
 from core.services.people import staff
-from core.settings import ROOT, settings
-from core.store import demo, engine, privacy
+from core.settings import ROOT
+from core.store import demo, privacy
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import Staff
+from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
 
 UNTIL = datetime(2026, 11, 20, 12, tzinfo=UTC)
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a command ended."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def _forget() -> None:
-    """Let the next look at settings and store be a fresh one, as in another process."""
-    if engine.store.cache_info().currsize:
-        engine.store().close()
-    engine.store.cache_clear()
-    settings.cache_clear()
-
-
-def coverdesk(*words: str, stdin: str = "", **environment: str) -> Ended:
-    """One command, as `coverdesk` runs it; the store is the one that the environment names."""
-    out, err, code = io.StringIO(), io.StringIO(), 0
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-        for name, value in environment.items():
-            patch.setenv(name, value)
-        patch.setattr("sys.argv", ["coverdesk", *words])
-        patch.setattr("sys.stdin", io.StringIO(stdin))
-        _forget()
-        try:
-            main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-        finally:
-            _forget()
-    return Ended(code, out.getvalue(), err.getvalue())
 
 
 def test_line_of_help_of_each_command_is_what_the_command_says_itself() -> None:

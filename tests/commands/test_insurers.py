@@ -5,7 +5,7 @@ import pytest
 from core.insurers import sandbox
 from core.settings import ROOT, Settings, UnreadableSetting, settings
 from core.store.engine import Store
-from tests.commands.test_commands import coverdesk
+from tests.commands.command_line import coverdesk
 
 only_sqlite = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 
