@@ -19,7 +19,7 @@ from core.settings import ROOT
 from core.store import demo, privacy
 from core.store.engine import Store
 from core.store.scope import Scope
-from core.store.tables import Staff
+from core.store.tables import AuditEntry, Staff
 from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
 
@@ -79,6 +79,22 @@ def test_issued_key_is_the_only_line_and_works(store: Store) -> None:
     assert key not in coverdesk("keys", "list").stdout
     assert coverdesk("keys", "revoke", key).returncode == 0
     assert coverdesk("keys", "revoke", "cd_live_unknown").returncode == 1
+
+
+def test_a_distributor_is_named_and_in_any_case_the_same_one(store: Store) -> None:
+    issue = ("keys", "issue", "--mode", "test", "--distributor")
+    for blank in ("", "  ", "x" * 101):
+        refused = coverdesk(*issue, blank)
+        assert (refused.returncode, refused.stdout) == (1, ""), blank
+        assert "distributor" in refused.stderr
+    first = coverdesk(*issue, "Ṣọlá's Shop")
+    assert first.stderr == "Ṣọlá's Shop is a new distributor.\n"
+    for same in ("ṢỌLÁ'S SHOP", " ṣọlá's  shop"):
+        assert coverdesk(*issue, same).stderr == ""
+    with store.reading(Scope.system()) as session:
+        assert [key.distributor for key in keys.all_keys(session)] == ["Ṣọlá's Shop"] * 3
+        actions = session.execute(sa.select(AuditEntry.action)).scalars().all()
+    assert (actions.count("distributor added"), actions.count("key issued")) == (1, 3)
 
 
 def test_staff_is_added_with_a_password_from_standard_input(store: Store) -> None:
