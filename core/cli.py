@@ -10,6 +10,7 @@ from rich.console import Console
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
+from core.commands import stores
 from core.errors import CoverdeskError
 from core.settings import UnreadableSetting
 from core.store import privacy
@@ -70,7 +71,9 @@ class Later(TyperCommand):
 
     def make_context(self, *given: Any, **also: Any) -> Any:
         """The context of the command itself, which then runs in our place."""
-        return self.loaded().make_context(*given, **also)
+        context = self.loaded().make_context(*given, **also)
+        stores.announce(self._word)
+        return context
 
 
 class _Subjects(TyperGroup):

@@ -4,13 +4,26 @@ import contextlib
 import ipaddress
 import re
 import secrets
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, SecretStr, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from core import environment
+from core.environment import PREFIX
 
 ROOT = Path(__file__).parents[1]
 VAR = ROOT / "data" / "var"
@@ -74,38 +87,44 @@ Proxies = Annotated[str, AfterValidator(_proxies)]
 DatabaseUrl = Annotated[str, AfterValidator(_database)]
 
 
+class Insurer(BaseModel):
+    """How an insurer is connected: where it takes policies, where test records, and what it is shown."""
+
+    model_config = ConfigDict(frozen=True)
+
+    url: SafeAddress | None = None
+    test_url: SafeAddress | None = None
+    key: InsurerKey | None = None
+
+
+def _default_database(before: dict[str, Any]) -> str:
+    """The store that nobody named: a demonstration has a file of its own.
+
+    Commands find the demonstration without COVERDESK_DEMO where there is nothing else to be meant.
+    """
+    secret, own, demonstration = before.get("secret_key"), VAR / "coverdesk.db", VAR / "demonstration.db"
+    is_alone = not (secret and secret.get_secret_value()) and demonstration.exists() and not own.exists()
+    return f"sqlite:///{demonstration if before.get('demo') or is_alone else own}"
+
+
+def _default_files(before: dict[str, Any]) -> str:
+    is_demonstration = str(before.get("database_url")) == f"sqlite:///{VAR / 'demonstration.db'}"
+    return str(VAR / ("demonstration-files" if is_demonstration else "files"))
+
+
 class Settings(BaseSettings):
     """What can be set from outside; the defaults run a demonstration on one machine."""
 
-    model_config = SettingsConfigDict(env_prefix="COVERDESK_", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True)
 
-    database_url: DatabaseUrl = f"sqlite:///{VAR / 'coverdesk.db'}"
-    replica_url: DatabaseUrl | None = None
-    files_url: str = str(VAR / "files")
+    demo: bool = False
+    demo_password: SecretStr = SecretStr("coverdesk-demo")
     secret_key: SecretStr = SecretStr("")
+    database_url: DatabaseUrl = Field(default_factory=_default_database)
+    replica_url: DatabaseUrl | None = None
+    files_url: str = Field(default_factory=_default_files)
     sealing_keys: SecretStr = SecretStr("")
     base_url: WebAddress = "http://127.0.0.1:8501"
-    insurer_a_url: SafeAddress | None = None
-    insurer_b_url: SafeAddress | None = None
-    insurer_c_url: SafeAddress | None = None
-    insurer_d_url: SafeAddress | None = None
-    insurer_e_url: SafeAddress | None = None
-    insurer_f_url: SafeAddress | None = None
-    insurer_g_url: SafeAddress | None = None
-    insurer_a_test_url: SafeAddress | None = None
-    insurer_b_test_url: SafeAddress | None = None
-    insurer_c_test_url: SafeAddress | None = None
-    insurer_d_test_url: SafeAddress | None = None
-    insurer_e_test_url: SafeAddress | None = None
-    insurer_f_test_url: SafeAddress | None = None
-    insurer_g_test_url: SafeAddress | None = None
-    insurer_a_key: InsurerKey | None = None
-    insurer_b_key: InsurerKey | None = None
-    insurer_c_key: InsurerKey | None = None
-    insurer_d_key: InsurerKey | None = None
-    insurer_e_key: InsurerKey | None = None
-    insurer_f_key: InsurerKey | None = None
-    insurer_g_key: InsurerKey | None = None
     worker: bool = True
     oidc_metadata_url: SafeAddress | None = None
     oidc_client_id: str = ""
@@ -119,8 +138,8 @@ class Settings(BaseSettings):
     connections: Count = 1_000
     proxies: Proxies = ""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
-    demo: bool = False
-    demo_password: SecretStr = SecretStr("coverdesk-demo")
+    # By the insurer's segment of the path; the variables are called COVERDESK_INSURER_A_URL, ..._TEST_URL and ..._KEY.
+    insurers: Mapping[str, Insurer] = Field(default_factory=dict)
 
     @field_validator("replica_url")
     @classmethod
@@ -136,23 +155,26 @@ class Settings(BaseSettings):
         Test records go to the insurer's test address. Without one they go to its address only where that is on
         loopback, a sandbox: an insurer must not take a test for a policy (contract M1, N1).
         """
-        name = segment.replace("-", "_")
-        address: str | None = getattr(self, f"{name}_url", None)
+        insurer = self.insurers.get(segment, Insurer())
         if is_live:
-            return address
-        sandbox = address if address and urlsplit(address).hostname in LOOPBACK else None
-        return getattr(self, f"{name}_test_url", None) or sandbox
+            return insurer.url
+        sandbox = insurer.url if insurer.url and urlsplit(insurer.url).hostname in LOOPBACK else None
+        return insurer.test_url or sandbox
 
     @property
     def connected(self) -> bool:
         """True when any insurer has an address, so that there is something for a worker to do."""
-        names = [f"insurer_{letter}{kind}" for letter in "abcdefg" for kind in ("_url", "_test_url")]
-        return any(getattr(self, name) for name in names)
+        return any(insurer.url or insurer.test_url for insurer in self.insurers.values())
 
     def insurer_key(self, segment: str) -> str | None:
         """The credential that an insurer is shown, if it wants one."""
-        key: SecretStr | None = getattr(self, f"{segment.replace('-', '_')}_key", None)
+        key = self.insurers.get(segment, Insurer()).key
         return key.get_secret_value() if key else None
+
+    @property
+    def is_demonstration_by_default(self) -> bool:
+        """True when nobody asked for the demonstration, and it is the only store that there is to be meant."""
+        return not self.demo and self.database_url == f"sqlite:///{VAR / 'demonstration.db'}"
 
     @property
     def has_provider(self) -> bool:
@@ -192,13 +214,17 @@ class Settings(BaseSettings):
         self.sealing_secrets()
         self._refuse_half_a_provider()
 
-    def _refuse_public(self) -> None:
-        given = self.secret_key.get_secret_value()
-        if not given:
+    def refuse_borrowed_secret(self) -> None:
+        """UnreadableSetting when a store would be made or served under a secret that is the demonstration's."""
+        if not self.demo and not self.secret_key.get_secret_value():
             raise UnreadableSetting(
                 f"COVERDESK_SECRET_KEY: must be set to at least {SHORTEST_SECRET} random characters"
                 " outside a demonstration"
             )
+
+    def _refuse_public(self) -> None:
+        self.refuse_borrowed_secret()
+        given = self.secret_key.get_secret_value()
         if _FROM_A_MANUAL.search(given):
             raise UnreadableSetting("COVERDESK_SECRET_KEY: must be random, this one stands in a manual")
         parts = urlsplit(self.base_url)
@@ -242,12 +268,21 @@ def demonstration_secret(*, create: bool) -> str:
 
 @cache
 def settings() -> Settings:
-    """The settings of this process; UnreadableSetting names the variable that cannot be read."""
+    """The settings of this process; UnreadableSetting names each variable that is unknown or cannot be read."""
+    given, places = environment.given(), environment.insurer_variables(Insurer.model_fields)
+    real = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields if name != "insurers"} | places.keys()
+    if unknown := environment.unknown(given, real):
+        raise UnreadableSetting("\n".join(unknown))
     try:
-        return Settings()
+        return Settings(insurers=environment.by_insurer(given, places))
     except ValidationError as error:
+        names: dict[tuple[int | str, ...], str] = {("insurers", *place): name for name, place in places.items()}
         lines = [
-            f"COVERDESK_{str(e['loc'][0]).upper()}: {e['msg'].removeprefix('Value error, ')}"
+            f"{_named(e['loc'], names)}: {e['msg'].removeprefix('Value error, ')}"
             for e in error.errors(include_input=False, include_url=False)
         ]
         raise UnreadableSetting("\n".join(lines)) from None
+
+
+def _named(place: tuple[int | str, ...], insurers: Mapping[tuple[int | str, ...], str]) -> str:
+    return insurers.get(place) or f"{PREFIX}{place[0]}".upper()

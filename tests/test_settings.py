@@ -1,11 +1,15 @@
 """A setting that cannot be read is refused with its name and what it wants."""
 
+import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from core import environment
 from core import settings as settings_module
-from core.settings import Settings, UnreadableSetting, settings
+from core.settings import ROOT, Insurer, Settings, UnreadableSetting, settings
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +39,8 @@ def test_unreadable_value_names_its_variable(
 
 
 def test_insurer_on_loopback_may_use_http() -> None:
-    assert Settings(insurer_b_url="http://127.0.0.1:9000/").insurer_url("insurer-b") == "http://127.0.0.1:9000"
+    connected = Settings(insurers={"insurer-b": Insurer(url="http://127.0.0.1:9000/")})
+    assert connected.insurer_url("insurer-b") == "http://127.0.0.1:9000"
     assert Settings().insurer_url("insurer-a") is None
 
 
@@ -76,3 +81,91 @@ def test_half_an_identity_provider_is_refused(
     with pytest.raises(UnreadableSetting, match=named):
         settings().refuse_unsafe()
     settings.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("INSURER_A_ULR", "INSURER_A_URL"),
+        ("INSURER_A_TESTURL", "INSURER_A_TEST_URL"),
+        ("DATABASE", "DATABASE_URL"),
+        ("SECRETKEY", "SECRET_KEY"),
+        ("DEMO_PASWORD", "DEMO_PASSWORD"),
+        ("BENCH_SIZE", None),
+        ("INSURERS", None),
+    ],
+)
+def test_unknown_variable_is_refused_with_the_nearest_real_one(
+    monkeypatch: pytest.MonkeyPatch, name: str, nearest: str | None
+) -> None:
+    monkeypatch.setenv(f"COVERDESK_{name}", "anything")
+    with pytest.raises(UnreadableSetting) as refused:
+        settings()
+    settings.cache_clear()
+    assert f"COVERDESK_{name}: is no setting; the nearest is COVERDESK_{nearest or ''}" in str(refused.value)
+    assert "anything" not in str(refused.value)
+
+
+def test_every_unknown_variable_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COVERDESK_PROXYS", "x")
+    monkeypatch.setenv("COVERDESK_LOGLEVEL", "x")
+    with pytest.raises(UnreadableSetting, match=r"(?s)LOGLEVEL: .*LOG_LEVEL\n.*PROXYS: .*PROXIES"):
+        settings()
+    settings.cache_clear()
+
+
+def test_variables_of_tests_and_benchmarks_are_passed_over_and_are_exactly_those_that_are_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A new one is declared in core/environment.py, or no command would start beside it."""
+    texts = [place.read_text() for place in (ROOT / "tests").rglob("*.py")]
+    read = {name for text in texts for name in re.findall(r"environ(?:\.get\(|\[)\"(COVERDESK_[A-Z_]+)\"", text)}
+    real = {f"COVERDESK_{name.upper()}" for name in Settings.model_fields}
+    of_insurers = environment.insurer_variables(Insurer.model_fields).keys()
+    assert read - real - of_insurers == environment.READ_ELSEWHERE - {"COVERDESK_VERIFY_KEY"}
+    for name in environment.READ_ELSEWHERE:
+        monkeypatch.setenv(name, "1")
+    settings()
+
+
+def test_an_eighth_insurer_of_the_catalogue_is_connected_by_its_own_variables(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    shipped = json.loads(environment.PROVIDERS.read_text())
+    (tmp_path / "providers.json").write_text(json.dumps([*shipped, {**shipped[0], "segment": "insurer-h"}]))
+    monkeypatch.setattr(environment, "PROVIDERS", tmp_path / "providers.json")
+    monkeypatch.setenv("COVERDESK_INSURER_H_URL", "https://eighth.example/")
+    monkeypatch.setenv("COVERDESK_INSURER_H_KEY", "a-long-credential")
+    found = settings()
+    settings.cache_clear()
+    assert found.insurer_url("insurer-h") == "https://eighth.example"
+    assert found.insurer_key("insurer-h") == "a-long-credential"
+    assert found.connected
+    monkeypatch.setenv("COVERDESK_INSURER_I_URL", "https://ninth.example/")
+    with pytest.raises(UnreadableSetting, match="COVERDESK_INSURER_I_URL: is no setting"):
+        settings()
+    settings.cache_clear()
+
+
+def _stores(**given: Any) -> tuple[str, str]:
+    found = Settings(**given)
+    return Path(found.database_url).name, Path(found.files_url).name
+
+
+def test_a_demonstration_has_files_of_its_own_and_a_desk_with_a_secret_never_finds_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(settings_module, "VAR", tmp_path)
+    monkeypatch.delenv("COVERDESK_SECRET_KEY")
+    demonstration, own = ("demonstration.db", "demonstration-files"), ("coverdesk.db", "files")
+    assert _stores() == own
+    assert _stores(demo=True) == demonstration
+    assert _stores(demo=True, secret_key="s" * 40) == demonstration
+    assert _stores(demo=True, database_url="sqlite:////elsewhere/x.db") == ("x.db", "files")
+    (tmp_path / "demonstration.db").touch()
+    assert _stores() == demonstration
+    assert Settings().is_demonstration_by_default
+    assert _stores(secret_key="s" * 40) == own
+    (tmp_path / "coverdesk.db").touch()
+    assert _stores() == own
+    assert not Settings().is_demonstration_by_default

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from fastapi import FastAPI, Request
 from fastapi.openapi.docs import get_swagger_ui_html
@@ -41,6 +41,7 @@ from core.api.headers import SecurityHeaders
 from core.api.journal import Journal
 from core.api.safety import LastResort
 from core.api.turnstile import Turnstile, plainly
+from core.errors import StoreUnavailable
 from core.settings import settings
 from core.store.engine import store
 
@@ -94,6 +95,9 @@ async def docs(request: Request) -> HTMLResponse:
 async def _alone(_: Starlette) -> AsyncIterator[None]:
     """What a process needs that serves the API without the screens."""
     settings().refuse_unsafe()
+    # A database that is away for the moment comes back; one of another secret must not be served.
+    with suppress(StoreUnavailable):
+        store()
     logs.configure()
     warming.begin()
     yield

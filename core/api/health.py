@@ -4,6 +4,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from core.errors import StateForbids
 from core.services.office import readiness
 
 
@@ -19,6 +20,8 @@ def readyz(_: Request) -> Response:
     """
     try:
         fault, replica = readiness.fault(), readiness.replica()
+    except StateForbids as refused:
+        fault, replica = str(refused), None
     except readiness.UNANSWERED:
         fault, replica = "the store does not answer", None
     if fault:

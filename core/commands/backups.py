@@ -1,7 +1,7 @@
 """`coverdesk backup` and `coverdesk restore`: the whole store in one file, and back."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated
 from uuid import UUID
@@ -14,6 +14,7 @@ from core.services.office import audit
 from core.settings import settings
 from core.store import backups, engine
 from core.store.backups import Manifest
+from core.store.engine import Store
 from core.store.scope import Scope
 
 out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True)
@@ -38,8 +39,9 @@ def restore(file: Annotated[Path, typer.Argument(metavar="FILE", exists=True, di
     settings().secret()
     with _moving("Checking the backup") as progress:
         manifest = backups.read(file, progress=progress)
-    with _moving("Restoring") as progress:
-        kept = backups.put_back(engine.store(), file, manifest, progress=progress)
+    # What stands there may be another server's; it is kept aside as a whole.
+    with _moving("Restoring") as progress, closing(Store(settings().database_url)) as store:
+        kept = backups.put_back(store, file, manifest, progress=progress)
     _note("store restored", manifest)
     out.print(f"[green]✓[/] The store is what it was at {manifest.made_at}, with {manifest.files:,} uploaded files.")
     if kept:

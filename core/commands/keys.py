@@ -9,27 +9,29 @@ from rich.table import Table
 
 from core import clock
 from core.commands import ACTOR
-from core.services.distributors import keys
+from core.services.distributors import key_office, keys
 from core.store import engine
 from core.store.scope import Scope
 
 app = typer.Typer(help="API keys of distributors.", no_args_is_help=True)
-out = Console()
+out, err = Console(), Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
 
 
 @app.command("issue")
 def issue_key(
-    distributor: Annotated[str, typer.Option(help="The distributor's name; made when it is new.")],
+    distributor: Annotated[str, typer.Option(help="The distributor's name; in any case; made when it is new.")],
     mode: Annotated[str, typer.Option(help="test or live.")],
     name: Annotated[str, typer.Option(help="What the key is for.")] = "issued by command",
 ) -> None:
     """Print a new key, and only the key; it cannot be shown again."""
     if mode not in {"test", "live"}:
         raise typer.BadParameter("must be test or live", param_hint="--mode")
+    said = {"distributor": distributor, "mode": mode, "name": name}
     with engine.writing(Scope.system()) as session:
-        distributor_id = keys.distributor_named(session, distributor)
-        key = keys.issue(session, distributor_id=distributor_id, is_live=mode == "live", name=name, actor=ACTOR)
-    sys.stdout.write(key + "\n")
+        issued = key_office.issue_unasked(session, said, actor=ACTOR)
+    if issued.new_distributor:
+        err.print(f"{issued.new_distributor} is a new distributor.")
+    sys.stdout.write(issued.key + "\n")
 
 
 @app.command("list")

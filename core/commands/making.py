@@ -21,10 +21,12 @@ out, err = Console(), Console(stderr=True)
 def init() -> None:
     """Create or migrate the store and load the catalogue, and print how to begin; safe to repeat."""
     _make_store()
-    _say_how_to_begin()
+    if not _say_how_to_begin():
+        _say_who_begins()
 
 
 def _make_store() -> None:
+    settings().refuse_borrowed_secret()
     settings().secret()
     schema.migrate(engine.store())
     with engine.writing(Scope.system()) as session:
@@ -37,6 +39,7 @@ def demo(
     seed: Annotated[int, typer.Option(help="The same seed writes the same business.")] = 1,
 ) -> None:
     """Write a labelled demonstration portfolio, and in demonstration mode its accounts; safe to repeat."""
+    _refuse_business()
     _make_store()
     with Progress(console=err, transient=True) as progress:
         task = progress.add_task("Writing two years of business", total=purchases)
@@ -51,11 +54,27 @@ def demo(
     _say_how_to_begin()
 
 
-def _say_how_to_begin() -> None:
-    """Until there is an admin, the link that makes the first one."""
+def _refuse_business() -> None:
+    """Before anything is written, be it only a newer version of the tables."""
+    if versions.version(engine.store()) is not None:
+        with engine.reading(Scope.system()) as session:
+            portfolio.refuse_business(session)
+
+
+def _say_how_to_begin() -> bool:
+    """Until there is an admin, the link that makes the first one; False when there is one."""
     with engine.reading(Scope.system()) as session:
         link = invitations.set_up_link(session)
     if link:
         out.print("Nobody can administer this store yet. Once it is served, open this link to become its admin:")
         sys.stdout.write(f"{link}\n")
         out.print("It works once and for 24 hours; `coverdesk staff set-up-link` prints another.", highlight=False)
+    return link is not None
+
+
+def _say_who_begins() -> None:
+    with engine.reading(Scope.system()) as session:
+        is_demonstration = demonstration.is_demonstration(session)
+    out.print("An admin can sign in already and adds everybody else, under Admin > Staff.", highlight=False)
+    if is_demonstration:
+        out.print("This store holds the demonstration: name one of your own with COVERDESK_DATABASE_URL.")

@@ -84,8 +84,9 @@ def _refuse_published_passwords() -> None:
         published = demonstration.with_a_published_password(session)
     if published:
         raise UnreadableSetting(
-            f"COVERDESK_DEMO: {', '.join(published)} can sign in with the password of the demonstration, which"
-            " everybody knows; choose another for each, or disable it with `coverdesk staff disable`"
+            f"COVERDESK_DATABASE_URL: in this store {', '.join(published)} can sign in with the password of the"
+            " demonstration, which everybody knows. Name a store of your own; or keep this one, add an admin with"
+            " `coverdesk staff add` and then disable each of these with `coverdesk staff disable`"
         )
 
 

@@ -19,9 +19,9 @@ from typing import IO
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, ids, seal
+from core import clock, ids
 from core.errors import InvalidInput, StateForbids
-from core.store import drafts, schema, shelving, snapshots, versions
+from core.store import drafts, schema, secret_mark, shelving, snapshots, versions
 from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import UploadedFile
@@ -129,7 +129,7 @@ def _refuse_misfit(store: Store, manifest: Manifest) -> None:
     here = snapshots.kind_of(store)
     if manifest.kind != here:
         raise StateForbids(f"This backup is of a {manifest.kind} store, COVERDESK_DATABASE_URL names a {here} one")
-    if manifest.secret != _secret():
+    if manifest.secret != secret_mark.mark():
         raise StateForbids("This backup was made under another COVERDESK_SECRET_KEY: restore it under that one")
     if manifest.format != FORMAT or manifest.version not in versions.known():
         raise StateForbids("This backup was made by a newer release: restore it with that one")
@@ -142,15 +142,10 @@ def _manifest(store: Store, hashes: Mapping[str, str], lost: list[str]) -> Manif
         kind=snapshots.kind_of(store),
         version=versions.version(store) or "",
         made_at=clock.wire(clock.now()) or "",
-        secret=_secret(),
+        secret=secret_mark.mark(),
         hashes=hashes,
         lost=lost,
     )
-
-
-def _secret() -> str:
-    """Tells whether two servers have the same secret, and nothing of the secret."""
-    return seal.keyed_hash("backup", "")
 
 
 def _codes(store: Store) -> list[str]:

@@ -19,6 +19,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError
 
 from core.settings import settings
+from core.store import secret_mark
 from core.store.one_writer import OneWriter
 from core.store.outages import RETRIED, told_apart
 from core.store.replica import Replica
@@ -266,8 +267,15 @@ def _postgres_counter(url: sa.URL) -> sa.Engine:
 
 @cache
 def store() -> Store:
-    """The store of this process."""
-    return Store(settings().database_url, settings().replica_url)
+    """The store of this process; StateForbids when it was made under another secret."""
+    opened = Store(settings().database_url, settings().replica_url)
+    try:
+        with told_apart(), opened.engine.connect() as connection:
+            secret_mark.refuse_other(connection)
+    except BaseException:
+        opened.close()
+        raise
+    return opened
 
 
 def reading(scope: Scope, *, snapshot: bool = False) -> AbstractContextManager[ScopedSession]:

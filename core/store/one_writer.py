@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 
 from core.errors import StoreUnavailable
+from core.store import room
 from core.store.outages import told_apart
 from core.store.scope import Scope, ScopedSession
 from core.store.spoken import driver_of, say
@@ -111,6 +112,7 @@ class _Group:
             if self._failure is None and self._written:
                 self._connection.commit()
         except BaseException as error:
+            room.notice(error)
             self._failure = error
         try:
             self._connection.close()

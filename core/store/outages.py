@@ -21,8 +21,7 @@ def told_apart() -> Iterator[None]:
         yield
     except DBAPIError as error:
         state = getattr(error.orig, "sqlstate", None) or ""
-        if state == room.DISK_FULL:
-            room.lacked()
+        room.notice(error)
         gone = error.connection_invalidated or state[:2] in {"08", "53", "57"} or state == "55P03"
         if gone or (type(error.orig).__name__ == "OperationalError" and state not in RETRIED):
             raise StoreUnavailable from error

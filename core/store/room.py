@@ -1,13 +1,17 @@
-"""Room on PostgreSQL's disk, which a small write cannot tell of: it fits into pages that are there already."""
+"""Room on the store's disk, which a small write cannot tell of: it fits into pages that are there already."""
 
+import tempfile
 import time
+from pathlib import Path
 from typing import Final
 
 import sqlalchemy as sa
 
 DISK_FULL: Final = "53100"
+_SQLITE_FULL: Final = {10, 13}  # an error of writing, and no room; what stands above the lowest byte says where
 _LATELY_SECONDS: Final = 60.0
-# As much as the next piece of the write-ahead log takes; nothing of it is logged or kept.
+# As much as the next piece of PostgreSQL's write-ahead log takes; nothing of it is logged or kept.
+_PROVEN_MIB: Final = 16
 _FILLING: Final = (
     "CREATE TEMPORARY TABLE room (filling text) ON COMMIT DROP",
     "ALTER TABLE room ALTER filling SET STORAGE PLAIN",
@@ -21,17 +25,34 @@ class _Lack:
     noticed_at: float | None = None
 
 
-def lacked() -> None:
-    """Remember that a write found no room just now."""
-    _Lack.noticed_at = time.monotonic()
+def notice(error: BaseException) -> None:
+    """Remember that a write found no room just now, if that is what the error says."""
+    cause = getattr(error, "orig", error)
+    if (
+        getattr(cause, "sqlstate", None) == DISK_FULL
+        or (getattr(cause, "sqlite_errorcode", None) or 0) & 0xFF in _SQLITE_FULL
+    ):
+        _Lack.noticed_at = time.monotonic()
 
 
 def prove(connection: sa.Connection) -> None:
-    """Take 16 MiB and give them back if room lacked in the last minute; the driver's error when it still does."""
+    """Take 16 MiB and give them back if room lacked in the last minute; an error when it still does.
+
+    The error is the driver's, or for a SQLite file the system's.
+    """
     if _Lack.noticed_at is None:
         return
     if time.monotonic() - _Lack.noticed_at > _LATELY_SECONDS:
         _Lack.noticed_at = None
-        return
-    for statement in _FILLING:
-        connection.exec_driver_sql(statement)
+    elif connection.dialect.name == "sqlite":
+        _prove_beside(Path(connection.engine.url.database or ""))
+    else:
+        for statement in _FILLING:
+            connection.exec_driver_sql(statement)
+
+
+def _prove_beside(database: Path) -> None:
+    """The journal grows in the database's folder; nothing is written into either."""
+    with tempfile.TemporaryFile(dir=database.parent) as filler:
+        for _ in range(_PROVEN_MIB):
+            filler.write(bytes(1 << 20))

@@ -8,7 +8,7 @@ from alembic.migration import MigrationContext
 from sqlmodel import SQLModel
 
 import core.store.tables  # noqa: F401 - metadata is complete once it is imported
-from core.store import statistics, versions
+from core.store import secret_mark, statistics, versions
 from core.store.engine import Store
 
 
@@ -20,11 +20,16 @@ def _config(connection: sa.Connection | None = None) -> Config:
 
 
 def migrate(store: Store) -> None:
-    """Run every migration that this store has not seen, in one transaction."""
+    """Run every migration that this store has not seen, and mark its secret, in one transaction.
+
+    StateForbids when the store was made under another secret.
+    """
     with store.writers.begin() as connection:
         if not store.is_sqlite:
             _take_turn(connection)
+        secret_mark.refuse_other(connection)
         upgrade(connection, "head")
+        secret_mark.write_if_absent(connection)
     statistics.refresh(store)
 
 

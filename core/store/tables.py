@@ -3,7 +3,7 @@
 from core.store.tables_catalogue import Product, ProductBlock, ProductCategory, ProductVersion
 from core.store.tables_claims import Claim, ClaimComment, ClaimEvent, ClaimQuestion, UploadedFile
 from core.store.tables_figures import DaybookLine, DayTotal
-from core.store.tables_office import AuditEntry, AuditHead, ExportReceipt, KeptAnswer
+from core.store.tables_office import AuditEntry, AuditHead, ExportReceipt, KeptAnswer, StoreSecret
 from core.store.tables_parties import (
     ApiKey,
     Customer,
@@ -59,6 +59,7 @@ __all__ = [
     "SignInAttempt",
     "Staff",
     "StaffSession",
+    "StoreSecret",
     "Submission",
     "UploadedFile",
 ]

@@ -76,3 +76,11 @@ class ExportReceipt(Row, table=True):
     content_sha256: str = Field(max_length=64)
     again_of: UUID | None = Field(default=None, foreign_key="export_receipt.id")
     created_at: datetime = Field(index=True)
+
+
+class StoreSecret(Row, table=True):
+    """The one row that says under which server secret a store was made: a keyed mark, which tells nothing of it."""
+
+    __tablename__ = "store_secret"
+    id: int = Field(primary_key=True)
+    mark: str = Field(max_length=64)

@@ -6,7 +6,7 @@ from core.services.distributors import keys
 from core.services.office import audit
 from core.store.engine import Store
 from core.store.scope import Scope
-from tests.commands.test_commands import coverdesk
+from tests.commands.command_line import coverdesk
 
 
 def test_what_came_after_the_backup_is_gone_and_kept_aside(store: Store, tmp_path: Path) -> None:

@@ -5,8 +5,6 @@ import io
 import os
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from importlib.metadata import entry_points
@@ -15,54 +13,20 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from core.cli import SUBJECTS, Later, main, run
+from core.cli import SUBJECTS, Later, main
 from core.services.distributors import keys
 from core.services.office import demonstration
 from core.services.people import staff
-from core.settings import ROOT, settings
-from core.store import demo, engine, privacy
+from core.settings import ROOT
+from core.store import demo, privacy
 from core.store.engine import Store
 from core.store.scope import Scope
-from core.store.tables import Staff
+from core.store.tables import AuditEntry, Staff
+from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
 from tests.process_state import changes, state
 
 UNTIL = datetime(2026, 11, 20, 12, tzinfo=UTC)
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a command ended."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def _forget() -> None:
-    """Let the next look at settings and store be a fresh one, as in another process."""
-    if engine.store.cache_info().currsize:
-        engine.store().close()
-    engine.store.cache_clear()
-    settings.cache_clear()
-
-
-def coverdesk(*words: str, stdin: str = "", **environment: str) -> Ended:
-    """One command, as `coverdesk` runs it; the store is the one that the environment names."""
-    out, err, code = io.StringIO(), io.StringIO(), 0
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-        for name, value in environment.items():
-            patch.setenv(name, value)
-        patch.setattr("sys.argv", ["coverdesk", *words])
-        patch.setattr("sys.stdin", io.StringIO(stdin))
-        _forget()
-        try:
-            run()
-        except SystemExit as end:
-            code = int(end.code or 0)
-        finally:
-            _forget()
-    return Ended(code, out.getvalue(), err.getvalue())
 
 
 def test_line_of_help_of_each_command_is_what_the_command_says_itself() -> None:
@@ -118,6 +82,22 @@ def test_issued_key_is_the_only_line_and_works(store: Store) -> None:
     assert key not in coverdesk("keys", "list").stdout
     assert coverdesk("keys", "revoke", key).returncode == 0
     assert coverdesk("keys", "revoke", "cd_live_unknown").returncode == 1
+
+
+def test_a_distributor_is_named_and_in_any_case_the_same_one(store: Store) -> None:
+    issue = ("keys", "issue", "--mode", "test", "--distributor")
+    for blank in ("", "  ", "x" * 101):
+        refused = coverdesk(*issue, blank)
+        assert (refused.returncode, refused.stdout) == (1, ""), blank
+        assert "distributor" in refused.stderr
+    first = coverdesk(*issue, "Ṣọlá's Shop")
+    assert first.stderr == "Ṣọlá's Shop is a new distributor.\n"
+    for same in ("ṢỌLÁ'S SHOP", " ṣọlá's  shop"):
+        assert coverdesk(*issue, same).stderr == ""
+    with store.reading(Scope.system()) as session:
+        assert [key.distributor for key in keys.all_keys(session)] == ["Ṣọlá's Shop"] * 3
+        actions = session.execute(sa.select(AuditEntry.action)).scalars().all()
+    assert (actions.count("distributor added"), actions.count("key issued")) == (1, 3)
 
 
 def test_staff_is_added_with_a_password_from_standard_input(store: Store) -> None:

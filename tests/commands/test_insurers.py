@@ -3,9 +3,9 @@
 import pytest
 
 from core.insurers import sandbox
-from core.settings import ROOT, Settings, UnreadableSetting, settings
+from core.settings import ROOT, Insurer, Settings, UnreadableSetting, settings
 from core.store.engine import Store
-from tests.commands.test_commands import coverdesk
+from tests.commands.command_line import coverdesk
 
 only_sqlite = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 
@@ -48,9 +48,13 @@ def test_unsafe_connection_is_refused_by_name(
 
 def test_test_records_have_an_address_of_their_own_or_a_sandbox() -> None:
     real, sandboxed = "https://insurer.example", "http://127.0.0.1:8600"
-    assert Settings(insurer_a_url=real).insurer_url("insurer-a", is_live=False) is None
-    assert Settings(insurer_a_url=sandboxed).insurer_url("insurer-a", is_live=False) == sandboxed
-    both = Settings(insurer_a_url=real, insurer_a_test_url="https://test.insurer.example")
+
+    def insurer_a(**given: str) -> Settings:
+        return Settings(insurers={"insurer-a": Insurer(**given)})
+
+    assert insurer_a(url=real).insurer_url("insurer-a", is_live=False) is None
+    assert insurer_a(url=sandboxed).insurer_url("insurer-a", is_live=False) == sandboxed
+    both = insurer_a(url=real, test_url="https://test.insurer.example")
     assert both.insurer_url("insurer-a", is_live=False) == "https://test.insurer.example"
     assert both.insurer_url("insurer-a") == real
     assert not Settings().connected

@@ -8,7 +8,7 @@ import pytest
 from core import clock, ids
 from core.store import shelving
 from core.store.engine import Store
-from tests.commands.test_commands import coverdesk
+from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
 from tests.store.test_backups import upload
 

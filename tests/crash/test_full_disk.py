@@ -16,6 +16,8 @@ from tests.crash.sizes import CRASHES
 
 # Less than the smallest file that anybody writes: whatever is written fails, as on a full disk.
 NOTHING_MORE = 256
+# Frames of the journal for the few pages of a row that is written and forgotten; a sale changes some thirty pages.
+ENOUGH_FOR_A_PROBE = 40_000
 HEALS_WITHIN = 60
 ROUNDS = min(CRASHES, 20)
 
@@ -50,6 +52,23 @@ def test_writes_that_fail_refuse_sales_and_uploads_for_the_moment(on_sqlite: Pla
         fill=lambda: server.limit_files(NOTHING_MORE),
         free=lambda: server.limit_files(resource.RLIM_INFINITY),
     )
+
+
+def test_the_first_probe_after_a_refused_sale_says_so_though_it_would_fit(on_sqlite: Place) -> None:
+    """What a probe writes has room where a sale has none, and so it must not be what readiness goes by."""
+    server, journal = on_sqlite.server, on_sqlite.folder / "sold.db-wal"
+    with on_sqlite.crowd() as crowd:
+        crowd.wait_for(3)
+    assert server.ready() == 200
+    with on_sqlite.crowd() as crowd:
+        server.limit_files(journal.stat().st_size + ENOUGH_FOR_A_PROBE)
+        until = time.monotonic() + HEALS_WITHIN
+        while not crowd.seen["503"] and time.monotonic() < until:
+            time.sleep(0.005)
+        told = server.ready()
+        server.limit_files(resource.RLIM_INFINITY)
+    assert (crowd.seen["503"] > 0, told) == (True, 503)
+    server.healed(HEALS_WITHIN)
 
 
 @pytest.mark.slow

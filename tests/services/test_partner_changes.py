@@ -1,5 +1,6 @@
 """Distributors and insurers as an admin changes them, and what the lists tell of them."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -71,15 +72,29 @@ def test_a_distributor_is_added_once_and_its_name_is_its_own(store: Store, partn
         with store.writing(Scope.system()) as session:
             partner_changes.add_distributor(session, new_id, {"name": "Lagos Loans", "email": ""}, by=ADMIN)
     assert [row.name for row in listed(store)] == ["Lagos Loans", "Swift Lenders"]
-    with store.writing(Scope.system()) as session, pytest.raises(InvalidInput, match="name belongs"):
-        partner_changes.add_distributor(session, ids.new(), {"name": "Lagos Loans"}, by=ADMIN)
+    for same in ("Lagos Loans", "LAGOS loans"):
+        with store.writing(Scope.system()) as session, pytest.raises(InvalidInput, match="name belongs"):
+            partner_changes.add_distributor(session, ids.new(), {"name": same}, by=ADMIN)
     row = listed(store, q="lagos")[0]
     for said, fault in (
         ({"name": "Swift Lenders"}, "name belongs"),
+        ({"name": "swift LENDERS"}, "name belongs"),
         ({"name": "Lagos", "email": "x"}, "email must be"),
     ):
         with store.writing(Scope.system()) as session, pytest.raises(InvalidInput, match=fault):
             partner_changes.change_distributor(session, row.id, said, seen_at=row.updated_at, by=ADMIN)
+    with store.writing(Scope.system()) as session:
+        partner_changes.change_distributor(session, row.id, {"name": "LAGOS LOANS"}, seen_at=row.updated_at, by=ADMIN)
+
+
+def test_two_who_name_a_distributor_at_once_in_another_case_make_one(store: Store) -> None:
+    def issue(name: str) -> str:
+        with store.writing(Scope.system()) as session:
+            return str(keys.distributor_named(session, name))
+
+    with ThreadPoolExecutor(8) as pool:
+        made = set(pool.map(issue, ["Corner Shop", "CORNER SHOP", "corner shop", "Corner shop"] * 4))
+    assert len(made) == 1
 
 
 def test_the_lists_tell_what_is_sold_of_each_in_this_mode_alone(store: Store, partner: Partner) -> None:

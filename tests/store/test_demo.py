@@ -32,7 +32,7 @@ from core.store.demo.offers import on_the_shelf
 from core.store.engine import Store
 from core.store.scope import Scope, ScopedSession
 from core.store.tables import Claim, Customer, Policy, Product, Purchase, Submission
-from tests.conftest import Partner
+from tests.conftest import Partner, make_partner
 from tests.services import selling
 
 UNTIL = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
@@ -203,8 +203,9 @@ def test_product_that_is_no_longer_sold_was_sold_in_the_first_year(store: Store)
     assert max(sold) < UNTIL - timedelta(days=364)
 
 
-def test_next_sale_gets_the_next_number(store: Store, partner: Partner) -> None:
+def test_next_sale_gets_the_next_number(store: Store) -> None:
     write(store)
+    partner = make_partner(store, "Swift Lenders")
     for cover in shelf.COVERS:
         selling.sell(store, partner, cover)
     with store.reading(Scope.system()) as session:

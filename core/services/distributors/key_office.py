@@ -12,7 +12,7 @@ from sqlmodel import col
 from core.covers import request
 from core.covers.request import Request
 from core.errors import NotFound, StateForbids
-from core.services.distributors import keys
+from core.services.distributors import distributors, keys
 from core.services.office import audit
 from core.services.paging import Page, Paging
 from core.services.people.staff import Person
@@ -29,6 +29,14 @@ class NewKey(Request):
     distributor: Annotated[str, Field(max_length=100)]
     mode: Literal["test", "live"]
     name: Annotated[str, Field(max_length=100)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Issued:
+    """A key in clear, and the name of its distributor where that was made for it."""
+
+    key: str
+    new_distributor: str | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,16 +104,22 @@ def issue(session: ScopedSession, said: dict[str, Any], *, seed: str, by: Person
     StateForbids a distributor that is switched off.
     """
     refuse_unless_admin(by)
+    return issue_unasked(session, said, seed=seed, actor=by.actor).key
+
+
+def issue_unasked(session: ScopedSession, said: dict[str, Any], *, actor: str, seed: str | None = None) -> Issued:
+    """As `issue`, for an operator on the server, who needs no role."""
     wanted: NewKey = request.read(NewKey, said)
-    distributor_id = _distributor(session, wanted.distributor, by)
-    return keys.issue(
+    distributor_id, is_new = _distributor(session, wanted.distributor, actor)
+    key = keys.issue(
         session,
         distributor_id=distributor_id,
         is_live=wanted.mode == "live",
         name=wanted.name,
-        actor=by.actor,
-        seed=f"{seed} {distributor_id} {wanted.mode} {wanted.name}",
+        actor=actor,
+        seed=seed and f"{seed} {distributor_id} {wanted.mode} {wanted.name}",
     )
+    return Issued(key=key, new_distributor=wanted.distributor if is_new else None)
 
 
 def revoke(session: ScopedSession, key_id: UUID, *, by: Person) -> None:
@@ -114,17 +128,17 @@ def revoke(session: ScopedSession, key_id: UUID, *, by: Person) -> None:
     keys.revoke(session, str(key_id), actor=by.actor)
 
 
-def _distributor(session: ScopedSession, name: str, by: Person) -> UUID:
-    known = session.execute(
-        sa.select(col(Distributor.id), col(Distributor.active)).where(col(Distributor.business_name) == name)
-    ).one_or_none()
-    if known is not None and not known.active:
-        raise StateForbids(f"{name} is switched off: switch it on under Distributors first")
+def _distributor(session: ScopedSession, name: str, actor: str) -> tuple[UUID, bool]:
+    """Whose the key is, and whether this name is new."""
+    known = distributors.named(session, name)
+    if known is not None:
+        if not session.get_one(Distributor, known.id).active:
+            raise StateForbids(f"{known.name} is switched off: switch it on under Distributors first")
+        return known.id, False
     distributor_id = keys.distributor_named(session, name)
-    if known is None:
-        subject = audit.subject_of("distributor", distributor_id)
-        audit.write(session, actor=by.actor, action="distributor added", subject=subject, after={"name": name})
-    return distributor_id
+    subject = audit.subject_of("distributor", distributor_id)
+    audit.write(session, actor=actor, action="distributor added", subject=subject, after={"name": name})
+    return distributor_id, True
 
 
 def _rows() -> AnySelect:

@@ -12,6 +12,7 @@ from sqlmodel import col
 
 from core import clock, ids, seal
 from core.errors import NotFound, Unauthorized
+from core.services.distributors import distributors
 from core.services.files.file_links import Owner
 from core.services.office import audit
 from core.store.scope import Scope, ScopedSession
@@ -153,12 +154,15 @@ def all_keys(session: ScopedSession) -> list[KeyFacts]:
 
 
 def distributor_named(session: ScopedSession, name: str) -> UUID:
-    """The id of a distributor by its business name, made when it is new."""
-    fresh = Distributor(business_name=name)
-    if session.insert_once(fresh):
-        return fresh.id
-    found = session.execute(sa.select(col(Distributor.id)).where(col(Distributor.business_name) == name))
-    return UUID(str(found.scalar_one()))
+    """The id of a distributor by its business name in any case, made when it is new."""
+    if (known := distributors.named(session, name)) is not None:
+        return known.id
+    distributors.hold_names(session)
+    if (known := distributors.named(session, name)) is not None:
+        return known.id
+    fresh = Distributor(business_name=" ".join(name.split()))
+    session.insert(fresh)
+    return fresh.id
 
 
 def _hash(key: str) -> str:

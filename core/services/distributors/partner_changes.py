@@ -13,6 +13,7 @@ from core import clock
 from core.covers import fields, request
 from core.covers.request import Request
 from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
+from core.services.distributors import distributors
 from core.services.office import audit
 from core.services.people.staff import Person
 from core.services.people.staff_changes import refuse_unless_admin
@@ -52,11 +53,14 @@ def add_distributor(session: ScopedSession, distributor_id: UUID, said: Mapping[
     """
     refuse_unless_admin(by)
     wanted: Business = request.read(Business, dict(said))
-    row = Distributor(id=distributor_id, business_name=wanted.name, email=wanted.email)
-    if session.insert_once(row):
-        _note(session, "distributor", row.id, "distributor added", by=by, before=None, after=_of_distributor(row))
-    elif session.get(Distributor, distributor_id) is None:
+    distributors.hold_names(session)
+    if session.get(Distributor, distributor_id) is not None:
+        return
+    if distributors.named(session, wanted.name):
         raise InvalidInput.one("name", _TAKEN)
+    row = Distributor(id=distributor_id, business_name=wanted.name, email=wanted.email)
+    session.insert(row)
+    _note(session, "distributor", row.id, "distributor added", by=by, before=None, after=_of_distributor(row))
 
 
 def change_distributor(
@@ -65,11 +69,9 @@ def change_distributor(
     """Give a distributor another name or e-mail; `seen_at` is when it was last changed as it was seen."""
     refuse_unless_admin(by)
     wanted: Business = request.read(Business, dict(said))
+    distributors.hold_names(session)
     row = _held(session, Distributor, distributor_id, seen_at)
-    taken = sa.select(col(Distributor.id)).where(
-        col(Distributor.business_name) == wanted.name, col(Distributor.id) != distributor_id
-    )
-    if session.execute(taken).first():
+    if distributors.named(session, wanted.name, but=distributor_id):
         raise InvalidInput.one("name", _TAKEN)
     before = _of_distributor(row)
     row.business_name, row.email = wanted.name, wanted.email

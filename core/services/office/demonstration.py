@@ -35,11 +35,12 @@ def is_demonstration(session: ScopedSession) -> bool:
 def add_accounts(session: ScopedSession) -> None:
     """One account for each role; only for demonstrations, where everybody may know the password.
 
-    Safe to repeat: an account that can be used already is left as it is.
+    Safe to repeat: an account that can be used already is left as it is, and so is one that somebody disabled.
     """
     password = settings().demo_password.get_secret_value()
+    disabled = set(session.execute(sa.select(col(Staff.email)).where(col(Staff.disabled_at).is_not(None))).scalars())
     for account in ACCOUNTS:
-        if _can_sign_in(session, account, password):
+        if account.email in disabled or _can_sign_in(session, account, password):
             continue
         staff.add(
             session,

@@ -1,6 +1,6 @@
 """A labelled demonstration: two years of invented business, deterministic and fast."""
 
-from core.store.demo.marker import Mark, find
+from core.store.demo.marker import Mark, find, refuse_business
 from core.store.demo.portfolio import Summary, write
 
-__all__ = ["Mark", "Summary", "find", "write"]
+__all__ = ["Mark", "Summary", "find", "refuse_business", "write"]

@@ -1,0 +1,47 @@
+"""Commands as an operator types them, run in this process."""
+
+import io
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+
+import pytest
+
+from core import seal
+from core.cli import run
+from core.settings import settings
+from core.store import engine
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def _forget() -> None:
+    """Let the next look at settings and store be a fresh one, as in another process."""
+    if engine.store.cache_info().currsize:
+        engine.store().close()
+    for cached in (engine.store, settings, seal._box, seal._hash_key):
+        cached.cache_clear()
+
+
+def coverdesk(*words: str, stdin: str = "", **environment: str) -> Ended:
+    """One command, as `coverdesk` runs it; the store is the one that the environment names."""
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        patch.setattr("sys.argv", ["coverdesk", *words])
+        patch.setattr("sys.stdin", io.StringIO(stdin))
+        _forget()
+        try:
+            run()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        finally:
+            _forget()
+    return Ended(code, out.getvalue(), err.getvalue())

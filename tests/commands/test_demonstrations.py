@@ -1,0 +1,129 @@
+"""A demonstration has a store of its own: it never enters a business, and a business never begins in one."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from sqlmodel import SQLModel, col
+
+from core import settings as settings_module
+from core.services.distributors import keys
+from core.services.office import demonstration
+from core.services.people import staff
+from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import Purchase, Staff
+from tests.commands.command_line import coverdesk
+from tests.conftest import SECRET
+
+DEMO = ("demo", "--purchases", "20")
+PASSWORD = "a long enough password\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in which nobody has set anything yet."""
+    monkeypatch.setattr(settings_module, "VAR", tmp_path)
+    for name in ("SECRET_KEY", "DATABASE_URL", "FILES_URL"):
+        monkeypatch.delenv(f"COVERDESK_{name}", raising=False)
+    return tmp_path
+
+
+def rows(store: Store) -> dict[str, list[Any]]:
+    with store.engine.connect() as connection:
+        return {table.name: list(connection.execute(sa.select(table))) for table in SQLModel.metadata.sorted_tables}
+
+
+def purchases(file: Path) -> int:
+    store = Store(f"sqlite:///{file}")
+    with store.reading(Scope.system()) as session:
+        found = session.execute(sa.select(sa.func.count(col(Purchase.id)))).scalar_one()
+    store.close()
+    return int(found)
+
+
+@pytest.mark.parametrize("holds", ["a person", "a distributor", "a key"])
+def test_a_demonstration_never_enters_a_store_with_business_of_its_own(store: Store, holds: str) -> None:
+    with store.writing(Scope.system()) as session:
+        if holds == "a person":
+            staff.add(session, email="a@x.example", name="A", roles=["admin"], password=PASSWORD, actor="tests")
+        else:
+            shop = keys.distributor_named(session, "Shop")
+        if holds == "a key":
+            keys.issue(session, distributor_id=shop, is_live=True, name="tests", actor="tests")
+    before = rows(store)
+    refused = coverdesk(*DEMO, COVERDESK_DEMO="true")
+    assert refused.returncode == 1
+    assert "business of its own" in refused.stderr
+    assert rows(store) == before
+
+
+def test_for_real_starts_clean_in_the_folder_of_a_demonstration(folder: Path) -> None:
+    assert coverdesk(*DEMO, COVERDESK_DEMO="true").returncode == 0
+    before = purchases(folder / "demonstration.db")
+    real = {"COVERDESK_SECRET_KEY": SECRET, "COVERDESK_BASE_URL": "https://desk.example.com"}
+    made = coverdesk("init", **real)
+    assert made.returncode == 0, made.stderr
+    assert "https://desk.example.com/set-up?t=" in made.stdout
+    assert coverdesk("staff", "add", "ada@x.example", "--role", "admin", stdin=PASSWORD, **real).returncode == 0
+    assert purchases(folder / "coverdesk.db") == 0
+    again = coverdesk(*DEMO, COVERDESK_DEMO="true")
+    assert again.returncode == 0, again.stderr
+    assert purchases(folder / "demonstration.db") == before == 20
+    assert purchases(folder / "coverdesk.db") == 0
+
+
+def test_a_bare_command_is_for_the_demonstration_and_says_so_until_there_is_another_store(folder: Path) -> None:
+    issue = ("keys", "issue", "--distributor", "My shop", "--mode", "test")
+    missing = coverdesk(*issue)
+    assert missing.returncode == 2
+    assert "there is no store yet" in missing.stderr
+    assert list(folder.iterdir()) == [], "a command that was refused leaves nothing in the way"
+    assert coverdesk(*DEMO, COVERDESK_DEMO="true").returncode == 0
+    issued = coverdesk(*issue)
+    assert (issued.returncode, issued.stdout.count("\n")) == (0, 1), issued.stderr
+    assert "This is the demonstration" in issued.stderr
+    assert coverdesk(*DEMO, COVERDESK_DEMO="true").returncode == 0, "a key that was tried does not end it"
+    assert coverdesk("init", COVERDESK_SECRET_KEY=SECRET).returncode == 0
+    refused = coverdesk(*issue)
+    assert refused.returncode == 1
+    assert "made under another COVERDESK_SECRET_KEY" in refused.stderr
+
+
+def test_no_store_of_ones_own_is_made_under_the_secret_of_the_demonstration(folder: Path) -> None:
+    assert coverdesk(*DEMO, COVERDESK_DEMO="true").returncode == 0
+    for words in (("init",), DEMO):
+        refused = coverdesk(*words)
+        assert refused.returncode == 2
+        assert "COVERDESK_SECRET_KEY: must be set" in refused.stderr
+    assert not (folder / "coverdesk.db").exists()
+
+
+def test_init_of_a_demonstration_says_why_there_is_no_link(folder: Path) -> None:
+    coverdesk(*DEMO, COVERDESK_DEMO="true")
+    told = coverdesk("init", COVERDESK_DEMO="true").stdout
+    assert "An admin can sign in already" in told
+    assert "This store holds the demonstration" in told
+
+
+def test_an_account_that_somebody_disabled_is_not_opened_again(store: Store) -> None:
+    with store.writing(Scope.system()) as session:
+        demonstration.add_accounts(session)
+    with store.writing(Scope.system()) as session:
+        staff.disable(session, "finance@coverdesk.example", actor="tests")
+        demonstration.add_accounts(session)
+        disabled = sa.select(col(Staff.email)).where(col(Staff.disabled_at).is_not(None))
+        assert session.execute(disabled).scalars().all() == ["finance@coverdesk.example"]
+
+
+def test_a_demonstration_that_is_to_be_kept_is_served_once_its_accounts_are_closed(store: Store) -> None:
+    """The advice of the refusal leads somewhere."""
+    with store.writing(Scope.system()) as session:
+        demonstration.add_accounts(session)
+    assert "`coverdesk staff add`" in coverdesk("api").stderr
+    assert coverdesk("staff", "add", "ada@x.example", "--role", "admin", stdin=PASSWORD).returncode == 0
+    for account in demonstration.ACCOUNTS:
+        assert coverdesk("staff", "disable", account.email).returncode == 0, account
+    with store.reading(Scope.system()) as session:
+        assert demonstration.with_a_published_password(session) == []

@@ -1,0 +1,78 @@
+"""No command writes to a store that was made under another secret."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from core.store.engine import Store
+from tests.commands.command_line import coverdesk
+from tests.conftest import Partner
+
+OTHER = "another-0123456789-abcdefghijklmnopqrstuvwx"
+SOMEBODY = "01900000-0000-7000-8000-0000000000ff"
+COMMANDS = [
+    "init",
+    "demo --purchases 20",
+    "serve --port 0",
+    "api --port 0",
+    "worker",
+    "check",
+    "reseal",
+    "keys issue --distributor Shop --mode test",
+    "keys list",
+    f"keys revoke {SOMEBODY}",
+    "staff add ada@example.com --role admin",
+    "staff disable ada@example.com",
+    "staff set-up-link",
+    f"claims move {SOMEBODY} --to Approved --by ada@example.com --version 1",
+    "export purchases",
+    "backup {folder}/night.tar",
+]
+
+
+def content(file: Path) -> list[str]:
+    with sqlite3.connect(file) as connection:
+        lines = list(connection.iterdump())
+    connection.close()
+    return lines
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("words", COMMANDS)
+def test_a_store_of_another_secret_is_refused_before_anything_is_written(
+    store: Store, partner: Partner, tmp_path: Path, words: str
+) -> None:
+    store.close()
+    before = content(tmp_path / "store.db")
+    answer = coverdesk(
+        *words.format(folder=tmp_path).split(),
+        stdin="a long enough password\n",
+        COVERDESK_SECRET_KEY=OTHER,
+        COVERDESK_INSURER_A_URL="https://insurer.example",
+    )
+    assert answer.returncode == 1, answer.stdout
+    assert "made under another COVERDESK_SECRET_KEY" in answer.stderr
+    assert content(tmp_path / "store.db") == before
+    assert not (tmp_path / "night.tar").exists()
+
+
+@pytest.mark.parametrize("store", ["postgres"], indirect=True)
+@pytest.mark.postgres
+def test_a_database_of_another_secret_is_refused_as_a_file_is(store: Store, partner: Partner) -> None:
+    store.close()
+    for words in (("init",), ("keys", "issue", "--distributor", "Shop", "--mode", "test"), ("api", "--port", "0")):
+        answer = coverdesk(*words, COVERDESK_SECRET_KEY=OTHER)
+        assert answer.returncode == 1, words
+        assert "made under another COVERDESK_SECRET_KEY" in answer.stderr
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_a_backup_of_ours_may_replace_a_store_of_another_secret(store: Store, partner: Partner, tmp_path: Path) -> None:
+    store.close()
+    assert coverdesk("backup", str(tmp_path / "night.tar")).returncode == 0
+    place = {"COVERDESK_DATABASE_URL": f"sqlite:///{tmp_path / 'machine.db'}"}
+    assert coverdesk("init", COVERDESK_SECRET_KEY=OTHER, **place).returncode == 0
+    restored = coverdesk("restore", str(tmp_path / "night.tar"), **place)
+    assert restored.returncode == 0, restored.stderr
+    assert coverdesk("check", **place).returncode == 0
