@@ -72,6 +72,11 @@ class PolicyDetail:
     renewal_window: RenewalWindow | None
     not_renewable: str | None
 
+    @property
+    def refunded_minor(self) -> int:
+        """What went back of all its terms, in kobo."""
+        return sum(refund.parts.total_minor for refund in self.refunds)
+
 
 def one(session: ScopedSession, policy_id: UUID) -> PolicyDetail:
     """A policy with all that belongs to it; NotFound when it is unknown in this mode."""

@@ -17,6 +17,7 @@ from core.services.office import audit, audit_search
 from core.services.policies import policy_states
 from core.services.records import certificate_url
 from core.services.revealing import HIDDEN, HiddenValue
+from core.services.sales import refunded
 from core.store.daybook import ONCE
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import (
@@ -105,13 +106,13 @@ def one(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
     if row is None:
         raise NotFound("There is no such purchase in this mode")
     sale, policy, customer = row.Purchase, row.Policy, row.Customer
-    refunded = _refunded(session, sale)
+    back = _refunded(session, sale)
     return SaleDetail(
         id=sale.id,
         created_at=sale.created_at,
         total_minor=sale.total_minor,
-        parts=_parts(sale, refunded, row.ProductVersion, row.company_name, row.business_name),
-        refunded_minor=refunded.total_minor,
+        parts=_parts(sale, back, row.ProductVersion, row.company_name, row.business_name),
+        refunded_minor=back.total_minor,
         product=row.product,
         provider=row.company_name,
         category=row.category,
@@ -164,27 +165,25 @@ def _sale(purchase_id: UUID) -> AnySelect:
 
 
 def _refunded(session: ScopedSession, sale: Purchase) -> Split:
-    amounts = (Refund.total_minor, Refund.mca_profit_minor, Refund.distributor_profit_minor)
-    query = sa.select(*(sa.func.coalesce(sa.func.sum(col(amount)), 0) for amount in amounts))
     mine = (col(Refund.purchase_id) == sale.id, col(Refund.renewal_id).is_(None))
-    return Split(*map(int, session.execute(query.where(*mine)).one()))
+    return refunded.together(session, refunded.SUMS.where(*mine))
 
 
-def _parts(sale: Purchase, refunded: Split, version: ProductVersion, provider: str, distributor: str) -> list[Part]:
+def _parts(sale: Purchase, back: Split, version: ProductVersion, provider: str, distributor: str) -> list[Part]:
     rest = sale.total_minor - sale.mca_profit_minor - sale.distributor_profit_minor
     return [
-        Part(name=f"{provider} (insurer)", minor=rest, refunded_minor=refunded.provider_share_minor),
+        Part(name=f"{provider} (insurer)", minor=rest, refunded_minor=back.provider_share_minor),
         Part(
             name="Platform commission",
             minor=sale.mca_profit_minor,
             basis_points=version.mca_commission_bp,
-            refunded_minor=refunded.mca_profit_minor,
+            refunded_minor=back.mca_profit_minor,
         ),
         Part(
             name=f"{distributor} (distributor)",
             minor=sale.distributor_profit_minor,
             basis_points=version.distributor_commission_bp,
-            refunded_minor=refunded.distributor_profit_minor,
+            refunded_minor=back.distributor_profit_minor,
         ),
     ]
 
