@@ -61,6 +61,19 @@ class Split:
         """What remains for the insurer."""
         return self.total_minor - self.mca_profit_minor - self.distributor_profit_minor
 
+    def __add__(self, other: "Split") -> "Split":
+        return self._with(other, 1)
+
+    def __sub__(self, other: "Split") -> "Split":
+        return self._with(other, -1)
+
+    def _with(self, other: "Split", sign: int) -> "Split":
+        return Split(
+            self.total_minor + sign * other.total_minor,
+            self.mca_profit_minor + sign * other.mca_profit_minor,
+            self.distributor_profit_minor + sign * other.distributor_profit_minor,
+        )
+
 
 def split(total_minor: int, *, mca_bp: int, distributor_bp: int) -> Split:
     """Divide a total into the platform's, the distributor's and the insurer's part (contract S7).
@@ -69,3 +82,18 @@ def split(total_minor: int, *, mca_bp: int, distributor_bp: int) -> Split:
     """
     mca = share(total_minor, mca_bp)
     return Split(total_minor, mca, min(share(total_minor, distributor_bp), total_minor - mca))
+
+
+def refund_split(total_minor: int, paid: Split, *, mca_bp: int, distributor_bp: int) -> Split:
+    """Divide what is given back of a term like the term itself: all of it reverses every part exactly.
+
+    A commission never gives back more than it took; the insurer's part takes the rounding.
+    """
+    if total_minor == paid.total_minor:
+        return paid
+    parts = split(total_minor, mca_bp=mca_bp, distributor_bp=distributor_bp)
+    return Split(
+        total_minor,
+        min(parts.mca_profit_minor, paid.mca_profit_minor),
+        min(parts.distributor_profit_minor, paid.distributor_profit_minor),
+    )

@@ -153,21 +153,33 @@ class _Writer:
     ) -> None:
         dice = self.dice
         if policy.cancelled_at:
-            refund = {"amount_minor": dice.randrange(purchase.total_minor + 1), "method": "pro_rata", "reason": "asked"}
-            self.rows.append(
-                Refund(
-                    **owned,
-                    **refund,
-                    id=ids.new(),
-                    policy_id=policy.id,
-                    purchase_id=purchase.id,
-                    created_at=policy.cancelled_at,
-                )
-            )
+            self._refund(policy, purchase, version, owned)
         elif policy.activated and policy.expiration_at and policy.expiration_at < self.plan.now and dice.random() < 0.5:
             self._renewal(policy, purchase, money, version, owned)
         if dice.random() < 0.2:
             self._claim(policy, owned)
+
+    def _refund(self, policy: Policy, purchase: Purchase, version: ProductVersion, owned: dict[str, object]) -> None:
+        back = self.dice.randrange(purchase.total_minor + 1)
+        self.rows.append(
+            Refund(
+                **owned,
+                id=ids.new(),
+                policy_id=policy.id,
+                purchase_id=purchase.id,
+                customer_id=policy.customer_id,
+                product_id=policy.product_id,
+                product_version_id=version.id,
+                product_category_id=policy.product_category_id,
+                provider_id=policy.provider_id,
+                total_minor=back,
+                mca_profit_minor=back // 7,
+                distributor_profit_minor=back // 20,
+                method="pro_rata",
+                reason="asked",
+                created_at=policy.cancelled_at,
+            )
+        )
 
     def _renewal(
         self,

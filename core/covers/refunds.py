@@ -34,7 +34,7 @@ class Stretch:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Refund:
-    """What goes back, by which rule, and the steps that lead to it."""
+    """What goes back of a term, by which rule, and the steps that lead to it."""
 
     method: str
     price: Price
@@ -45,22 +45,26 @@ class Refund:
         return money.to_minor(self.price.total)
 
 
-def full(premiums: Sequence[Decimal]) -> Refund:
+def full(premium: Decimal) -> Refund:
     """Everything: no day was ever on risk."""
-    return _refund("full", [Step("Premium", "never on risk, all of it goes back", sum(premiums, Decimal(0)))])
+    return _refund("full", [Step("Premium", "never on risk, all of it goes back", premium)])
 
 
-def pro_rata(stretches: Sequence[Stretch], on: date) -> Refund:
+def none(why: str) -> Refund:
+    """Nothing, and why: a claim was paid out of this premium."""
+    return _refund("claim_paid", [Step("Premium", why, Decimal(0))])
+
+
+def pro_rata(stretch: Stretch, on: date) -> Refund:
     """The premium of the unexpired days: 500 ended on day 150 of 365 gives 294.52."""
-    return _refund("pro_rata", _by_days(stretches, on))
+    return _refund("pro_rata", [_unexpired(stretch, on)])
 
 
-def short_rate(stretches: Sequence[Stretch], on: date) -> Refund:
+def short_rate(stretch: Stretch, on: date) -> Refund:
     """Nine tenths of the pro rata refund, as the customer ends the cover."""
-    steps = _by_days(stretches, on)
-    unexpired = steps[-1].amount
-    working = f"{SHORT_RATE * 100:.0f} % of {money.half_up(unexpired):,.2f}"
-    return _refund("short_rate", [*steps, Step("Short rate", working, unexpired * SHORT_RATE)])
+    unexpired = _unexpired(stretch, on)
+    working = f"{SHORT_RATE * 100:.0f} % of {money.half_up(unexpired.amount):,.2f}"
+    return _refund("short_rate", [unexpired, Step("Short rate", working, unexpired.amount * SHORT_RATE)])
 
 
 def level(premium: Decimal, months_left: int, months: int) -> Refund:
@@ -84,18 +88,19 @@ def months_left(on: date, expiration_on: date, months: int) -> int:
     return min(months, max(0, left))
 
 
-def _by_days(stretches: Sequence[Stretch], on: date) -> list[Step]:
-    steps = [
-        Step("Unexpired premium", f"{t.premium:,.2f} x {t.unexpired_days(on)} / {t.days} days", _unexpired(t, on))
-        for t in stretches
-    ]
-    if len(steps) != 1:
-        steps.append(Step("Together", "all terms that were paid for", sum((s.amount for s in steps), Decimal(0))))
-    return steps
+def together(refunds: Sequence[Refund]) -> Refund:
+    """The refunds of several terms of one policy as one sum; each was rounded for itself."""
+    if len(refunds) == 1:
+        return refunds[0]
+    whole = sum((refund.price.total for refund in refunds), Decimal(0))
+    steps = [step for refund in refunds for step in refund.price.steps]
+    return _refund(refunds[-1].method, [*steps, Step("Together", "all terms that were paid for", whole)])
 
 
-def _unexpired(stretch: Stretch, on: date) -> Decimal:
-    return stretch.premium * stretch.unexpired_days(on) / stretch.days
+def _unexpired(stretch: Stretch, on: date) -> Step:
+    left = stretch.unexpired_days(on)
+    working = f"{stretch.premium:,.2f} x {left} / {stretch.days} days"
+    return Step("Unexpired premium", working, stretch.premium * left / stretch.days)
 
 
 def _refund(method: str, steps: list[Step]) -> Refund:

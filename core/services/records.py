@@ -26,6 +26,11 @@ def percentage(basis_points: int) -> str:
     return naira(basis_points)
 
 
+def claim_reference(claim_id: UUID) -> str:
+    """A claim as people name it: the end of its id, which is the random part of it."""
+    return f"C-{claim_id.hex[-8:].upper()}"
+
+
 def mode(is_live: bool) -> str:  # noqa: FBT001 - the word for a column's value
     """The word that `app_mode` carries (contract M1)."""
     return "live" if is_live else "test"

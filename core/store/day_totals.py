@@ -50,14 +50,19 @@ class Entry(NamedTuple):
     product_id: Any = None
 
 
-def taken(row: Any, verb: str) -> dict[str, Any]:
-    """The measures of a purchase or renewal; `row` is one, or the table of them."""
+def taken(row: Any, verb: str, *, counted: str = "") -> dict[str, Any]:
+    """The measures of a purchase, renewal or refund; `row` is one, or the table of them."""
     return {
         f"{verb}_minor": row.total_minor,
         f"{verb}_mca_minor": row.mca_profit_minor,
         f"{verb}_distributor_minor": row.distributor_profit_minor,
-        verb: 1,
+        counted or verb: 1,
     }
+
+
+def given_back(row: Any) -> dict[str, Any]:
+    """The measures of a refund."""
+    return taken(row, "refunded", counted="refunds")
 
 
 def note(connection: sa.Connection, rows: Iterable[Any], changed: Iterable[Any] = ()) -> None:
@@ -162,7 +167,7 @@ def _renewed(row: Renewal) -> Iterator[Entry]:
 
 
 def _refunded(row: Refund) -> Iterator[Entry]:
-    yield Entry(_day(row.created_at), {"refunds": 1, "refunded_minor": row.amount_minor})
+    yield Entry(_day(row.created_at), given_back(row))
 
 
 _ENTRIES: Mapping[type, Callable[[Any], Iterable[Entry]]] = {

@@ -8,7 +8,7 @@ from sqlmodel import SQLModel
 
 from core import clock
 from core.store import day_totals
-from core.store.day_totals import taken
+from core.store.day_totals import given_back, taken
 from core.store.driven import Driven
 from core.store.expressions import first_of_month, lagos_day
 from core.store.tables_figures import KEYS, MEASURES, DaybookLine
@@ -61,7 +61,7 @@ def _line(connection: sa.Connection, row: Any) -> dict[str, Any] | None:
         counts = row.deleted_at is None and row.status
         return _line_of(row, _sale(connection, row), taken(row, "renewed")) if counts else None
     if isinstance(row, Refund):
-        return _line_of(row, _sale(connection, row), {"refunds": 1, "refunded_minor": row.amount_minor})
+        return _line_of(row, _sale(connection, row), given_back(row))
     return None
 
 
@@ -147,5 +147,5 @@ def _part(entity: type[SQLModel]) -> AnySelect:
 _MEASURED: Mapping[type[SQLModel], Callable[[Any], dict[str, Any]]] = {
     Purchase: lambda row: taken(row, "sold"),
     Renewal: lambda row: taken(row, "renewed"),
-    Refund: lambda row: {"refunds": 1, "refunded_minor": row.amount_minor},
+    Refund: given_back,
 }

@@ -8,7 +8,7 @@ from alembic.migration import MigrationContext
 from sqlmodel import SQLModel
 
 import core.store.tables  # noqa: F401 - metadata is complete once it is imported
-from core.store import secret_mark, statistics, versions
+from core.store import daybook, secret_mark, statistics, versions
 from core.store.engine import Store
 
 
@@ -28,7 +28,8 @@ def migrate(store: Store) -> None:
         if not store.is_sqlite:
             _take_turn(connection)
         secret_mark.refuse_other(connection)
-        upgrade(connection, "head")
+        if upgrade(connection, "head"):
+            daybook.rebuild(connection)
         secret_mark.write_if_absent(connection)
     statistics.refresh(store)
 
@@ -41,9 +42,15 @@ def _take_turn(connection: sa.Connection) -> None:
     connection.exec_driver_sql("SET LOCAL lock_timeout TO DEFAULT")
 
 
-def upgrade(connection: sa.Connection, to: str) -> None:
-    """Run the migrations up to a version within the connection's transaction."""
-    command.upgrade(_config(connection), to)
+def upgrade(connection: sa.Connection, to: str) -> bool:
+    """Run the migrations up to a version within the connection's transaction; true when the daybook is stale now.
+
+    A migration only says that it made the daybook stale. To rebuild it there would use today's columns on the tables
+    of an earlier release.
+    """
+    config = _config(connection)
+    command.upgrade(config, to)
+    return bool(config.attributes.get(versions.STALE))
 
 
 def draft(store: Store, message: str) -> None:

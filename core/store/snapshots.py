@@ -133,8 +133,10 @@ def _into_postgres(store: Store, folder: Path, version: str) -> str | None:
             connection.exec_driver_sql(f'ALTER SCHEMA public RENAME TO "{kept}"')
             connection.exec_driver_sql("CREATE SCHEMA public")
         schema.upgrade(connection, version)
+        # Parents first: what a refund may be is looked up in its term.
+        tables = [table for table, _ in sa.inspect(connection).get_sorted_table_and_fkc_names() if table]
         with _bare(connection):
-            for table in sa.inspect(connection).get_table_names():
+            for table in tables:
                 path = folder / f"{table}{_ROWS}"
                 if path.is_file():
                     connection.execute(sa.delete(sa.table(table)))

@@ -27,6 +27,8 @@ class Measured(Row):
     renewed_distributor_minor: int = minor_field()
     refunds: int = minor_field()
     refunded_minor: int = minor_field()
+    refunded_mca_minor: int = minor_field()
+    refunded_distributor_minor: int = minor_field()
 
 
 MEASURES = tuple(Measured.model_fields)

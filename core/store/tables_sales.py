@@ -161,14 +161,45 @@ class Renewal(Record, Owned, table=True):
     request_source: str | None = Field(default=None, max_length=40)
 
 
-class Refund(Owned, table=True):
-    """Premium given back on a cancellation; the purchase keeps its amounts."""
+_OF_PURCHASE, _OF_RENEWAL = sa.text("renewal_id IS NULL"), sa.text("renewal_id IS NOT NULL")
 
-    __table_args__ = (sa.CheckConstraint("amount_minor >= 0", name="amount"),)
+
+class Refund(Owned, table=True):
+    """Premium given back of one paid term, with its split; the term keeps its amounts (contract S17).
+
+    The term is that of the renewal, or of the purchase where there is none. A term is refunded once, and a trigger
+    of the store refuses more than was paid for it. The columns are named as those of purchases and renewals.
+    """
+
+    __table_args__ = (
+        sa.Index(
+            "ix_refund_of_purchase",
+            "purchase_id",
+            unique=True,
+            sqlite_where=_OF_PURCHASE,
+            postgresql_where=_OF_PURCHASE,
+        ),
+        sa.Index(
+            "ix_refund_of_renewal",
+            "renewal_id",
+            unique=True,
+            sqlite_where=_OF_RENEWAL,
+            postgresql_where=_OF_RENEWAL,
+        ),
+        _parts_fit(),
+    )
     id: UUID = Field(primary_key=True)
     policy_id: UUID = Field(foreign_key="policy.id", index=True)
     purchase_id: UUID = Field(foreign_key="purchase.id")
-    amount_minor: int = minor_field()
+    renewal_id: UUID | None = Field(default=None, foreign_key="renewal.id")
+    customer_id: UUID = Field(foreign_key="customer.id")
+    product_id: UUID = Field(foreign_key="product.id")
+    product_version_id: UUID = Field(foreign_key="product_version.id")
+    product_category_id: UUID = Field(foreign_key="product_category.id")
+    provider_id: UUID = Field(foreign_key="provider.id")
+    total_minor: int = minor_field()
+    mca_profit_minor: int = minor_field()
+    distributor_profit_minor: int = minor_field()
     method: str = Field(max_length=20)
     reason: str
     explained: list[dict[str, str]] = json_field(list)

@@ -12,6 +12,8 @@ from core.store.engine import Store
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 _KEPT_IN = "alembic_version"
+# Under this name a migration notes that the daybook has to be rebuilt when all of them are done.
+STALE = "daybook is stale"
 
 
 def version(store: Store) -> str | None:

@@ -31,6 +31,12 @@ def line(label: str, value: str) -> None:
         st.text(value, width="content")
 
 
+def policy_title(sale: SaleDetail) -> str:
+    """The number of a sale's policy, or why it has none, and where it stands."""
+    unnumbered = "Policy awaiting its number" if sale.ended_at is None else "Policy without a number"
+    return f"{words.plain(sale.policy_number or unnumbered)} {words.badge(sale.stage)}"
+
+
 def days_of_cover(sale: SaleDetail) -> None:
     """From when to when a policy covers; of one that was cancelled or declined, when, and what its term was."""
     line("Starts", words.day(sale.start_at))

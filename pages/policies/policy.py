@@ -26,11 +26,10 @@ def found() -> PolicyDetail | None:
 
 
 def header(policy: PolicyDetail) -> None:
-    number = policy.sale.policy_number or "Policy awaiting its number"
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         with st.container(width="content"):
             frame.page_header(
-                f"{words.plain(number)} {words.badge(policy.state.stage)}",
+                facts.policy_title(policy.sale),
                 f"{words.plain(policy.sale.product)} of {words.plain(policy.sale.customer)}",
             )
         if person.may("operations"):

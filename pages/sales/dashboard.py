@@ -7,7 +7,7 @@ from core.services.sales.figures import Summary
 from core.services.windows import Window
 from core.ui import address, frame, periods, remembered, words
 from core.ui.remembered import Standing
-from core.ui.sales import dashboard_cards, sales_filters, tiles
+from core.ui.sales import dashboard_cards, money_table, sales_filters, tiles
 from core.ui.sales.sales_filters import Asked
 
 DEFAULT = "30d"
@@ -30,13 +30,20 @@ def filters(asked: Asked) -> None:
 
 
 def sum_of_parts(asked: Asked, summary: Summary) -> None:
-    """The premium as the sum of its parts, and the way to the purchases behind it."""
+    """The premium as the sum of its parts, what was given back of it, and the way to the purchases behind it."""
     taken = summary.current.takings
     with st.container(border=True, gap="xsmall"):
         st.markdown(
             f"Gross written premium **{words.naira(taken.premium_minor)}** = purchases"
             f" **{words.naira(taken.sold_minor)}** ({words.count(taken.sold)}) + renewals"
             f" **{words.naira(taken.renewed_minor)}** ({words.count(taken.renewed)})"
+        )
+        money_table.draw(
+            {
+                "Purchases": taken.purchases,
+                "Renewals": taken.renewals,
+                **money_table.balance(taken.gross, taken.given_back),
+            }
         )
         if st.button(
             "Show these purchases",

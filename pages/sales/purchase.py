@@ -8,7 +8,7 @@ from core.services.sales import sale_detail
 from core.services.sales.sale_detail import SaleDetail
 from core.store.engine import reading
 from core.ui import facts, frame, reveal, tables, words
-from core.ui.sales import sales_filters
+from core.ui.sales import sale_split, sales_filters
 
 PURCHASES, POLICY, CUSTOMER = "sales/purchases.py", "policies/policy.py", "sales/customer.py"
 
@@ -29,11 +29,7 @@ def money(sale: SaleDetail) -> None:
     with st.container(border=True, height="stretch"):
         st.markdown("**Split of the money**")
         st.metric("Total", words.naira(sale.total_minor))
-        for part in sale.parts:
-            rate = f" · {words.percent(part.basis_points / 10_000, 2)}" if part.basis_points is not None else ""
-            facts.line(f"{part.name}{rate}", words.naira(part.minor))
-        if sale.refunded_minor:
-            facts.line("Refunded since, apart from the above", words.naira(sale.refunded_minor))
+        sale_split.draw(sale)
 
 
 def policy(sale: SaleDetail) -> None:
@@ -52,8 +48,8 @@ def policy(sale: SaleDetail) -> None:
             )
         if sale.certificate_url:
             st.link_button("Open the certificate", sale.certificate_url, icon=":material/verified:")
-        else:
-            st.caption("The certificate follows when the insurer has accepted the policy.")
+        elif sale.ended_at is None:
+            st.caption("The certificate follows when the policy is activated.")
 
 
 def customer(sale: SaleDetail) -> None:
@@ -96,9 +92,7 @@ tables.back_link("purchases", PURCHASES, "Back to the purchases")
 sale = found()
 if sale is None:
     st.stop()
-frame.page_header(
-    words.plain(sale.policy_number or "Policy awaiting its number"), f"Purchase of {words.moment(sale.created_at)}"
-)
+frame.page_header(facts.policy_title(sale), f"Purchase of {words.moment(sale.created_at)}")
 with st.grid(2, min_column_width=320, gap="small"):
     money(sale)
     policy(sale)

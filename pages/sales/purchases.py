@@ -2,13 +2,14 @@
 
 import streamlit as st
 
+from core.money import Split
 from core.services.sales import sales_table
 from core.services.sales.choices import choices
 from core.services.sales.takings import Takings
 from core.store.engine import reading
 from core.ui import address, frame, periods, tables, words
 from core.ui.exports import export_panel
-from core.ui.sales import sales_filters
+from core.ui.sales import money_table, sales_filters
 from core.ui.sales.sales_filters import Asked
 from core.ui.sales.sales_grid import PURCHASES
 
@@ -36,8 +37,8 @@ def toolbar(asked: Asked, total: Takings) -> None:
     st.markdown(f"{PURCHASES.counted(total.sold)} · {days}")
 
 
-def footer(total: Takings) -> None:
-    """The total of the whole selection, to the kobo, whatever page is shown."""
+def footer(total: Takings, given_back: Split) -> None:
+    """The total of the whole selection, to the kobo, whatever page is shown; and what of it was given back since."""
     rest = total.sold_minor - total.sold_mca_minor - total.sold_distributor_minor
     tables.footer(
         {
@@ -48,6 +49,9 @@ def footer(total: Takings) -> None:
             "Insurers' share": words.naira(rest),
         }
     )
+    if given_back.total_minor:
+        money_table.draw(money_table.balance(total.purchases, given_back))
+        st.caption("Given back of these purchases until now, whenever that was; refunds of renewals stand with those.")
 
 
 def nothing(asked: Asked) -> None:
@@ -82,5 +86,6 @@ if number is None:
 with reading(frame.scope()) as session:
     wanted, paging = asked.selection.wanted, PURCHASES.paging(number)
     rows = sales_table.rows(session, wanted, names, order=PURCHASES.order_among(sales_table.ORDERS), paging=paging)
+    given_back = sales_table.given_back(session, wanted)
 tables.draw(PURCHASES, rows, number=number, total=total.sold)
-footer(total)
+footer(total, given_back)

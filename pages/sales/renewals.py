@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import streamlit as st
 
+from core.money import Split
 from core.services.renewals import renewals_table
 from core.services.renewals.renewals_table import RenewalTotal
 from core.services.sales.choices import choices
 from core.store.engine import reading
 from core.ui import address, frame, periods, tables, words
 from core.ui.exports import export_panel
-from core.ui.sales import renewal_filters
+from core.ui.sales import money_table, renewal_filters
 from core.ui.sales.renewal_filters import RenewalsAsked
 from core.ui.sales.renewal_grid import RENEWALS
 
@@ -28,8 +29,8 @@ def toolbar(asked: RenewalsAsked, total: RenewalTotal) -> None:
     st.markdown(f"{table.counted(total.whole.renewals)} · {days}")
 
 
-def footer(total: RenewalTotal) -> None:
-    """The total of the whole selection, to the kobo, whatever page is shown."""
+def footer(total: RenewalTotal, given_back: Split) -> None:
+    """The total of the whole selection, to the kobo, whatever page is shown; and what of it was given back since."""
     whole, failed = total.whole, total.failed
     tables.footer(
         {
@@ -47,6 +48,9 @@ def footer(total: RenewalTotal) -> None:
             f" the dashboard counts these alone. {words.count(failed.renewals)} failed or were reversed, with"
             f" {words.plain(words.naira(failed.total_minor))}."
         )
+    if given_back.total_minor:
+        money_table.draw(money_table.balance(total.effective.money, given_back))
+        st.caption("Given back of these renewals until now, whenever that was.")
 
 
 def nothing(asked: RenewalsAsked) -> None:
@@ -86,5 +90,6 @@ if number is None:
 with reading(frame.scope()) as session:
     order, paging = table.order_among(renewals_table.ORDERS), table.paging(number)
     rows = renewals_table.rows(session, asked.wanted, names, order=order, paging=paging)
+    given_back = renewals_table.given_back(session, asked.wanted)
 tables.draw(table, rows, number=number, total=total.whole.renewals)
-footer(total)
+footer(total, given_back)

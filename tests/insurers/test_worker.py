@@ -42,7 +42,7 @@ def history(line: Line, sale: Sale) -> list[AuditEntry]:
 
 def refunds(line: Line) -> list[int]:
     with line.store.reading(Scope.system()) as session:
-        return list(session.execute(sa.select(col(Refund.amount_minor))).scalars())
+        return list(session.execute(sa.select(col(Refund.total_minor))).scalars())
 
 
 def change(line: Line, sale: Sale, verb: Any, **given: Any) -> None:

@@ -61,7 +61,7 @@ def test_empty_store_and_demonstration_hold(store: Store) -> None:
         ),
         (
             drop_trigger("refund_update", "refund"),
-            "UPDATE refund SET amount_minor = 100000000000",
+            "UPDATE refund SET total_minor = 100000000000",
             "policies refunded by more than was paid",
         ),
         (

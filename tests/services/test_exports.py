@@ -34,6 +34,7 @@ from tests.portfolio import NOW, Portfolio, lagos
 COLUMNS = (
     *("id", "created_at", "created_on", "policy_number"),
     *("total", "provider_share", "mca_profit", "distributor_profit"),
+    *("refunded", "refunded_provider_share", "refunded_mca_profit", "refunded_distributor_profit"),
     *("distributor", "provider", "product", "category"),
     *("customer_name", "customer_email", "customer_phone"),
     *("mode", "request_source", "payment_option", "payment_channel", "premium_frequency"),

@@ -80,6 +80,7 @@ class Books:
         """Every metric of a window, one row after the other."""
         sales = [p for p in self.purchases if window.start <= lagos(p.created_at) < window.end]
         renewals = [r for r in self.renewals if window.start <= lagos(r.created_at) < window.end]
+        refunds = [r for r in self.refunds if window.start <= lagos(r.created_at) < window.end]
         premium = sum(r.total_minor for r in (*sales, *renewals))
         written = len(sales) + len(renewals)
         ended, renewed = self.terms(window)
@@ -88,8 +89,10 @@ class Books:
             "premium": premium,
             "policies_sold": len(sales),
             "average_premium": int(Decimal(premium) / written + Decimal("0.5")) if written else None,
-            "platform_commission": sum(r.mca_profit_minor for r in (*sales, *renewals)),
-            "distributor_commission": sum(r.distributor_profit_minor for r in (*sales, *renewals)),
+            "platform_commission": sum(r.mca_profit_minor for r in (*sales, *renewals))
+            - sum(r.mca_profit_minor for r in refunds),
+            "distributor_commission": sum(r.distributor_profit_minor for r in (*sales, *renewals))
+            - sum(r.distributor_profit_minor for r in refunds),
             "in_force": self.in_force(window.end),
             "renewal_rate": Decimal(renewed) / ended if ended else None,
             "claims_to_premium": Decimal(paid) / premium if premium else None,

@@ -201,7 +201,7 @@ def test_cancelled_policy_gives_back_its_unexpired_days(
     assert change.refund == shown
     assert shown.price.total == Decimal(refund)
     (row,) = refunds_kept(store)
-    assert (row.amount_minor, row.method, row.reason) == (shown.amount_minor, shown.method, "sold the car")
+    assert (row.total_minor, row.method, row.reason) == (shown.amount_minor, shown.method, "sold the car")
     assert row.explained == shown.price.explained
     assert (row.policy_id, row.purchase_id) == (sale.policy_id, sale.purchase_id)
 

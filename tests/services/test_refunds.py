@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import clock
+from core import clock, money
 from core.covers import refunds
 from core.covers.refunds import Stretch
 
@@ -24,7 +24,7 @@ def stretch(premium: Decimal | str = "500.00", days: int = 365, first_on: date =
 
 
 def test_500_ended_on_day_150_of_365_gives_294_52() -> None:
-    refund = refunds.pro_rata([stretch()], FIRST + timedelta(days=150))
+    refund = refunds.pro_rata(stretch(), FIRST + timedelta(days=150))
     assert refund.price.total == Decimal("294.52")
     assert refund.amount_minor == 29_452
     assert refund.price.explained == [
@@ -33,14 +33,14 @@ def test_500_ended_on_day_150_of_365_gives_294_52() -> None:
 
 
 def test_short_rate_is_nine_tenths_rounded_once() -> None:
-    refund = refunds.short_rate([stretch()], FIRST + timedelta(days=150))
+    refund = refunds.short_rate(stretch(), FIRST + timedelta(days=150))
     assert refund.price.total == Decimal("265.07")
     assert refund.price.explained[-1] == {"step": "Short rate", "working": "90 % of 294.52", "amount": "265.07"}
 
 
 def test_renewed_terms_that_have_not_begun_go_back_whole() -> None:
     terms = [stretch(), stretch("600.00", first_on=FIRST + timedelta(days=365))]
-    refund = refunds.pro_rata(terms, FIRST + timedelta(days=150))
+    refund = refunds.together([refunds.pro_rata(term, FIRST + timedelta(days=150)) for term in terms])
     assert refund.price.total == Decimal("894.52")
     assert [step["amount"] for step in refund.price.explained] == ["294.52", "600.00", "894.52"]
 
@@ -55,7 +55,21 @@ def test_credit_life_by_months_left_of_twelve(left: int, level: str, decreasing:
 
 
 def test_cover_that_never_ran_gives_everything_back() -> None:
-    assert refunds.full([Decimal("575.00"), Decimal("0.05")]).price.total == Decimal("575.05")
+    assert refunds.full(Decimal("575.05")).price.total == Decimal("575.05")
+
+
+@given(total=st.integers(0, 10**13), rates=st.tuples(st.integers(0, 10_000), st.integers(0, 10_000)), data=st.data())
+def test_what_goes_back_divides_like_the_term_and_never_takes_more_commission_than_was_paid(
+    total: int, rates: tuple[int, int], data: st.DataObject
+) -> None:
+    mca_bp, distributor_bp = rates[0], min(rates[1], 10_000 - rates[0])
+    paid = money.split(total, mca_bp=mca_bp, distributor_bp=distributor_bp)
+    back = money.refund_split(data.draw(st.integers(0, total)), paid, mca_bp=mca_bp, distributor_bp=distributor_bp)
+    assert back.provider_share_minor >= 0
+    assert back == money.split(back.total_minor, mca_bp=mca_bp, distributor_bp=distributor_bp)
+    assert 0 <= back.mca_profit_minor <= paid.mca_profit_minor
+    assert 0 <= back.distributor_profit_minor <= paid.distributor_profit_minor
+    assert money.refund_split(total, paid, mca_bp=mca_bp, distributor_bp=distributor_bp) == paid
 
 
 @pytest.mark.parametrize(
@@ -85,15 +99,15 @@ def test_last_day_that_was_paid_for_counts_as_a_day() -> None:
 @given(premium=money_of, days=st.integers(1, 800), on=st.integers(-400, 1200))
 def test_refund_lies_between_nothing_and_the_premium(premium: Decimal, days: int, on: int) -> None:
     ends = FIRST + timedelta(days=on)
-    whole = refunds.pro_rata([stretch(premium, days)], ends).price.total
-    short = refunds.short_rate([stretch(premium, days)], ends).price.total
+    whole = refunds.pro_rata(stretch(premium, days), ends).price.total
+    short = refunds.short_rate(stretch(premium, days), ends).price.total
     assert 0 <= short <= whole <= premium
 
 
 @given(premium=money_of, days=st.integers(1, 800), on=st.integers(0, 800))
 def test_a_day_later_never_gives_more(premium: Decimal, days: int, on: int) -> None:
     today, tomorrow = (
-        refunds.pro_rata([stretch(premium, days)], FIRST + timedelta(days=day)).price.total for day in (on, on + 1)
+        refunds.pro_rata(stretch(premium, days), FIRST + timedelta(days=day)).price.total for day in (on, on + 1)
     )
     assert tomorrow <= today
 
@@ -115,5 +129,5 @@ def test_months_added_are_months_left(on: date, months: int) -> None:
 @given(premium=money_of, days=st.integers(1, 800), on=st.integers(0, 800))
 def test_last_step_is_the_refund(premium: Decimal, days: int, on: int) -> None:
     for rule in (refunds.pro_rata, refunds.short_rate):
-        refund = rule([stretch(premium, days)], FIRST + timedelta(days=on))
+        refund = rule(stretch(premium, days), FIRST + timedelta(days=on))
         assert refund.price.explained[-1]["amount"] == f"{refund.price.total:.2f}"

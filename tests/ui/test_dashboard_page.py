@@ -54,7 +54,7 @@ def drawn(at: AppTest) -> list[Any]:
 
 def test_tiles_say_what_the_services_say_and_what_it_means(sold: Store, screen: Screen) -> None:
     at = screen("operations")
-    assert [tile.label for tile in at.metric] == [metric.label for metric in METRICS] + ["Refunds, apart"]
+    assert [tile.label for tile in at.metric] == [metric.label for metric in METRICS] + ["Given back"]
     assert shown(at) == expected(sold, periods.window_of("30d", lagos(NOW)))
     for tile, metric in zip(at.metric, METRICS, strict=False):
         assert metric.definition in tile.help

@@ -154,7 +154,7 @@ def test_cancelling_shows_the_refund_first_and_gives_back_that(screen: Screen, s
     assert f"cancelled; {by_insurer} goes back" in texts(at)
     assert "Cancelled" in at.title[0].value
     with store.reading(Scope.system()) as session:
-        assert session.execute(sa.select(Refund.amount_minor, Refund.reason)).one() == (1_500_000, "Wrong vehicle")
+        assert session.execute(sa.select(Refund.total_minor, Refund.reason)).one() == (1_500_000, "Wrong vehicle")
 
 
 def test_a_reason_is_needed(screen: Screen, store: Store, active: Sale) -> None:

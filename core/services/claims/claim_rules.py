@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
+from core.services import records
 from core.store.tables_claims import STATUSES
 
 CLAIM_STATUSES: Final = STATUSES
@@ -65,8 +66,8 @@ FLAGS: Final[Mapping[str, str]] = {
 
 
 def reference(claim_id: UUID) -> str:
-    """A claim as people name it: the end of its id, which is the random part of it."""
-    return f"C-{claim_id.hex[-8:].upper()}"
+    """A claim as people name it."""
+    return records.claim_reference(claim_id)
 
 
 def required_documents(incident_type: str, *, accidental: bool) -> tuple[str, ...]:

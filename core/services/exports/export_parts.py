@@ -15,7 +15,7 @@ from core import seal
 from core.services.exports.defusing import cell, plain
 from core.services.exports.export_shapes import MONEY, TEXT, WORD, Column, Shape
 from core.services.exports.exports import Part, Told
-from core.store.tables import Policy
+from core.store.tables import Policy, Refund
 
 # Parts what the database joins and is taken apart again; no text of ours may hold it (contract E6).
 _GLUE = "\x1f"
@@ -118,6 +118,20 @@ def money(entity: Any) -> tuple[tuple[str, Shape, Any], ...]:
         ("provider_share", MONEY, total - platform - seller),
         ("mca_profit", MONEY, platform),
         ("distributor_profit", MONEY, seller),
+    )
+
+
+def refunded() -> tuple[tuple[str, Shape, Any], ...]:
+    """What was given back of a sale or a renewal, and how that divides; 0.00 where nothing was."""
+    total, platform, seller = (
+        sa.func.coalesce(col(amount), 0)
+        for amount in (Refund.total_minor, Refund.mca_profit_minor, Refund.distributor_profit_minor)
+    )
+    return (
+        ("refunded", MONEY, total),
+        ("refunded_provider_share", MONEY, total - platform - seller),
+        ("refunded_mca_profit", MONEY, platform),
+        ("refunded_distributor_profit", MONEY, seller),
     )
 
 

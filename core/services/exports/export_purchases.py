@@ -7,16 +7,17 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.services.exports.export_parameters import OF_SALES
-from core.services.exports.export_parts import customer, ending, money, places, printed, text
+from core.services.exports.export_parts import customer, ending, money, places, printed, refunded, text
 from core.services.exports.export_shapes import DAY, ID, MOMENT
 from core.services.exports.exports import ExportKind
 from core.services.sales import sales_table
 from core.services.sales.choices import Choices
+from core.services.sales.refunded import OF_PURCHASE
 from core.services.sales.sale_conditions import conditions_of
 from core.services.sales.selection import Selection
 from core.store.daybook import ONCE
 from core.store.scope import AnySelect, ScopedSession
-from core.store.tables import Policy, Purchase
+from core.store.tables import Policy, Purchase, Refund
 
 
 def _rows(columns: Sequence[Any], selection: Selection, _: Choices) -> AnySelect:
@@ -24,6 +25,7 @@ def _rows(columns: Sequence[Any], selection: Selection, _: Choices) -> AnySelect
         sa.select(*columns)
         .select_from(Purchase)
         .join(Policy, col(Policy.purchase_id) == col(Purchase.id))
+        .outerjoin(Refund, OF_PURCHASE)
         .where(*conditions_of(selection.wanted))
         .order_by(col(Purchase.created_at).desc(), col(Purchase.id).desc())
     )
@@ -49,6 +51,7 @@ PURCHASES = ExportKind(
         text("policy_number", col(Policy.policy_number), width=26),
         printed(
             *money(Purchase),
+            *refunded(),
         ),
         places(Purchase),
         customer(),

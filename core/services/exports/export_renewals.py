@@ -7,14 +7,15 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.services.exports.export_parameters import EXPIRING, OF_SALES
-from core.services.exports.export_parts import customer, ending, money, places, printed, text
+from core.services.exports.export_parts import customer, ending, money, places, printed, refunded, text
 from core.services.exports.export_shapes import DAY, ID, MOMENT, WORD
 from core.services.exports.exports import ExportKind, Parameter
 from core.services.renewals import renewal_records, renewals_table
 from core.services.renewals.renewal_selection import RenewalSelection
 from core.services.sales.choices import Choices
+from core.services.sales.refunded import OF_RENEWAL
 from core.store.scope import AnySelect, ScopedSession
-from core.store.tables import Policy, Renewal
+from core.store.tables import Policy, Refund, Renewal
 
 _STATUS = sa.case(
     (col(Renewal.status), sa.literal_column("'Renewed'", sa.String)), else_=sa.literal_column("'Failed'", sa.String)
@@ -26,6 +27,7 @@ def _rows(columns: Sequence[Any], selection: RenewalSelection, _: Choices) -> An
         sa.select(*columns)
         .select_from(Renewal)
         .join(Policy, col(Policy.id) == col(Renewal.policy_id))
+        .outerjoin(Refund, OF_RENEWAL)
         .where(*renewal_records.conditions_of(selection.wanted))
         .order_by(col(Renewal.created_at).desc(), col(Renewal.id).desc())
     )
@@ -64,6 +66,7 @@ RENEWALS = ExportKind(
             ("starts_on", DAY, col(Renewal.start_at)),
             ("expires_on", DAY, col(Renewal.expiration_at)),
             *money(Renewal),
+            *refunded(),
         ),
         places(Renewal),
         customer(),

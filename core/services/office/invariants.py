@@ -31,6 +31,14 @@ class Invariant:
 
 def _parts(entity: type[Purchase] | type[Renewal]) -> AnySelect:
     """Amounts that are not the split of their total by the rates they were sold at (contract S7)."""
+    return (
+        sa.select(col(entity.id))
+        .join(ProductVersion, col(ProductVersion.id) == col(entity.product_version_id))
+        .where(_divides_otherwise(entity))
+    )
+
+
+def _divides_otherwise(entity: type[Purchase] | type[Renewal] | type[Refund]) -> sa.ColumnElement[bool]:
     total, mca, distributor = (
         col(entity.total_minor),
         col(entity.mca_profit_minor),
@@ -38,17 +46,37 @@ def _parts(entity: type[Purchase] | type[Renewal]) -> AnySelect:
     )
     platform = _share(total, col(ProductVersion.mca_commission_bp))
     partner = _share(total, col(ProductVersion.distributor_commission_bp))
-    return (
-        sa.select(col(entity.id))
-        .join(ProductVersion, col(ProductVersion.id) == col(entity.product_version_id))
-        .where(
-            sa.or_(
-                mca != platform,
-                distributor != sa.case((partner > total - mca, total - mca), else_=partner),
-                mca + distributor > total,
-            )
-        )
+    return sa.or_(
+        mca != platform,
+        distributor != sa.case((partner > total - mca, total - mca), else_=partner),
+        mca + distributor > total,
     )
+
+
+_AMOUNTS = ("total_minor", "mca_profit_minor", "distributor_profit_minor")
+_PAID = {name: sa.func.coalesce(col(getattr(Renewal, name)), col(getattr(Purchase, name))) for name in _AMOUNTS}
+
+
+def _refunds(*wrong: sa.ColumnElement[bool]) -> AnySelect:
+    """Refunds beside the term that each belongs to: its renewal, or its purchase where there is none."""
+    return (
+        sa.select(col(Refund.id))
+        .join(Policy, col(Policy.id) == col(Refund.policy_id))
+        .join(Purchase, col(Purchase.id) == col(Refund.purchase_id))
+        .outerjoin(Renewal, col(Renewal.id) == col(Refund.renewal_id))
+        .join(ProductVersion, col(ProductVersion.id) == col(Refund.product_version_id))
+        .where(*wrong)
+    )
+
+
+def _any_more_than_paid() -> sa.ColumnElement[bool]:
+    return sa.or_(*(col(getattr(Refund, name)) > paid for name, paid in _PAID.items()))
+
+
+def _not_whole() -> sa.ColumnElement[bool]:
+    """A refund of everything that does not reverse each part of its term."""
+    differs = sa.or_(*(col(getattr(Refund, name)) != paid for name, paid in _PAID.items()))
+    return sa.and_(col(Refund.total_minor) == _PAID["total_minor"], differs)
 
 
 def _share(total: Any, basis_points: Any) -> Any:
@@ -78,7 +106,7 @@ def _per_policy(total: Any, entity: type[Renewal] | type[Refund]) -> sa.Subquery
 _TERMS = _terms()
 _LAST_TERM = _per_policy(sa.func.max(col(Renewal.expiration_at)), Renewal)
 _RENEWED = _per_policy(sa.func.sum(col(Renewal.total_minor)), Renewal)
-_REFUNDED = _per_policy(sa.func.sum(col(Refund.amount_minor)), Refund)
+_REFUNDED = _per_policy(sa.func.sum(col(Refund.total_minor)), Refund)
 _OF_PURCHASE = col(Policy.purchase_id) == col(Purchase.id)
 _POLICIES = sa.select(col(Policy.id))
 _SALES = _POLICIES.join(Purchase, _OF_PURCHASE)
@@ -179,6 +207,42 @@ INVARIANTS = (
         _SALES.join(_REFUNDED, _REFUNDED.c.policy_id == col(Policy.id))
         .outerjoin(_RENEWED, _RENEWED.c.policy_id == col(Policy.id))
         .where(_REFUNDED.c.value > col(Purchase.total_minor) + sa.func.coalesce(_RENEWED.c.value, 0)),
+    ),
+    Invariant("refunds above what was paid for their term", _refunds(_any_more_than_paid())),
+    Invariant(
+        "refunds whose parts are not those of their total",
+        _refunds(
+            sa.or_(
+                _not_whole(),
+                sa.and_(col(Refund.total_minor) != _PAID["total_minor"], _divides_otherwise(Refund)),
+            )
+        ),
+    ),
+    Invariant(
+        "refunds that differ from the term they belong to",
+        _refunds(
+            sa.or_(
+                _differ(Refund, Policy, *_OWNER, "purchase_id", "customer_id", "product_id", "provider_id"),
+                _differ(Refund, Purchase, "product_category_id"),
+                col(Renewal.policy_id) != col(Refund.policy_id),
+                sa.and_(col(Refund.renewal_id).is_not(None), sa.not_(col(Renewal.status))),
+                col(Refund.product_version_id)
+                != sa.func.coalesce(col(Renewal.product_version_id), col(Purchase.product_version_id)),
+            )
+        ),
+    ),
+    Invariant(
+        "declined policies whose premium and commissions did not go back whole",
+        _SALES.outerjoin(_REFUNDED, _REFUNDED.c.policy_id == col(Policy.id)).where(
+            col(Policy.declined_at).is_not(None),
+            sa.func.coalesce(_REFUNDED.c.value, 0) != col(Purchase.total_minor),
+        ),
+    ),
+    Invariant(
+        "cancelled policies without a refund, not even one of nothing",
+        _POLICIES.outerjoin(_REFUNDED, _REFUNDED.c.policy_id == col(Policy.id)).where(
+            col(Policy.cancelled_at).is_not(None), _REFUNDED.c.policy_id.is_(None)
+        ),
     ),
     Invariant(
         "refunds of policies that never ended",

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
+from core.money import Split
 from core.store.scope import ScopedSession
 from core.store.tables import Policy, Purchase, Renewal
 
@@ -19,9 +20,14 @@ class PaidTerm:
 
     start_at: datetime
     expiration_at: datetime
-    total_minor: int
+    paid: Split
     version_id: UUID
     renewal_id: UUID | None = None
+
+    @property
+    def total_minor(self) -> int:
+        """The premium of the term in kobo."""
+        return self.paid.total_minor
 
     @property
     def start_on(self) -> date:
@@ -32,6 +38,11 @@ class PaidTerm:
     def expiration_on(self) -> date:
         """The day in Lagos on which cover ends."""
         return clock.lagos_day(self.expiration_at)
+
+
+def paid(row: Purchase | Renewal) -> Split:
+    """What was paid for a term, and how it divides."""
+    return Split(row.total_minor, row.mca_profit_minor, row.distributor_profit_minor)
 
 
 def of(session: ScopedSession, policy: Policy) -> list[PaidTerm]:
@@ -56,7 +67,7 @@ def _first(policy: Policy, sale: Purchase, later: Sequence[Renewal]) -> PaidTerm
     return PaidTerm(
         start_at=policy.start_at,
         expiration_at=later[0].previous_expiration_at if later else policy.expiration_at,
-        total_minor=sale.total_minor,
+        paid=paid(sale),
         version_id=sale.product_version_id,
     )
 
@@ -82,7 +93,7 @@ def _renewed(renewal: Renewal) -> PaidTerm:
     return PaidTerm(
         start_at=renewal.start_at,
         expiration_at=renewal.expiration_at,
-        total_minor=renewal.total_minor,
+        paid=paid(renewal),
         version_id=renewal.product_version_id,
         renewal_id=renewal.id,
     )

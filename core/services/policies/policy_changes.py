@@ -71,11 +71,14 @@ def activate(
 
 
 def decline(session: ScopedSession, policy_id: UUID, *, actor: str, reason: str, expected_version: int) -> PolicyChange:
-    """End a pending policy that the insurer does not want; the whole premium goes back."""
+    """End a pending policy that the insurer does not want; the whole premium and every commission go back.
+
+    StateForbids, with the claims in its detail, while a claim on the policy is open or when one was paid.
+    """
     why = _reason(reason)
     policy = _seen(session, policy_id, expected_version, "decline")
     _, cover = _sold(session, policy)
-    refund = refunding.give_back(session, policy, reason=why, by_insurer=True)
+    refund = refunding.give_back(session, policy, refunding.on_declining(session, policy), reason=why)
     policy.declined_at = clock.now()
     submissions.settle(session, policy.id, "declined", note=why)
     after = {"reason": why, "refund": f"{refund.price.total:.2f}"}
@@ -85,11 +88,15 @@ def decline(session: ScopedSession, policy_id: UUID, *, actor: str, reason: str,
 def cancel(
     session: ScopedSession, policy_id: UUID, *, actor: str, reason: str, by_insurer: bool, expected_version: int
 ) -> PolicyChange:
-    """End a policy today and note what goes back: `by_insurer` pro rata, otherwise nine tenths of that."""
+    """End a policy today and note what goes back of each term: `by_insurer` pro rata, otherwise nine tenths of that.
+
+    StateForbids, with the claims in its detail, while a claim on the policy is open.
+    """
     why = _reason(reason)
     policy = _seen(session, policy_id, expected_version, "cancel")
     _, cover = _sold(session, policy)
-    refund = refunding.give_back(session, policy, reason=why, by_insurer=by_insurer)
+    found = refunding.on_cancelling(session, policy, by_insurer=by_insurer)
+    refund = refunding.give_back(session, policy, found, reason=why)
     policy.cancelled_at = clock.now()
     submissions.settle(session, policy.id, "withdrawn", note="Cancelled before the insurer took it")
     after = {"reason": why, "by_insurer": by_insurer, "refund": f"{refund.price.total:.2f}", "method": refund.method}
@@ -100,7 +107,14 @@ def refund_preview(session: ScopedSession, policy_id: UUID, *, by_insurer: bool)
     """What a cancellation today would give back, by the same sum; nothing is written."""
     policy = policies.row(session, policy_id)
     _refuse_unless_allowed(session, policy, "cancel")
-    return refunding.refund_of(session, policy, by_insurer=by_insurer)
+    return refunding.together(refunding.on_cancelling(session, policy, by_insurer=by_insurer))
+
+
+def decline_preview(session: ScopedSession, policy_id: UUID) -> Refund:
+    """The same for declining it today: the whole premium."""
+    policy = policies.row(session, policy_id)
+    _refuse_unless_allowed(session, policy, "decline")
+    return refunding.together(refunding.on_declining(session, policy))
 
 
 def _seen(session: ScopedSession, policy_id: UUID, expected_version: int, action: policy_states.Action) -> Policy:

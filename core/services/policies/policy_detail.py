@@ -9,6 +9,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
+from core.money import Split
 from core.services.insurers import submission_detail
 from core.services.insurers.submission_detail import SubmissionDetail
 from core.services.policies import paid_terms, policies, policy_states
@@ -35,10 +36,11 @@ class TermLine:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RefundLine:
-    """Premium that went back, by which rule, why, and the steps that led to it."""
+    """Premium of one term that went back, how it divides, by which rule, why, and the steps that led to it."""
 
     created_at: datetime
-    amount_minor: int
+    of_renewal: bool
+    parts: Split
     method: str
     reason: str
     explained: Sequence[Mapping[str, str]]
@@ -69,6 +71,11 @@ class PolicyDetail:
     refunds: Sequence[RefundLine]
     renewal_window: RenewalWindow | None
     not_renewable: str | None
+
+    @property
+    def refunded_minor(self) -> int:
+        """What went back of all its terms, in kobo."""
+        return sum(refund.parts.total_minor for refund in self.refunds)
 
 
 def one(session: ScopedSession, policy_id: UUID) -> PolicyDetail:
@@ -119,7 +126,8 @@ def _refunds(session: ScopedSession, policy_id: UUID) -> list[RefundLine]:
     return [
         RefundLine(
             created_at=row.created_at,
-            amount_minor=row.amount_minor,
+            parts=Split(row.total_minor, row.mca_profit_minor, row.distributor_profit_minor),
+            of_renewal=row.renewal_id is not None,
             method=row.method,
             reason=row.reason,
             explained=row.explained,

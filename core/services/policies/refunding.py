@@ -1,62 +1,142 @@
-"""The refund of one policy: which rule applies, over which paid terms, and the row that keeps it."""
+"""The refund of a policy that ends: what goes back of each term, how it divides, and its rows (contract S17)."""
 
-from decimal import Decimal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from uuid import UUID
 
 from core import clock, ids, money
 from core.covers import refunds
 from core.covers.refunds import Refund, Stretch
-from core.services.policies import paid_terms
+from core.errors import StateForbids
+from core.money import Split
+from core.services.policies import paid_terms, refund_holds
 from core.services.policies.paid_terms import PaidTerm
+from core.services.policies.refund_holds import PolicyClaim
 from core.services.products import products
 from core.store import tables
 from core.store.scope import ScopedSession
 from core.store.tables import Policy, Purchase
 
 
-def refund_of(session: ScopedSession, policy: Policy, *, by_insurer: bool) -> Refund:
-    """What goes back when a policy ends today.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TermRefund:
+    """What goes back of one paid term: that of a renewal, or of the purchase where there is none; and its split."""
+
+    renewal_id: UUID | None
+    version_id: UUID
+    refund: Refund
+    parts: Split
+
+
+def on_cancelling(session: ScopedSession, policy: Policy, *, by_insurer: bool) -> list[TermRefund]:
+    """What goes back of each term when a policy is cancelled today; StateForbids while a claim on it is open.
 
     All of it when the policy was never in force, the months left of a loan, otherwise the unexpired days of
     every term that was paid for: pro rata when the insurer ends it, at short rate when the customer does.
+    Nothing of a term out of which a claim was paid.
     """
-    purchase = session.get_one(Purchase, policy.purchase_id)
+    claims = refund_holds.of(session, policy.id)
+    refund_holds.refuse_while_open(claims)
     terms = paid_terms.of(session, policy) if policy.activated else []
     if not terms:
-        return refunds.full([money.to_naira(purchase.total_minor)])
-    sale = products.as_sold(session, purchase.product_version_id)
-    if "loan_tenure" in policy.submitted:
-        return _of_loan(terms[0], int(policy.submitted["loan_tenure"]), sale.rates.meta.get("basis", "single"))
-    stretches = [
-        Stretch(premium=money.to_naira(t.total_minor), start_at=t.start_at, expiration_at=t.expiration_at)
-        for t in terms
-        if t.expiration_at > clock.now()
+        return [_unused(session, policy, claims)]
+    return [
+        _divided(session, term, _unless_paid(term, terms, claims, refund))
+        for term, refund in _by_term(session, policy, terms, by_insurer=by_insurer)
     ]
-    rule = refunds.pro_rata if by_insurer else refunds.short_rate
-    return rule(stretches, clock.today())
 
 
-def _of_loan(term: PaidTerm, months: int, basis: str) -> Refund:
-    left = refunds.months_left(clock.today(), term.expiration_on, months)
-    premium: Decimal = money.to_naira(term.total_minor)
-    rule = refunds.decreasing if basis == "reducing" else refunds.level
-    return rule(premium, left, months)
+def on_declining(session: ScopedSession, policy: Policy) -> list[TermRefund]:
+    """The whole premium of a policy that its insurer never took; StateForbids where a claim is open or was paid."""
+    claims = refund_holds.of(session, policy.id)
+    refund_holds.refuse_while_open(claims)
+    refund_holds.refuse_paid(claims)
+    return [_unused(session, policy, [])]
 
 
-def give_back(session: ScopedSession, policy: Policy, *, reason: str, by_insurer: bool) -> Refund:
-    """Note the refund of a policy that ends today; the row is never changed again."""
-    refund = refund_of(session, policy, by_insurer=by_insurer)
-    session.insert(
-        tables.Refund(
-            id=ids.new(),
-            distributor_id=policy.distributor_id,
-            is_live=policy.is_live,
-            policy_id=policy.id,
-            purchase_id=policy.purchase_id,
-            amount_minor=refund.amount_minor,
-            method=refund.method,
-            reason=reason,
-            explained=refund.price.explained,
-            created_at=clock.now(),
+def together(found: Sequence[TermRefund]) -> Refund:
+    """The refunds of all terms as one sum with its steps."""
+    return refunds.together([each.refund for each in found])
+
+
+def give_back(session: ScopedSession, policy: Policy, found: Sequence[TermRefund], *, reason: str) -> Refund:
+    """Note the refunds of a policy that ends today, one for each term; the rows are never changed again."""
+    now = clock.now()
+    for each in found:
+        session.insert(
+            tables.Refund(
+                id=ids.new(),
+                distributor_id=policy.distributor_id,
+                is_live=policy.is_live,
+                policy_id=policy.id,
+                purchase_id=policy.purchase_id,
+                renewal_id=each.renewal_id,
+                customer_id=policy.customer_id,
+                product_id=policy.product_id,
+                product_version_id=each.version_id,
+                product_category_id=policy.product_category_id,
+                provider_id=policy.provider_id,
+                total_minor=each.parts.total_minor,
+                mca_profit_minor=each.parts.mca_profit_minor,
+                distributor_profit_minor=each.parts.distributor_profit_minor,
+                method=each.refund.method,
+                reason=reason,
+                explained=each.refund.price.explained,
+                created_at=now,
+            )
         )
+    return together(found)
+
+
+def _unused(session: ScopedSession, policy: Policy, claims: Sequence[PolicyClaim]) -> TermRefund:
+    """The purchase of a policy that was never in force, which goes back whole; nothing where a claim was paid."""
+    purchase = session.get_one(Purchase, policy.purchase_id)
+    paid = [claim.reference for claim in claims if claim.was_paid]
+    refund = refunds.none(_used_up(", ".join(paid))) if paid else refunds.full(money.to_naira(purchase.total_minor))
+    return _split(session, None, purchase.product_version_id, paid=paid_terms.paid(purchase), refund=refund)
+
+
+def _by_term(
+    session: ScopedSession, policy: Policy, terms: Sequence[PaidTerm], *, by_insurer: bool
+) -> Iterator[tuple[PaidTerm, Refund]]:
+    if "loan_tenure" in policy.submitted:
+        yield terms[0], _of_loan(session, terms[0], int(policy.submitted["loan_tenure"]))
+        return
+    rule = refunds.pro_rata if by_insurer else refunds.short_rate
+    for term in terms:
+        if term.expiration_at > clock.now():
+            premium = money.to_naira(term.total_minor)
+            stretch = Stretch(premium=premium, start_at=term.start_at, expiration_at=term.expiration_at)
+            yield term, rule(stretch, clock.today())
+
+
+def _of_loan(session: ScopedSession, term: PaidTerm, months: int) -> Refund:
+    basis = products.as_sold(session, term.version_id).rates.meta.get("basis", "single")
+    rule = refunds.decreasing if basis == "reducing" else refunds.level
+    left = refunds.months_left(clock.today(), term.expiration_on, months)
+    return rule(money.to_naira(term.total_minor), left, months)
+
+
+def _unless_paid(term: PaidTerm, terms: Sequence[PaidTerm], claims: Sequence[PolicyClaim], refund: Refund) -> Refund:
+    paid = refund_holds.paid_on(term, terms, claims)
+    return refunds.none(_used_up(paid)) if paid else refund
+
+
+def _used_up(claims: str) -> str:
+    return f"{claims} was paid out of this term: nothing goes back"
+
+
+def _divided(session: ScopedSession, term: PaidTerm, refund: Refund) -> TermRefund:
+    return _split(session, term.renewal_id, term.version_id, paid=term.paid, refund=refund)
+
+
+def _split(
+    session: ScopedSession, renewal_id: UUID | None, version_id: UUID, *, paid: Split, refund: Refund
+) -> TermRefund:
+    if refund.amount_minor > paid.total_minor:
+        raise StateForbids("The refund is above what was paid for the term: nothing was written")
+    sale = products.as_sold(session, version_id)
+    parts = money.refund_split(
+        refund.amount_minor, paid, mca_bp=sale.mca_commission_bp, distributor_bp=sale.distributor_commission_bp
     )
-    return refund
+    return TermRefund(renewal_id=renewal_id, version_id=version_id, refund=refund, parts=parts)

@@ -8,11 +8,13 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
+from core.money import Split
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.renewals import renewal_records
-from core.services.sales import sold, takings
+from core.services.sales import refunded, sold, takings
 from core.services.sales.choices import Choices
+from core.services.sales.refunded import OF_RENEWAL
 from core.services.sales.sold import Order, Sold
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import Policy, Renewal
@@ -30,9 +32,14 @@ class Sums(NamedTuple):
     distributor_minor: int = 0
 
     @property
+    def money(self) -> Split:
+        """The money and how it divides."""
+        return Split(self.total_minor, self.mca_minor, self.distributor_minor)
+
+    @property
     def rest_minor(self) -> int:
         """What remains for the insurers."""
-        return self.total_minor - self.mca_minor - self.distributor_minor
+        return self.money.provider_share_minor
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,6 +74,14 @@ def total(session: ScopedSession, wanted: SalesFilter) -> RenewalTotal:
         effective=Sums() if wanted.status is False else _effective(session, replace(wanted, status=True)),
         failed=Sums() if wanted.status is True else _summed(session, replace(wanted, status=False)),
     )
+
+
+def given_back(session: ScopedSession, wanted: SalesFilter) -> Split:
+    """What went back of the renewals of a filter until now."""
+    query = refunded.SUMS.join(Renewal, OF_RENEWAL).where(*renewal_records.conditions_of(wanted))
+    if wanted.concerns_policy:
+        query = query.join(Policy, col(Policy.id) == col(Renewal.policy_id))
+    return refunded.together(session, query)
 
 
 def rows(

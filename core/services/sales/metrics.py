@@ -14,6 +14,7 @@ Value = int | Decimal | None
 Unit = Literal["naira", "count", "share", "time"]
 Of = TypeVar("Of")
 WRITTEN = "The moment a purchase or renewal is recorded, as days in Lagos."
+MOVED = "The moment a purchase, renewal or refund is recorded, as days in Lagos."
 
 
 class Facts(NamedTuple):
@@ -112,18 +113,20 @@ METRICS: tuple[Metric[Facts], ...] = (
         key="platform_commission",
         label="Platform commission",
         unit="naira",
-        counts="our own share of the gross written premium, at the rates each sale was made at.",
-        leaves_out="the distributors' share; commission taken back after a refund.",
-        basis=WRITTEN,
+        counts="our own share of the gross written premium, at the rates each sale was made at, less our share of what "
+        "refunds gave back.",
+        leaves_out="the distributors' share.",
+        basis=MOVED,
         of=lambda facts: facts.takings.mca_minor,
     ),
     Metric(
         key="distributor_commission",
         label="Distributor commission",
         unit="naira",
-        counts="the distributors' share of the gross written premium, at the rates each sale was made at.",
-        leaves_out="our own share; commission taken back after a refund.",
-        basis=WRITTEN,
+        counts="the distributors' share of the gross written premium, at the rates each sale was made at, less their "
+        "share of what refunds gave back.",
+        leaves_out="our own share.",
+        basis=MOVED,
         of=lambda facts: facts.takings.distributor_minor,
     ),
     Metric(
@@ -159,10 +162,10 @@ METRICS: tuple[Metric[Facts], ...] = (
 )
 REFUNDS: Metric[Facts] = Metric(
     key="refunds",
-    label="Refunds, apart",
+    label="Given back",
     unit="naira",
-    counts="what was given back when cover ended early; the premium above is not lowered by it.",
-    leaves_out="commission that goes back with them.",
+    counts="what was given back when cover ended early, the shares of insurers, platform and distributors together.",
+    leaves_out="nothing; the gross written premium is not lowered by it, the commissions are.",
     basis="The moment a refund is recorded, as days in Lagos.",
     better="less",
     of=lambda facts: facts.takings.refunded_minor,

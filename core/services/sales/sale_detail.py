@@ -11,11 +11,13 @@ from sqlmodel import col
 
 from core import reference
 from core.errors import NotFound
+from core.money import Split
 from core.services import revealing
 from core.services.office import audit, audit_search
 from core.services.policies import policy_states
 from core.services.records import certificate_url
 from core.services.revealing import HIDDEN, HiddenValue
+from core.services.sales import refunded
 from core.store.daybook import ONCE
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import (
@@ -33,11 +35,20 @@ from core.store.tables import (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Part:
-    """One party's part of the money, in kobo; `basis_points` of the total, none for what remains."""
+    """One party's part of the money, in kobo; `basis_points` of the total, none for what remains.
+
+    `refunded_minor` is what it gave back of that.
+    """
 
     name: str
     minor: int
     basis_points: int | None = None
+    refunded_minor: int = 0
+
+    @property
+    def net_minor(self) -> int:
+        """What the party keeps."""
+        return self.minor - self.refunded_minor
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,6 +67,7 @@ class SaleDetail:
     """Everything that the screen of one purchase shows.
 
     `ended_at` is when its policy was cancelled or declined, as `stage` says; `expiration_at` stays that of the term.
+    `refunded_minor` is what went back of this purchase; refunds of later renewals are not in it.
     """
 
     id: UUID
@@ -94,13 +106,13 @@ def one(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
     if row is None:
         raise NotFound("There is no such purchase in this mode")
     sale, policy, customer = row.Purchase, row.Policy, row.Customer
-    refunds = session.execute(sa.select(col(Refund.amount_minor)).where(col(Refund.purchase_id) == sale.id)).scalars()
+    back = _refunded(session, sale)
     return SaleDetail(
         id=sale.id,
         created_at=sale.created_at,
         total_minor=sale.total_minor,
-        parts=_parts(sale, row.ProductVersion, row.company_name, row.business_name),
-        refunded_minor=sum(refunds),
+        parts=_parts(sale, back, row.ProductVersion, row.company_name, row.business_name),
+        refunded_minor=back.total_minor,
         product=row.product,
         provider=row.company_name,
         category=row.category,
@@ -152,15 +164,26 @@ def _sale(purchase_id: UUID) -> AnySelect:
     )
 
 
-def _parts(sale: Purchase, version: ProductVersion, provider: str, distributor: str) -> list[Part]:
+def _refunded(session: ScopedSession, sale: Purchase) -> Split:
+    mine = (col(Refund.purchase_id) == sale.id, col(Refund.renewal_id).is_(None))
+    return refunded.together(session, refunded.SUMS.where(*mine))
+
+
+def _parts(sale: Purchase, back: Split, version: ProductVersion, provider: str, distributor: str) -> list[Part]:
     rest = sale.total_minor - sale.mca_profit_minor - sale.distributor_profit_minor
     return [
-        Part(name=f"{provider} (insurer)", minor=rest),
-        Part(name="Platform commission", minor=sale.mca_profit_minor, basis_points=version.mca_commission_bp),
+        Part(name=f"{provider} (insurer)", minor=rest, refunded_minor=back.provider_share_minor),
+        Part(
+            name="Platform commission",
+            minor=sale.mca_profit_minor,
+            basis_points=version.mca_commission_bp,
+            refunded_minor=back.mca_profit_minor,
+        ),
         Part(
             name=f"{distributor} (distributor)",
             minor=sale.distributor_profit_minor,
             basis_points=version.distributor_commission_bp,
+            refunded_minor=back.distributor_profit_minor,
         ),
     ]
 

@@ -7,10 +7,12 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
+from core.money import Split
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
-from core.services.sales import sale_conditions, sold, takings
+from core.services.sales import refunded, sale_conditions, sold, takings
 from core.services.sales.choices import Choices
+from core.services.sales.refunded import OF_PURCHASE
 from core.services.sales.sold import Order, Sold
 from core.services.sales.takings import Takings
 from core.store.daybook import ONCE
@@ -32,6 +34,14 @@ def total(session: ScopedSession, wanted: SalesFilter) -> Takings:
     return takings.by(session, wanted, measures=("sold", "sold_minor", "sold_mca_minor", "sold_distributor_minor")).get(
         (), takings.NOTHING
     )
+
+
+def given_back(session: ScopedSession, wanted: SalesFilter) -> Split:
+    """What went back of the purchases of a filter until now; the terms that were renewed later are not in it."""
+    query = refunded.SUMS.join(Purchase, OF_PURCHASE).where(*sale_conditions.conditions_of(wanted))
+    if wanted.concerns_policy:
+        query = query.join(Policy, col(Policy.purchase_id) == col(Purchase.id))
+    return refunded.together(session, query)
 
 
 def rows(

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
+from core.money import Split
 from core.services import filters
 from core.services.filters import SalesFilter, Span
 from core.services.sales import day_totals
@@ -25,7 +26,7 @@ Key = Literal["day", "week", "month", "product_id", "distributor_id", "premium_f
 
 
 class Takings(NamedTuple):
-    """What a stretch of days wrote; amounts in kobo, before commission, refunds apart."""
+    """What a stretch of days wrote, and what its refunds gave back; amounts in kobo, premium before commission."""
 
     sold: int = 0
     sold_minor: int = 0
@@ -37,6 +38,8 @@ class Takings(NamedTuple):
     renewed_distributor_minor: int = 0
     refunds: int = 0
     refunded_minor: int = 0
+    refunded_mca_minor: int = 0
+    refunded_distributor_minor: int = 0
 
     @property
     def premium_minor(self) -> int:
@@ -49,14 +52,39 @@ class Takings(NamedTuple):
         return self.sold + self.renewed
 
     @property
+    def purchases(self) -> Split:
+        """What purchases wrote, and how it divides."""
+        return Split(self.sold_minor, self.sold_mca_minor, self.sold_distributor_minor)
+
+    @property
+    def renewals(self) -> Split:
+        """What renewals wrote, and how it divides."""
+        return Split(self.renewed_minor, self.renewed_mca_minor, self.renewed_distributor_minor)
+
+    @property
+    def gross(self) -> Split:
+        """Everything that was written."""
+        return self.purchases + self.renewals
+
+    @property
+    def given_back(self) -> Split:
+        """What refunds gave back, and whose part it was."""
+        return Split(self.refunded_minor, self.refunded_mca_minor, self.refunded_distributor_minor)
+
+    @property
+    def net(self) -> Split:
+        """What is left of everything that was written."""
+        return self.gross - self.given_back
+
+    @property
     def mca_minor(self) -> int:
-        """The platform's commission."""
-        return self.sold_mca_minor + self.renewed_mca_minor
+        """The platform's commission, net of what refunds took back."""
+        return self.net.mca_profit_minor
 
     @property
     def distributor_minor(self) -> int:
-        """The distributors' commission."""
-        return self.sold_distributor_minor + self.renewed_distributor_minor
+        """The distributors' commission, net of what refunds took back."""
+        return self.net.distributor_profit_minor
 
 
 NOTHING = Takings()
@@ -185,18 +213,18 @@ class _Part:
     conditions: tuple[sa.ColumnElement[bool], ...] = ()
 
 
-def _taken(entity: Any, verb: str, *conditions: sa.ColumnElement[bool]) -> _Part:
+def _part(entity: Any, count: str, verb: str, *conditions: sa.ColumnElement[bool]) -> _Part:
     amounts = {
-        verb: sa.literal(1),
+        count: sa.literal(1),
         f"{verb}_minor": col(entity.total_minor),
         f"{verb}_mca_minor": col(entity.mca_profit_minor),
         f"{verb}_distributor_minor": col(entity.distributor_profit_minor),
     }
-    return _Part(entity, amounts, (col(entity.deleted_at).is_(None), *conditions))
+    return _Part(entity, amounts, conditions)
 
 
 _PARTS = (
-    _taken(Purchase, "sold"),
-    _taken(Renewal, "renewed", col(Renewal.status).is_(True)),
-    _Part(Refund, {"refunds": sa.literal(1), "refunded_minor": col(Refund.amount_minor)}),
+    _part(Purchase, "sold", "sold", col(Purchase.deleted_at).is_(None)),
+    _part(Renewal, "renewed", "renewed", col(Renewal.deleted_at).is_(None), col(Renewal.status).is_(True)),
+    _part(Refund, "refunds", "refunded"),
 )

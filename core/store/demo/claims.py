@@ -115,7 +115,10 @@ class Losses:
         lodged_at = sale.at + timedelta(days=2) + min(end - start, timedelta(300)) * self.dice.uniform(0.02, 1.04)
         lodged_at = lodged_at.replace(microsecond=0)
         reached = timed(self.dice, way(self.dice, _WAYS[kind]), lodged_at)
-        return [step for step in reached if step.at <= self.until] if lodged_at < self.until else None
+        # A claim that is open or paid holds the refund of a cancellation back: these policies had none.
+        if lodged_at >= self.until or (sale.life.ended and lodged_at <= sale.life.ended.at):
+            return None
+        return [step for step in reached if step.at <= self.until]
 
     def _still_open(self, sale: Sale, kind: str) -> list[Reached] | None:
         """The next of the statuses in which some claim has to stand today, on a cover that ran lately."""

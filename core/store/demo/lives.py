@@ -42,6 +42,10 @@ class Paid:
     expiration_at: datetime
 
 
+# The place of a paid term in the life of its policy, 0 being the purchase, and what goes back of it.
+TermRefund = tuple[int, refunds.Refund]
+
+
 @dataclass(frozen=True, slots=True)
 class Ended:
     """A policy that was ended early: when, why, by whom, and what went back."""
@@ -49,7 +53,12 @@ class Ended:
     at: datetime
     reason: str
     by_insurer: bool
-    refund: refunds.Refund
+    of_terms: Sequence[TermRefund]
+
+    @property
+    def refund(self) -> refunds.Refund:
+        """The refunds of all terms as one sum."""
+        return refunds.together([refund for _, refund in self.of_terms])
 
 
 @dataclass(slots=True)
@@ -123,8 +132,8 @@ class Fates:
         if heard_at > self.until or forgotten:
             self._wait(life, sold_at)
         elif self.dice.random() < _DECLINED:
-            refund = refunds.full([money.to_naira(variant.split.total_minor)])
-            life.declined = Ended(heard_at, self.dice.choice(_DECLINES), by_insurer=True, refund=refund)
+            whole = refunds.full(money.to_naira(variant.split.total_minor))
+            life.declined = Ended(heard_at, self.dice.choice(_DECLINES), by_insurer=True, of_terms=[(0, whole)])
             life.state, life.attempts, life.heard_at = "declined", 1, heard_at
         else:
             self._accept(life, offer, variant, heard_at)
@@ -188,8 +197,8 @@ class Fates:
         by_insurer = self.dice.random() < 0.15
         kind = "loan" if "loan_tenure" in variant.body else "motor" if variant.risk == "plate" else "other"
         reason = "Premium payment was reversed" if by_insurer else self.dice.choice(_REASONS[kind])
-        refund = _refund(life.stretches, offer, variant, at, by_insurer=by_insurer)
-        life.cancelled = Ended(at, reason, by_insurer, refund)
+        given_back = _refunds(life.stretches, offer, variant, at, by_insurer=by_insurer)
+        life.cancelled = Ended(at, reason, by_insurer, given_back)
         return True
 
     def _at_work(self, at: datetime, after: datetime) -> datetime:
@@ -217,14 +226,18 @@ def _persistence(group: str, days: int) -> float:
     return in_parts or _YEARS_GO_ON.get(group, 0.5)
 
 
-def _refund(
+def _refunds(
     stretches: Sequence[tuple[datetime, datetime]], offer: Offer, variant: Variant, at: datetime, *, by_insurer: bool
-) -> refunds.Refund:
-    """What goes back, by the sums that a cancellation at the desk uses."""
+) -> list[TermRefund]:
+    """What goes back of each term, by the sums that a cancellation at the desk uses."""
     premium, on = money.to_naira(variant.split.total_minor), clock.lagos_day(at)
     if "loan_tenure" in variant.body:
         months = int(variant.body["loan_tenure"])
         rule = refunds.decreasing if offer.rates.meta.get("basis") == "reducing" else refunds.level
-        return rule(premium, refunds.months_left(on, clock.lagos_day(stretches[0][1]), months), months)
-    running = [Stretch(premium=premium, start_at=start, expiration_at=end) for start, end in stretches if end > at]
-    return refunds.pro_rata(running, on) if by_insurer else refunds.short_rate(running, on)
+        return [(0, rule(premium, refunds.months_left(on, clock.lagos_day(stretches[0][1]), months), months))]
+    by_days = refunds.pro_rata if by_insurer else refunds.short_rate
+    return [
+        (place, by_days(Stretch(premium=premium, start_at=start, expiration_at=end), on))
+        for place, (start, end) in enumerate(stretches)
+        if end > at
+    ]

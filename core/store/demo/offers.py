@@ -1,6 +1,6 @@
 """What the demonstration sells: the products of the store, and how often each is wanted."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -13,6 +13,7 @@ from sqlmodel import col
 from core import clock, money
 from core.covers import shelf
 from core.covers.cover import Cover, Rates
+from core.money import Split
 from core.store.demo import variants
 from core.store.demo.rows import Values
 from core.store.demo.variants import Splitting, Variant
@@ -68,6 +69,7 @@ class Offer:
     series: str
     renewable: bool
     split: Splitting
+    refund_split: Callable[[int, Split], Split]
     rates: Rates
     endpoint: tuple[str, str]
     until: datetime
@@ -121,6 +123,7 @@ def _offer(product: Product, version: ProductVersion, provider: Provider, until:
         "product_category_id": product.product_category_id.hex,
         "provider_id": product.provider_id.hex,
     }
+    mca_bp, distributor_bp = version.mca_commission_bp, version.distributor_commission_bp
     return Offer(
         ids=ids,
         product_id=str(product.id),
@@ -131,7 +134,8 @@ def _offer(product: Product, version: ProductVersion, provider: Provider, until:
         segment=provider.segment,
         series=provider.number_series,
         renewable=product.renewable,
-        split=partial(money.split, mca_bp=version.mca_commission_bp, distributor_bp=version.distributor_commission_bp),
+        split=partial(money.split, mca_bp=mca_bp, distributor_bp=distributor_bp),
+        refund_split=partial(money.refund_split, mca_bp=mca_bp, distributor_bp=distributor_bp),
         rates=rates,
         endpoint=(product.prefix, product.route_name),
         until=until,

@@ -6,6 +6,8 @@ from typing import Any
 
 from core import seal
 from core.covers.parts import plate_key
+from core.covers.refunds import Refund as Given
+from core.money import Split
 from core.store import day_totals, numbers
 from core.store.day_totals import CoverFacts
 from core.store.demo.figures import Figures
@@ -19,7 +21,7 @@ def file(sale: Sale, rows: Rows, figures: Figures) -> None:
     """Add everything that a sale and its later life write."""
     purchase = _purchase(sale)
     rows.add(Purchase, purchase)
-    figures.add(sale.at, purchase, **_counted(sale, "sold"))
+    figures.add(sale.at, purchase, **_counted(sale.variant.split, "sold"))
     figures.follow(day_totals.cover(_cover(sale)), is_live=sale.owner["is_live"])
     risk_hash = _risk(sale, rows)
     rows.add(Policy, {**_policy(sale), "risk_hash": risk_hash})
@@ -29,12 +31,14 @@ def file(sale: Sale, rows: Rows, figures: Figures) -> None:
             rows.add(Certificate, certificate)
     for paid, renewal_id in zip(sale.life.renewals, sale.renewal_ids, strict=True):
         rows.add(Renewal, _renewal(sale, purchase, paid, renewal_id))
-        figures.add(paid.at, purchase, **_counted(sale, "renewed"))
+        figures.add(paid.at, purchase, **_counted(sale.variant.split, "renewed"))
         gap = day_totals.gap(paid.previous_expiration_at, paid.start_at, sale.offer.ids["product_id"])
         figures.follow(gap, is_live=sale.owner["is_live"])
     if (ended := sale.life.ended) is not None:
-        rows.add(Refund, _refund(sale, ended))
-        figures.add(ended.at, purchase, refunds=1, refunded_minor=ended.refund.amount_minor)
+        for refund_id, (place, refund) in zip(sale.refund_ids, ended.of_terms, strict=True):
+            parts = sale.offer.refund_split(refund.amount_minor, sale.variant.split)
+            rows.add(Refund, _refund(sale, ended, refund, parts, refund_id, place))
+            figures.add(ended.at, purchase, **_counted(parts, "refunded", count="refunds"))
 
 
 def _cover(sale: Sale) -> CoverFacts:
@@ -49,12 +53,12 @@ def _cover(sale: Sale) -> CoverFacts:
     )
 
 
-def _counted(sale: Sale, verb: str) -> dict[str, int]:
+def _counted(parts: Split, verb: str, *, count: str = "") -> dict[str, int]:
     return {
-        verb: 1,
-        f"{verb}_minor": sale.variant.split.total_minor,
-        f"{verb}_mca_minor": sale.variant.split.mca_profit_minor,
-        f"{verb}_distributor_minor": sale.variant.split.distributor_profit_minor,
+        count or verb: 1,
+        f"{verb}_minor": parts.total_minor,
+        f"{verb}_mca_minor": parts.mca_profit_minor,
+        f"{verb}_distributor_minor": parts.distributor_profit_minor,
     }
 
 
@@ -68,16 +72,16 @@ def _purchase(sale: Sale) -> Values:
         "customer_id": sale.customer.id,
         "batch_id": sale.batch_id,
         "premium_frequency": sale.variant.body.get("premium_frequency"),
-        **_amounts(sale),
+        **_amounts(sale.variant.split),
         **_payment(sale.source),
     }
 
 
-def _amounts(sale: Sale) -> dict[str, int]:
+def _amounts(parts: Split) -> dict[str, int]:
     return {
-        "total_minor": sale.variant.split.total_minor,
-        "mca_profit_minor": sale.variant.split.mca_profit_minor,
-        "distributor_profit_minor": sale.variant.split.distributor_profit_minor,
+        "total_minor": parts.total_minor,
+        "mca_profit_minor": parts.mca_profit_minor,
+        "distributor_profit_minor": parts.distributor_profit_minor,
     }
 
 
@@ -193,7 +197,7 @@ def _renewal(sale: Sale, purchase: Values, paid: Paid, renewal_id: str) -> Value
     return {
         **sale.owner,
         **sale.offer.ids,
-        **_amounts(sale),
+        **_amounts(sale.variant.split),
         **_payment(paid.source),
         "id": renewal_id,
         "created_at": when,
@@ -208,15 +212,18 @@ def _renewal(sale: Sale, purchase: Values, paid: Paid, renewal_id: str) -> Value
     }
 
 
-def _refund(sale: Sale, ended: Ended) -> dict[str, Any]:
+def _refund(sale: Sale, ended: Ended, refund: Given, parts: Split, refund_id: str, place: int) -> dict[str, Any]:
     return {
         **sale.owner,
-        "id": sale.refund_id,
+        **sale.offer.ids,
+        **_amounts(parts),
+        "id": refund_id,
         "policy_id": sale.policy_id,
         "purchase_id": sale.purchase_id,
-        "amount_minor": ended.refund.amount_minor,
-        "method": ended.refund.method,
+        "renewal_id": sale.renewal_ids[place - 1] if place else None,
+        "customer_id": sale.customer.id,
+        "method": refund.method,
         "reason": ended.reason,
-        "explained": json.dumps(ended.refund.price.explained),
+        "explained": json.dumps(refund.price.explained),
         "created_at": stamp(ended.at),
     }

@@ -48,7 +48,7 @@ class Sale:
     policy_number: str | None
     certificates: list[str]
     renewal_ids: list[str]
-    refund_id: str | None
+    refund_ids: list[str]
     repeats: str | None = None
 
     @property
@@ -112,7 +112,7 @@ class Counting:
             policy_number=self._policy_number(offer, life),
             certificates=[code(self.dice, start) for start, _ in life.stretches],
             renewal_ids=[new_id(self.dice, paid.at) for paid in life.renewals],
-            refund_id=new_id(self.dice, life.ended.at) if life.ended else None,
+            refund_ids=[new_id(self.dice, life.ended.at) for _ in life.ended.of_terms] if life.ended else [],
             repeats=first.policy_id if first else None,
         )
         if variant.twin and first is None:

@@ -50,6 +50,12 @@ def refund(hand: Hand, *, by_insurer: bool) -> Refund:
         return policy_changes.refund_preview(session, hand.policy_id, by_insurer=by_insurer)
 
 
+def whole_refund(hand: Hand) -> Refund:
+    """What would go back if the pending policy were declined today."""
+    with reading(hand.scope) as session:
+        return policy_changes.decline_preview(session, hand.policy_id)
+
+
 def next_term(hand: Hand) -> NextTerm:
     """What a renewal would buy now; NotRenewable says why there is none."""
     with reading(hand.scope) as session:

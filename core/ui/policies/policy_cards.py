@@ -6,6 +6,7 @@ from core.services.people.staff import Person
 from core.services.policies.policy_detail import PolicyDetail, RefundLine, TermLine
 from core.ui import facts, frame, words
 from core.ui.policies import policy_papers
+from core.ui.sales import sale_split
 
 _METHODS = {
     "full": "All of it, as cover never began",
@@ -13,6 +14,7 @@ _METHODS = {
     "short_rate": "Short rate, as the customer ended it",
     "level": "Months left of the loan",
     "decreasing": "Months left of a falling loan",
+    "claim_paid": "Nothing, as a claim was paid out of this term",
 }
 
 
@@ -65,8 +67,8 @@ def sale(policy: PolicyDetail, person: Person) -> None:
         facts.line("Distributor", policy.sale.distributor)
         facts.line("Premium", words.naira(policy.sale.total_minor))
         facts.line("Premium paid", words.title(policy.sale.premium_frequency))
-        if policy.sale.refunded_minor:
-            facts.line("Given back", words.naira(policy.sale.refunded_minor))
+        if policy.refunded_minor:
+            facts.line("Given back", words.naira(policy.refunded_minor))
         if person.may("operations", "finance"):
             st.page_link(
                 "sales/purchase.py",
@@ -94,9 +96,7 @@ def money(policy: PolicyDetail) -> None:
     with st.grid(2, min_column_width=320, gap="small"):
         with st.container(border=True):
             st.metric("Premium", words.naira(policy.sale.total_minor))
-            for part in policy.sale.parts:
-                rate = f" · {words.percent(part.basis_points / 10_000, 2)}" if part.basis_points is not None else ""
-                facts.line(f"{part.name}{rate}", words.naira(part.minor))
+            sale_split.draw(policy.sale)
         with st.container(border=True):
             st.markdown("**How the premium came about**")
             facts.table_of(policy.sale.explained)
@@ -106,7 +106,14 @@ def money(policy: PolicyDetail) -> None:
 
 def _refund(refund: RefundLine) -> None:
     with st.container(border=True):
-        st.metric("Given back", words.naira(refund.amount_minor))
+        of_what = "of the renewal" if refund.of_renewal else "of the purchase"
+        st.metric(f"Given back {of_what}", words.naira(refund.parts.total_minor))
+        for label, minor in (
+            ("By the insurer", refund.parts.provider_share_minor),
+            ("By the platform", refund.parts.mca_profit_minor),
+            ("By the distributor", refund.parts.distributor_profit_minor),
+        ):
+            facts.line(label, words.naira(minor))
         facts.line("On", words.moment(refund.created_at))
         facts.line("Rule", _METHODS.get(refund.method, words.title(refund.method)))
         facts.line("Reason", refund.reason)

@@ -170,7 +170,7 @@ def _activate(hand: Hand) -> str:
 def _ask_decline(hand: Hand) -> None:
     st.caption("The insurer does not want this risk: the policy ends before it began, and the whole premium goes back.")
     _ask_reason("Why the insurer declines")
-    price = policy_actions.refund(hand, by_insurer=True).price
+    price = policy_actions.whole_refund(hand).price
     _goes_back(price)
     _confirm(
         f"Decline and give back {words.naira_of(price.total)}",

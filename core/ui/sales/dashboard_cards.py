@@ -67,7 +67,7 @@ def draw_premium(asked: Asked, cut: Cut, window: Window, lines: Sequence[Series]
 def draw_commissions(asked: Asked, cut: Cut, summary: Summary) -> None:
     """The platform's and the distributors' commission over time."""
     with st.container(border=True, height="stretch"):
-        _title("Commissions over time", "What the platform and the distributors earned.")
+        _title("Commissions over time", "What the platform and the distributors earned, less what refunds took back.")
         lines = [
             _bucketed(summary, cut, "Platform", lambda takings: takings.mca_minor),
             _bucketed(summary, cut, "Distributors", lambda takings: takings.distributor_minor),

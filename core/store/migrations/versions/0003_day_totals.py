@@ -1,9 +1,9 @@
 """The totals of every day, made from what the store holds."""
 
 import sqlalchemy as sa
-from alembic import op
+from alembic import context, op
 
-from core.store import day_totals
+from core.store import versions
 
 revision = "0003"
 down_revision = "0002"
@@ -27,7 +27,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("is_live", "day", "part", name=op.f("pk_day_total")),
         sqlite_with_rowid=False,
     )
-    day_totals.rebuild(op.get_bind())
+    context.config.attributes[versions.STALE] = True
 
 
 def downgrade() -> None:

@@ -1,9 +1,9 @@
 """Lists of a distributor that are counted and searched in one index; a policy is as old as its purchase."""
 
 import sqlalchemy as sa
-from alembic import op
+from alembic import context, op
 
-from core.store import day_totals
+from core.store import versions
 
 revision = "0004"
 down_revision = "0003"
@@ -47,7 +47,7 @@ def upgrade() -> None:
         sa.update(policy).where(policy.c.created_at != sold_at).values({policy.c.created_at: sold_at})
     )
     if aligned.rowcount:
-        day_totals.rebuild(op.get_bind())
+        context.config.attributes[versions.STALE] = True
 
 
 def downgrade() -> None:

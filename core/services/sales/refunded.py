@@ -1,0 +1,18 @@
+"""What was given back of one term: how a refund meets its purchase or renewal, and the sums of several."""
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.money import Split
+from core.store.scope import AnySelect, ScopedSession
+from core.store.tables import Purchase, Refund, Renewal
+
+OF_PURCHASE = sa.and_(col(Refund.purchase_id) == col(Purchase.id), col(Refund.renewal_id).is_(None))
+OF_RENEWAL = col(Refund.renewal_id) == col(Renewal.id)
+_AMOUNTS = (Refund.total_minor, Refund.mca_profit_minor, Refund.distributor_profit_minor)
+SUMS: AnySelect = sa.select(*(sa.func.coalesce(sa.func.sum(col(amount)), 0) for amount in _AMOUNTS))
+
+
+def together(session: ScopedSession, query: AnySelect) -> Split:
+    """The sum of the refunds that a statement made from `SUMS` matches."""
+    return Split(*map(int, session.execute(query.select_from(Refund)).one()))

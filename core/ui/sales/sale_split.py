@@ -1,0 +1,36 @@
+"""How the money of one sale divides: each party's part, what it gave back of that, and what it keeps."""
+
+import streamlit as st
+
+from core.services.sales.sale_detail import Part, SaleDetail
+from core.ui import facts, words
+
+
+def draw(sale: SaleDetail) -> None:
+    """The parts as lines; with a refund, a table of written, given back and kept that adds up both ways."""
+    if not sale.refunded_minor:
+        for part in sale.parts:
+            facts.line(_label(part), words.naira(part.minor))
+        return
+    whole = Part(name="Premium", minor=sale.total_minor, refunded_minor=sale.refunded_minor)
+    rows = "\n".join(map(_row, (*sale.parts, whole)))
+    st.markdown(f"| | Written | Given back | Kept |\n|:---|---:|---:|---:|\n{rows}")
+    if sale.stage == "Declined":
+        st.caption(
+            f"The insurer declined this sale on {words.day(sale.ended_at)}: cover never began, the whole premium"
+            " went back, and nobody keeps a commission."
+        )
+    elif whole.net_minor:
+        st.caption("Insurer, platform and distributor each gave back their share.")
+    else:
+        st.caption("The whole premium went back, and nobody keeps a commission.")
+
+
+def _row(part: Part) -> str:
+    amounts = (part.minor, part.refunded_minor, part.net_minor)
+    return f"| {words.plain(_label(part))} | {' | '.join(map(words.naira, amounts))} |"
+
+
+def _label(part: Part) -> str:
+    rate = f" · {words.percent(part.basis_points / 10_000, 2)}" if part.basis_points is not None else ""
+    return f"{part.name}{rate}"
