@@ -15,7 +15,7 @@ from core.errors import MethodNotAllowed
 from core.services.products import products
 from core.services.products.products import ProductFilter
 from core.services.shapes import CategoryRecord, ProductRecord
-from core.store.engine import asking
+from core.store.engine import asking, reading
 
 router = APIRouter(route_class=ReadRoute, prefix="/products", tags=["Products"])
 _POSTED = {cover.route for cover in COVERS if not cover.prefix} | {"credit-life-price"}
@@ -44,7 +44,7 @@ def list_products(caller: Signed, query: Annotated[CatalogueQuery, Query()]) -> 
         category_ids=query.category_id,
         product_ids=query.product_ids,
     )
-    with asking(caller.scope) as session:
+    with reading(caller.scope) as session:
         page = products.page(session, wanted, query.paging(), is_live=caller.is_live)
     return success({"products": page.rows, "total_count": page.total_count}, "Products retrieved")
 

@@ -76,6 +76,8 @@ asked = renewal_filters.read(names)
 renewal_filters.draw(asked, names)
 with st.skeleton(height=300), reading(frame.scope()) as session:
     total = renewals_table.total(session, asked.wanted)
+    paging = table.paging(address.page())
+    rows = renewals_table.rows(session, asked.wanted, names, order=table.order, paging=paging)
 toolbar(asked, total)
 if not total.whole.renewals:
     nothing(asked)
@@ -83,7 +85,5 @@ if not total.whole.renewals:
 number = tables.page_of(table, total.whole.renewals)
 if number is None:
     st.stop()
-with reading(frame.scope()) as session:
-    rows = renewals_table.rows(session, asked.wanted, names, order=table.order, paging=table.paging(number))
 tables.draw(table, rows, number=number, total=total.whole.renewals)
 footer(total)
