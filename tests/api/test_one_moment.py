@@ -12,7 +12,6 @@ from tests.api import selling
 from tests.api.claiming import Lodge, claim_of
 from tests.api.conftest import Client
 from tests.conftest import Partner
-from tests.covers import shipped
 
 RENEW = "/v1/products/insurer-a/renew-third-party"
 # Together with what was there before, all of a list stands on one page of 100.
