@@ -15,7 +15,7 @@ from core.api.queries import Id, Moment, PageQuery, Text, span
 from core.api.reads import ReadRoute
 from core.covers import fields
 from core.covers import request as requests
-from core.errors import FieldFault, InvalidInput, MethodNotAllowed
+from core.errors import FieldFault, InvalidInput
 from core.services.claims import claim_rules, claims, lodging
 from core.services.claims.claim_request import CreditLifeClaimRequest
 from core.services.claims.claim_search import ClaimFilter
@@ -80,12 +80,6 @@ def search_claims(caller: Signed, query: Annotated[ClaimQuery, Query()]) -> Resp
     """Claims that meet every condition given."""
     with reading(caller.scope) as session:
         return _page(claims.page(session, query.wanted(), query.paging()))
-
-
-@router.api_route("/credit-life", methods=["GET", "PUT", "PATCH", "DELETE"], include_in_schema=False)
-def lodging_is_posted() -> Response:
-    """The path exists for POST alone; without this it would be taken for an id."""
-    raise MethodNotAllowed(allow="POST")
 
 
 @router.get("/{claim_id}", responses=openapi.answers(_Claim, found=True), summary="One claim")
