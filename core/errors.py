@@ -101,7 +101,7 @@ class NotFound(CoverdeskError):
 
 
 class MethodNotAllowed(CoverdeskError):
-    """The path exists, this method does not; `allow` names the one that does."""
+    """The path exists, this method does not; `allow` names those that do."""
 
     status = 405
     text = "Method not allowed"

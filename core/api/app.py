@@ -39,6 +39,7 @@ from core.api.auth import KeyGate
 from core.api.bodies import StrictRoute
 from core.api.headers import SecurityHeaders
 from core.api.journal import Journal
+from core.api.routing import Routing
 from core.api.safety import LastResort
 from core.api.turnstile import Turnstile, plainly
 from core.errors import StoreUnavailable
@@ -70,6 +71,7 @@ for room in (buying, purchases, policies, renewals, customers, pricing, claims, 
     api.router.routes.extend(room.router.routes)
 api.mount("/docs/files", _WholeFiles(directory=SWAGGER_FILES), name="docs-files")
 api.openapi = lambda: openapi.document(api)  # type: ignore[method-assign]
+api.add_middleware(Routing)
 api.add_middleware(KeyGate)
 api.add_middleware(LastResort)
 api.add_middleware(Journal)
@@ -114,7 +116,8 @@ def _everything_under(prefix: str, application: ASGIApp) -> Mount:
 _plain = [*signing.routes, *files.routes, *certificates.routes, *exporting.routes]
 for route in _plain:
     route.app = Turnstile(route.app, plainly)
-routes: list[BaseRoute] = [_everything_under("/v1", api), *_plain, *health.routes]
+v1 = _everything_under("/v1", api)
+routes: list[BaseRoute] = [v1, *_plain, *health.routes]
 app = Starlette(routes=routes, middleware=[Middleware(SecurityHeaders)], lifespan=_alone)
 # A redirect to the same path without its slash would lead to whatever host the request named.
 app.router.redirect_slashes = False

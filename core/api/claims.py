@@ -15,7 +15,7 @@ from core.api.queries import Id, Moment, PageQuery, Text, span
 from core.api.reads import ReadRoute
 from core.covers import fields
 from core.covers import request as requests
-from core.errors import FieldFault, InvalidInput, MethodNotAllowed
+from core.errors import FieldFault, InvalidInput
 from core.services.claims import claim_rules, claims, lodging
 from core.services.claims.claim_request import CreditLifeClaimRequest
 from core.services.claims.claim_search import ClaimFilter
@@ -23,7 +23,7 @@ from core.services.claims.claim_shapes import ClaimRecord
 from core.services.distributors.keys import Caller
 from core.services.files import files
 from core.services.paging import Page
-from core.store.engine import asking
+from core.store.engine import reading
 
 router = APIRouter(route_class=ReadRoute, prefix="/claims", tags=["Claims"])
 
@@ -71,27 +71,21 @@ class _Claim(openapi.Shape):
 @router.get("", responses=openapi.answers(Claims), summary="List claims")
 def list_claims(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
     """Every claim of yours, newest first, with its policy, customer, insurer and status history."""
-    with asking(caller.scope) as session:
+    with reading(caller.scope) as session:
         return _page(claims.page(session, paging=query.paging()))
 
 
 @router.get("/search", responses=openapi.answers(Claims), summary="Search claims")
 def search_claims(caller: Signed, query: Annotated[ClaimQuery, Query()]) -> Response:
     """Claims that meet every condition given."""
-    with asking(caller.scope) as session:
+    with reading(caller.scope) as session:
         return _page(claims.page(session, query.wanted(), query.paging()))
-
-
-@router.api_route("/credit-life", methods=["GET", "PUT", "PATCH", "DELETE"], include_in_schema=False)
-def lodging_is_posted() -> Response:
-    """The path exists for POST alone; without this it would be taken for an id."""
-    raise MethodNotAllowed(allow="POST")
 
 
 @router.get("/{claim_id}", responses=openapi.answers(_Claim, found=True), summary="One claim")
 def one_claim(caller: Signed, claim_id: Id) -> Response:
     """One claim in full."""
-    with asking(caller.scope) as session:
+    with reading(caller.scope) as session:
         return success({"claim": claims.one(session, claim_id)}, "Claim retrieved")
 
 

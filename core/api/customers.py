@@ -23,7 +23,7 @@ from core.services.policies import policies
 from core.services.renewals import renewal_records
 from core.services.sales import purchases
 from core.services.shapes import CustomerRecord
-from core.store.engine import asking
+from core.store.engine import asking, reading
 
 router = APIRouter(route_class=ReadRoute, prefix="/customers", tags=["Customers"])
 
@@ -40,14 +40,14 @@ class _Customer(openapi.Shape):
 @router.get("", responses=openapi.answers(_Customers), summary="List customers")
 def list_customers(caller: Signed, query: Annotated[CustomerQuery, Query()]) -> Response:
     """Customers of yours, newest first; `search` finds any part of names, e-mail or phone."""
-    with asking(caller.scope) as session:
+    with reading(caller.scope) as session:
         return _page("customers", customers.page(session, query.wanted(), query.paging()))
 
 
 @router.get("/has-purchased", responses=openapi.answers(_Customers), summary="List customers that purchased")
 def list_customers_that_purchased(caller: Signed, query: Annotated[CustomerQuery, Query()]) -> Response:
     """Customers of yours that have purchased a product."""
-    with asking(caller.scope) as session:
+    with reading(caller.scope) as session:
         wanted = replace(query.wanted(), has_purchased=True)
         return _page("customers", customers.page(session, wanted, query.paging()))
 
@@ -55,15 +55,16 @@ def list_customers_that_purchased(caller: Signed, query: Annotated[CustomerQuery
 @router.get("/purchases/{customer_id}", responses=openapi.answers(Purchases, found=True), summary="Their purchases")
 def customer_purchases(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
     """What one customer purchased, newest first."""
-    with asking(caller.scope) as session:
+    with reading(caller.scope) as session:
         customers.one(session, customer_id)
-        return _page("purchases", purchases.page(session, SalesFilter(customer_id=customer_id), query.paging()))
+        wanted = SalesFilter(customer_id=customer_id)
+        return _page("purchases", purchases.page(session, wanted, query.paging(), ends=True))
 
 
 @router.get("/renewals/{customer_id}", responses=openapi.answers(Renewals, found=True), summary="Their renewals")
 def customer_renewals(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
     """The renewals of one customer, newest first."""
-    with asking(caller.scope) as session:
+    with reading(caller.scope) as session:
         customers.one(session, customer_id)
         return _page("renewals", renewal_records.page(session, SalesFilter(customer_id=customer_id), query.paging()))
 
@@ -71,7 +72,7 @@ def customer_renewals(caller: Signed, customer_id: Id, query: Annotated[PageQuer
 @router.get("/policies/{customer_id}", responses=openapi.answers(Policies, found=True), summary="Their policies")
 def customer_policies(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
     """The policies of one customer in their list form, newest first."""
-    with asking(caller.scope) as session:
+    with reading(caller.scope) as session:
         customers.one(session, customer_id)
         return _page("policies", policies.page(session, SalesFilter(customer_id=customer_id), query.paging()))
 
@@ -79,7 +80,7 @@ def customer_policies(caller: Signed, customer_id: Id, query: Annotated[PageQuer
 @router.get("/claims/{customer_id}", responses=openapi.answers(Claims, found=True), summary="Their claims")
 def customer_claims(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
     """The claims of one customer, newest first."""
-    with asking(caller.scope) as session:
+    with reading(caller.scope) as session:
         customers.one(session, customer_id)
         return _page("claims", claims.page(session, ClaimFilter(customer_id=customer_id), query.paging()))
 

@@ -3,14 +3,12 @@
 import asyncio
 import json
 import re
-from collections.abc import Callable, Sequence
-from itertools import accumulate
+from collections.abc import Callable
 from typing import Any
-from urllib.parse import quote
 
 from fastapi import Request, Response
 
-from core.api import envelope
+from core.api import envelope, ignored
 from core.errors import InvalidInput
 from core.services import idempotency
 from core.services.distributors.keys import Caller
@@ -19,7 +17,6 @@ from core.store.engine import store
 from core.store.scope import ScopedSession
 
 Work = Callable[[ScopedSession], Answer]
-_MOST_NAMED, _LONGEST_HEADER = 50, 4000
 
 
 def deliver(request: Request, caller: Caller, body: Any, work: Work) -> Response:
@@ -40,17 +37,9 @@ def _once(request: Request, caller: Caller, work: Work) -> Work:
 
 def _answer(request: Request, body: Any, kept: Answer) -> Response:
     answer = envelope.response(kept)
-    ignored = _as_header(type(body).ignored(raw(request)))
-    if ignored:
-        answer.headers["X-Ignored-Fields"] = ignored
+    if named := ignored.as_header(type(body).ignored(raw(request))):
+        answer.headers[ignored.HEADER] = named
     return answer
-
-
-def _as_header(names: Sequence[str]) -> str:
-    """The names, comma-separated, as many as a header holds; what a header cannot hold is written as in an address."""
-    written = [quote(name, safe="", errors="replace") for name in names[:_MOST_NAMED]]
-    lengths = accumulate(len(name) + 1 for name in written)
-    return ",".join(name for name, length in zip(written, lengths, strict=True) if length <= _LONGEST_HEADER)
 
 
 def raw(request: Request) -> Any:

@@ -7,7 +7,7 @@ import orjson
 from pydantic import BaseModel, Field, create_model
 from starlette.responses import Response
 
-from core.errors import CoverdeskError, Overloaded, StoreUnavailable, TooManyRequests, TooSlow
+from core.errors import CoverdeskError, MethodNotAllowed, Overloaded, StoreUnavailable, TooManyRequests, TooSlow
 from core.services.idempotency import Answer
 
 JSON = "application/json"
@@ -41,6 +41,8 @@ def failure(error: CoverdeskError) -> Response:
         headers["Retry-After"] = str(error.retry_after)
     if error.status in {401}:
         headers["WWW-Authenticate"] = "Bearer"
+    if isinstance(error, MethodNotAllowed) and error.allow:
+        headers["Allow"] = error.allow
     # What else of the body is still to come must not be read as another request.
     if error.status == 413 or isinstance(error, TooSlow):
         headers["Connection"] = "close"

@@ -2,18 +2,20 @@
 
 from collections.abc import Iterator
 from contextlib import closing
-from typing import BinaryIO
+from typing import Any, BinaryIO, Final
 
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from core import ids
-from core.errors import CoverdeskError, NotAllowed, StoreUnavailable, Unauthorized
+from core.covers.request import suggestion
+from core.errors import CoverdeskError, FieldFault, InvalidInput, NotAllowed, StoreUnavailable, Unauthorized
 from core.services.exports import exports, progress, receipts
 from core.services.exports.export_formats import format_named
 from core.services.exports.export_shelf import kind_named
-from core.services.exports.exports import Tally
+from core.services.exports.exports import ExportKind, Tally
 from core.services.exports.receipts import Order
 from core.services.people import sign_in, staff
 from core.services.people.staff import Person
@@ -22,6 +24,8 @@ from core.store.scope import Scope
 
 PATH = "/exports/{kind}.{format}"
 _NOT_KEPT = {"Cache-Control": "no-store"}
+_OF_EVERY_KIND: Final = ("mode", "receipt", "again")
+_MOST_COMPARED: Final = 10
 
 
 def streamed(order: Order, tally: Tally) -> Iterator[bytes]:
@@ -84,6 +88,7 @@ def _order(request: Request) -> Order:
     query, person = request.query_params, _person(request)
     kind, format_ = kind_named(request.path_params["kind"]), format_named(request.path_params["format"])
     kind.refuse_stranger(person)
+    _refuse_unknown(kind, query)
     wanted_id = ids.parse(query["receipt"], "receipt") if "receipt" in query else ids.new()
     with reading(Scope.system()) as session:
         taken = receipts.one(session, wanted_id) or progress.rows(wanted_id) is not None
@@ -97,6 +102,20 @@ def _order(request: Request) -> Order:
         staff_id=person.id,
         again_of=ids.parse(query["again"], "again") if "again" in query else None,
     )
+
+
+def _refuse_unknown(kind: ExportKind[Any], query: QueryParams) -> None:
+    """Refuse what does not narrow this export: a filter that is passed over makes a file of everybody."""
+    known = [*_OF_EVERY_KIND, *(parameter.name for parameter in kind.parameters)]
+    faults = []
+    for name in [name for name in query if name not in known][:_MOST_COMPARED]:
+        meant = suggestion(name, known)
+        word = f"is not known, did you mean {meant}?" if meant else f"is not known here, use {', '.join(known)}"
+        faults.append(FieldFault(ascii(name[:100])[1:-1], word))
+    if query.get("mode", "live") not in {"live", "test"}:
+        faults.append(FieldFault("mode", "must be live or test"))
+    if faults:
+        raise InvalidInput(faults)
 
 
 def _person(request: Request) -> Person:

@@ -7,6 +7,8 @@ from starlette.exceptions import HTTPException as AnyHTTPException
 from starlette.responses import Response
 
 from core.api.envelope import failure
+from core.api.journal import shown
+from core.api.routing import allowed
 from core.covers.request import faults_of
 from core.errors import (
     CoverdeskError,
@@ -20,12 +22,8 @@ from core.errors import (
 from core.store.outages import ConstraintRefused
 
 log = structlog.get_logger("coverdesk.api")
-_BY_STATUS: dict[int, type[CoverdeskError]] = {
-    404: NotFound,
-    405: MethodNotAllowed,
-    413: TooLarge,
-    415: WrongMediaType,
-}
+_BY_STATUS: dict[int, type[CoverdeskError]] = {413: TooLarge, 415: WrongMediaType}
+_METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE"}
 
 
 def install(app: FastAPI) -> None:
@@ -37,17 +35,20 @@ def install(app: FastAPI) -> None:
 
 
 async def _refusal(_: Request, error: CoverdeskError) -> Response:
-    answer = failure(error)
-    if isinstance(error, MethodNotAllowed) and error.allow:
-        answer.headers["Allow"] = error.allow
-    return answer
+    return failure(error)
 
 
 async def _invalid(_: Request, error: RequestValidationError) -> Response:
     return failure(InvalidInput(faults_of(error.errors(), skip=1)))
 
 
-async def _http(_: Request, error: AnyHTTPException) -> Response:
+async def _http(request: Request, error: AnyHTTPException) -> Response:
+    if error.status_code == 404:
+        method = request.method if request.method in _METHODS else "*"
+        return failure(NotFound(f"No such endpoint: {method} {shown(request.url.path)}"))
+    if error.status_code == 405:
+        path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
+        return failure(MethodNotAllowed(allow=", ".join(allowed(request.app, path))))
     known = _BY_STATUS.get(error.status_code)
     answer = failure(known() if known else InvalidInput.one("body", "could not be read"))
     answer.headers.update(error.headers or {})

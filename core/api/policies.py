@@ -12,7 +12,7 @@ from core.api.reads import ReadRoute
 from core.services.paging import Page
 from core.services.policies import policies
 from core.services.shapes import PolicyRecord
-from core.store.engine import asking
+from core.store.engine import asking, reading
 
 router = APIRouter(route_class=ReadRoute, prefix="/policies", tags=["Policies"])
 
@@ -31,14 +31,14 @@ class _OnePolicy(openapi.Shape):
 @router.get("", responses=openapi.answers(Policies), summary="List policies")
 def list_policies(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
     """Every policy of yours in its list form, newest first."""
-    with asking(caller.scope) as session:
+    with reading(caller.scope) as session:
         return _page(policies.page(session, paging=query.paging()))
 
 
 @router.get("/search", responses=openapi.answers(Policies), summary="Search policies")
 def search_policies(caller: Signed, query: Annotated[PolicyQuery, Query()]) -> Response:
     """Policies that meet every condition given; `status` true means in force now."""
-    with asking(caller.scope) as session:
+    with reading(caller.scope) as session:
         return _page(policies.page(session, query.wanted(), query.paging()))
 
 

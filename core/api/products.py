@@ -10,15 +10,12 @@ from core.api.auth import Signed
 from core.api.envelope import success
 from core.api.queries import CatalogueQuery
 from core.api.reads import ReadRoute
-from core.covers.shelf import COVERS
-from core.errors import MethodNotAllowed
 from core.services.products import products
 from core.services.products.products import ProductFilter
 from core.services.shapes import CategoryRecord, ProductRecord
-from core.store.engine import asking
+from core.store.engine import asking, reading
 
 router = APIRouter(route_class=ReadRoute, prefix="/products", tags=["Products"])
-_POSTED = {cover.route for cover in COVERS if not cover.prefix} | {"credit-life-price"}
 
 
 class _Products(openapi.Shape):
@@ -44,7 +41,7 @@ def list_products(caller: Signed, query: Annotated[CatalogueQuery, Query()]) -> 
         category_ids=query.category_id,
         product_ids=query.product_ids,
     )
-    with asking(caller.scope) as session:
+    with reading(caller.scope) as session:
         page = products.page(session, wanted, query.paging(), is_live=caller.is_live)
     return success({"products": page.rows, "total_count": page.total_count}, "Products retrieved")
 
@@ -60,8 +57,6 @@ def list_categories(caller: Signed) -> Response:
 @router.get("/{id}", responses=openapi.answers(_Product, found=True), summary="One product")
 def one_product(caller: Signed, id: str) -> Response:  # noqa: A002 - the name in the specification
     """One product with its category and insurer."""
-    if id in _POSTED:
-        raise MethodNotAllowed(allow="POST")
     product_id = ids.parse(id)
     with asking(caller.scope) as session:
         found = products.one(session, product_id, is_live=caller.is_live)

@@ -15,7 +15,7 @@ from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.sales import purchases
 from core.services.shapes import PurchaseRecord
-from core.store.engine import asking
+from core.store.engine import asking, reading
 
 router = APIRouter(route_class=ReadRoute, prefix="/purchase", tags=["Purchases"])
 
@@ -56,8 +56,8 @@ async def one_purchase(caller: Signed, purchase_id: Id) -> Response:
 
 async def _page(caller: Caller, wanted: SalesFilter, paging: Paging) -> Response:
     def read() -> Response:
-        with asking(caller.scope) as session:
-            page = purchases.page(session, wanted, paging)
+        with reading(caller.scope) as session:
+            page = purchases.page(session, wanted, paging, ends=True)
         return success({"purchases": page.rows, "total_count": page.total_count}, "Purchases retrieved")
 
     # What concerns the policies is counted row by row.

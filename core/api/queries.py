@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 from uuid import UUID
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -71,9 +71,7 @@ CustomerTypes = Annotated[str, one_of("principal", "beneficiary", "all")]
 
 
 class QueryString(Request):
-    """A query string; unknown parameters are ignored, however they are spelt (contract E6)."""
-
-    suggests: ClassVar[bool] = False
+    """A query string; unknown parameters are ignored, unless one looks like a misspelling (contract E6)."""
 
 
 class PageQuery(QueryString):

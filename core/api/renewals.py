@@ -21,7 +21,7 @@ from core.services.paging import Page
 from core.services.renewals import renewal_records, renewals
 from core.services.selling.buying import Seller
 from core.services.shapes import RenewalRecord
-from core.store.engine import asking
+from core.store.engine import asking, reading
 from core.store.scope import ScopedSession
 
 router = APIRouter(route_class=StrictRoute, tags=["Renewals"])
@@ -62,14 +62,14 @@ async def renew_third_party(request: Request, caller: Signed, body: RenewThirdPa
 @router.get("/renewals", responses=openapi.answers(Renewals), summary="List renewals")
 def list_renewals(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
     """Every renewal of yours, newest first, with customer, product, category, insurer and policy."""
-    with asking(caller.scope) as session:
+    with reading(caller.scope) as session:
         return _page(renewal_records.page(session, paging=query.paging()))
 
 
 @router.get("/renewals/search", responses=openapi.answers(Renewals), summary="Search renewals")
 def search_renewals(caller: Signed, query: Annotated[RenewalQuery, Query()]) -> Response:
     """Renewals that meet every condition given; `status` false finds those that failed or were reversed."""
-    with asking(caller.scope) as session:
+    with reading(caller.scope) as session:
         return _page(renewal_records.page(session, query.wanted(), query.paging()))
 
 

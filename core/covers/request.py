@@ -123,11 +123,15 @@ def _misspellings(given: Mapping[str, Any], model: type[Request]) -> list[InitEr
     absent = [n for n, f in model.model_fields.items() if n not in given and not f.is_required()]
     found = []
     for name in _extras(model, given)[:_MOST_COMPARED]:
-        close = difflib.get_close_matches(name, absent, 1, MISSPELT)
-        if close:
-            fault = PydanticCustomError("misspelt", "is not known, did you mean {name}?", {"name": close[0]})
+        if meant := suggestion(name, absent):
+            fault = PydanticCustomError("misspelt", "is not known, did you mean {name}?", {"name": meant})
             found.append(InitErrorDetails(type=fault, loc=(name[:100],), input=None))
     return found
+
+
+def suggestion(name: str, known: Iterable[str]) -> str | None:
+    """The known name that another one looks like a misspelling of."""
+    return next(iter(difflib.get_close_matches(name, known, 1, MISSPELT)), None)
 
 
 def _as_details(error: ValidationError) -> list[InitErrorDetails]:

@@ -47,14 +47,18 @@ def newest(
     """A page of what was `found` of a table, newest first, with the exact total (contract P2).
 
     The ids come first, from an index, so that the wide rows before the page are left alone; `read` makes the records of
-    some ids in any order. Who knows the total already, and how many rows of `found` to skip, says so.
+    some ids in any order. Who knows the total already, and how many rows of `found` to skip, says so. The session has
+    to be one of `reading`: in another, rows and total are of several moments on PostgreSQL.
     """
-    if total is None:
-        total = int(session.execute(found.with_only_columns(sa.func.count())).scalar_one())
-    if total <= paging.offset:
+    if total is not None and total <= paging.offset:
         return Page([], total)
-    ordered = found.with_only_columns(col(entity.id)).order_by(col(entity.created_at).desc(), col(entity.id).desc())
-    skipped = paging.offset if offset is None else offset
-    ids = list(session.execute(ordered.limit(paging.limit).offset(skipped)).scalars())
-    records: dict[str, T] = {each["id"]: each for each in read(ids)}  # type: ignore[index]
-    return Page([records[str(each)] for each in ids], total)
+    skipped = sa.literal(paging.offset if offset is None else offset, sa.BigInteger)
+    counted = found.with_only_columns(sa.func.count()).correlate(None)
+    # Counted in the same statement: each is a round trip.
+    wanted = (col(entity.id),) if total is not None else (col(entity.id), counted.scalar_subquery())
+    ordered = found.with_only_columns(*wanted).order_by(col(entity.created_at).desc(), col(entity.id).desc())
+    rows = session.execute(ordered.limit(paging.limit).offset(skipped)).all()
+    if total is None:
+        total = int(rows[0][1] if rows else session.execute(counted).scalar_one())
+    records: dict[str, T] = {each["id"]: each for each in read([row[0] for row in rows])}  # type: ignore[index]
+    return Page([records[str(row[0])] for row in rows], total)

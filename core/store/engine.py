@@ -1,4 +1,4 @@
-"""The ways into the store: `reading` for a consistent look, `writing` for the only commit.
+"""The ways into the store: `reading` for one snapshot, `writing` for the only commit.
 
 Two of `reading` are cheaper or elsewhere: `asking` for questions that each stand alone, `looking_back` for a replica.
 """
@@ -24,7 +24,7 @@ from core.store.one_writer import OneWriter
 from core.store.outages import RETRIED, told_apart
 from core.store.replica import Replica
 from core.store.scope import BESIDE, Scope, ScopedSession
-from core.store.spoken import SNAPSHOT, begin_and_end, driver_of
+from core.store.spoken import begin_and_end, driver_of
 
 try:
     import pysqlite3.dbapi2 as sqlite
@@ -67,18 +67,17 @@ class Store:
         return self.is_sqlite and wal_is_safe()
 
     @contextmanager
-    def reading(self, scope: Scope, *, snapshot: bool = False) -> Iterator[ScopedSession]:
-        """A read transaction: one look on SQLite, one per statement on PostgreSQL unless a `snapshot` is asked for."""
+    def reading(self, scope: Scope) -> Iterator[ScopedSession]:
+        """A read transaction: all that is read in it is of one moment, on either database (contract P2)."""
         with told_apart(), self.engine.connect() as connection:
-            if snapshot:
-                connection.execution_options(begins=SNAPSHOT)
             yield from _session_on(connection, scope)
 
     @contextmanager
     def asking(self, scope: Scope) -> Iterator[ScopedSession]:
         """As `reading`, for questions that are answered whole; it saves the round trips of a transaction's ends.
 
-        Each sees what is committed when it is asked, as it does there. Rows that are streamed need a transaction.
+        On PostgreSQL each sees what is committed when it is asked, so a list and its total must not be read here.
+        Rows that are streamed need a transaction.
         """
         with told_apart(), self._asked.connect() as connection:
             yield from _session_on(connection, scope)
@@ -87,11 +86,11 @@ class Store:
     def looking_back(self, scope: Scope, *, exact: bool = False) -> Iterator[ScopedSession]:
         """A read transaction for figures and exports: on the replica where there is a fit one, which may lag a little.
 
-        `exact` is one snapshot with all that was acknowledged before, wherever it is read.
+        `exact` has all that was acknowledged before, wherever it is read.
         """
         with ExitStack() as stack:
             session = stack.enter_context(self.replica.reading(scope, exact=exact)) if self.replica else None
-            yield session or stack.enter_context(self.reading(scope, snapshot=exact))
+            yield session or stack.enter_context(self.reading(scope))
 
     @contextmanager
     def writing(self, scope: Scope) -> Iterator[ScopedSession]:
@@ -278,9 +277,9 @@ def store() -> Store:
     return opened
 
 
-def reading(scope: Scope, *, snapshot: bool = False) -> AbstractContextManager[ScopedSession]:
+def reading(scope: Scope) -> AbstractContextManager[ScopedSession]:
     """A read transaction on this process's store."""
-    return store().reading(scope, snapshot=snapshot)
+    return store().reading(scope)
 
 
 def asking(scope: Scope) -> AbstractContextManager[ScopedSession]:

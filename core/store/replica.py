@@ -16,7 +16,7 @@ from core import clock
 from core.errors import StoreUnavailable
 from core.store.outages import RETRIED, told_apart
 from core.store.scope import SIGHT, Scope, ScopedSession
-from core.store.spoken import SNAPSHOT, begin_and_end
+from core.store.spoken import begin_and_end
 
 log = structlog.get_logger("coverdesk.store")
 AWAY, BEHIND, ANOTHER = "away", "behind", "no replica of this store"
@@ -108,7 +108,7 @@ class Replica:
             return None
         session = ScopedSession(self.engine, scope, info={SIGHT: sight})
         try:
-            session.connection(execution_options={"begins": SNAPSHOT})
+            session.connection()
         except (DBAPIError, sa.exc.TimeoutError):
             session.close()
             self._look_at = 0.0

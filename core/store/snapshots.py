@@ -19,7 +19,7 @@ from core import clock
 from core.errors import StateForbids
 from core.store import schema
 from core.store.engine import Store
-from core.store.spoken import SNAPSHOT, driver_of
+from core.store.spoken import driver_of
 
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
 _FILE, _ROWS = "store.db", ".csv"
@@ -114,7 +114,7 @@ def _settle(sqlite: Any, target: Path) -> None:
 
 
 def _of_postgres(store: Store, folder: Path) -> Iterator[Path]:
-    with store.engine.execution_options(begins=SNAPSHOT).connect() as connection:
+    with store.engine.connect() as connection:
         _take_time(connection)
         for table in sa.inspect(connection).get_table_names():
             path = folder / f"{table}{_ROWS}"

@@ -12,8 +12,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import event
 
-# How transactions begin on PostgreSQL; one that only reads cannot write by mistake.
-READ, SNAPSHOT, WRITE = "BEGIN READ ONLY", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "BEGIN"
+# How transactions begin on PostgreSQL; one that only reads is a single snapshot, and cannot write by mistake.
+READ, WRITE = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "BEGIN"
 Row = tuple[Any, ...]
 _UNSENT = "unsent"
 # What is put off is held in memory, and so is what the server answers meanwhile.
@@ -124,6 +124,15 @@ def begin_and_end(engine: sa.Engine) -> None:
         driver: Any = connection.connection.driver_connection
         if not connection.get_execution_options().get("write") and driver.info.transaction_status == _IN_TRANSACTION:
             driver.execute("COMMIT")
+
+
+def end_reading(connection: sa.Connection) -> None:
+    """Have PostgreSQL end a transaction that only reads in the same trip as what is put off, not in one of its own.
+
+    Without effect on a transaction that writes, and on SQLite, whose end costs nothing.
+    """
+    if connection.dialect.name == "postgresql" and not connection.get_execution_options().get("write"):
+        say(connection, "COMMIT")
 
 
 def driver_of(connection: sa.Connection) -> Any:

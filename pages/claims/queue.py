@@ -80,6 +80,8 @@ claim_views.draw(person, asked.view, counts)
 claim_filters.draw(asked, officers)
 with st.skeleton(height=300), reading(frame.scope()) as session:
     total = claim_queue.total(session, asked.wanted)
+    paging = CLAIMS.paging(address.page())
+    rows = claim_queue.rows(session, asked.wanted, order=CLAIMS.order, paging=paging)
 export_panel.offer(
     "claims", asked.selection.address(), rows=total.count, sum_minor=total.claimed_minor, beside=controls
 )
@@ -90,8 +92,6 @@ if not total.count:
 number = tables.page_of(CLAIMS, total.count)
 if number is None:
     st.stop()
-with reading(frame.scope()) as session:
-    rows = claim_queue.rows(session, asked.wanted, order=CLAIMS.order, paging=CLAIMS.paging(number))
 above = st.container()
 picked = tables.draw(
     CLAIMS, rows, number=number, total=total.count, chosen={seen.id for seen in claim_handing.chosen()}

@@ -55,6 +55,10 @@ asked = due_filters.read(names)
 due_filters.draw(asked, names)
 with st.skeleton(height=300), reading(frame.scope()) as session:
     buckets = renewals_due.due(session, clock.today(), asked.wanted)
+    paging = table.paging(address.page())
+    rows = due_table.rows(
+        session, asked.bucket, asked.wanted, names, order=table.order_among(due_table.ORDERS), paging=paging
+    )
 due_filters.tiles(buckets, asked)
 bucket = next(bucket for bucket in buckets if bucket.key == asked.bucket)
 if not bucket.policies:
@@ -64,7 +68,4 @@ toolbar(bucket)
 number = tables.page_of(table, bucket.policies)
 if number is None:
     st.stop()
-with reading(frame.scope()) as session:
-    order, paging = table.order_among(due_table.ORDERS), table.paging(number)
-    rows = due_table.rows(session, asked.bucket, asked.wanted, names, order=order, paging=paging)
 tables.draw(table, rows, number=number, total=bucket.policies)

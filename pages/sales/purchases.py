@@ -75,7 +75,10 @@ with reading(frame.scope()) as session:
 asked = sales_filters.read(names, default=DEFAULT)
 filters(asked)
 with st.skeleton(height=300), reading(frame.scope()) as session:
-    total = sales_table.total(session, asked.selection.wanted)
+    wanted, paging = asked.selection.wanted, PURCHASES.paging(address.page())
+    total = sales_table.total(session, wanted)
+    rows = sales_table.rows(session, wanted, names, order=PURCHASES.order_among(sales_table.ORDERS), paging=paging)
+    given_back = sales_table.given_back(session, wanted)
 toolbar(asked, total)
 if not total.sold:
     nothing(asked)
@@ -83,9 +86,5 @@ if not total.sold:
 number = tables.page_of(PURCHASES, total.sold)
 if number is None:
     st.stop()
-with reading(frame.scope()) as session:
-    wanted, paging = asked.selection.wanted, PURCHASES.paging(number)
-    rows = sales_table.rows(session, wanted, names, order=PURCHASES.order_among(sales_table.ORDERS), paging=paging)
-    given_back = sales_table.given_back(session, wanted)
 tables.draw(PURCHASES, rows, number=number, total=total.sold)
 footer(total, given_back)

@@ -80,6 +80,9 @@ asked = renewal_filters.read(names)
 renewal_filters.draw(asked, names)
 with st.skeleton(height=300), reading(frame.scope()) as session:
     total = renewals_table.total(session, asked.wanted)
+    order, paging = table.order_among(renewals_table.ORDERS), table.paging(address.page())
+    rows = renewals_table.rows(session, asked.wanted, names, order=order, paging=paging)
+    given_back = renewals_table.given_back(session, asked.wanted)
 toolbar(asked, total)
 if not total.whole.renewals:
     nothing(asked)
@@ -87,9 +90,5 @@ if not total.whole.renewals:
 number = tables.page_of(table, total.whole.renewals)
 if number is None:
     st.stop()
-with reading(frame.scope()) as session:
-    order, paging = table.order_among(renewals_table.ORDERS), table.paging(number)
-    rows = renewals_table.rows(session, asked.wanted, names, order=order, paging=paging)
-    given_back = renewals_table.given_back(session, asked.wanted)
 tables.draw(table, rows, number=number, total=total.whole.renewals)
 footer(total, given_back)

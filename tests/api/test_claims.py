@@ -35,7 +35,7 @@ FOUND = [
     ("claim_owner=100%25", False),
     ("claim_amount=0&offer_amount=0.0&repair_estimate=0.00", True),
     ("claim_amount=1", False),
-    ("unknown=1&statu=x", True),
+    ("unknown=1", True),
     ("status=", True),
 ]
 MALFORMED = [
@@ -123,4 +123,4 @@ def test_a_page_costs_the_same_statements_however_many_claims_it_has(
         with counted(store) as statements:
             client.get("/v1/claims", key=partner.test_key)
         costs.append(len([text for text in statements if "claim" in text]))
-    assert costs[0] == costs[1] == 5
+    assert costs[0] == costs[1] == 4

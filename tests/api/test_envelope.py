@@ -26,7 +26,8 @@ def test_without_a_good_key_every_path_is_unauthorized(client: Client, path: str
 def test_unknown_path_is_an_envelope(client: Client, partner: Partner) -> None:
     answer = client.get("/v1/nope", key=partner.test_key)
     assert answer.status_code == 404
-    assert answer.json() == {"responseCode": 0, "responseText": "Not found", "errorData": None, "data": {}}
+    told = "No such endpoint: GET /v1/nope"
+    assert answer.json() == {"responseCode": 0, "responseText": told, "errorData": None, "data": {}}
 
 
 @pytest.mark.parametrize(
@@ -45,7 +46,9 @@ def test_wrong_method_is_an_envelope_and_names_the_right_one(
 ) -> None:
     answer = client.request(method, path, key=partner.test_key)
     assert answer.status_code == 405
-    assert answer.headers["Allow"] == ("GET" if path in {"/v1/purchase", "/v1/policies"} else "POST")
+    assert answer.headers["Allow"] == (
+        "GET, HEAD, OPTIONS" if path in {"/v1/purchase", "/v1/policies"} else "OPTIONS, POST"
+    )
     assert answer.json()["responseText"] == "Method not allowed"
 
 

@@ -140,8 +140,8 @@ def test_unknown_make_is_not_found(client: Client, partner: Partner) -> None:
     assert answer.json()["responseText"] == "Vehicle make not found"
 
 
-def test_unknown_parameters_are_ignored_however_they_are_spelt(client: Client, partner: Partner) -> None:
-    assert data_of(client, partner, "/countries", featur="genders", x="1")[0] == "Afghanistan"
+def test_unknown_parameters_are_ignored(client: Client, partner: Partner) -> None:
+    assert data_of(client, partner, "/countries", list="genders", x="1")[0] == "Afghanistan"
 
 
 def test_years_of_manufacture_grow_with_the_calendar(client: Client, partner: Partner) -> None:

@@ -84,7 +84,7 @@ def csv_of_everything(portfolio: Portfolio) -> Row:
 
     def ours() -> None:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        with portfolio.store.reading(STAFF, snapshot=True) as session:
+        with portfolio.store.reading(STAFF) as session:
             for _ in exports.lines(session, kind_named("purchases"), Selection(), Tally()):
                 pass
         grown.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)

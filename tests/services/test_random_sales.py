@@ -88,5 +88,5 @@ def _of_its_own(number: int) -> dict[str, str]:
 
 
 def _csv(store: Store, kind: str, wanted: Any) -> bytes:
-    with store.reading(Scope.staff(is_live=False), snapshot=True) as session:
+    with store.reading(Scope.staff(is_live=False)) as session:
         return b"".join(exports.lines(session, kind_named(kind), wanted, Tally()))

@@ -10,14 +10,16 @@ import sqlalchemy as sa
 from psycopg.pq import TransactionStatus
 
 from core import clock
+from core.services.filters import SalesFilter, Span
 from core.services.products import product_shelf
+from core.services.sales import purchases
 from core.store import engine
 from core.store.engine import Store
 from core.store.prepared import Prepared
 from core.store.scope import Scope, ScopedSession
 from core.store.spoken import driver_of, say
 from core.store.tables import InsuredRisk, NumberCounter, Provider
-from tests.conftest import administering
+from tests.conftest import Partner, administering
 
 PROVIDERS = Prepared(sa.select(sa.func.count()).select_from(Provider))
 SYSTEM, PID = Scope.system(), "SELECT pg_backend_pid()"
@@ -100,6 +102,42 @@ def test_questions_that_do_not_hang_on_each_other_go_together(store: Store, monk
         assert providers.one == (7,)
         assert revision.one
         assert sent == ["together"]
+
+
+@on_postgres
+def test_a_list_of_purchases_is_one_trip_with_its_transaction(
+    store: Store, partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for wanted, needed in ((SalesFilter(), 1), (SalesFilter(created=Span(clock.now())), 2)):
+        with store.reading(partner.scope()) as session:
+            product_shelf.shelf(session)
+        with trips(monkeypatch) as sent, store.reading(partner.scope()) as session:
+            purchases.page(session, wanted, ends=True)
+        assert sent == ["together"] * needed
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_the_end_of_a_list_does_not_end_what_is_written(store: Store, partner: Partner, *, ends: bool) -> None:
+    def fail(session: ScopedSession) -> None:
+        assert session.insert_once(NumberCounter(series="written", last=1))
+        assert purchases.page(session, ends=ends).total_count == 0
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        store.transact(partner.scope(), fail)
+    with store.reading(SYSTEM) as session:
+        assert asked(session, "SELECT count(*) FROM number_counter") == 0
+
+
+def test_a_read_transaction_sees_one_moment(store: Store) -> None:
+    counted = "SELECT count(*) FROM number_counter"
+    with store.reading(SYSTEM) as session:
+        before = asked(session, counted)
+        with store.writing(SYSTEM) as other:
+            other.insert(NumberCounter(series="meanwhile", last=1))
+        assert asked(session, counted) == before
+    with store.reading(SYSTEM) as session:
+        assert asked(session, counted) == 1
 
 
 def test_what_is_said_is_done_in_its_order(store: Store) -> None:
