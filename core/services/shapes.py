@@ -1,6 +1,6 @@
 """The records of the specification: their fields and types as they go over the wire."""
 
-from typing import Any, NotRequired
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -19,6 +19,12 @@ class CategoryRecord(Times):
     id: str
     is_live: bool
     name: str
+
+
+class CountedCategoryRecord(CategoryRecord):
+    """A category of the list, with how many of its products the caller may sell."""
+
+    product_count: int
 
 
 class ProviderRecord(TypedDict):
@@ -137,8 +143,11 @@ class PurchaseRecord(Times):
     provider: NotRequired[ProviderRecord]
 
 
+PolicyStatus = Literal["pending", "active", "expired", "cancelled", "declined"]
+
+
 class PolicyRecord(Times):
-    """The cover that a purchase bought; `active` is derived at the moment of reading (contract S11)."""
+    """The cover that a purchase bought; `active` and `status` are derived at the moment of reading (contract S11)."""
 
     id: str
     app_mode: str
@@ -168,6 +177,8 @@ class PolicyRecord(Times):
     payment_channel: str | None
     request_source: str | None
     meta: dict[str, Any]
+    policy_number: str | None
+    status: PolicyStatus
     customer: NotRequired[CustomerRecord]
     provider: NotRequired[dict[str, Any]]
     purchase: NotRequired[dict[str, Any]]
