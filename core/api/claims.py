@@ -104,7 +104,7 @@ def _as_form() -> dict[str, Any]:
     for name in claim_rules.DOCUMENTS:
         link = schema["properties"][name]
         schema["properties"][name] = {"anyOf": [{"type": "string", "format": "binary"}, link]}
-    return schema
+    return {**schema, "title": "CreditLifeClaimForm"}
 
 
 @router.post(

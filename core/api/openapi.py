@@ -1,6 +1,6 @@
 """The OpenAPI page: every status, envelope and example, stated from the declarations that run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from functools import cache, lru_cache
 from typing import Any, Final
@@ -169,6 +169,25 @@ def _name_operations(app: FastAPI, paths: dict[str, Any]) -> None:
                 paths[route.path_format][method.lower()]["operationId"] = route.name
 
 
+def _take_null_away(parameters: Iterable[dict[str, Any]]) -> None:
+    """A parameter is there or not: an address has no null, though the model of the query has."""
+    for parameter in parameters:
+        schema = parameter["schema"]
+        kinds = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
+        if len(kinds) == 1:
+            parameter["schema"] = {**{k: v for k, v in schema.items() if k != "anyOf"}, **kinds[0]}
+        elif kinds:
+            schema["anyOf"] = kinds
+
+
+def _name_bodies(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
+    """Put the schemas of bodies that are read by hand among the others, under their titles."""
+    for media in operation.get("requestBody", {}).get("content", {}).values():
+        if title := media["schema"].get("title"):
+            schemas[title] = media["schema"]
+            media["schema"] = {"$ref": f"#/components/schemas/{title}"}
+
+
 @lru_cache(maxsize=1)
 def _document_of(app: FastAPI, _: date, base_url: str) -> dict[str, Any]:
     made = get_openapi(
@@ -181,11 +200,14 @@ def _document_of(app: FastAPI, _: date, base_url: str) -> dict[str, Any]:
     made["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
     made["security"] = [{"key": []}]
     _name_operations(app, made["paths"])
+    schemas = made["components"]["schemas"]
     for operations in made["paths"].values():
         for operation in operations.values():
             # FastAPI states its own 422, which we never answer: a broken field is 400 (contract E4).
             operation["responses"].pop("422", None)
             _add_examples(operation["responses"])
+            _take_null_away(operation.get("parameters", ()))
+            _name_bodies(operation, schemas)
     for name in ("HTTPValidationError", "ValidationError"):
-        made["components"]["schemas"].pop(name, None)
+        schemas.pop(name, None)
     return made

@@ -10,7 +10,7 @@ from sqlmodel import col
 
 from core.clock import wire as at
 from core.money import wire as naira
-from core.services.shapes import CustomerRecord, PolicyRecord, PolicyStatus, PurchaseRecord, Times
+from core.services.shapes import CustomerRecord, Mode, PolicyRecord, PolicyStatus, PurchaseRecord, Times
 from core.settings import settings
 from core.store.as_sent import SentId, SentMode, SentMoment, SentNaira
 from core.store.tables import Customer, Policy, Purchase
@@ -26,7 +26,7 @@ def percentage(basis_points: int) -> str:
     return naira(basis_points)
 
 
-def mode(is_live: bool) -> str:  # noqa: FBT001 - the word for a column's value
+def mode(is_live: bool) -> Mode:  # noqa: FBT001 - the word for a column's value
     """The word that `app_mode` carries (contract M1)."""
     return "live" if is_live else "test"
 
