@@ -10,7 +10,7 @@ from fastapi.staticfiles import StaticFiles
 from fastapi_offline.core import _STATIC_PATH as SWAGGER_FILES
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, JSONResponse
 from starlette.routing import BaseRoute, Mount
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Connection
@@ -60,7 +60,6 @@ api = FastAPI(
     description=openapi.INTRODUCTION,
     docs_url=None,
     redoc_url=None,
-    servers=[{"url": "/v1"}],
     redirect_slashes=False,
 )
 api.router.route_class = StrictRoute
@@ -84,13 +83,19 @@ async def docs(request: Request) -> HTMLResponse:
     """A page to read and try the API, served without the internet."""
     root = request.scope.get("root_path", "")
     return get_swagger_ui_html(
-        openapi_url=f"{root}/openapi.json",
+        openapi_url=f"{root}/docs/openapi.json",
         title="Coverdesk API",
         swagger_js_url=f"{root}/docs/files/swagger-ui-bundle.js",
         swagger_css_url=f"{root}/docs/files/swagger-ui.css",
         swagger_favicon_url=f"{root}/docs/files/favicon.png",
         swagger_ui_parameters={"persistAuthorization": True, "tryItOutEnabled": True},
     )
+
+
+@api.get("/docs/openapi.json", include_in_schema=False)
+async def document_of_the_page(request: Request) -> JSONResponse:
+    """The document for its page, which tries the server that it came from, whatever that is called outside."""
+    return JSONResponse({**api.openapi(), "servers": [{"url": request.scope.get("root_path", "")}]})
 
 
 @asynccontextmanager

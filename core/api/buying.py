@@ -15,6 +15,7 @@ from core.services.selling import buying
 from core.services.shapes import PolicyRecord
 
 router = APIRouter(route_class=StrictRoute, tags=["Buy"])
+_SOLD = "Purchase Successful"
 
 
 def _seller(cover: Cover[Any]) -> Callable[..., Awaitable[Response]]:
@@ -37,7 +38,7 @@ def _seller(cover: Cover[Any]) -> Callable[..., Awaitable[Response]]:
         )
 
     buy.__annotations__["body"] = cover.request
-    buy.__name__ = cover.route.replace("-", "_")
+    buy.__name__ = "_".join(("buy", *cover.key.replace("buy-", "").replace("/", "-").split("-")))
     buy.__doc__ = f"Buy {cover.title.lower()}. {cover.request.__doc__ or ''}".strip()
     return buy
 
@@ -46,7 +47,7 @@ def _answer(cover: Cover[Any], sale: buying.Sale) -> Any:
     data: Any = sale.policy if cover.answer is Answer.DIRECT else {"policy": sale.policy}
     twin = sale.possible_duplicate_of
     headers = {"X-Possible-Duplicate-Of": str(twin)} if twin else {}
-    return envelope.answer(data, "Purchase Successful", headers=headers)
+    return envelope.answer(data, _SOLD, headers=headers)
 
 
 class UnderPolicy(openapi.Shape):
@@ -62,7 +63,11 @@ for _cover in COVERS:
         methods=["POST"],
         status_code=201,
         summary=_cover.title,
-        operation_id=_cover.key.replace("/", "-"),
-        responses=openapi.answers(PolicyRecord if _cover.answer is Answer.DIRECT else UnderPolicy, status=201),
+        responses=openapi.answers(
+            PolicyRecord if _cover.answer is Answer.DIRECT else UnderPolicy,
+            _SOLD,
+            status=201,
+            headers=("X-Possible-Duplicate-Of",) if _cover.names_possible_duplicates else (),
+        ),
         openapi_extra=openapi.body_example(_cover.request),
     )

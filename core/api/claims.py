@@ -9,7 +9,7 @@ from pydantic import BeforeValidator
 from core.api import bodies, envelope, forms, openapi
 from core.api.auth import Signed
 from core.api.delivering import deliver
-from core.api.envelope import success
+from core.api.envelope import listed, success
 from core.api.forms import Form
 from core.api.queries import Id, Moment, PageQuery, Text, span
 from core.api.reads import ReadRoute
@@ -26,6 +26,7 @@ from core.services.paging import Page
 from core.store.engine import reading
 
 router = APIRouter(route_class=ReadRoute, prefix="/claims", tags=["Claims"])
+_LISTED, _ONE, _LODGED = "Claims retrieved", "Claim retrieved", "Claim submitted"
 
 
 def _plus(value: Any) -> Any:
@@ -57,36 +58,35 @@ class ClaimQuery(PageQuery):
         return ClaimFilter(incident=span(self, "incident_start_date", "incident_end_date"), **asked)
 
 
-class Claims(openapi.Shape):
+class Claims(openapi.Listed):
     """A page of claims."""
 
     claims: list[ClaimRecord]
-    total_count: int
 
 
 class _Claim(openapi.Shape):
     claim: ClaimRecord
 
 
-@router.get("", responses=openapi.answers(Claims), summary="List claims")
+@router.get("", responses=openapi.answers(Claims, _LISTED), summary="List claims")
 def list_claims(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
     """Every claim of yours, newest first, with its policy, customer, insurer and status history."""
     with reading(caller.scope) as session:
         return _page(claims.page(session, paging=query.paging()))
 
 
-@router.get("/search", responses=openapi.answers(Claims), summary="Search claims")
+@router.get("/search", responses=openapi.answers(Claims, _LISTED), summary="Search claims")
 def search_claims(caller: Signed, query: Annotated[ClaimQuery, Query()]) -> Response:
     """Claims that meet every condition given."""
     with reading(caller.scope) as session:
         return _page(claims.page(session, query.wanted(), query.paging()))
 
 
-@router.get("/{claim_id}", responses=openapi.answers(_Claim, found=True), summary="One claim")
-def one_claim(caller: Signed, claim_id: Id) -> Response:
+@router.get("/{claim_id}", responses=openapi.answers(_Claim, _ONE, found=True), summary="One claim")
+def get_claim(caller: Signed, claim_id: Id) -> Response:
     """One claim in full."""
     with reading(caller.scope) as session:
-        return success({"claim": claims.one(session, claim_id)}, "Claim retrieved")
+        return success({"claim": claims.one(session, claim_id)}, _ONE)
 
 
 _EXAMPLE: Final = fields.example(CreditLifeClaimRequest)
@@ -98,14 +98,14 @@ def _as_form() -> dict[str, Any]:
     for name in claim_rules.DOCUMENTS:
         link = schema["properties"][name]
         schema["properties"][name] = {"anyOf": [{"type": "string", "format": "binary"}, link]}
-    return schema
+    return {**schema, "title": "CreditLifeClaimForm"}
 
 
 @router.post(
     "/credit-life",
     status_code=201,
     summary="Lodge a credit life claim",
-    responses=openapi.answers(_Claim, status=201),
+    responses=openapi.answers(_Claim, _LODGED, status=201),
     openapi_extra=openapi.form_body(
         {
             "multipart/form-data": {"schema": _as_form(), "example": _EXAMPLE},
@@ -113,7 +113,7 @@ def _as_form() -> dict[str, Any]:
         }
     ),
 )
-async def lodge_credit_life(request: Request, caller: Signed) -> Response:
+async def lodge_credit_life_claim(request: Request, caller: Signed) -> Response:
     """Lodge a claim on one of your credit life policies; documents are files, or addresses of your uploads."""
     form = await _submitted(request)
     return await forms.kept(form, lambda: _lodged(request, caller, form))
@@ -139,10 +139,10 @@ def _lodged(request: Request, caller: Caller, form: Form) -> Response:
 
         def work(session: Any) -> Any:
             claim = lodging.lodge(session, body, kept, owner=caller.owner, actor=caller.actor)
-            return envelope.answer({"claim": claim}, "Claim submitted")
+            return envelope.answer({"claim": claim}, _LODGED)
 
         return deliver(request, caller, body, work)
 
 
 def _page(page: Page[ClaimRecord]) -> Response:
-    return success({"claims": page.rows, "total_count": page.total_count}, "Claims retrieved")
+    return listed("claims", page.rows, page.total_count, _LISTED)

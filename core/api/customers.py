@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Response
 from core.api import openapi
 from core.api.auth import Signed
 from core.api.claims import Claims
-from core.api.envelope import success
+from core.api.envelope import listed, success
 from core.api.policies import Policies
 from core.api.purchases import Purchases
 from core.api.queries import CustomerQuery, Id, PageQuery
@@ -26,25 +26,29 @@ from core.services.shapes import CustomerRecord
 from core.store.engine import asking, reading
 
 router = APIRouter(route_class=ReadRoute, prefix="/customers", tags=["Customers"])
+_ONE = "Customer retrieved"
 
 
-class _Customers(openapi.Shape):
+class _Customers(openapi.Listed):
     customers: list[CustomerRecord]
-    total_count: int
 
 
 class _Customer(openapi.Shape):
     customer: CustomerRecord
 
 
-@router.get("", responses=openapi.answers(_Customers), summary="List customers")
+@router.get("", responses=openapi.answers(_Customers, "Customers retrieved"), summary="List customers")
 def list_customers(caller: Signed, query: Annotated[CustomerQuery, Query()]) -> Response:
     """Customers of yours, newest first; `search` finds any part of names, e-mail or phone."""
     with reading(caller.scope) as session:
         return _page("customers", customers.page(session, query.wanted(), query.paging()))
 
 
-@router.get("/has-purchased", responses=openapi.answers(_Customers), summary="List customers that purchased")
+@router.get(
+    "/has-purchased",
+    responses=openapi.answers(_Customers, "Customers retrieved"),
+    summary="List customers that purchased",
+)
 def list_customers_that_purchased(caller: Signed, query: Annotated[CustomerQuery, Query()]) -> Response:
     """Customers of yours that have purchased a product."""
     with reading(caller.scope) as session:
@@ -52,8 +56,12 @@ def list_customers_that_purchased(caller: Signed, query: Annotated[CustomerQuery
         return _page("customers", customers.page(session, wanted, query.paging()))
 
 
-@router.get("/purchases/{customer_id}", responses=openapi.answers(Purchases, found=True), summary="Their purchases")
-def customer_purchases(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
+@router.get(
+    "/purchases/{customer_id}",
+    responses=openapi.answers(Purchases, "Purchases retrieved", found=True),
+    summary="Their purchases",
+)
+def list_purchases_of_customer(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
     """What one customer purchased, newest first."""
     with reading(caller.scope) as session:
         customers.one(session, customer_id)
@@ -61,36 +69,46 @@ def customer_purchases(caller: Signed, customer_id: Id, query: Annotated[PageQue
         return _page("purchases", purchases.page(session, wanted, query.paging(), ends=True))
 
 
-@router.get("/renewals/{customer_id}", responses=openapi.answers(Renewals, found=True), summary="Their renewals")
-def customer_renewals(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
+@router.get(
+    "/renewals/{customer_id}",
+    responses=openapi.answers(Renewals, "Renewals retrieved", found=True),
+    summary="Their renewals",
+)
+def list_renewals_of_customer(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
     """The renewals of one customer, newest first."""
     with reading(caller.scope) as session:
         customers.one(session, customer_id)
         return _page("renewals", renewal_records.page(session, SalesFilter(customer_id=customer_id), query.paging()))
 
 
-@router.get("/policies/{customer_id}", responses=openapi.answers(Policies, found=True), summary="Their policies")
-def customer_policies(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
+@router.get(
+    "/policies/{customer_id}",
+    responses=openapi.answers(Policies, "Policies retrieved", found=True),
+    summary="Their policies",
+)
+def list_policies_of_customer(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
     """The policies of one customer in their list form, newest first."""
     with reading(caller.scope) as session:
         customers.one(session, customer_id)
         return _page("policies", policies.page(session, SalesFilter(customer_id=customer_id), query.paging()))
 
 
-@router.get("/claims/{customer_id}", responses=openapi.answers(Claims, found=True), summary="Their claims")
-def customer_claims(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
+@router.get(
+    "/claims/{customer_id}", responses=openapi.answers(Claims, "Claims retrieved", found=True), summary="Their claims"
+)
+def list_claims_of_customer(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
     """The claims of one customer, newest first."""
     with reading(caller.scope) as session:
         customers.one(session, customer_id)
         return _page("claims", claims.page(session, ClaimFilter(customer_id=customer_id), query.paging()))
 
 
-@router.get("/{customer_id}", responses=openapi.answers(_Customer, found=True), summary="One customer")
-def one_customer(caller: Signed, customer_id: Id) -> Response:
+@router.get("/{customer_id}", responses=openapi.answers(_Customer, _ONE, found=True), summary="One customer")
+def get_customer(caller: Signed, customer_id: Id) -> Response:
     """One customer in full."""
     with asking(caller.scope) as session:
-        return success({"customer": customers.one(session, customer_id)}, "Customer retrieved")
+        return success({"customer": customers.one(session, customer_id)}, _ONE)
 
 
 def _page(key: str, page: Page[Any]) -> Response:
-    return success({key: page.rows, "total_count": page.total_count}, f"{key.capitalize()} retrieved")
+    return listed(key, page.rows, page.total_count, f"{key.capitalize()} retrieved")

@@ -23,6 +23,16 @@ def success(data: Any, text: str) -> Response:
     return Response(encoded(data, text), media_type=JSON)
 
 
+def listed(key: str, rows: Any, total: int, text: str) -> Response:
+    """A page of a list under its key; the exact count under each name that clients read it by (contract P2)."""
+    return success({key: rows, **counts(total)}, text)
+
+
+def counts(total: int) -> dict[str, int]:
+    """How many records there are in all, under the three names."""
+    return {"total_count": total, "total": total, "total_result": total}
+
+
 def answer(data: Any, text: str, *, status: int = 201, headers: Mapping[str, str] | None = None) -> Answer:
     """A success that can be kept and replayed."""
     return Answer(status, encoded(data, text), dict(headers or {}))

@@ -6,12 +6,13 @@ from typing import Any
 import orjson
 
 from core import reference
+from core.api import envelope
 from core.services.claims import claim_samples
 from core.services.selling import samples
 
 
 def _page(key: str, record: Callable[[], Any]) -> Callable[[], dict[str, Any]]:
-    return lambda: {key: [record()], "total_count": 1}
+    return lambda: {key: [record()], **envelope.counts(1)}
 
 
 def _one(key: str, record: Callable[[], Any]) -> Callable[[], dict[str, Any]]:
@@ -27,7 +28,7 @@ BY_SHAPE: Mapping[str, Callable[[], Any]] = {
     "Purchase": _one("purchase", samples.purchase),
     "Products": _page("products", samples.product),
     "Product": _one("product", samples.product),
-    "Categories": _page("product_category", samples.category),
+    "Categories": _page("product_category", samples.counted_category),
     "Policies": _page("policies", samples.policy),
     "Policy": samples.policy,
     "UnderPolicy": _one("policy", samples.policy),

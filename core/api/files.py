@@ -17,7 +17,7 @@ from core.api.forms import Form
 from core.covers import request as requests
 from core.errors import CoverdeskError, InvalidInput
 from core.services.distributors.keys import Caller
-from core.services.files import files
+from core.services.files import files, judging
 from core.services.files.files import FileRecord, Stored
 from core.services.files.judging import ACCEPTED
 from core.services.people import sign_in, staff
@@ -25,6 +25,10 @@ from core.store.engine import reading, writing
 from core.store.scope import Scope
 
 router = APIRouter(tags=["Files"])
+_UPLOADED: Final = "File uploaded"
+_BYTES: Final = {"type": "string", "format": "binary"}
+# Generators of clients know bytes by the first of them.
+_MEDIA_TYPES: Final = ("application/octet-stream", *judging.MEDIA_TYPES)
 _SHOWN_IN_PLACE: Final = ("image/", "application/pdf")
 # A stored file is somebody else's content: it may not run, frame, fetch or be cached beside our own pages.
 _HEADERS: Final = {
@@ -60,7 +64,7 @@ def without_range(scope: Connection) -> Connection:
     "/upload-file",
     status_code=201,
     summary="Upload a file",
-    responses=openapi.answers(FileRecord, status=201),
+    responses=openapi.answers(FileRecord, _UPLOADED, status=201),
     openapi_extra=openapi.form_body({"multipart/form-data": {"schema": UploadRequest.model_json_schema()}}),
 )
 async def upload_file(request: Request, caller: Signed) -> Response:
@@ -78,7 +82,7 @@ def _uploaded(request: Request, caller: Caller, form: Form) -> Response:
     with files.keeping([sent["file"]]) as (kept,):
 
         def work(session: Any) -> Any:
-            return envelope.answer(files.record(session, kept, caller.owner, actor=caller.actor), "File uploaded")
+            return envelope.answer(files.record(session, kept, caller.owner, actor=caller.actor), _UPLOADED)
 
         return deliver(request, caller, body, work)
 
@@ -88,8 +92,11 @@ def _uploaded(request: Request, caller: Caller, form: Form) -> Response:
     summary="Download a file",
     response_class=FileResponse,
     responses={
-        **openapi.answers(FileRecord, found=True),
-        200: {"description": "The file itself.", "content": {"image/*": {}, "application/pdf": {}}},
+        **openapi.answers(FileRecord, "", found=True),
+        200: {
+            "description": "The bytes of the file, without an envelope; `Content-Type` says which of its types it is.",
+            "content": {media_type: {"schema": _BYTES} for media_type in _MEDIA_TYPES},
+        },
     },
 )
 def download_file(caller: Signed, code: str) -> Response:

@@ -8,6 +8,7 @@ from core import reference
 from core.api.openapi import Shape
 from core.api.queries import Id, QueryString
 from core.covers import fields
+from core.services import shapes
 
 Feature = Annotated[str, fields.one_of(*reference.FEATURES)]
 # Every insurer gets the common list, so one word stands for all of them (contract L2).
@@ -71,7 +72,7 @@ class StateWithLgas(BaseModel):
 class VehicleMake(BaseModel):
     """Who makes a vehicle."""
 
-    id: str
+    id: shapes.Id
     name: str
 
 

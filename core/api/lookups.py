@@ -45,6 +45,10 @@ class Lookup:
         """The last part of the path."""
         return self.path.rsplit("/", 1)[-1]
 
+    def text_of(self, query: Any) -> str:
+        """What its answer is called."""
+        return self.text if isinstance(self.text, str) else self.text(query)
+
 
 _TEXTS: Final = {
     "color-list": "Colours",
@@ -151,8 +155,7 @@ LOOKUPS: Final = (
 @lru_cache(maxsize=4096)
 def _encoded(lookup: Lookup, query: QueryString, _year: int) -> bytes:
     """The body of an answer; the year is part of the key because the list of years grows with it."""
-    text = lookup.text if isinstance(lookup.text, str) else lookup.text(query)
-    return envelope.encoded(lookup.find(query), text)
+    return envelope.encoded(lookup.find(query), lookup.text_of(query))
 
 
 def _reader(lookup: Lookup) -> Callable[..., Any]:
@@ -162,7 +165,8 @@ def _reader(lookup: Lookup) -> Callable[..., Any]:
         return Response(_encoded(lookup, query, clock.today().year), media_type=envelope.JSON)
 
     read.__annotations__["query"] = Annotated[lookup.query, Query()]
-    read.__name__, read.__doc__ = lookup.name.replace("-", "_"), lookup.about
+    name = lookup.name.removeprefix("get-").replace("-", "_")
+    read.__name__, read.__doc__ = f"get_{name}", lookup.about
     return read
 
 
@@ -172,5 +176,7 @@ for _lookup in LOOKUPS:
         _reader(_lookup),
         methods=["GET"],
         summary=_lookup.name.replace("-", " ").capitalize(),
-        responses=openapi.answers(_lookup.shape, found=_lookup.query is ModelQuery),
+        responses=openapi.answers(
+            _lookup.shape, _lookup.text_of(_lookup.query.model_construct()), found=_lookup.query is ModelQuery
+        ),
     )

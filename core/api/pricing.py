@@ -14,6 +14,7 @@ from core.services.products import products
 from core.services.selling import buying
 
 router = APIRouter(route_class=StrictRoute, tags=["Prices"], prefix="/products")
+_COMPUTED = "Price computed successfully"
 
 
 class _Step(openapi.Shape):
@@ -31,10 +32,12 @@ class _Price(openapi.Shape):
     "/credit-life-price",
     status_code=200,
     summary="Price of credit life",
-    responses=openapi.answers(_Price, posted=True),
+    responses=openapi.answers(_Price, _COMPUTED, posted=True),
     openapi_extra=openapi.body_example(credit_life.CreditLifePriceRequest),
 )
-async def credit_life_price(request: Request, caller: Signed, body: credit_life.CreditLifePriceRequest) -> Response:
+async def compute_credit_life_price(
+    request: Request, caller: Signed, body: credit_life.CreditLifePriceRequest
+) -> Response:
     """What a credit life policy would cost; without benefits, all that the product offers."""
 
     def work(session: Any) -> Any:
@@ -48,10 +51,10 @@ async def credit_life_price(request: Request, caller: Signed, body: credit_life.
     "/insurer-c/compute-travel-premium",
     status_code=200,
     summary="Price of a trip",
-    responses=openapi.answers(_Price, posted=True),
+    responses=openapi.answers(_Price, _COMPUTED, posted=True),
     openapi_extra=openapi.body_example(insurer_c.TravelPriceRequest),
 )
-async def travel_price(request: Request, caller: Signed, body: insurer_c.TravelPriceRequest) -> Response:
+async def compute_travel_premium(request: Request, caller: Signed, body: insurer_c.TravelPriceRequest) -> Response:
     """What a trip would cost; who asks need not be said (contract S6)."""
 
     def work(session: Any) -> Any:
@@ -63,4 +66,4 @@ async def travel_price(request: Request, caller: Signed, body: insurer_c.TravelP
 def priced(price: Price) -> Any:
     """A computed price as an answer: a number, and the steps that lead to it."""
     data = {"price": float(price.total), "explain": price.explained}
-    return envelope.answer(data, "Price computed successfully", status=200)
+    return envelope.answer(data, _COMPUTED, status=200)

@@ -77,8 +77,8 @@ class QueryString(Request):
 class PageQuery(QueryString):
     """The page of a list: 1-based, in batches of 10 unless `limit` says otherwise."""
 
-    page: Annotated[int, BeforeValidator(_whole), Field(ge=1, le=LARGEST_PAGE)] = 1
-    limit: Annotated[int, BeforeValidator(_whole), Field(ge=1, le=100)] = 10
+    page: Annotated[int, Field(ge=1, le=LARGEST_PAGE), BeforeValidator(_whole)] = 1
+    limit: Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)] = 10
 
     def paging(self) -> Paging:
         """The page as services want it."""
@@ -88,7 +88,7 @@ class PageQuery(QueryString):
 class CatalogueQuery(PageQuery):
     """The catalogue is read in one call, so its batch is 100."""
 
-    limit: Annotated[int, BeforeValidator(_whole), Field(ge=1, le=100)] = 100
+    limit: Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)] = 100
     search: Text | None = None
     provider_id: Id | None = None
     category_id: Ids = Field(default_factory=list)

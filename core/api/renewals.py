@@ -11,7 +11,7 @@ from core.api.auth import Signed
 from core.api.bodies import StrictRoute
 from core.api.buying import UnderPolicy
 from core.api.delivering import deliver_soon
-from core.api.envelope import success
+from core.api.envelope import listed, success
 from core.api.queries import Id, PageQuery, RenewalQuery
 from core.covers import insurer_a
 from core.covers import request as requests
@@ -25,6 +25,7 @@ from core.store.engine import asking, reading
 from core.store.scope import ScopedSession
 
 router = APIRouter(route_class=StrictRoute, tags=["Renewals"])
+_RENEWED, _LISTED, _ONE = "Renewal Successful", "Renewals retrieved", "Renewal retrieved"
 
 
 class RenewThirdPartyRequest(requests.Request):
@@ -33,11 +34,10 @@ class RenewThirdPartyRequest(requests.Request):
     policy_id: ProductId = Field(examples=["01a1f7c0-3c00-7000-8000-0000000000f1"])
 
 
-class Renewals(openapi.Shape):
+class Renewals(openapi.Listed):
     """A page of renewals."""
 
     renewals: list[RenewalRecord]
-    total_count: int
 
 
 # No cover declares it: its body names a policy, not a customer and a thing to insure (contract R1).
@@ -45,7 +45,7 @@ class Renewals(openapi.Shape):
     "/products/insurer-a/renew-third-party",
     status_code=201,
     summary="Renew third-party auto",
-    responses=openapi.answers(UnderPolicy, status=201, found=True),
+    responses=openapi.answers(UnderPolicy, _RENEWED, status=201, found=True),
     openapi_extra=openapi.body_example(RenewThirdPartyRequest),
 )
 async def renew_third_party(request: Request, caller: Signed, body: RenewThirdPartyRequest) -> Response:
@@ -54,31 +54,31 @@ async def renew_third_party(request: Request, caller: Signed, body: RenewThirdPa
 
     def work(session: ScopedSession) -> Answer:
         renewed = renewals.renew(session, UUID(body.policy_id), seller, cover=insurer_a.THIRD_PARTY)
-        return envelope.answer({"policy": renewed.policy}, "Renewal Successful")
+        return envelope.answer({"policy": renewed.policy}, _RENEWED)
 
     return await deliver_soon(request, caller, body, work)
 
 
-@router.get("/renewals", responses=openapi.answers(Renewals), summary="List renewals")
+@router.get("/renewals", responses=openapi.answers(Renewals, _LISTED), summary="List renewals")
 def list_renewals(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
     """Every renewal of yours, newest first, with customer, product, category, insurer and policy."""
     with reading(caller.scope) as session:
         return _page(renewal_records.page(session, paging=query.paging()))
 
 
-@router.get("/renewals/search", responses=openapi.answers(Renewals), summary="Search renewals")
+@router.get("/renewals/search", responses=openapi.answers(Renewals, _LISTED), summary="Search renewals")
 def search_renewals(caller: Signed, query: Annotated[RenewalQuery, Query()]) -> Response:
     """Renewals that meet every condition given; `status` false finds those that failed or were reversed."""
     with reading(caller.scope) as session:
         return _page(renewal_records.page(session, query.wanted(), query.paging()))
 
 
-@router.get("/renewals/{renewal_id}", responses=openapi.answers(RenewalRecord, found=True), summary="One renewal")
-def one_renewal(caller: Signed, renewal_id: Id) -> Response:
+@router.get("/renewals/{renewal_id}", responses=openapi.answers(RenewalRecord, _ONE, found=True), summary="One renewal")
+def get_renewal(caller: Signed, renewal_id: Id) -> Response:
     """One renewal, its fields directly under `data`."""
     with asking(caller.scope) as session:
-        return success(renewal_records.one(session, renewal_id), "Renewal retrieved")
+        return success(renewal_records.one(session, renewal_id), _ONE)
 
 
 def _page(page: Page[RenewalRecord]) -> Response:
-    return success({"renewals": page.rows, "total_count": page.total_count}, "Renewals retrieved")
+    return listed("renewals", page.rows, page.total_count, _LISTED)

@@ -132,7 +132,8 @@ class Cover(Generic[R]):
     """One buy endpoint: everything that the API, the form, the sale and the tests know of it.
 
     `next_term` is what the same money buys from a given day, told from the submitted data of a sold
-    policy: for the activation of a pending one, and for a renewal (contract S4, S8).
+    policy: for the activation of a pending one, and for a renewal (contract S4, S8). `life_insured` names the
+    field with the date of birth of whoever is insured for life or accident (contract S17).
     """
 
     prefix: str
@@ -149,7 +150,13 @@ class Cover(Generic[R]):
     risk: Callable[[R], str | None] = _none
     plate: Callable[[R], str | None] = _none
     twin: Callable[[R], str | None] = _none
+    life_insured: str | None = None
     echo: str = "payload"
+
+    @property
+    def names_possible_duplicates(self) -> bool:
+        """True where a second equal sale goes through and is marked (contract S12)."""
+        return self.twin is not _none
 
     @property
     def path(self) -> str:

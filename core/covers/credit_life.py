@@ -140,6 +140,7 @@ CREDIT_LIFE = Cover(
     premium=premium,
     term=term,
     birth=IN_FORCE,
+    life_insured="date_of_birth",
     answer=Answer.DIRECT,
     payload=payload,
     twin=lambda request: f"{request.loan_amount} {request.loan_start_date}",

@@ -267,7 +267,19 @@ def _year_text(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-_AMOUNT = {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": r"^[0-9]{1,13}(\.[0-9]{1,2})?$"}]}
+_LARGEST = float(money.LARGEST)
+_AMOUNT = {
+    "anyOf": [
+        {"type": "number", "minimum": 0, "maximum": _LARGEST},
+        {"type": "string", "pattern": r"^[0-9]{1,13}(\.[0-9]{1,2})?$"},
+    ]
+}
+_ABOVE_ZERO = {
+    "anyOf": [
+        {"type": "number", "exclusiveMinimum": 0, "maximum": _LARGEST},
+        {"type": "string", "pattern": r"^(?!0+(\.0+)?$)[0-9]{1,13}(\.[0-9]{1,2})?$"},
+    ]
+}
 
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 LongText = Annotated[str, Field(min_length=1, max_length=2000)]
@@ -275,7 +287,9 @@ Name = Annotated[str, Field(min_length=2, max_length=100), AfterValidator(_lette
 Address = Annotated[str, Field(min_length=6, max_length=300)]
 Email = Annotated[str, Field(max_length=254, json_schema_extra={"format": "email"}), AfterValidator(_email)]
 Phone = Annotated[str, Field(max_length=32), AfterValidator(_phone)]
-Bvn = Annotated[str, Field(max_length=32), AfterValidator(_eleven_digits), Personal()]
+Bvn = Annotated[
+    str, Field(max_length=32, json_schema_extra={"pattern": "^[0-9]{11}$"}), AfterValidator(_eleven_digits), Personal()
+]
 Passport = Annotated[str, Field(min_length=5, max_length=20), AfterValidator(_plate), Personal()]
 Link = Annotated[str, Field(max_length=2048, json_schema_extra={"format": "uri"}), AfterValidator(_link)]
 Picture = Annotated[Link, Upload()]
@@ -283,9 +297,14 @@ Document = Annotated[Link, Upload()]
 Day = Annotated[date, BeforeValidator(_day)]
 FromToday = Annotated[Day, AfterValidator(_from_today)]
 BirthDate = Annotated[Day, AfterValidator(_birth)]
-Year = Annotated[str, BeforeValidator(_year_text), AfterValidator(_year)]
+Year = Annotated[
+    str,
+    Field(json_schema_extra={"pattern": "^(19[6-9][0-9]|20[0-9]{2})$", "description": "From 1960 to next year."}),
+    BeforeValidator(_year_text),
+    AfterValidator(_year),
+]
 Naira = Annotated[Decimal, BeforeValidator(_naira), WithJsonSchema(_AMOUNT)]
-PositiveNaira = Annotated[Naira, AfterValidator(_above_zero), WithJsonSchema(_AMOUNT)]
+PositiveNaira = Annotated[Naira, AfterValidator(_above_zero), WithJsonSchema(_ABOVE_ZERO)]
 WHOLE = BeforeValidator(_count)
 Count = Annotated[int, WHOLE]
 Flag = Annotated[

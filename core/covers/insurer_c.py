@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, ValidationInfo
 
 from core import reference
 from core.covers import fields, parts
+from core.covers.ages import age_on
 from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates, Step, Term
 from core.covers.pricing import Sum, at_least_minimum
 from core.covers.request import Request
@@ -121,11 +122,6 @@ def premium(request: Trip, rates: Rates) -> Price:
 def days_between(first: date, last: date) -> int:
     """Days from first to last, both counted: 12 December to 10 January are 30."""
     return (last - first).days + 1
-
-
-def age_on(day: date, born: date) -> int:
-    """Full years of age on a day."""
-    return day.year - born.year - ((day.month, day.day) < (born.month, born.day))
 
 
 def _rate(row: Sequence[str], bands: Sequence[int], days: int) -> tuple[Decimal, int]:

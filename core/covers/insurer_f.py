@@ -62,6 +62,7 @@ PERSONAL_ACCIDENT = Cover(
     premium=premium,
     term=parts.year_from_today,
     birth=IN_FORCE,
+    life_insured="date_of_birth",
     answer=Answer.DIRECT,
     payload=payload,
 )

@@ -69,6 +69,7 @@ PERSONAL_ACCIDENT = Cover(
     term=term,
     next_term=paid_term,
     birth=IN_FORCE,
+    life_insured="dob",
     answer=Answer.DIRECT,
     payload=payload,
 )

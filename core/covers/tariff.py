@@ -8,7 +8,7 @@ from enum import Enum, auto
 from typing import Any, Final
 
 from core import money
-from core.covers import credit_life, instalments, insurer_c
+from core.covers import ages, credit_life, instalments, insurer_c
 from core.covers.cover import Cover, Rates
 from core.covers.fields import example
 from core.covers.request import read
@@ -120,6 +120,8 @@ class Changeable:
 
     def _known(self, used: frozenset[str]) -> dict[str, Any]:
         unsaid = {name: value for name, value in _UNSAID.items() if name in used}
+        if self.cover is not None and self.cover.life_insured is not None:
+            unsaid[ages.MINIMUM_AGE] = ages.ADULT
         return {**unsaid, **self.tariff.meta}
 
     def _window(self) -> Iterator[Figure]:
@@ -214,6 +216,9 @@ def _of_meta(meta: Mapping[str, Any]) -> Iterator[Figure]:
             ("meta", "sum_insured_percentage"), "Sum insured, percent of the value", value, "Sum insured", most=200
         )
     yield from _of_travel(meta)
+    if ages.MINIMUM_AGE in meta:
+        value = meta[ages.MINIMUM_AGE]
+        yield _count(("meta", ages.MINIMUM_AGE), "Minimum age, years", value, "Insured person", most=100)
     for name, label in (("minimum_premium", "Minimum premium"), ("rounding_step", "Rounded up to a multiple of")):
         if name in meta:
             yield _naira(("meta", name), label, meta[name], "Minimum and rounding", optional=True)

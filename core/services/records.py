@@ -10,7 +10,7 @@ from sqlmodel import col
 
 from core.clock import wire as at
 from core.money import wire as naira
-from core.services.shapes import CustomerRecord, PolicyRecord, PurchaseRecord, Times
+from core.services.shapes import CustomerRecord, Mode, PolicyRecord, PolicyStatus, PurchaseRecord, Times
 from core.settings import settings
 from core.store.as_sent import SentId, SentMode, SentMoment, SentNaira
 from core.store.tables import Customer, Policy, Purchase
@@ -31,7 +31,7 @@ def claim_reference(claim_id: UUID) -> str:
     return f"C-{claim_id.hex[-8:].upper()}"
 
 
-def mode(is_live: bool) -> str:  # noqa: FBT001 - the word for a column's value
+def mode(is_live: bool) -> Mode:  # noqa: FBT001 - the word for a column's value
     """The word that `app_mode` carries (contract M1)."""
     return "live" if is_live else "test"
 
@@ -119,13 +119,13 @@ def purchase(row: Any, policy_id: UUID | None) -> PurchaseRecord:
     return cast(PurchaseRecord, {**_record(row, _PURCHASE), "policy_id": text(policy_id)})
 
 
-def policy(row: Any, *, in_force: bool, echo: str = "payload") -> PolicyRecord:
+def policy(row: Any, *, status: PolicyStatus, echo: str = "payload") -> PolicyRecord:
     """A policy row as its record, nothing embedded; `echo` names the submitted data inside `meta`."""
     return {
         "id": str(row.id),
         "app_mode": mode(row.is_live),
         "is_live": row.is_live,
-        "active": in_force,
+        "active": status == "active",
         "first_name": row.first_name,
         "last_name": row.last_name,
         "email": row.email,
@@ -150,6 +150,8 @@ def policy(row: Any, *, in_force: bool, echo: str = "payload") -> PolicyRecord:
         "payment_channel": row.payment_channel,
         "request_source": row.request_source,
         "meta": _policy_meta(row, echo),
+        "policy_number": row.policy_number,
+        "status": status,
         **timed(row),  # type: ignore[typeddict-item]
     }
 

@@ -1,33 +1,46 @@
 """The records of the specification: their fields and types as they go over the wire."""
 
-from typing import Any, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
+from pydantic import WithJsonSchema
 from typing_extensions import TypedDict
+
+Id = Annotated[str, WithJsonSchema({"type": "string", "format": "uuid"})]
+Moment = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
+Day = Annotated[str, WithJsonSchema({"type": "string", "format": "date"})]
+Link = Annotated[str, WithJsonSchema({"type": "string", "format": "uri"})]
+Mode = Literal["test", "live"]
 
 
 class Times(TypedDict):
     """The times of a record's life."""
 
-    created_at: str
-    updated_at: str
-    deleted_at: str | None
+    created_at: Moment
+    updated_at: Moment
+    deleted_at: Moment | None
 
 
 class CategoryRecord(Times):
     """A product category."""
 
-    id: str
+    id: Id
     is_live: bool
     name: str
+
+
+class CountedCategoryRecord(CategoryRecord):
+    """A category of the list, with how many of its products the caller may sell."""
+
+    product_count: int
 
 
 class ProviderRecord(TypedDict):
     """An insurer; personal numbers show their last four."""
 
-    id: str
-    owner_id: str | None
-    wallet_id: str | None
-    bank_account_id: str | None
+    id: Id
+    owner_id: Id | None
+    wallet_id: Id | None
+    bank_account_id: Id | None
     first_name: str
     last_name: str
     email: str
@@ -43,8 +56,8 @@ class ProviderRecord(TypedDict):
     business_email: str | None
     support_email: str | None
     active: bool
-    created_at: str
-    updated_at: str
+    created_at: Moment
+    updated_at: Moment
 
 
 class Benefit(TypedDict):
@@ -57,7 +70,7 @@ class Benefit(TypedDict):
 class ProductRecord(Times):
     """A product with its current price and commissions."""
 
-    id: str
+    id: Id
     is_live: bool
     name: str
     description: str
@@ -79,8 +92,8 @@ class ProductRecord(Times):
     how_it_works: str | None
     how_to_claim: str | None
     document: str | None
-    product_category_id: str
-    provider_id: str
+    product_category_id: Id
+    provider_id: Id
     productCategory: NotRequired[CategoryRecord]
     provider: NotRequired[ProviderRecord]
 
@@ -88,13 +101,13 @@ class ProductRecord(Times):
 class CustomerRecord(Times):
     """A distributor's customer."""
 
-    id: str
-    app_mode: str
+    id: Id
+    app_mode: Mode
     is_live: bool
     first_name: str
     last_name: str
-    business_id: str
-    user_id: str
+    business_id: Id
+    user_id: Id
     email: str
     phone_number: str | None
     country: str | None
@@ -103,33 +116,33 @@ class CustomerRecord(Times):
     state_of_residence: str | None
     city: str | None
     address: str | None
-    date_of_birth: str | None
+    date_of_birth: Day | None
     identity_verification: str | None
     verification_type: str | None
     face_image: str | None
     is_kyc_complete: bool
     active: bool
-    wallet_id: str | None
+    wallet_id: Id | None
 
 
 class PurchaseRecord(Times):
     """Money taken for one policy, with its split."""
 
-    id: str
-    customer_id: str
-    product_id: str
-    product_category_id: str
-    distributor_id: str
-    provider_id: str
-    batch_id: str
+    id: Id
+    customer_id: Id
+    product_id: Id
+    product_category_id: Id
+    distributor_id: Id
+    provider_id: Id
+    batch_id: Id
     total: str
     mca_profit: str
     distributor_profit: str
-    discount_code_id: str | None
+    discount_code_id: Id | None
     payment_option: str | None
     payment_channel: str | None
     request_source: str | None
-    policy_id: str | None
+    policy_id: Id | None
     is_live: bool
     customer: NotRequired[CustomerRecord]
     product: NotRequired[ProductRecord]
@@ -137,29 +150,32 @@ class PurchaseRecord(Times):
     provider: NotRequired[ProviderRecord]
 
 
-class PolicyRecord(Times):
-    """The cover that a purchase bought; `active` is derived at the moment of reading (contract S11)."""
+PolicyStatus = Literal["pending", "active", "expired", "cancelled", "declined"]
 
-    id: str
-    app_mode: str
+
+class PolicyRecord(Times):
+    """The cover that a purchase bought; `active` and `status` are derived at the moment of reading (contract S11)."""
+
+    id: Id
+    app_mode: Mode
     is_live: bool
     active: bool
     first_name: str
     last_name: str
     email: str
     phone: str | None
-    dob: str | None
-    start_date: str | None
-    activation_date: str | None
-    expiration_date: str | None
-    customer_id: str
-    buyer_id: str
-    distributor_id: str
-    product_id: str
-    product_category_id: str
-    provider_id: str
-    purchase_id: str
-    inspection_id: str | None
+    dob: Day | None
+    start_date: Moment | None
+    activation_date: Moment | None
+    expiration_date: Moment | None
+    customer_id: Id
+    buyer_id: Id
+    distributor_id: Id
+    product_id: Id
+    product_category_id: Id
+    provider_id: Id
+    purchase_id: Id
+    inspection_id: Id | None
     genius_price: str
     market_price: str
     profit: str
@@ -168,6 +184,8 @@ class PolicyRecord(Times):
     payment_channel: str | None
     request_source: str | None
     meta: dict[str, Any]
+    policy_number: str | None
+    status: PolicyStatus
     customer: NotRequired[CustomerRecord]
     provider: NotRequired[dict[str, Any]]
     purchase: NotRequired[dict[str, Any]]
@@ -179,21 +197,21 @@ class PolicyRecord(Times):
 class RenewalRecord(Times):
     """One more term of a policy, with the dates before and after (contract R2)."""
 
-    id: str
-    policy_id: str
-    purchase_id: str
-    customer_id: str
-    product_id: str
-    product_category_id: str
-    distributor_id: str
-    provider_id: str
+    id: Id
+    policy_id: Id
+    purchase_id: Id
+    customer_id: Id
+    product_id: Id
+    product_category_id: Id
+    distributor_id: Id
+    provider_id: Id
     status: bool
     total: str
     mca_profit: str
     distributor_profit: str
-    previous_expiration_date: str
-    start_date: str
-    expiration_date: str
+    previous_expiration_date: Moment
+    start_date: Moment
+    expiration_date: Moment
     payment_option: str | None
     payment_channel: str | None
     request_source: str | None

@@ -43,8 +43,15 @@ def policy(client: Client, partner: Partner) -> dict[str, Any]:
     return buy(client, partner.test_key, insurer_a.THIRD_PARTY)
 
 
-def renew(client: Client, partner: Partner, policy_id: Any, **options: Any) -> Any:
-    return client.post(RENEW, key=partner.test_key, json={"policy_id": policy_id}, **options)
+@pytest.fixture
+def live_policy(client: Client, partner: Partner) -> dict[str, Any]:
+    """The same of live mode, where the window holds."""
+    return buy(client, partner.live_key, insurer_a.THIRD_PARTY)
+
+
+def renew(client: Client, partner: Partner, policy_id: Any, *, is_live: bool = False, **options: Any) -> Any:
+    key = partner.live_key if is_live else partner.test_key
+    return client.post(RENEW, key=key, json={"policy_id": policy_id}, **options)
 
 
 @pytest.fixture
@@ -113,13 +120,13 @@ def test_other_covers_are_a_conflict_with_the_reason(client: Client, partner: Pa
 
 
 def test_outside_the_window_is_a_conflict_with_the_dates(
-    client: Client, partner: Partner, policy: dict[str, Any]
+    client: Client, partner: Partner, live_policy: dict[str, Any]
 ) -> None:
-    answer = renew(client, partner, policy["id"])
+    answer = renew(client, partner, live_policy["id"], is_live=True)
     assert answer.status_code == 409
     assert answer.json()["errorData"] == {
         "reason": "This policy can be renewed from 2027-08-22",
-        "policy_id": policy["id"],
+        "policy_id": live_policy["id"],
         "start_date": "2026-11-20T00:00:00.000Z",
         "expiration_date": "2027-11-20T00:00:00.000Z",
         "renewable_from": "2027-08-22",
@@ -128,25 +135,39 @@ def test_outside_the_window_is_a_conflict_with_the_dates(
 
 
 def test_second_renewal_of_a_term_is_refused_with_the_first_ones_id(
-    client: Client, partner: Partner, policy: dict[str, Any], renewal: dict[str, Any]
+    client: Client, partner: Partner, live_policy: dict[str, Any]
 ) -> None:
     with near_expiry():
-        answer = renew(client, partner, policy["id"])
+        assert renew(client, partner, live_policy["id"], is_live=True).status_code == 201
+        answer = renew(client, partner, live_policy["id"], is_live=True)
+    (first,) = data_of(client, partner.live_key, "renewals")["renewals"]
     assert answer.status_code == 409
-    assert answer.json()["errorData"]["renewal_id"] == renewal["id"]
+    assert answer.json()["errorData"]["renewal_id"] == first["id"]
 
 
-def test_two_requests_that_meet_renew_once(client: Client, partner: Partner, policy: dict[str, Any]) -> None:
+def test_test_key_renews_at_any_time_and_a_live_one_does_not(
+    client: Client, partner: Partner, policy: dict[str, Any], live_policy: dict[str, Any]
+) -> None:
+    answers = [renew(client, partner, policy["id"]) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [201, 201]
+    ends = [answer.json()["data"]["policy"]["expiration_date"] for answer in answers]
+    assert ends == ["2028-11-20T00:00:00.000Z", "2029-11-20T00:00:00.000Z"]
+    assert renew(client, partner, live_policy["id"], is_live=True).status_code == 409
+    # The mode is the policy's, so no test key reaches a live policy to renew it early.
+    assert renew(client, partner, live_policy["id"]).status_code == 404
+
+
+def test_two_requests_that_meet_renew_once(client: Client, partner: Partner, live_policy: dict[str, Any]) -> None:
     meet = Barrier(2)
 
     def attempt(_: int) -> Any:
         meet.wait()
-        return renew(client, partner, policy["id"])
+        return renew(client, partner, live_policy["id"], is_live=True)
 
     with near_expiry(), ThreadPoolExecutor(2) as pool:
         answers = sorted(pool.map(attempt, range(2)), key=lambda answer: answer.status_code)
     assert [answer.status_code for answer in answers] == [201, 409]
-    (row,) = data_of(client, partner.test_key, "renewals")["renewals"]
+    (row,) = data_of(client, partner.live_key, "renewals")["renewals"]
     assert answers[1].json()["errorData"]["renewal_id"] == row["id"]
 
 

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from core import reference
+from core.covers.ages import age_on
 from core.covers.fields import example
-from core.covers.insurer_c import TRAVEL, TravelPriceRequest, TravelRequest, age_on, days_between
+from core.covers.insurer_c import TRAVEL, TravelPriceRequest, TravelRequest, days_between
 from core.errors import InvalidInput
 from tests.covers import shipped
 

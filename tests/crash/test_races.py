@@ -28,9 +28,10 @@ _plates = itertools.count(1)
 class Rivals:
     """So many open connections that send at the same moment."""
 
-    def __init__(self, place: Place, many: int) -> None:
+    def __init__(self, place: Place, many: int, *, is_live: bool = False) -> None:
         self._start, self._pool = Barrier(many), ThreadPoolExecutor(many)
-        headers = {"Authorization": f"Bearer {place.partner.test_key}"}
+        key = place.partner.live_key if is_live else place.partner.test_key
+        headers = {"Authorization": f"Bearer {key}"}
         self._connections = [
             httpx.Client(base_url=place.server.url, headers=headers, timeout=60, trust_env=False) for _ in range(many)
         ]
@@ -90,8 +91,11 @@ def test_one_risk_sold_by_several_at_once_is_sold_once(place: Place) -> None:
 
 def test_one_term_renewed_by_several_at_once_is_renewed_once(place: Place) -> None:
     with place.opened() as store, clock.frozen(clock.now() - timedelta(days=350)):
-        policies = [str(sold(store, place, THIRD_PARTY, registration_number=plate())) for _ in range(RACES)]
-    with Rivals(place, RIVALS) as rivals:
+        # A test policy can be renewed again at once.
+        policies = [
+            str(sold(store, place, THIRD_PARTY, is_live=True, registration_number=plate())) for _ in range(RACES)
+        ]
+    with Rivals(place, RIVALS, is_live=True) as rivals:
         for policy_id in policies:
             answers = rivals.send(RENEW, {"policy_id": policy_id}, *own_keys(RIVALS))
             assert statuses(answers) == {201: 1, 409: RIVALS - 1}
@@ -102,11 +106,12 @@ def test_one_term_renewed_by_several_at_once_is_renewed_once(place: Place) -> No
     print(f"\n{place.kind}: {RACES} rounds of {RIVALS} renewals of one term at once: {RACES} renewals")
 
 
-def sold(store: Store, place: Place, cover: Any, **changed: Any) -> Any:
+def sold(store: Store, place: Place, cover: Any, *, is_live: bool = False, **changed: Any) -> Any:
     """A sale as a screen makes it: by the service, in a transaction of this process."""
     asked = shipped.request(cover, **changed)
+    seller = place.partner.seller(is_live=is_live)
     return store.transact(
-        place.partner.scope(), lambda session: buying.sell(session, cover, asked, place.partner.seller()).policy_id
+        place.partner.scope(is_live=is_live), lambda session: buying.sell(session, cover, asked, seller).policy_id
     )
 
 

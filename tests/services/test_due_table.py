@@ -27,7 +27,7 @@ from tests.services.selling import sell
 ANNIVERSARY = datetime(2027, 11, 20, 7, 8, tzinfo=UTC)
 # In Lagos the same day has begun already.
 ONE_IN_THE_MORNING = datetime(2027, 11, 19, 23, 30, tzinfo=UTC)
-TEST = Scope.staff(is_live=False)
+TEST, LIVE = Scope.staff(is_live=False), Scope.staff(is_live=True)
 EDGES = {"week": (0, 7), "month": (8, 30), "two-months": (31, 60), "quarter": (61, 90), "lapsed": (-30, -1)}
 
 
@@ -78,18 +78,18 @@ def test_filters_order_and_pages_hold_for_rows_as_for_tiles(store: Store, partne
 
 def test_many_next_terms_are_those_of_each_policy_alone(store: Store, partner: Partner, stranger: Partner) -> None:
     policies = [
-        sold(store, partner, 3),
-        sold(store, partner, 3, insurer_b_auto.THIRD_PARTY, bvn="22123456789"),
-        sold(store, partner, 3, insurer_f.PERSONAL_ACCIDENT),
-        sold(store, partner, 120, registration_number="ABC-123-XY"),
-        sold(store, stranger, 3, registration_number="ABC-124-XY"),
-        sold(store, partner, -335, insurer_a.COMPREHENSIVE, premium_frequency="monthly"),
+        sold(store, partner, 3, is_live=True),
+        sold(store, partner, 3, insurer_b_auto.THIRD_PARTY, is_live=True, bvn="22123456789"),
+        sold(store, partner, 3, insurer_f.PERSONAL_ACCIDENT, is_live=True),
+        sold(store, partner, 120, is_live=True, registration_number="ABC-123-XY"),
+        sold(store, stranger, 3, is_live=True, registration_number="ABC-124-XY"),
+        sold(store, partner, -335, insurer_a.COMPREHENSIVE, is_live=True, premium_frequency="monthly"),
     ]
-    with store.reading(TEST) as session:
+    with store.reading(LIVE) as session:
         blocked = next_terms.preview(session, policies[4]).sale.id
     with store.writing(Scope.system()) as session:
         session.insert(ProductBlock(product_id=blocked, distributor_id=stranger.id, created_at=clock.now()))
-    with store.reading(TEST) as session:
+    with store.reading(LIVE) as session:
         together = next_terms.of_many(session, policies)
         for policy_id, one in together.items():
             if isinstance(one, NotRenewable):

@@ -45,9 +45,9 @@ def days_from(instant: datetime, days: int, hours: int = 9) -> Iterator[None]:
         yield
 
 
-def renew(store: Store, partner: Partner, policy_id: UUID, **options: Any) -> Renewed:
-    with store.writing(partner.scope()) as session:
-        return renewals.renew(session, policy_id, partner.seller(), **options)
+def renew(store: Store, partner: Partner, policy_id: UUID, *, is_live: bool = False, **options: Any) -> Renewed:
+    with store.writing(partner.scope(is_live=is_live)) as session:
+        return renewals.renew(session, policy_id, partner.seller(is_live=is_live), **options)
 
 
 def refusal(store: Store, partner: Partner, policy_id: UUID, **options: Any) -> dict[str, Any]:
@@ -66,8 +66,8 @@ def rows_of(store: Store, entity: Any) -> list[Any]:
         return list(found)
 
 
-def activated(store: Store, partner: Partner, sale: Sale) -> None:
-    with store.writing(partner.scope()) as session:
+def activated(store: Store, partner: Partner, sale: Sale, *, is_live: bool = False) -> None:
+    with store.writing(partner.scope(is_live=is_live)) as session:
         policy_changes.activate(session, sale.policy_id, actor="desk", expected_version=1)
 
 
@@ -103,16 +103,16 @@ def test_renewal_keeps_both_dates_the_total_and_both_profits(store: Store, partn
 
 @pytest.mark.parametrize("days", [-90, -1, 0, 30])
 def test_window_holds_from_90_days_before_to_30_after(store: Store, partner: Partner, days: int) -> None:
-    sale = sell(store, partner, insurer_a.THIRD_PARTY)
+    sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
     with days_from(YEAR, days):
-        assert renew(store, partner, sale.policy_id).price.total == Decimal("15000.00")
+        assert renew(store, partner, sale.policy_id, is_live=True).price.total == Decimal("15000.00")
 
 
 @pytest.mark.parametrize("days", [-91, 31, -365])
 def test_outside_the_window_the_reason_and_the_dates_are_told(store: Store, partner: Partner, days: int) -> None:
-    sale = sell(store, partner, insurer_a.THIRD_PARTY)
+    sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
     with days_from(YEAR, days):
-        detail = refusal(store, partner, sale.policy_id)
+        detail = refusal(store, partner, sale.policy_id, is_live=True)
     assert detail["renewable_from"] == "2027-08-22"
     assert detail["renewable_until"] == "2027-12-20"
     assert detail["expiration_date"] == "2027-11-20T00:00:00.000Z"
@@ -128,25 +128,26 @@ def test_lapsed_policy_starts_anew_now_and_not_backwards(store: Store, partner: 
 
 
 def test_renewal_closes_its_window_and_names_itself(store: Store, partner: Partner) -> None:
-    sale = sell(store, partner, insurer_a.THIRD_PARTY)
+    sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
     with days_from(YEAR, -5):
-        first = renew(store, partner, sale.policy_id)
-        detail = refusal(store, partner, sale.policy_id)
+        first = renew(store, partner, sale.policy_id, is_live=True)
+        detail = refusal(store, partner, sale.policy_id, is_live=True)
     assert detail["renewal_id"] == str(first.renewal_id)
     assert detail["renewable_from"] == "2028-08-22"
     with days_from(YEAR, 300):
-        renew(store, partner, sale.policy_id)
+        renew(store, partner, sale.policy_id, is_live=True)
     assert len(rows_of(store, Renewal)) == 2
 
 
 def test_two_renewals_that_meet_have_one_winner(store: Store, partner: Partner) -> None:
-    sale, meet = sell(store, partner, insurer_a.THIRD_PARTY), Barrier(2)
+    sale, meet = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True), Barrier(2)
 
     def attempt(_: int) -> Any:
         meet.wait()
         try:
             return store.transact(
-                partner.scope(), lambda session: renewals.renew(session, sale.policy_id, partner.seller())
+                partner.scope(is_live=True),
+                lambda session: renewals.renew(session, sale.policy_id, partner.seller(is_live=True)),
             )
         except NotRenewable as refused:
             return refused
@@ -253,11 +254,11 @@ def dearer(store: Store, product_id: UUID, price_minor: int) -> None:
 
 
 def test_instalment_renews_for_its_own_period(store: Store, partner: Partner) -> None:
-    sale = sell(store, partner, insurer_a.COMPREHENSIVE, premium_frequency="monthly")
-    activated(store, partner, sale)
+    sale = sell(store, partner, insurer_a.COMPREHENSIVE, is_live=True, premium_frequency="monthly")
+    activated(store, partner, sale, is_live=True)
     with clock.frozen(clock.midnight(date(2026, 12, 15))):
-        renewed = renew(store, partner, sale.policy_id)
-        assert refusal(store, partner, sale.policy_id)["renewal_id"] == str(renewed.renewal_id)
+        renewed = renew(store, partner, sale.policy_id, is_live=True)
+        assert refusal(store, partner, sale.policy_id, is_live=True)["renewal_id"] == str(renewed.renewal_id)
     assert renewed.price.total == sale.price.total == Decimal("16666.67")
     assert renewed.policy["expiration_date"] == "2027-01-20T00:00:00.000Z"
 
@@ -345,6 +346,48 @@ def test_window_opens_half_way_through_a_short_term_at_the_earliest(
 ) -> None:
     end_on = date(2027, 1, 1)
     assert window(end_on - timedelta(days=days), end_on, meta) == RenewalWindow(opens_on, closes_on)
+
+
+@pytest.mark.parametrize(
+    ("cover", "changed"),
+    [
+        (insurer_a.THIRD_PARTY, {}),
+        (insurer_b_contents.OFFICE, {"is_full_year": False}),
+        (insurer_f.PERSONAL_ACCIDENT, {}),
+        (insurer_g.PERSONAL_ACCIDENT, {"plan": "Monthly"}),
+    ],
+    ids=lambda value: getattr(value, "key", None),
+)
+def test_test_policy_is_renewed_on_the_day_of_its_sale_and_again_and_long_after_its_end(
+    store: Store, partner: Partner, cover: Any, changed: dict[str, Any]
+) -> None:
+    sale = sell(store, partner, cover, **changed)
+    first, second = (renew(store, partner, sale.policy_id) for _ in range(2))
+    ends = [sale.policy["expiration_date"], first.policy["expiration_date"], second.policy["expiration_date"]]
+    assert ends == sorted(set(ends))
+    with clock.frozen(clock.midnight(date(2032, 3, 1))):
+        assert renew(store, partner, sale.policy_id).policy["active"] is True
+    assert [row.is_live for row in rows_of(store, Renewal)] == [False, False, False]
+
+
+def test_test_policy_is_renewed_for_ten_years_ahead_and_no_further(store: Store, partner: Partner) -> None:
+    sale = sell(store, partner, insurer_a.THIRD_PARTY)
+    for _ in range(10):
+        renewed = renew(store, partner, sale.policy_id)
+    assert renewed.policy["expiration_date"] == "2037-11-20T00:00:00.000Z"
+    detail = refusal(store, partner, sale.policy_id)
+    assert detail["reason"] == "This test policy is already renewed for more than 10 years ahead"
+    assert detail["expiration_date"] == "2037-11-20T00:00:00.000Z"
+
+
+def test_what_cannot_be_renewed_at_all_cannot_in_test_mode(store: Store, partner: Partner) -> None:
+    cancelled, travel = sell(store, partner, insurer_a.THIRD_PARTY), sell(store, partner, insurer_c.TRAVEL)
+    with store.writing(partner.scope()) as session:
+        policy_changes.cancel(
+            session, cancelled.policy_id, actor="desk", reason="sold the car", by_insurer=False, expected_version=1
+        )
+    assert refusal(store, partner, cancelled.policy_id)["reason"] == "This policy was cancelled"
+    assert refusal(store, partner, travel.policy_id)["reason"] == "This product cannot be renewed"
 
 
 def test_policy_years_turn_on_the_anniversary() -> None:

@@ -1,10 +1,15 @@
 """The claim of the specification: its fields and types as they go over the wire."""
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
+from pydantic import WithJsonSchema
 from typing_extensions import TypedDict
 
-from core.services.shapes import PolicyRecord, Times
+from core.services.claims import claim_rules
+from core.services.shapes import Day, Id, Link, Mode, Moment, PolicyRecord, Times
+
+ClaimStatus = Annotated[str, WithJsonSchema({"type": "string", "enum": list(claim_rules.CLAIM_STATUSES)})]
+Incident = Annotated[str, WithJsonSchema({"type": "string", "enum": list(claim_rules.INCIDENTS)})]
 
 
 class StatusTime(TypedDict):
@@ -17,30 +22,30 @@ class StatusTime(TypedDict):
 class CommentRecord(TypedDict):
     """What an officer wrote on a claim for the claimant."""
 
-    id: str
+    id: Id
     text: str
-    created_at: str
+    created_at: Moment
 
 
 class CreditLifeClaimMeta(TypedDict):
     """What was submitted with a credit life claim; documents are addresses."""
 
-    loan_offer_letter: str | None
-    employment_termination_letter: str | None
-    police_report: str | None
-    medical_report: str | None
+    loan_offer_letter: Link | None
+    employment_termination_letter: Link | None
+    police_report: Link | None
+    medical_report: Link | None
     loan_amount: str
     pending_repayment_amount: str
-    incident_type: str
-    loan_offer_date: str
-    loan_repayment_date: str
-    accidental: str
+    incident_type: Incident
+    loan_offer_date: Day
+    loan_repayment_date: Day
+    accidental: Literal["true", "false"]
 
 
 class ClaimantRecord(TypedDict):
     """The customer inside a claim."""
 
-    id: str
+    id: Id
     first_name: str
     last_name: str
     email: str
@@ -50,14 +55,14 @@ class ClaimantRecord(TypedDict):
 class ClaimProviderRecord(TypedDict):
     """The insurer inside a claim."""
 
-    id: str
+    id: Id
     company_name: str
 
 
 class ClaimProductRecord(TypedDict):
     """The product inside a claim."""
 
-    id: str
+    id: Id
     route_name: str
     name: str
 
@@ -65,8 +70,8 @@ class ClaimProductRecord(TypedDict):
 class ClaimRecord(Times):
     """A claim; `version` is what a change has to name (contract C7)."""
 
-    id: str
-    app_mode: str
+    id: Id
+    app_mode: Mode
     is_live: bool
     claim_description: str
     claim_owner: str
@@ -76,27 +81,27 @@ class ClaimRecord(Times):
     claim_owner_phone_number: str | None
     decline_reason: str
     claim_type: str
-    claim_status: str
+    claim_status: ClaimStatus
     claim_amount: str
     estimate_amount: str
     repair_estimate: str
     offer_amount: str
     betterment_deduction_amount: str
     excess_deduction_amount: str
-    incident_date: str | None
-    claim_invoice_url: str | None
-    offer_form_url: str | None
+    incident_date: Day | None
+    claim_invoice_url: Link | None
+    offer_form_url: Link | None
     vehicle_claim_meta: dict[str, Any] | None
     gadget_claim_meta: dict[str, Any] | None
     credit_life_claim_meta: CreditLifeClaimMeta | None
     status_time_line: list[StatusTime]
-    product_id: str
-    customer_id: str
-    distributor_id: str
-    provider_id: str
-    policy_id: str
-    inspection_id: str | None
-    claim_id: str
+    product_id: Id
+    customer_id: Id
+    distributor_id: Id
+    provider_id: Id
+    policy_id: Id
+    inspection_id: Id | None
+    claim_id: Id
     version: int
     customer: ClaimantRecord
     provider: ClaimProviderRecord

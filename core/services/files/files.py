@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 from uuid import UUID
 
 import sqlalchemy as sa
+from pydantic import WithJsonSchema
 from sqlmodel import col
 from typing_extensions import TypedDict
 
@@ -19,6 +20,7 @@ from core.services.files import file_links, judging
 from core.services.files.file_links import Owner
 from core.services.office import audit
 from core.services.people.staff import Person
+from core.services.shapes import Link
 from core.store import shelving
 from core.store.scope import ScopedSession
 from core.store.tables import UploadedFile
@@ -31,11 +33,11 @@ _UNKNOWN: Final = "File not found"
 class FileRecord(TypedDict):
     """An uploaded file; hash and size are those of the file as kept."""
 
-    file_url: str
+    file_url: Link
     file_name: str
-    content_type: str
+    content_type: Annotated[str, WithJsonSchema({"type": "string", "enum": list(judging.MEDIA_TYPES)})]
     size: int
-    sha256: str
+    sha256: Annotated[str, WithJsonSchema({"type": "string", "pattern": "^[0-9a-f]{64}$"})]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

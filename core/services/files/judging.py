@@ -132,3 +132,4 @@ _KINDS: Final[Mapping[str, _Kind]] = {
     "image/webp": _Kind((".webp",), _image("WEBP", ("RGB", "RGBA"), quality=90)),
     "application/pdf": _Kind((".pdf",), _pdf),
 }
+MEDIA_TYPES: Final = tuple(_KINDS)

@@ -7,13 +7,14 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, money
+from core import money
 from core.covers import shelf
 from core.covers.cover import Cover
 from core.errors import NotFound
 from core.services import filters, records
 from core.services.filters import SalesFilter
 from core.services.paging import Page, Paging, newest
+from core.services.policies import policy_states
 from core.services.products import product_shelf
 from core.services.sales import whereabouts
 from core.services.sales.sale_conditions import by_customer
@@ -25,15 +26,9 @@ EVERYTHING = SalesFilter()
 _OF_PRODUCT = ("name", "description", "id", "inspectable", "is_dynamic_pricing", "claimable")
 
 
-def is_in_force(row: Any) -> bool:
-    """Activated, neither cancelled nor declined, and not past its expiration (contract S11)."""
-    ended = row.cancelled_at or row.declined_at or (row.expiration_at and row.expiration_at <= clock.now())
-    return bool(row.activated and not ended)
-
-
 def record_of(row: Any, cover: Cover[Any] | None) -> PolicyRecord:
     """A policy as its record, nothing embedded."""
-    return records.policy(row, in_force=is_in_force(row), echo=cover.echo if cover else "payload")
+    return records.policy(row, status=policy_states.status_of(row), echo=cover.echo if cover else "payload")
 
 
 def page(session: ScopedSession, wanted: SalesFilter = EVERYTHING, paging: Paging = Paging()) -> Page[PolicyRecord]:

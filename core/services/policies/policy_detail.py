@@ -50,7 +50,8 @@ class RefundLine:
 class PolicyDetail:
     """Everything that the screen of one policy shows; `sale` is what its purchase shows too.
 
-    `not_renewable` says why a policy that has renewals cannot be renewed now.
+    `not_renewable` says why a policy that has renewals cannot be renewed now; a test policy has no window, as any
+    day will do (contract R1).
     """
 
     id: UUID
@@ -137,9 +138,9 @@ def _refunds(session: ScopedSession, policy_id: UUID) -> list[RefundLine]:
 
 
 def _window(session: ScopedSession, policy: Policy) -> RenewalWindow | None:
-    """When the newest term can be renewed, by the rates that it was paid at."""
+    """When the newest term can be renewed, by the rates that it was paid at; none for a test policy."""
     terms = paid_terms.of(session, policy)
-    if not terms:
+    if not (policy.is_live and terms):
         return None
     meta = products.as_sold(session, terms[-1].version_id).rates.meta
     return renewal_windows.window(terms[-1].start_on, terms[-1].expiration_on, meta)

@@ -9,6 +9,7 @@ from sqlmodel import UTCDateTime, col
 
 from core import clock
 from core.errors import NotFound
+from core.services.shapes import PolicyStatus
 from core.store.scope import ScopedSession
 from core.store.tables import Policy, Product
 
@@ -53,6 +54,11 @@ def stage_of(policy: Any) -> Stage:
     return "Not started" if policy.start_at is not None and policy.start_at > now else "In force"
 
 
+def status_of(policy: Any) -> PolicyStatus:
+    """The stage as the API says it: active from activation to the end, also before its start (contract S11)."""
+    return _STATUSES[stage_of(policy)]
+
+
 def stage_in_sql() -> Any:
     """The same stage as the database works it out, for lists of any length."""
     started, ended = col(Policy.start_at) > _now(), col(Policy.expiration_at) <= _now()
@@ -75,6 +81,14 @@ def _word(stage: Stage) -> Any:
     return sa.literal_column(f"'{stage}'", sa.String)
 
 
+_STATUSES: dict[Stage, PolicyStatus] = {
+    "Pending": "pending",
+    "Not started": "active",
+    "In force": "active",
+    "Expired": "expired",
+    "Cancelled": "cancelled",
+    "Declined": "declined",
+}
 _ACTIONS: dict[Stage, tuple[Action, ...]] = {
     "Pending": ("activate", "decline", "cancel"),
     "Not started": ("cancel",),

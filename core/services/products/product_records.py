@@ -1,8 +1,10 @@
 """Products, categories and insurers as the records of the specification."""
 
-from typing import cast
+from typing import Any, cast
 
 from core import money
+from core.covers import ages, list_prices, shelf
+from core.covers.cover import Rates
 from core.services import records
 from core.services.shapes import CategoryRecord, ProductRecord, ProviderRecord
 from core.store.tables import Product, ProductCategory, ProductVersion, Provider
@@ -57,17 +59,40 @@ _AS_KEPT_PRODUCT = (
 )
 
 
+def rates_of(product: Any, version: Any) -> Rates:
+    """The rates that one version of a product charges; both are their rows, or one row with the fields of both."""
+    return Rates(
+        price=money.to_naira(version.price_minor),
+        dynamic=product.is_dynamic_pricing,
+        cover_months=version.cover_months,
+        meta=version.meta,
+    )
+
+
+def _meta(row: Product, rates: Rates) -> dict[str, Any]:
+    """What the version says, and what follows from it: the minimum age of a cover of life, prices by stretch."""
+    meta = dict(rates.meta)
+    cover = shelf.cover_of(row.prefix, row.route_name)
+    if cover is not None and cover.life_insured is not None:
+        meta[ages.MINIMUM_AGE] = ages.minimum_age(rates.meta)
+    stretches = list_prices.by_stretch(rates)
+    if stretches is not None:
+        meta["mca_price"] = {name: list_prices.written(price) for name, price in stretches.items()}
+    return meta
+
+
 def record(
     row: Product, version: ProductVersion, group: ProductCategory, insurer: Provider, *, is_live: bool
 ) -> ProductRecord:
     """A product with one version of its rates as its record, category and insurer embedded."""
     kept = {name: getattr(row, name) for name in _AS_KEPT_PRODUCT}
+    rates = rates_of(row, version)
     whole = {
         "id": str(row.id),
         "is_live": is_live,
         **kept,
-        "meta": version.meta,
-        "price": money.wire(version.price_minor),
+        "meta": _meta(row, rates),
+        "price": list_prices.written(list_prices.list_price(rates)),
         "distributor_commission_percentage": records.percentage(version.distributor_commission_bp),
         "mca_commission_percentage": records.percentage(version.mca_commission_bp),
         "cover_period": str(version.cover_months),

@@ -9,13 +9,13 @@ import sqlalchemy as sa
 from sqlalchemy.orm import aliased
 from sqlmodel import col
 
-from core import clock, money
+from core import clock
 from core.covers.cover import Cover, Rates
 from core.errors import InvalidInput, NotFound
 from core.services import filters
 from core.services.paging import Page, Paging
 from core.services.products import product_records
-from core.services.shapes import CategoryRecord, ProductRecord
+from core.services.shapes import CountedCategoryRecord, ProductRecord
 from core.store.prepared import Prepared
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import Product, ProductBlock, ProductCategory, ProductVersion, Provider
@@ -122,10 +122,13 @@ def embedded(session: ScopedSession) -> Mapping[tuple[UUID, bool], ProductRecord
     return {(row[0].id, live): product_records.record(*row, is_live=live) for row in rows for live in (True, False)}
 
 
-def categories(session: ScopedSession, *, is_live: bool) -> list[CategoryRecord]:
-    """Every category, by name."""
+def categories(session: ScopedSession, *, is_live: bool) -> list[CountedCategoryRecord]:
+    """Every category, by name, each with how many products of it the session's distributor may sell."""
+    offered = _offered_to(current(), session.scope.distributor_id).where(col(Product.active))
+    per_category = offered.with_only_columns(col(ProductCategory.id), sa.func.count()).group_by(col(ProductCategory.id))
+    counts: dict[UUID, int] = {row[0]: row[1] for row in session.execute(per_category)}
     rows = session.execute(sa.select(ProductCategory).order_by(col(ProductCategory.name))).scalars()
-    return [product_records.category(row, is_live=is_live) for row in rows]
+    return [{**product_records.category(row, is_live=is_live), "product_count": counts.get(row.id, 0)} for row in rows]
 
 
 def on_sale(session: ScopedSession, cover: Cover[Any], product_id: str, distributor_id: UUID) -> OnSale:
@@ -161,16 +164,6 @@ def all_as_sold(session: ScopedSession, version_ids: Collection[UUID]) -> dict[U
     """The products of several versions, each with the rates of that version, by the version's id."""
     rows = session.execute(_offers(_versions()).where(col(ProductVersion.id).in_(version_ids)))
     return {row.version_id: _on_sale(row) for row in rows}
-
-
-def rates_of(product: Any, version: Any) -> Rates:
-    """The rates that one version of a product charges; both are their rows, or one row with the fields of both."""
-    return Rates(
-        price=money.to_naira(version.price_minor),
-        dynamic=product.is_dynamic_pricing,
-        cover_months=version.cover_months,
-        meta=version.meta,
-    )
 
 
 class _Offer(NamedTuple):
@@ -221,7 +214,7 @@ def _on_sale(row: Sequence[Any]) -> OnSale:
         inspectable=offer.inspectable,
         mca_commission_bp=offer.mca_commission_bp,
         distributor_commission_bp=offer.distributor_commission_bp,
-        rates=rates_of(offer, offer),
+        rates=product_records.rates_of(offer, offer),
     )
 
 

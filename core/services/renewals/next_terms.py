@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
+from core.covers import ages, shelf
 from core.covers import request as requests
-from core.covers import shelf
 from core.covers.cover import Cover, Price, Term
 from core.errors import InvalidInput, NotRenewable
 from core.services import personal
@@ -19,6 +19,7 @@ from core.services.policies import paid_terms, policies
 from core.services.policies.paid_terms import PaidTerm
 from core.services.products import products
 from core.services.products.products import OnSale
+from core.services.renewals import renewal_windows
 from core.services.renewals.renewal_windows import RenewalWindow, policy_year, window
 from core.store.scope import ScopedSession
 from core.store.tables import Policy, Product, ProductBlock
@@ -118,8 +119,11 @@ def _next(
     start_at = max(clock.now(), last.expiration_at)
     start_on = clock.lagos_day(start_at)
     sale = _sale(policy, sold, last, start_on, rates)
-    _refuse_outside(policy, last, window(last.start_on, last.expiration_on, sale.rates.meta))
-    price, term = _price(policy, sold, sale), sold.next_term(policy.submitted, sale.rates, start_on)
+    if policy.is_live:
+        _refuse_outside(policy, last, window(last.start_on, last.expiration_on, sale.rates.meta))
+    else:
+        _refuse_far_ahead(policy, last)
+    price, term = _price(policy, sold, sale, start_on), sold.next_term(policy.submitted, sale.rates, start_on)
     return NextTerm(cover=sold, last=last, sale=sale, price=price, term=term, start_at=start_at)
 
 
@@ -157,10 +161,19 @@ def _refuse_outside(policy: Policy, last: PaidTerm, allowed: RenewalWindow) -> N
     refuse(policy, f"This policy can be renewed from {allowed.opens_on}", **dates)
 
 
-def _price(policy: Policy, cover: Cover[Any], sale: OnSale) -> Price:
-    """The premium of what was submitted, at these rates."""
+def _refuse_far_ahead(policy: Policy, last: PaidTerm) -> None:
+    """In test mode any day will do, or a renewal could not be tried for months after a sale (contract R1)."""
+    if renewal_windows.is_far_ahead(last.expiration_on, clock.today()):
+        years = renewal_windows.TEST_YEARS_AHEAD
+        refuse(policy, f"This test policy is already renewed for more than {years} years ahead")
+
+
+def _price(policy: Policy, cover: Cover[Any], sale: OnSale, start_on: date) -> Price:
+    """The premium of what was submitted, at these rates and for a term from this day."""
     submitted = personal.restored(policy.submitted, policy.sealed, "submitted")
     try:
-        return cover.premium(requests.read(cover.request, submitted, sold=True), sale.rates)
+        request = requests.read(cover.request, submitted, sold=True)
+        ages.refuse_younger(cover, request, sale.rates, start_on)
+        return cover.premium(request, sale.rates)
     except InvalidInput as error:
         refuse(policy, "What was submitted no longer fits this product", faults=error.detail)

@@ -8,6 +8,8 @@ from typing import Any
 from core import clock
 
 DAYS_BEFORE, DAYS_AFTER = 90, 30
+# A test policy is renewed at any time; a bound keeps a loop from running off the calendar.
+TEST_YEARS_AHEAD = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,11 @@ def window(start_on: date, expiration_on: date, meta: Mapping[str, Any]) -> Rene
     days = {"days_before": DAYS_BEFORE, "days_after": DAYS_AFTER, **meta.get("renewal_window", {})}
     before = min(int(days["days_before"]), (expiration_on - start_on).days // 2)
     return RenewalWindow(clock.add_days(expiration_on, -before), clock.add_days(expiration_on, int(days["days_after"])))
+
+
+def is_far_ahead(expiration_on: date, today: date) -> bool:
+    """True for a test term that ends so late that it is not renewed once more."""
+    return expiration_on > clock.add_months(today, 12 * TEST_YEARS_AHEAD)
 
 
 def policy_year(first_on: date, day: date) -> int:

@@ -7,6 +7,7 @@ from uuid import UUID
 from core import ids, money
 from core.covers import parts
 from core.covers.cover import Cover, Price, Term
+from core.covers.offers import offer
 from core.errors import InvalidInput, all_of
 from core.services import personal
 from core.services.customers import customers
@@ -66,15 +67,16 @@ def quote(session: ScopedSession, cover: Cover[Any], request: Any, distributor_i
 def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller) -> Sale:
     """Sell one policy; everything it writes belongs to the session's transaction.
 
-    Refuses with InvalidInput for a product or plan that this endpoint does not sell, a premium of nothing
-    or a link to somebody else's file, and with DuplicateRisk when the same thing is insured for these
-    dates (contract S4, S12, S15).
+    Refuses with InvalidInput for a product or plan that this endpoint does not sell, somebody too young for it, a
+    premium of nothing or a link to somebody else's file, and with DuplicateRisk when the same thing is insured for
+    these dates (contract S4, S12, S15, S17).
     """
     product, _ = all_of(
         lambda: products.on_sale(session, cover, request.product_id, seller.distributor_id),
         lambda: file_links.refuse_foreign(session, request, seller.owner),
     )
-    price, term = cover.premium(request, product.rates), cover.term(request, product.rates)
+    offered = offer(cover, request, product.rates)
+    price, term = offered.price, offered.term
     if not price.total:
         raise InvalidInput.one("body", "must come to a premium: what costs nothing is not covered")
     holder = parts.holder(request)

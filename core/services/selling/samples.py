@@ -12,10 +12,11 @@ from core.covers import credit_life
 from core.covers.fields import example
 from core.services import records
 from core.services.policies import policies
-from core.services.products import catalogue, product_records, products
+from core.services.products import catalogue, product_records
 from core.services.renewals import renewal_records
 from core.services.shapes import (
     CategoryRecord,
+    CountedCategoryRecord,
     CustomerRecord,
     PolicyRecord,
     ProductRecord,
@@ -52,6 +53,11 @@ def product() -> ProductRecord:
 def category() -> CategoryRecord:
     """Its category."""
     return product_records.category(_shipped()[2], is_live=False)
+
+
+def counted_category() -> CountedCategoryRecord:
+    """Its category as the list has it."""
+    return {**category(), "product_count": 3}
 
 
 def customer() -> CustomerRecord:
@@ -114,7 +120,7 @@ def purchase() -> PurchaseRecord:
 
 def policy() -> PolicyRecord:
     """The cover that it bought, nothing embedded."""
-    return {**policies.record_of(_policy(), None), "active": True}
+    return {**policies.record_of(_policy(), None), "active": True, "status": "active"}
 
 
 def _policy() -> Policy:
@@ -194,7 +200,7 @@ def _shared(row: Purchase) -> dict[str, Any]:
 
 def price() -> dict[str, Any]:
     """What the policy costs, with its steps."""
-    rates = products.rates_of(*_shipped()[:2])
+    rates = product_records.rates_of(*_shipped()[:2])
     asked = credit_life.CreditLifePriceRequest.model_validate(example(credit_life.CreditLifePriceRequest))
     found = credit_life.price(asked.loan_amount, asked.loan_tenure, asked.benefit_coverage, rates)
     return {"price": float(found.total), "explain": found.explained}

@@ -77,7 +77,8 @@ def _words(dice: Random, number: int, this_year: int) -> Values:
     given = family["women" if is_woman else "men"]
     first = dice.choice(given)
     last = dice.choice((dice.choice(_FAMILIES) if dice.random() < _MIXED_NAMES else family)["last_names"])
-    born_in = int(dice.triangular(this_year - 64, this_year - 20, this_year - 36))
+    # Of age in the first year already, for what insures a life.
+    born_in = int(dice.triangular(this_year - 64, this_year - 22, this_year - 36))
     mailbox = f"{first}{number}".lower().replace("'", "")
     return {
         "first_name": first,

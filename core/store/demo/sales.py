@@ -6,7 +6,7 @@ from datetime import date, datetime
 from random import Random
 
 from core import clock, seal
-from core.covers.insurer_c import age_on
+from core.covers.ages import age_on
 from core.store import numbers
 from core.store.demo.dice import code, new_id
 from core.store.demo.lives import Fates, Life

@@ -8,11 +8,12 @@ import streamlit as st
 
 from core import ids
 from core.covers.cover import Cover
+from core.covers.offers import Offer, offer
 from core.errors import InvalidInput, StateForbids
 from core.services.products.products import OnSale
 from core.ui import frame, words
 from core.ui.buying import live_prices, prices, selling
-from core.ui.buying.selling import Counter, Offer, Receipt
+from core.ui.buying.selling import Counter, Receipt
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
 
@@ -74,16 +75,16 @@ def _details(checkout: Checkout) -> None:
 
 def _judge(checkout: Checkout, typed: Mapping[str, Any]) -> None:
     def offered(request: Any) -> Offer:
-        return selling.offer(checkout.cover, request, checkout.product.rates)
+        return offer(checkout.cover, request, checkout.product.rates)
 
     try:
         request = forms.taken(checkout.form, typed, checkout.counter, also=offered)
-        offer = offered(request)
+        found = offered(request)
     except InvalidInput as error:
         forms.blame(checkout.form, error.faults)
         return
     forms.blame(checkout.form, ())
-    reviewed = _Reviewed(checkout=checkout, request=request, offer=offer)
+    reviewed = _Reviewed(checkout=checkout, request=request, offer=found)
     st.session_state[f"{checkout.key}.reviewed"] = reviewed
 
 

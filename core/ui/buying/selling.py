@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from core import money
-from core.covers.cover import Cover, Price, Rates, Term
+from core.covers.cover import Cover
 from core.covers.shelf import COVERS
 from core.errors import KeyReused, StateForbids
 from core.services import idempotency
@@ -41,14 +41,6 @@ class Counter:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Offer:
-    """What a filled form would buy: the price with its steps, and the days of cover."""
-
-    price: Price
-    term: Term
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Receipt:
     """What was sold, as plain text: it is kept with the form's token and read again when that comes back."""
 
@@ -75,11 +67,6 @@ def shelf(counter: Counter) -> list[tuple[Cover[Any], OnSale]]:
         return [
             (cover, product) for cover in COVERS for product in products.offered(session, cover, counter.distributor_id)
         ]
-
-
-def offer(cover: Cover[Any], request: Any, rates: Rates) -> Offer:
-    """The price and term of a request, by the functions that sell it; InvalidInput names what is wrong."""
-    return Offer(price=cover.premium(request, rates), term=cover.term(request, rates))
 
 
 def sell(cover: Cover[Any], request: Any, counter: Counter, *, token: str, expected: Decimal) -> Receipt:

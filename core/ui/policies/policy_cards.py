@@ -32,6 +32,8 @@ def cover(policy: PolicyDetail) -> None:
         if policy.renewal_window:
             window = policy.renewal_window
             facts.line("Can be renewed", f"{words.day(window.opens_on)} to {words.day(window.closes_on)}")
+        elif "renew" in policy.state.actions and not policy.is_live:
+            facts.line("Can be renewed", "On any day, as a test")
 
 
 def holder(policy: PolicyDetail) -> None:
