@@ -18,12 +18,25 @@ help:
 
 setup: $(V)/.done
 
+# What the installers say goes into a file; a person reads what happens, and one sentence when it cannot.
+SETUP_LOG = $(V)/setup.log
+define STOP
+{ if grep -qiE 'connect|resolve|network|timed out|unreachable|no matching distribution' $(SETUP_LOG); \
+  then echo 'Setting up needs a network: the package index cannot be reached, so connect this machine or name a mirror in PIP_INDEX_URL and UV_INDEX_URL, and run make again.' >&2; \
+  else echo 'Setting up failed: the end of $(SETUP_LOG) says why.' >&2; fi; exit 1; }
+endef
+
 $(V)/.done: pyproject.toml requirements.lock
 	@$(PY) -c 'import sys; sys.exit("Coverdesk needs Python 3.11 or later" if sys.version_info < (3, 11) else 0)'
+	@echo "Setting up Coverdesk in $(V), which takes some minutes the first time:"
+	@echo "  1. an environment of its own for Python"
 	@test -x $(V)/bin/python || $(PY) -m venv $(V)
-	@command -v uv >/dev/null || test -x $(V)/bin/uv || $(V)/bin/python -m pip install -q uv
-	@VIRTUAL_ENV=$(V) $(UV) pip install -q --require-hashes -r requirements.lock
-	@VIRTUAL_ENV=$(V) $(UV) pip install -q --no-deps -e .
+	@echo "  2. the installer"
+	@command -v uv >/dev/null || test -x $(V)/bin/uv || $(V)/bin/python -m pip install -q uv >$(SETUP_LOG) 2>&1 || $(STOP)
+	@echo "  3. $$(grep -c == requirements.lock) packages, each checked against the hash in requirements.lock"
+	@VIRTUAL_ENV=$(V) $(UV) pip install -q --require-hashes -r requirements.lock >$(SETUP_LOG) 2>&1 || $(STOP)
+	@VIRTUAL_ENV=$(V) $(UV) pip install -q --no-deps -e . >$(SETUP_LOG) 2>&1 || $(STOP)
+	@echo "  Done."
 	@touch $@
 
 run: setup

@@ -52,6 +52,8 @@ SUBJECTS: Mapping[str, tuple[str, str]] = {
     "export": ("exporting", "Exports, each with a receipt."),
 }
 
+_INTERRUPTED = 130
+
 
 class Later(TyperCommand):
     """A command that is loaded when it is called: who issues a key does not wait for what makes a backup."""
@@ -83,6 +85,13 @@ class _Subjects(TyperGroup):
         super().__init__(**given)
         for name, (module, says) in SUBJECTS.items():
             self.add_command(Later(name, module, says))
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; who leaves at a prompt is told nothing that they do not know."""
+        try:
+            return super().invoke(ctx)
+        except typer.Abort:
+            raise typer.Exit(_INTERRUPTED) from None
 
 
 app = typer.Typer(cls=_Subjects, no_args_is_help=True)

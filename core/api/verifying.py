@@ -1,7 +1,7 @@
 """Replays every operation of our own OpenAPI document against a running server, as a distributor would."""
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -12,7 +12,7 @@ from fpdf import FPDF
 from jsonschema import Draft202012Validator
 
 from core.api.app import api
-from core.errors import NotAllowed
+from core.errors import InvalidInput, NotAllowed
 
 TIMEOUT_SECONDS = 30
 # What must differ from run to run, or the second run would be a duplicate of the first.
@@ -27,6 +27,8 @@ _KEPT = {
     "products": "id",
 }
 _UNAUTHORIZED = {"responseCode": 0, "responseText": "Unauthorized", "errorData": None, "data": {}}
+# What a run leaves in the server's store, by kind.
+LEFT = ("customers", "policies", "renewals", "claims", "files")
 _NOBODY = "01900000-0000-7000-8000-0000000000ff"
 
 
@@ -45,7 +47,7 @@ class Replay:
 
     client: httpx.Client
     known: dict[str, str] = field(default_factory=dict)
-    sold: list[str] = field(default_factory=list)
+    left: dict[str, list[str]] = field(default_factory=lambda: {kind: [] for kind in LEFT})
     document: dict[str, Any] = field(default_factory=api.openapi)
 
     def outcomes(self) -> Iterator[Outcome]:
@@ -61,8 +63,10 @@ class Replay:
     def _outcome(self, method: str, path: str, operation: dict[str, Any]) -> Outcome:
         name = f"{method} /v1{path}"
         address, query = self._address(path, operation)
+        body = self._body(operation)
         try:
-            answer = self.client.request(method, address, params=query, **self._body(operation))
+            answer = self.client.request(method, address, params=query, **body)
+            self._note_left(path, answer, body.get("files", {}))
             fault = self._misfit(operation, answer) or self._open_to_strangers(method, address)
         except httpx.HTTPError as error:
             return Outcome(name, 0, f"no answer: {type(error).__name__}")
@@ -157,12 +161,27 @@ class Replay:
         if "file_url" in data:
             self.known["code"] = data["file_url"].rsplit("/", 1)[-1]
         policy = data.get("policy", data)
-        if answer.status_code == 201 and "policy_number" in policy.get("meta", {}):
-            self.sold.append(f"{policy['meta']['policy_number'] or 'pending policy'} ({policy['id']})")
         if path.endswith("buy-thirdparty"):
             self.known["policy_id"] = policy["id"]
         if path.endswith("buy-credit-life"):
             self.known["policy_number"] = policy["meta"]["policy_number"]
+
+    def _note_left(self, path: str, answer: httpx.Response, sent: Collection[str]) -> None:
+        """Remember what stays in the server's store, whatever else is wrong with the answer."""
+        if answer.status_code != 201:
+            return
+        data = answer.json()["data"]
+        if "file_url" in data:
+            self.left["files"].append(data["file_url"].rsplit("/", 1)[-1])
+        elif "claim" in data:
+            self.left["claims"].append(data["claim"]["id"])
+            self.left["files"] += [f"{name} of that claim" for name in sent]
+        else:
+            policy = data.get("policy", data)
+            kind = "renewals" if "renew" in path else "policies"
+            self.left[kind].append(f"{policy['meta']['policy_number'] or 'pending'} ({policy['id']})")
+            if policy["customer_id"] not in self.left["customers"]:
+                self.left["customers"].append(policy["customer_id"])
 
 
 @cache
@@ -191,6 +210,21 @@ def replay(base_url: str, key: str) -> Iterator[Replay]:
     """A replay that is ready to run; only a test key will do, because it sells."""
     if not key.startswith("cd_test_"):
         raise NotAllowed("Verifying sells policies, so it takes a test key only")
-    headers = {"Authorization": f"Bearer {key}"}
-    with httpx.Client(base_url=base_url.rstrip("/"), headers=headers, timeout=TIMEOUT_SECONDS) as client:
+    base = base_url.rstrip("/")
+    if base.endswith("/v1"):
+        raise InvalidInput.one("--base-url", "must be the address without /v1 at its end")
+    with httpx.Client(base_url=base, headers={"Authorization": f"Bearer {key}"}, timeout=TIMEOUT_SECONDS) as client:
+        _refuse_wrong_place(client)
         yield Replay(client)
+
+
+def _refuse_wrong_place(client: httpx.Client) -> None:
+    """Say once what every operation would stumble over."""
+    try:
+        answer = client.get("/v1/genders")
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise InvalidInput.one("--base-url", f"must be where a server answers: {type(error).__name__}") from None
+    if '"responseCode"' not in answer.text:
+        raise InvalidInput.one("--base-url", "must be where Coverdesk answers: something else does there")
+    if answer.status_code == httpx.codes.UNAUTHORIZED:
+        raise NotAllowed("This server does not take the key: issue one there with `coverdesk keys issue --mode test`")

@@ -22,11 +22,13 @@ File = Annotated[Path, typer.Argument(metavar="FILE", dir_okay=False)]
 _ACTOR = "command line"
 
 
-def backup(file: File) -> None:
+def backup(
+    file: File, *, overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE if it exists.")] = False
+) -> None:
     """Write the whole store and its files into FILE; sales go on meanwhile. The server secret is not in it."""
     settings().secret()
     with _moving("Copying the store") as progress:
-        made = backups.make(engine.store(), file, progress=progress)
+        made = backups.make(engine.store(), file, progress=progress, overwrite=overwrite)
     _note("store backed up", made)
     out.print(f"[green]✓[/] {file} holds the {made.kind} store of {made.made_at} and {made.files:,} uploaded files.")
     out.print("Keep COVERDESK_SECRET_KEY apart from it: without that secret nobody can use what it holds.")

@@ -1,11 +1,14 @@
 """`coverdesk serve` and `api`: serving a store."""
 
 import ctypes
+import errno
 import os
 import resource
 import runpy
+import signal
+import socket
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 import uvicorn
@@ -19,9 +22,10 @@ from core.settings import ROOT, UnreadableSetting, settings
 from core.store import engine, privacy, versions
 from core.store.scope import Scope
 
-out = Console()
+out = Console(soft_wrap=True)
 _MOST_OPEN = 65_536
 _POOLS = 2
+_EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - to be told apart, not to be listened on
 _M_ARENA_MAX = -8  # as the C library numbers it; others know no such function, or no such number
 # Longer than a sale may take to arrive; who still sends or reads then is let go.
 _ENDS_WITHIN_SECONDS = 40
@@ -32,8 +36,10 @@ Port = Annotated[int, typer.Option(help="Port to listen on.")]
 def serve(host: Host = "127.0.0.1", port: Port = 8501) -> None:
     """Serve screens and API in one process."""
     # Links that nobody configured lead to where we listen.
-    os.environ.setdefault("COVERDESK_BASE_URL", f"http://{host}:{port}")
+    os.environ.setdefault("COVERDESK_BASE_URL", f"http://{_reached_at(host)}:{port}")
+    settings.cache_clear()
     _refuse_unsafe()
+    _refuse_taken(host, port)
     _ready_to_listen()
     _say_where(host, port)
     sys.stdout.flush()
@@ -57,6 +63,7 @@ def api(
     if workers > 1 and engine.store().is_sqlite:
         raise UnreadableSetting("COVERDESK_DATABASE_URL: more than one worker needs PostgreSQL")
     engine.store().close()
+    _refuse_taken(host, port)
     _ready_to_listen()
     with insurers.beside(wanted=with_worker):
         uvicorn.run(
@@ -90,8 +97,34 @@ def _refuse_published_passwords() -> None:
         )
 
 
+def _reached_at(host: str) -> str:
+    """Where a browser finds a listener; outside a demonstration only the operator knows where "everywhere" is."""
+    if settings().demo and host in _EVERYWHERE:
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host
+
+
+def _refuse_taken(host: str, port: int) -> None:
+    """UnreadableSetting where nobody can listen, before an address is promised."""
+    try:
+        for family, kind, _, _, place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+            with socket.socket(family, kind) as tried:
+                tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                tried.bind(place)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            why = f"is taken: choose another, such as `--port {port + 1}` or `make run PORT={port + 1}`"
+        else:
+            why = f"of {host} cannot be listened on: {error.strerror}"
+        raise UnreadableSetting(f"Port {port} {why}") from None
+
+
 def _ready_to_listen() -> None:
-    """Believe only the proxies that we were told of, take as many connections as the machine lets us, spare memory."""
+    """Believe only the proxies that we were told of, take as many connections as the machine lets us, spare memory.
+
+    Ctrl-C is the usual end of a server and no failure.
+    """
+    signal.signal(signal.SIGINT, _stopped)
     os.environ.setdefault("FORWARDED_ALLOW_IPS", settings().proxies)
     privacy.keep_private(engine.store())
     few, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -112,8 +145,15 @@ def _share_memory() -> None:
         mallopt(_M_ARENA_MAX, _POOLS)
 
 
+def _stopped(*_: Any) -> None:
+    out.print("Stopped.")
+    raise SystemExit(0)
+
+
 def _say_where(host: str, port: int) -> None:
-    out.print(f"\nCoverdesk is at [bold]http://{host}:{port}[/]  (the API at /v1, its page at /v1/docs)")
+    address, here = settings().base_url, f"http://{_reached_at(host)}:{port}"
+    listening = "" if address == here else f", listening on {host}, port {port}"
+    out.print(f"\nCoverdesk is at [bold]{address}[/]{listening}  (the API at /v1, its page at /v1/docs)")
     if settings().demo:
         out.print(f"Demonstration sign-ins, password [bold]{settings().demo_password.get_secret_value()}[/]:")
         for account in demonstration.ACCOUNTS:

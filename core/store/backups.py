@@ -53,10 +53,15 @@ class Manifest:
         return sum(name.startswith(_FILES) for name in self.hashes)
 
 
-def make(store: Store, target: Path, *, progress: Progress) -> Manifest:
-    """Write a backup, whole or not at all; `progress` is told of every chunk of bytes. Sales go on meanwhile."""
+def make(store: Store, target: Path, *, progress: Progress, overwrite: bool = False) -> Manifest:
+    """Write a backup, whole or not at all; `progress` is told of every chunk of bytes. Sales go on meanwhile.
+
+    InvalidInput for a file that exists, unless it is to be overwritten: it may be the only good backup.
+    """
     if not target.parent.is_dir():
         raise InvalidInput.one("FILE", "must lie in a folder that exists")
+    if target.exists() and not overwrite:
+        raise InvalidInput.one("FILE", "exists already: name another, or say --overwrite")
     if versions.version(store) is None:
         raise StateForbids("There is no store yet to back up: `coverdesk init` makes one")
     with _drafting(target.parent, _BACKING_UP) as folder:

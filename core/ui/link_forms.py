@@ -6,7 +6,7 @@ from uuid import UUID
 
 import streamlit as st
 
-from core.errors import InvalidInput, Unauthorized
+from core.errors import FieldFault, InvalidInput, Unauthorized
 from core.services.people import invitations, passwords, sign_in
 from core.services.people.invitations import Invitation
 from core.settings import settings
@@ -86,10 +86,8 @@ def _submit(
     typed: dict[str, str | None],
     places: "dict[str, st.delta_generator.DeltaGenerator]",
 ) -> bool:
-    password = typed.get("password")
     try:
-        if password != typed.get("again"):
-            raise InvalidInput.one("again", _UNEQUAL)
+        _refuse_unequal(typed)
         staff_id = store().transact(Scope.system(), lambda session: _accept(session, invitation, ticket, typed))
     except InvalidInput as error:
         for fault in error.faults:
@@ -98,6 +96,14 @@ def _submit(
     # A second click on the button finds the work done, and is sent on like the first.
     st.session_state[_ON_THE_WAY] = sign_in.hand_over(staff_id, "/", how="link")
     return True
+
+
+def _refuse_unequal(typed: dict[str, str | None]) -> None:
+    """What is wrong with the password itself is said with it, or it would be the next refusal."""
+    password = typed.get("password")
+    if password != typed.get("again"):
+        weaknesses = passwords.weaknesses(password or "", email=typed["email"] or "")
+        raise InvalidInput([*weaknesses, FieldFault("again", _UNEQUAL)])
 
 
 def _accept(session: ScopedSession, invitation: Invitation, ticket: str, typed: dict[str, str | None]) -> UUID:

@@ -4,11 +4,15 @@ import copy
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from core.api import verifying
 from core.api.app import api
 from core.errors import NotAllowed
 from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import Claim, Customer, Policy, Renewal, UploadedFile
+from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
 
 
@@ -22,7 +26,26 @@ def test_every_operation_answers_as_documented(store: Store, partner: Partner, s
     assert [outcome for outcome in outcomes if outcome.fault] == []
     assert len(outcomes) == sum(len(methods) for methods in api.openapi()["paths"].values())
     sales = [path for path in api.openapi()["paths"] if "buy-" in path]
-    assert len(run.sold) == len(sales) == 13
+    assert len(run.left["policies"]) == len(sales) == 13
+
+
+def test_it_tells_everything_that_it_leaves_behind(store: Store, partner: Partner, server: str) -> None:
+    before = _counted(store)
+    with verifying.replay(server, partner.test_key) as run:
+        list(run.outcomes())
+    made = {name: count - before[name] for name, count in _counted(store).items()}
+    assert {kind: len(names) for kind, names in run.left.items()} == made
+    assert made["policies"] == 13
+    assert min(made["claims"], made["files"], made["customers"]) > 0
+
+
+def _counted(store: Store) -> dict[str, int]:
+    kinds = {"customers": Customer, "policies": Policy, "renewals": Renewal, "claims": Claim, "files": UploadedFile}
+    with store.reading(Scope.system()) as session:
+        return {
+            name: session.execute(sa.select(sa.func.count()).select_from(entity)).scalar_one()
+            for name, entity in kinds.items()
+        }
 
 
 def test_it_can_be_run_again(store: Store, partner: Partner, server: str) -> None:
@@ -55,6 +78,22 @@ def _changed(document: dict[str, Any]) -> dict[str, Any]:
     return changed
 
 
-def test_server_that_does_not_answer_is_reported() -> None:
-    with verifying.replay("http://127.0.0.1:9", "cd_test_anything") as run:
-        assert set(faults(run).values()) == {"no answer: ConnectError"}
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ("http://127.0.0.1:9", "--base-url must be where a server answers: ConnectError"),
+        ("127.0.0.1:9", "--base-url must be where a server answers: UnsupportedProtocol"),
+        ("{server}/v1", "--base-url must be the address without /v1 at its end"),
+        ("{server}/v1/", "--base-url must be the address without /v1 at its end"),
+        ("{server}/healthz?", "--base-url must be where Coverdesk answers: something else does there"),
+    ],
+)
+def test_wrong_address_is_said_once(server: str, place: str, words: str) -> None:
+    refused = coverdesk("verify", "--base-url", place.format(server=server), "--key", "cd_test_anything")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr == f"Refused. {words}\n"
+
+
+def test_key_of_another_server_is_said_once(store: Store, server: str) -> None:
+    with pytest.raises(NotAllowed, match="does not take the key"), verifying.replay(server, "cd_test_anything"):
+        pytest.fail("it started")

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from core.services.distributors import keys
 from core.services.office import audit
 from core.store.engine import Store
@@ -33,3 +35,15 @@ def test_what_is_no_backup_is_refused_in_words(store: Store, tmp_path: Path) -> 
     refused = coverdesk("restore", str(file))
     assert refused.returncode == 1
     assert "FILE must be a whole backup" in refused.stderr
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_a_file_that_exists_is_overwritten_only_when_that_is_asked_for(store: Store, tmp_path: Path) -> None:
+    store.close()
+    file = tmp_path / "night.tar"
+    file.write_text("the only good one")
+    refused = coverdesk("backup", str(file))
+    assert (refused.returncode, file.read_text()) == (1, "the only good one")
+    assert "FILE exists already" in refused.stderr
+    assert coverdesk("backup", str(file), "--overwrite").returncode == 0
+    assert file.stat().st_size > 10_000

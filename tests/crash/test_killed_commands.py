@@ -88,15 +88,15 @@ def test_backup_that_was_killed_is_not_taken_for_one(business: Room) -> None:
     def begun() -> bool:
         return bool(drafts(room, ".coverdesk-backup-*"))
 
-    lasts = whole(room, "backup", str(file), begun=begun)
+    lasts = whole(room, "backup", str(file), "--overwrite", begun=begun)
     for _ in range(ROUNDS):
         remove(file, *drafts(room, ".coverdesk-backup-*"))
-        ended += killed(room, "backup", str(file), begun=begun, lasts=lasts)
+        ended += killed(room, "backup", str(file), "--overwrite", begun=begun, lasts=lasts)
         if file.exists():
             backups.read(file, progress=lambda _: None)
         for draft in drafts(room, ".coverdesk-backup-*/whole.tar"):
             half += not is_backup(draft)
-    whole(room, "backup", str(file))
+    whole(room, "backup", str(file), "--overwrite")
     assert left(room, ".coverdesk-backup-*") == []
     backups.read(file, progress=lambda _: None)
     print(

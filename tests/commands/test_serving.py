@@ -1,0 +1,120 @@
+"""A server says where it is reached, refuses a port that is taken, and ends well when it is told to."""
+
+import contextlib
+import os
+import pty
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from core.settings import ROOT
+from core.store.engine import Store
+from tests.commands.command_line import coverdesk
+from tests.load.serving import COVERDESK, environment
+from tests.ports import free_port
+
+STARTS_WITHIN_SECONDS = 120
+
+
+@contextmanager
+def served(folder: Path, port: int, *words: str, **settings: str) -> "Iterator[subprocess.Popen[str]]":
+    """A server as a terminal has it: Ctrl-C reaches it, and what it says is kept."""
+    process = subprocess.Popen(
+        [COVERDESK, *words, "--port", str(port)],
+        env=environment(folder, port, COVERDESK_SECRET_KEY=os.environ["COVERDESK_SECRET_KEY"], **settings),
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        until = time.monotonic() + STARTS_WITHIN_SECONDS
+        while not _answers(port):
+            assert process.poll() is None, process.communicate()[0]
+            assert time.monotonic() < until, "the server does not get ready"
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _answers(port: int) -> bool:
+    try:
+        return httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=5, trust_env=False).status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("words", "settings", "said"),
+    [
+        (
+            ("serve", "--host", "0.0.0.0"),
+            {"COVERDESK_BASE_URL": "https://desk.example.com"},
+            "https://desk.example.com",
+        ),
+        (("api",), {}, None),
+    ],
+)
+def test_a_server_says_its_address_and_nothing_of_its_framework_and_ends_well_on_ctrl_c(
+    sqlite_template: Path, tmp_path: Path, words: tuple[str, ...], settings: dict[str, str], said: str | None
+) -> None:
+    shutil.copy(sqlite_template, tmp_path / "store.db")
+    with served(tmp_path, free_port(), *words, **settings) as process:
+        process.send_signal(signal.SIGINT)
+        told, _ = process.communicate(timeout=60)
+    lines = [line for line in told.splitlines() if line and not line.startswith("{")]
+    if said:
+        assert lines.pop(0).startswith(f"Coverdesk is at {said}, listening on 0.0.0.0, port ")
+    assert (lines, process.returncode) == (["Stopped."], 0)
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("command", ["serve", "api"])
+def test_a_port_that_is_taken_is_said_before_an_address_is_promised(store: Store, command: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        refused = coverdesk(command, "--port", str(port))
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert f"Port {port} is taken" in refused.stderr
+    assert f"make run PORT={port + 1}" in refused.stderr
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_an_address_that_is_not_this_machines_is_said_so(store: Store) -> None:
+    refused = coverdesk("api", "--host", "192.0.2.1", "--port", "0")
+    assert refused.returncode == 2
+    assert "Port 0 of 192.0.2.1 cannot be listened on" in refused.stderr
+
+
+def test_who_leaves_at_a_prompt_is_told_nothing(sqlite_template: Path, tmp_path: Path) -> None:
+    shutil.copy(sqlite_template, tmp_path / "store.db")
+    screen, terminal = pty.openpty()
+    asking = subprocess.Popen(
+        [COVERDESK, "staff", "add", "ada@x.example", "--role", "admin"],
+        env=environment(tmp_path, 0, COVERDESK_SECRET_KEY=os.environ["COVERDESK_SECRET_KEY"]),
+        cwd=ROOT,
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        start_new_session=True,
+    )
+    os.close(terminal)
+    shown = b""
+    while b"Password" not in shown:
+        shown += os.read(screen, 1000)
+    asking.send_signal(signal.SIGINT)
+    assert asking.wait(30) == 130
+    with contextlib.suppress(OSError):  # the terminal has nobody at its other end by then
+        while more := os.read(screen, 1000):
+            shown += more
+    os.close(screen)
+    assert shown.replace(b"\r\n", b"").strip() == b"Password:"
