@@ -132,7 +132,8 @@ class Cover(Generic[R]):
     """One buy endpoint: everything that the API, the form, the sale and the tests know of it.
 
     `next_term` is what the same money buys from a given day, told from the submitted data of a sold
-    policy: for the activation of a pending one, and for a renewal (contract S4, S8).
+    policy: for the activation of a pending one, and for a renewal (contract S4, S8). `rated_on` is the field whose
+    amount the premium is a share of, and which is at fault when that comes to nothing.
     """
 
     prefix: str
@@ -150,6 +151,7 @@ class Cover(Generic[R]):
     plate: Callable[[R], str | None] = _none
     twin: Callable[[R], str | None] = _none
     echo: str = "payload"
+    rated_on: str = "body"
 
     @property
     def path(self) -> str:

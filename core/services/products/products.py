@@ -100,9 +100,8 @@ def page(session: ScopedSession, wanted: ProductFilter, paging: Paging, *, is_li
     if wanted.product_ids:
         query = query.where(col(Product.id).in_(wanted.product_ids))
     total = session.execute(sa.select(sa.func.count()).select_from(query.subquery("matching"))).scalar_one()
-    found = session.execute(
-        query.order_by(col(Product.name), col(Product.id)).limit(paging.limit).offset(paging.offset)
-    )
+    by_name = (sa.func.lower(Product.name), col(Product.id))
+    found = session.execute(query.order_by(*by_name).limit(paging.limit).offset(paging.offset))
     return Page([product_records.record(*row, is_live=is_live) for row in found], total)
 
 
@@ -124,7 +123,9 @@ def embedded(session: ScopedSession) -> Mapping[tuple[UUID, bool], ProductRecord
 
 def categories(session: ScopedSession, *, is_live: bool) -> list[CategoryRecord]:
     """Every category, by name."""
-    rows = session.execute(sa.select(ProductCategory).order_by(col(ProductCategory.name))).scalars()
+    rows = session.execute(
+        sa.select(ProductCategory).order_by(sa.func.lower(ProductCategory.name), col(ProductCategory.id))
+    ).scalars()
     return [product_records.category(row, is_live=is_live) for row in rows]
 
 
@@ -142,7 +143,7 @@ def offered(session: ScopedSession, cover: Cover[Any], distributor_id: UUID) -> 
     rows = session.execute(
         _offers(_offered_to(current(), distributor_id))
         .where(col(Product.active), col(Product.prefix) == cover.prefix, col(Product.route_name) == cover.route)
-        .order_by(col(Product.name), col(Product.id))
+        .order_by(sa.func.lower(Product.name), col(Product.id))
     )
     return [_on_sale(row) for row in rows]
 
