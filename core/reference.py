@@ -122,11 +122,12 @@ def countries() -> tuple[str, ...]:
 @cache
 def _country_forms() -> dict[str, Any]:
     forms = ("name", "common_name", "official_name")
-    return {_plain(getattr(row, form, row.name)): row for row in pycountry.countries for form in forms}
+    usual = {_plain(name): pycountry.countries.get(alpha_2=code) for name, code in _read("country_names").items()}
+    return usual | {_plain(getattr(row, form, row.name)): row for form in forms for row in pycountry.countries}
 
 
 def country(value: str) -> str | None:
-    """The name in `countries` for a common, short or official ISO name."""
+    """The name in `countries` for a common, short or official ISO name, or for another usual one ("UK")."""
     entry = _country_forms().get(_plain(value))
     return _common_name(entry) if entry else None
 
@@ -166,6 +167,16 @@ def _lga_forms() -> dict[str, str]:
 def lga(value: str) -> str | None:
     """The form of `lgas` for that form in any case, or for a bare name that only one state has."""
     return _lga_forms().get(_plain(value))
+
+
+def lgas_called(value: str) -> tuple[str, ...]:
+    """The forms of `lgas` that a bare name may mean, in any case."""
+    return tuple(entry for entry in lgas() if _plain(entry.split("-", 1)[1]) == _plain(value))
+
+
+def colour(value: str) -> str | None:
+    """The colour in `colours` in any case; "gray" is understood."""
+    return canonical(colours(), re.sub(r"\bgray\b", "grey", value, flags=re.IGNORECASE))
 
 
 @cache

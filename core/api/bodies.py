@@ -88,6 +88,9 @@ def _refuse_other_media(request: Request, wanted: str = "application/json") -> N
 
 def parse(body: bytes) -> Any:
     """JSON of bytes; InvalidInput for anything that is not one plain, shallow, unambiguous document."""
+    encoding = json.detect_encoding(body)
+    if not encoding.startswith("utf-8"):
+        raise InvalidInput.one("body", f"must be in UTF-8, and this is {encoding[:6].upper()}")
     try:
         return json.loads(
             body.decode("utf-8"), parse_float=Decimal, parse_constant=_refuse, object_pairs_hook=_without_duplicates

@@ -42,7 +42,8 @@ async def compute_credit_life_price(
 
     def work(session: Any) -> Any:
         product = products.on_sale(session, credit_life.CREDIT_LIFE, body.product_id, caller.distributor_id)
-        return priced(credit_life.price(body.loan_amount, body.loan_tenure, body.benefit_coverage, product.rates))
+        price = credit_life.price(body.loan_amount, body.loan_tenure, body.benefit_coverage, product.rates)
+        return priced(buying.above_zero(credit_life.CREDIT_LIFE, price))
 
     return await deliver_soon(request, caller, body, work)
 

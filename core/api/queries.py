@@ -18,6 +18,13 @@ from core.services.paging import Paging
 from core.services.windows import EARLIEST, LATEST
 
 LARGEST_PAGE = 10**9
+# What was created earlier may be committed later, and is visible only then (contract P4).
+OVERLAP = timedelta(seconds=5)
+_POLLED = (
+    "Created at this moment or later. A record is visible once it is committed, which may be a moment after its"
+    f" `created_at`: who polls asks from {OVERLAP.seconds} seconds before the newest one that they know, and leaves"
+    " out the ids that they have."
+)
 _DAY = {"anyOf": [{"type": "string", "format": "date"}, {"type": "string", "format": "date-time"}]}
 
 
@@ -98,7 +105,7 @@ class CatalogueQuery(PageQuery):
 class SalesQuery(PageQuery):
     """What purchases, renewals and policies have in common."""
 
-    start_date: Moment | None = None
+    start_date: Moment | None = Field(default=None, description=_POLLED)
     end_date: Moment | None = None
     expired_start_date: Moment | None = None
     expired_end_date: Moment | None = None
@@ -160,7 +167,7 @@ class CustomerQuery(PageQuery):
 
     search: Text | None = None
     active: Boolean | None = None
-    start_date: Moment | None = None
+    start_date: Moment | None = Field(default=None, description=_POLLED)
     end_date: Moment | None = None
 
     def wanted(self) -> CustomerFilter:

@@ -50,14 +50,14 @@ class Routing:
             return
         scope = _without_trailing_slash(scope)
         path = scope["path"].removeprefix(scope.get("root_path", ""))
-        methods = _literal(scope["app"]).get(path)
-        if scope["method"] == "OPTIONS" and (every := allowed(scope["app"], path)):
-            answer = envelope.success({"methods": every}, "Ok")
-            answer.headers["Allow"] = ", ".join(every)
+        literal = _literal(scope["app"]).get(path)
+        if scope["method"] == "OPTIONS" and (methods := allowed(scope["app"], path)):
+            answer = envelope.success({"methods": methods}, "Ok")
+            answer.headers["Allow"] = ", ".join(methods)
             await answer(scope, receive, send)
         elif scope["method"] == "HEAD":
             await self({**scope, "method": "GET"}, receive, _bodiless(send))
-        elif methods and scope["method"] not in methods:
+        elif literal and scope["method"] not in literal:
             error = MethodNotAllowed(allow=", ".join(allowed(scope["app"], path)))
             await failure(error)(scope, receive, send)
         else:

@@ -60,6 +60,14 @@ class Replay:
         for method, path, operation in sorted(operations, key=_order):
             yield self._outcome(method, path, operation)
 
+    def sale(self, path: str) -> dict[str, Any]:
+        """One more policy by the example of a cover, which is left behind; HTTPError when it is refused."""
+        answer = self.client.post(f"/v1{path}", **self._body(self.document["paths"][path]["post"])).raise_for_status()
+        policy: dict[str, Any] = answer.json()["data"]
+        policy = policy.get("policy", policy)
+        self.sold.append(f"{policy['meta']['policy_number']} ({policy['id']})")
+        return policy
+
     def _outcome(self, method: str, path: str, operation: dict[str, Any]) -> Outcome:
         name = f"{method} /v1{path}"
         address, query = self._address(path, operation)

@@ -1,5 +1,6 @@
 """`coverdesk verify`: does a running server answer as the specification says?"""
 
+from itertools import chain
 from typing import Annotated
 
 import typer
@@ -7,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from core.api import verifying
+from core.api import polling, verifying
 
 out, err = Console(), Console(stderr=True)
 
@@ -20,7 +21,7 @@ def verify(
     table = Table("operation", "status", "as documented")
     faults = 0
     with verifying.replay(base_url, key) as run:
-        for outcome in run.outcomes():
+        for outcome in chain(run.outcomes(), polling.outcomes(run)):
             faults += outcome.fault is not None
             verdict = f"[red]✗[/] {escape(outcome.fault)}" if outcome.fault else "[green]✓[/]"
             table.add_row(outcome.operation, str(outcome.status or "-"), verdict)

@@ -132,7 +132,8 @@ class Cover(Generic[R]):
     """One buy endpoint: everything that the API, the form, the sale and the tests know of it.
 
     `next_term` is what the same money buys from a given day, told from the submitted data of a sold
-    policy: for the activation of a pending one, and for a renewal (contract S4, S8). `life_insured` names the
+    policy: for the activation of a pending one, and for a renewal (contract S4, S8). `rated_on` is the field whose
+    amount the premium is a share of, and which is at fault when that comes to nothing. `life_insured` names the
     field with the date of birth of whoever is insured for life or accident (contract S17).
     """
 
@@ -152,6 +153,7 @@ class Cover(Generic[R]):
     twin: Callable[[R], str | None] = _none
     life_insured: str | None = None
     echo: str = "payload"
+    rated_on: str = "body"
 
     @property
     def names_possible_duplicates(self) -> bool:

@@ -144,5 +144,6 @@ CREDIT_LIFE = Cover(
     answer=Answer.DIRECT,
     payload=payload,
     twin=lambda request: f"{request.loan_amount} {request.loan_start_date}",
+    rated_on="loan_amount",
 )
 COVERS = (CREDIT_LIFE,)

@@ -25,7 +25,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from core import clock, money, reference
-from core.covers.request import is_sold
+from core.covers.request import is_sold, suggestion
 
 _FEW = 12
 
@@ -35,21 +35,25 @@ class Pick:
     """A text from a list, ignoring case; the canonical spelling is kept (contract S14).
 
     Used as metadata: `Annotated[str, Pick(reference.genders, "genders lookup")]`. A form asks for it
-    with a pick list of `options`; `canonical` finds the spelling where more than case may differ.
+    with a pick list of `options`; `canonical` finds the spelling where more than case may differ, and `candidates`
+    the options among which a text does not decide.
     """
 
     options: Callable[[], tuple[str, ...]]
     what: str
     canonical: Callable[[str], str | None] | None = None
+    candidates: Callable[[str], tuple[str, ...]] = lambda _: ()
 
     def check(self, value: str) -> str:
         """The canonical spelling of a value, or a fault that says where to look."""
         options = self.options()
-        found = self.canonical(value) if self.canonical else reference.canonical(options, value)
-        if found is None:
-            few = len(options) <= _FEW
-            raise fault(f"must be one of {', '.join(options)}" if few else f"must be from the {self.what}")
-        return found
+        if found := self.canonical(value) if self.canonical else reference.canonical(options, value):
+            return found
+        if meant := options if len(options) <= _FEW else self.candidates(value):
+            raise fault(f"must be one of {', '.join(meant)}")
+        close = suggestion(value.casefold(), [option.casefold() for option in options])
+        named = f", did you mean {reference.canonical(options, close)}?" if close else ""
+        raise fault(f"must be from the {self.what}{named}")
 
     def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_after_validator_function(self.check, core_schema.str_schema(max_length=200))

@@ -130,5 +130,6 @@ COMPREHENSIVE = Cover(
     payload=comprehensive_payload,
     risk=plate,
     plate=plate,
+    rated_on="vehicle_cost",
 )
 COVERS = (COMPREHENSIVE, THIRD_PARTY)

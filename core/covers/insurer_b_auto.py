@@ -135,5 +135,6 @@ COMPREHENSIVE = Cover(
     payload=comprehensive_payload,
     risk=plate,
     plate=plate,
+    rated_on="vehicle_cost",
 )
 COVERS = (THIRD_PARTY, COMPREHENSIVE)

@@ -172,6 +172,7 @@ OFFICE = Cover(
     birth=IN_FORCE,
     answer=Answer.DIRECT,
     payload=office_payload,
+    rated_on="office_items",
 )
 HOME = Cover(
     prefix="insurer-b",
@@ -185,6 +186,7 @@ HOME = Cover(
     birth=IN_FORCE,
     answer=Answer.DIRECT,
     payload=home_payload,
+    rated_on="home_items",
 )
 SHOP = Cover(
     prefix="insurer-b",
@@ -197,5 +199,6 @@ SHOP = Cover(
     birth=IN_FORCE,
     answer=Answer.DIRECT,
     payload=shop_payload,
+    rated_on="stock_amount",
 )
 COVERS = (OFFICE, HOME, SHOP)

@@ -98,5 +98,6 @@ MINI_COMPREHENSIVE = Cover(
     risk=plate,
     plate=plate,
     echo="requestData",
+    rated_on="vehicle_value",
 )
 COVERS = (MINI_COMPREHENSIVE,)

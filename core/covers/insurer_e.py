@@ -77,5 +77,6 @@ MARINE_IMPORT = Cover(
     birth=IN_FORCE,
     answer=Answer.UNDER_POLICY,
     payload=payload,
+    rated_on="cargo_value",
 )
 COVERS = (MARINE_IMPORT,)

@@ -23,7 +23,7 @@ State = Annotated[
     fields.Pick(lambda: tuple(row.name for row in reference.states()), "states lookup", reference.state),
 ]
 Country = Annotated[str, fields.Pick(reference.countries, "countries lookup", reference.country)]
-Lga = Annotated[str, fields.Pick(reference.lgas, "lgas lookup", reference.lga)]
+Lga = Annotated[str, fields.Pick(reference.lgas, "lgas lookup", reference.lga, reference.lgas_called)]
 Title = Annotated[str, fields.Pick(reference.titles, "titles lookup", reference.title)]
 Identification = Annotated[str, fields.Pick(reference.identification_types, "identification types lookup")]
 

@@ -9,7 +9,7 @@ from core import reference
 from core.covers import fields
 from core.covers.request import Request
 
-Colour = Annotated[str, fields.Pick(reference.colours, "colour list")]
+Colour = Annotated[str, fields.Pick(reference.colours, "colour list", reference.colour)]
 BodyType = Annotated[str, fields.Pick(reference.body_types, "vehicle body types lookup")]
 Usage = Annotated[str, fields.one_of("Private", "Commercial")]
 

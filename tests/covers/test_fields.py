@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
+from core import reference
 from core.covers import fields
 from core.covers.request import Request
 from tests.covers.shipped import faults
@@ -234,3 +235,8 @@ def test_marks_are_found_inside_optionals_and_lists() -> None:
     assert fields.Personal in found["passport"]
     assert fields.Pick in found["several"]
     assert fields.Personal not in found["name"]
+
+
+def test_every_usual_name_of_a_country_means_one_of_the_list() -> None:
+    usual = reference._read("country_names")
+    assert {reference.country(name) for name in usual} <= set(reference.countries())

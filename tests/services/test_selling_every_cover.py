@@ -112,16 +112,23 @@ def test_a_product_of_another_endpoint_is_refused(store: Store, partner: Partner
     ("cover", "changed"),
     [
         (insurer_b_contents.OFFICE, {"office_items": [{"name": "Pen", "amount": "0.01"}]}),
+        (insurer_b_contents.HOME, {"home_items": [{"name": "Pen", "amount": "0.01"}]}),
         (credit_life.CREDIT_LIFE, {"loan_amount": "0.01"}),
     ],
-    ids=["office", "credit life"],
+    ids=["office", "home", "credit life"],
 )
 def test_what_costs_nothing_is_not_covered(
     store: Store, partner: Partner, cover: Cover[Any], changed: dict[str, Any]
 ) -> None:
-    with pytest.raises(InvalidInput, match="costs nothing"):
+    with pytest.raises(InvalidInput, match="costs nothing") as refused:
         sell(store, partner, cover, **changed)
+    assert [fault.field for fault in refused.value.faults] == [*changed]
     assert sold(store, partner.scope()) == 0
+
+
+@pytest.mark.parametrize("cover", COVERS, ids=lambda cover: cover.key)
+def test_a_cover_is_rated_on_a_field_of_its_own(cover: Cover[Any]) -> None:
+    assert cover.rated_on == "body" or cover.rated_on in cover.request.model_fields
 
 
 def test_the_extremes_of_money_are_sold_exactly(store: Store, partner: Partner) -> None:

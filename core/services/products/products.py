@@ -100,9 +100,8 @@ def page(session: ScopedSession, wanted: ProductFilter, paging: Paging, *, is_li
     if wanted.product_ids:
         query = query.where(col(Product.id).in_(wanted.product_ids))
     total = session.execute(sa.select(sa.func.count()).select_from(query.subquery("matching"))).scalar_one()
-    found = session.execute(
-        query.order_by(col(Product.name), col(Product.id)).limit(paging.limit).offset(paging.offset)
-    )
+    by_name = (sa.func.lower(Product.name), col(Product.id))
+    found = session.execute(query.order_by(*by_name).limit(paging.limit).offset(paging.offset))
     return Page([product_records.record(*row, is_live=is_live) for row in found], total)
 
 
@@ -127,7 +126,8 @@ def categories(session: ScopedSession, *, is_live: bool) -> list[CountedCategory
     offered = _offered_to(current(), session.scope.distributor_id).where(col(Product.active))
     per_category = offered.with_only_columns(col(ProductCategory.id), sa.func.count()).group_by(col(ProductCategory.id))
     counts: dict[UUID, int] = {row[0]: row[1] for row in session.execute(per_category)}
-    rows = session.execute(sa.select(ProductCategory).order_by(col(ProductCategory.name))).scalars()
+    by_name = (sa.func.lower(ProductCategory.name), col(ProductCategory.id))
+    rows = session.execute(sa.select(ProductCategory).order_by(*by_name)).scalars()
     return [{**product_records.category(row, is_live=is_live), "product_count": counts.get(row.id, 0)} for row in rows]
 
 
@@ -145,7 +145,7 @@ def offered(session: ScopedSession, cover: Cover[Any], distributor_id: UUID) -> 
     rows = session.execute(
         _offers(_offered_to(current(), distributor_id))
         .where(col(Product.active), col(Product.prefix) == cover.prefix, col(Product.route_name) == cover.route)
-        .order_by(col(Product.name), col(Product.id))
+        .order_by(sa.func.lower(Product.name), col(Product.id))
     )
     return [_on_sale(row) for row in rows]
 

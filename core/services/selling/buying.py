@@ -61,7 +61,14 @@ class Sale:
 def quote(session: ScopedSession, cover: Cover[Any], request: Any, distributor_id: UUID) -> Price:
     """What this request would cost now; the same function that sells it."""
     product = products.on_sale(session, cover, request.product_id, distributor_id)
-    return cover.premium(request, product.rates)
+    return above_zero(cover, cover.premium(request, product.rates))
+
+
+def above_zero(cover: Cover[Any], price: Price) -> Price:
+    """The price, unless it is nothing: InvalidInput names the amount that it was worked out from (contract S4)."""
+    if not price.total:
+        raise InvalidInput.one(cover.rated_on, "must come to a premium: what costs nothing is not covered")
+    return price
 
 
 def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller) -> Sale:
@@ -76,9 +83,7 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
         lambda: file_links.refuse_foreign(session, request, seller.owner),
     )
     offered = offer(cover, request, product.rates)
-    price, term = offered.price, offered.term
-    if not price.total:
-        raise InvalidInput.one("body", "must come to a premium: what costs nothing is not covered")
+    price, term = above_zero(cover, offered.price), offered.term
     holder = parts.holder(request)
     risk = risks.claim(
         session,

@@ -1,0 +1,63 @@
+"""Polls a list while others sell, as a distributor who reconciles would, and says whether a sale was missed."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+
+import httpx
+
+from core.api.queries import OVERLAP
+from core.api.verifying import Outcome, Replay
+
+PATH: Final = "/products/insurer-f/buy-personal-accident"
+SALES, SELLERS = 24, 4
+_NAME: Final = "GET /v1/purchase/search, polled while others sell"
+
+
+@dataclass
+class Poller:
+    """A client that asks for what was created since the newest record that it knows, less an overlap."""
+
+    client: httpx.Client
+    overlap: timedelta
+    newest: datetime
+    seen: set[str] = field(default_factory=set)
+
+    def poll(self) -> None:
+        """Ask once for all that is new, page by page."""
+        since = (self.newest - self.overlap).isoformat()
+        for page in range(1, 1000):
+            asked = {"start_date": since, "limit": "100", "page": str(page)}
+            rows = self.client.get("/v1/purchase/search", params=asked).raise_for_status().json()["data"]["purchases"]
+            for row in rows:
+                self.seen.add(row["id"])
+                self.newest = max(self.newest, datetime.fromisoformat(row["created_at"]))
+            if len(rows) < 100:
+                return
+
+
+def outcomes(run: Replay) -> Iterator[Outcome]:
+    """One more outcome of a replay: polled with the overlap of contract P4, no sale is missed."""
+    try:
+        yield _polled(run)
+    except httpx.HTTPError as error:
+        yield Outcome(_NAME, 0, f"no answer: {type(error).__name__}")
+
+
+def _polled(run: Replay) -> Outcome:
+    first = run.sale(PATH)
+    begun = datetime.fromisoformat(first["created_at"])
+    careful, exact = (Poller(run.client, overlap, begun) for overlap in (OVERLAP, timedelta(0)))
+    with ThreadPoolExecutor(SELLERS) as sellers:
+        selling = [sellers.submit(run.sale, PATH) for _ in range(SALES)]
+        while not all(each.done() for each in selling):
+            careful.poll()
+            exact.poll()
+    sold = {each.result()["purchase_id"] for each in selling}
+    careful.poll()
+    exact.poll()
+    late, missed = len(sold - exact.seen), len(sold - careful.seen)
+    name = f"{_NAME}: {len(sold)} sales, {late} seen by the overlap of {OVERLAP.seconds} seconds alone"
+    return Outcome(name, 200, f"{missed} sales were never seen" if missed else None)

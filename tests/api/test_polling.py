@@ -1,0 +1,68 @@
+"""Whoever polls by `created_at` sees every sale, as long as each poll reaches back five seconds (contract P4)."""
+
+from contextlib import ExitStack
+from datetime import datetime, timedelta
+
+import pytest
+
+from core.api import polling, queries, verifying
+from core.api.app import api
+from core.covers.insurer_f import PERSONAL_ACCIDENT
+from core.services.selling import buying
+from core.store.engine import Store
+from tests.api.conftest import Client
+from tests.api.selling import buy, data_of
+from tests.conftest import Partner
+from tests.covers import shipped
+
+
+def test_a_poll_with_the_overlap_misses_no_sale_while_others_sell(store: Store, partner: Partner, server: str) -> None:
+    with verifying.replay(server, partner.test_key) as run:
+        (outcome,) = polling.outcomes(run)
+    assert outcome.fault is None
+    assert f"{polling.SALES} sales" in outcome.operation
+    assert len(run.sold) == polling.SALES + 1
+
+
+@pytest.mark.parametrize("store", [pytest.param("postgres", marks=pytest.mark.postgres)], indirect=True)
+def test_a_sale_that_is_committed_after_a_later_one_is_found_by_the_overlap(
+    store: Store, client: Client, partner: Partner
+) -> None:
+    """On SQLite it cannot happen: there, who creates a record has the only right to write until it is committed."""
+    with ExitStack() as stack:
+        session = stack.enter_context(store.writing(partner.scope()))
+        asked = shipped.request(PERSONAL_ACCIDENT, email="slow@example.com")
+        slow = str(buying.sell(session, PERSONAL_ACCIDENT, asked, partner.seller()).purchase_id)
+        newest = buy(client, partner.test_key, PERSONAL_ACCIDENT, email="fast@example.com")["created_at"]
+        assert ids_since(client, partner, newest) & {slow} == set()
+    assert slow not in ids_since(client, partner, newest)
+    begun = datetime.fromisoformat(newest) - queries.OVERLAP
+    assert slow in ids_since(client, partner, begun.isoformat())
+
+
+def ids_since(client: Client, partner: Partner, start: str) -> set[str]:
+    start = start.replace("+", "%2B")
+    found = data_of(client, partner.test_key, f"purchase/search?start_date={start}")
+    return {row["id"] for row in found["purchases"]}
+
+
+def test_a_poll_that_misses_a_sale_is_reported(
+    store: Store, partner: Partner, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # From the future no sale is ever seen.
+    monkeypatch.setattr(polling, "OVERLAP", timedelta(days=-1))
+    with verifying.replay(server, partner.test_key) as run:
+        (outcome,) = polling.outcomes(run)
+    assert outcome.fault == f"{polling.SALES} sales were never seen"
+
+
+def test_a_server_that_does_not_answer_is_reported() -> None:
+    with verifying.replay("http://127.0.0.1:9", "cd_test_anything") as run:
+        (outcome,) = polling.outcomes(run)
+    assert outcome.fault == "no answer: ConnectError"
+
+
+@pytest.mark.parametrize("path", ["/purchase/search", "/renewals/search", "/policies/search", "/customers"])
+def test_the_document_says_how_to_poll(path: str) -> None:
+    told = {each["name"]: each.get("description", "") for each in api.openapi()["paths"][path]["get"]["parameters"]}
+    assert "5 seconds before the newest one" in told["start_date"]
