@@ -123,8 +123,11 @@ class Replay:
         if media is None or "json" not in answer.headers.get("content-type", ""):
             return None
         whole = {**media["schema"], "components": self.document["components"]}
-        wrong = next(Draft202012Validator(whole).iter_errors(answer.json()), None)
-        return wrong and f"{'.'.join(map(str, wrong.absolute_path))}: {wrong.message[:160]}"
+        judge = Draft202012Validator(whole, format_checker=Draft202012Validator.FORMAT_CHECKER)
+        wrong = next(judge.iter_errors(answer.json()), None)
+        if wrong:
+            return f"{'.'.join(map(str, wrong.absolute_path))}: {wrong.message[:160]}"
+        return _other_text(answer, media["example"])
 
     def _may_be_refused(self, operation: dict[str, Any]) -> bool:
         """True where a fresh store has nothing to read."""
@@ -157,12 +160,19 @@ class Replay:
         if "file_url" in data:
             self.known["code"] = data["file_url"].rsplit("/", 1)[-1]
         policy = data.get("policy", data)
-        if answer.status_code == 201 and "policy_number" in policy.get("meta", {}):
+        if "buy-" in path:
             self.sold.append(f"{policy['meta']['policy_number'] or 'pending policy'} ({policy['id']})")
         if path.endswith("buy-thirdparty"):
             self.known["policy_id"] = policy["id"]
         if path.endswith("buy-credit-life"):
             self.known["policy_number"] = policy["meta"]["policy_number"]
+
+
+def _other_text(answer: httpx.Response, example: dict[str, Any]) -> str | None:
+    """A success says what its example says."""
+    if answer.is_success and answer.json()["responseText"] != example["responseText"]:
+        return f"its responseText is not {example['responseText']!r}"
+    return None
 
 
 @cache
