@@ -63,9 +63,9 @@ class Replay:
     def sale(self, path: str) -> dict[str, Any]:
         """One more policy by the example of a cover, which is left behind; HTTPError when it is refused."""
         answer = self.client.post(f"/v1{path}", **self._body(self.document["paths"][path]["post"])).raise_for_status()
+        self._note_left(path, answer, ())
         policy: dict[str, Any] = answer.json()["data"]
         policy = policy.get("policy", policy)
-        self.sold.append(f"{policy['meta']['policy_number']} ({policy['id']})")
         return policy
 
     def _outcome(self, method: str, path: str, operation: dict[str, Any]) -> Outcome:
@@ -135,8 +135,11 @@ class Replay:
         if media is None or "json" not in answer.headers.get("content-type", ""):
             return None
         whole = {**media["schema"], "components": self.document["components"]}
-        wrong = next(Draft202012Validator(whole).iter_errors(answer.json()), None)
-        return wrong and f"{'.'.join(map(str, wrong.absolute_path))}: {wrong.message[:160]}"
+        judge = Draft202012Validator(whole, format_checker=Draft202012Validator.FORMAT_CHECKER)
+        wrong = next(judge.iter_errors(answer.json()), None)
+        if wrong:
+            return f"{'.'.join(map(str, wrong.absolute_path))}: {wrong.message[:160]}"
+        return _other_text(answer, media["example"])
 
     def _may_be_refused(self, operation: dict[str, Any]) -> bool:
         """True where a fresh store has nothing to read."""
@@ -190,6 +193,13 @@ class Replay:
             self.left[kind].append(f"{policy['meta']['policy_number'] or 'pending'} ({policy['id']})")
             if policy["customer_id"] not in self.left["customers"]:
                 self.left["customers"].append(policy["customer_id"])
+
+
+def _other_text(answer: httpx.Response, example: dict[str, Any]) -> str | None:
+    """A success says what its example says."""
+    if answer.is_success and answer.json()["responseText"] != example["responseText"]:
+        return f"its responseText is not {example['responseText']!r}"
+    return None
 
 
 @cache

@@ -8,7 +8,7 @@ from enum import Enum, auto
 from typing import Any, Final
 
 from core import money
-from core.covers import ages, credit_life, instalments, insurer_c
+from core.covers import ages, credit_life, instalments, insurer_c, list_prices
 from core.covers.cover import Cover, Rates
 from core.covers.fields import example
 from core.covers.request import read
@@ -175,22 +175,23 @@ class _WatchedMeta(Mapping[str, Any]):
 
 
 def _of_all(tariff: Tariff, *, priced_by_it: bool) -> Iterator[Figure]:
-    where = "" if priced_by_it else " shown in the catalogue"
-    kind, label, most = (
-        (Kind.PERCENT, "Percent of the sum insured", HUNDRED)
-        if tariff.dynamic
-        else (Kind.NAIRA, f"Price{where}", _LARGEST)
-    )
-    label = label if priced_by_it else f"Price{where}"
-    yield Figure(
-        path=(PRICE,), label=label, kind=kind, value=tariff.price, group="Price", most=most, above_zero=priced_by_it
-    )
+    if not list_prices.follows(tariff.meta):
+        yield _price(tariff, priced_by_it=priced_by_it)
     yield _count((MONTHS,), "Cover period, months", tariff.cover_months, "Price", least=1, most=120)
     for name, label, value in (
         (MCA, "Platform", tariff.mca_commission),
         (DISTRIBUTOR, "Distributor", tariff.distributor_commission),
     ):
         yield _percent((name,), label, value, "Commissions")
+
+
+def _price(tariff: Tariff, *, priced_by_it: bool) -> Figure:
+    where = "" if priced_by_it else " shown in the catalogue"
+    label = "Percent of the sum insured" if tariff.dynamic and priced_by_it else f"Price{where}"
+    kind, most = (Kind.PERCENT, HUNDRED) if tariff.dynamic else (Kind.NAIRA, _LARGEST)
+    return Figure(
+        path=(PRICE,), label=label, kind=kind, value=tariff.price, group="Price", most=most, above_zero=priced_by_it
+    )
 
 
 def _of_meta(meta: Mapping[str, Any]) -> Iterator[Figure]:
@@ -274,14 +275,7 @@ def _percent(path: tuple[str, ...], label: str, value: Any, group: str, *, most:
 
 def _factor(path: tuple[str, ...], label: str, value: Any, group: str) -> Figure:
     return Figure(
-        path=path,
-        label=label,
-        kind=Kind.FACTOR,
-        value=value,
-        group=group,
-        most=Decimal(20),
-        places=4,
-        above_zero=True,
+        path=path, label=label, kind=Kind.FACTOR, value=value, group=group, most=Decimal(20), places=4, above_zero=True
     )
 
 

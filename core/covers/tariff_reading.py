@@ -43,7 +43,7 @@ def typed_tariff(product: Changeable, typed: Typed) -> Tariff:
         raise InvalidInput(faults)
     return replace(
         product.tariff,
-        price=values[(PRICE,)],
+        price=values.get((PRICE,), product.tariff.price),
         mca_commission=values[(MCA,)],
         distributor_commission=values[(DISTRIBUTOR,)],
         cover_months=values[(MONTHS,)],

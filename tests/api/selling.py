@@ -26,6 +26,12 @@ def data_of(client: Client, key: str, path: str) -> Any:
     return answer.json()["data"]
 
 
+def page_of(key: str, rows: list[Any], total: int | None = None) -> dict[str, Any]:
+    """The data of a page with these rows; as many as there are in all unless `total` says otherwise."""
+    count = len(rows) if total is None else total
+    return {key: rows, "total_count": count, "total": count, "total_result": count}
+
+
 def broken(answer: Any) -> list[str]:
     """The fields that a refusal names."""
     assert answer.status_code == 400, answer.text

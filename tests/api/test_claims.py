@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from core.store.engine import Store
 from tests.api.claiming import Lodge, claim_of, faults_of
 from tests.api.conftest import Client
+from tests.api.selling import page_of
 from tests.conftest import Partner
 
 FOUND = [
@@ -60,9 +61,9 @@ def test_claim_is_listed_searched_and_read_alike(lodge: Lodge, client: Client, p
     older, newer = claim_of(lodge()), claim_of(lodge())
     for path in ("/v1/claims", "/v1/claims/search", f"/v1/customers/claims/{newer['customer_id']}"):
         data = client.get(path, key=partner.test_key).json()["data"]
-        assert data == {"claims": [newer, older], "total_count": 2}
+        assert data == page_of("claims", [newer, older])
     second = client.get("/v1/claims?limit=1&page=2", key=partner.test_key).json()["data"]
-    assert second == {"claims": [older], "total_count": 2}
+    assert second == page_of("claims", [older], 2)
     one = client.get(f"/v1/claims/{newer['id']}", key=partner.test_key).json()
     assert (one["responseText"], one["data"]) == ("Claim retrieved", {"claim": newer})
 
@@ -70,11 +71,10 @@ def test_claim_is_listed_searched_and_read_alike(lodge: Lodge, client: Client, p
 def test_others_see_no_claim_of_mine(lodge: Lodge, client: Client, partner: Partner, stranger: Partner) -> None:
     claim = claim_of(lodge())
     for key in (partner.live_key, stranger.test_key, stranger.live_key):
-        assert client.get("/v1/claims", key=key).json()["data"] == {"claims": [], "total_count": 0}
-        assert client.get(f"/v1/claims/search?customer_id={claim['customer_id']}", key=key).json()["data"] == {
-            "claims": [],
-            "total_count": 0,
-        }
+        assert client.get("/v1/claims", key=key).json()["data"] == page_of("claims", [])
+        assert client.get(f"/v1/claims/search?customer_id={claim['customer_id']}", key=key).json()["data"] == page_of(
+            "claims", []
+        )
         for path in (f"/v1/claims/{claim['id']}", f"/v1/customers/claims/{claim['customer_id']}"):
             assert client.get(path, key=key).status_code == 404
 

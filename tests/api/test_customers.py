@@ -10,7 +10,7 @@ from core.store.engine import Store
 from core.store.scope import Scope
 from core.store.tables import Customer
 from tests.api.conftest import Client
-from tests.api.selling import UNKNOWN, broken, buy, data_of
+from tests.api.selling import UNKNOWN, broken, buy, data_of, page_of
 from tests.conftest import Partner
 
 FIELDS = {
@@ -64,7 +64,7 @@ def test_customers_are_listed_newest_first(client: Client, partner: Partner, ngo
     assert found["total_count"] == 2
     assert [row["id"] for row in found["customers"]] == [newer["customer_id"], ngozi["id"]]
     second = data_of(client, partner.test_key, "customers?page=2&limit=1")
-    assert second == {"customers": [ngozi], "total_count": 2}
+    assert second == page_of("customers", [ngozi], 2)
 
 
 def test_second_sale_to_the_same_email_keeps_one_customer(
@@ -114,7 +114,7 @@ def test_list_narrows_by_each_parameter(
 
 def test_only_buyers_have_purchased(client: Client, partner: Partner, ngozi: dict[str, Any], sola: str) -> None:
     assert data_of(client, partner.test_key, "customers")["total_count"] == 2
-    assert data_of(client, partner.test_key, "customers/has-purchased") == {"customers": [ngozi], "total_count": 1}
+    assert data_of(client, partner.test_key, "customers/has-purchased") == page_of("customers", [ngozi])
 
 
 @pytest.mark.parametrize(
@@ -144,8 +144,8 @@ def test_sub_lists_hold_what_the_customer_has_and_nothing_else(
     assert (purchases["total_count"], policies["total_count"]) == (1, 1)
     assert purchases["purchases"][0]["customer"] == ngozi
     assert policies["policies"][0]["purchase"]["id"] == purchases["purchases"][0]["id"]
-    assert data_of(client, key, f"customers/renewals/{ngozi['id']}") == {"renewals": [], "total_count": 0}
-    assert data_of(client, key, f"customers/claims/{ngozi['id']}") == {"claims": [], "total_count": 0}
+    assert data_of(client, key, f"customers/renewals/{ngozi['id']}") == page_of("renewals", [])
+    assert data_of(client, key, f"customers/claims/{ngozi['id']}") == page_of("claims", [])
 
 
 def test_sub_lists_have_pages(client: Client, partner: Partner, ngozi: dict[str, Any]) -> None:
@@ -164,7 +164,7 @@ def test_unknown_foreign_and_other_mode_customers_are_not_found(
         for path in ("customers", *(f"customers/{kind}" for kind in SUB_LISTS)):
             answer = client.get(f"/v1/{path}/{customer_id}", key=key)
             assert (answer.status_code, answer.json()["responseText"]) == (404, "Customer not found")
-    assert data_of(client, stranger.test_key, "customers") == {"customers": [], "total_count": 0}
+    assert data_of(client, stranger.test_key, "customers") == page_of("customers", [])
 
 
 @pytest.mark.parametrize("path", ["customers/x", *(f"customers/{kind}/x" for kind in SUB_LISTS)])

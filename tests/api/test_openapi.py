@@ -1,5 +1,7 @@
 """The OpenAPI page says what the API does: every status, envelope and example (contract S1)."""
 
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -7,7 +9,14 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
 from core.api.app import api
+from core.covers.fields import example
+from core.covers.request import Request
+from core.covers.shelf import COVERS
+from core.services.claims.claim_request import CreditLifeClaimRequest
+from core.settings import settings
 from tests.api.conftest import Client
+from tests.conftest import Partner
+from tests.covers import shipped
 
 OPERATIONS = [
     pytest.param(path, operation, id=f"{method.upper()} {path}")
@@ -46,9 +55,170 @@ def test_every_json_body_has_an_example_that_fits_its_schema(path: str, operatio
         valid(content["application/json"]["example"], content["application/json"]["schema"])
 
 
+KEYWORDS = {
+    *("type", "title", "description", "examples", "default", "const", "enum", "format", "pattern", "$ref"),
+    *("properties", "required", "additionalProperties", "items", "anyOf"),
+    *("minimum", "maximum", "exclusiveMinimum", "minLength", "maxLength", "minItems", "maxItems"),
+}
+
+
+def schemas() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every schema of the document, parts of others included, with where it stands."""
+    document = api.openapi()
+    for name, schema in document["components"]["schemas"].items():
+        yield from _within(name, schema)
+    for path, methods in document["paths"].items():
+        for operation in methods.values():
+            for parameter in operation.get("parameters", ()):
+                yield from _within(f"{path}?{parameter['name']}", parameter["schema"])
+            for status, answer in operation["responses"].items():
+                for name, header in answer.get("headers", {}).items():
+                    yield from _within(f"{path} {status} {name}", header["schema"])
+
+
+def _within(where: str, schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    yield where, schema
+    for name, part in schema.get("properties", {}).items():
+        yield from _within(f"{where}.{name}", part)
+    for part in (*schema.get("anyOf", ()), *([schema["items"]] if "items" in schema else ())):
+        yield from _within(where, part)
+
+
+def kinds(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    return [kind for kind in schema.get("anyOf", [schema]) if kind.get("type") not in {"null", "array"}]
+
+
+def test_schemas_speak_json_schema_and_nothing_else() -> None:
+    strange = {(where, word) for where, schema in schemas() for word in set(schema) - KEYWORDS}
+    assert strange == set()
+
+
+def test_pages_say_their_bounds() -> None:
+    found = {
+        parameter["name"]: parameter["schema"] for parameter in api.openapi()["paths"]["/purchase"]["get"]["parameters"]
+    }
+    assert (found["page"]["minimum"], found["page"]["maximum"]) == (1, 10**9)
+    assert (found["limit"]["minimum"], found["limit"]["maximum"], found["limit"]["default"]) == (1, 100, 10)
+
+
+def test_no_parameter_of_an_address_can_be_null() -> None:
+    parameters = [(where, schema) for where, schema in schemas() if "?" in where]
+    assert parameters
+    assert [where for where, schema in parameters if schema.get("type") == "null"] == []
+
+
+def test_ids_and_times_say_their_format() -> None:
+    silent = []
+    for where, schema in schemas():
+        name = where.rpartition(".")[2].rpartition("?")[2]
+        wanted = (
+            {"uuid"}
+            if name == "id" or (name.endswith("_id") and name != "title_id")
+            else {"date", "date-time"}
+            if name.endswith(("_at", "_date")) or name in {"dob", "date_of_birth"}
+            else None
+        )
+        if wanted and not all(kind.get("format") in wanted for kind in kinds(schema) if "$ref" not in kind):
+            silent.append(where)
+    assert silent == []
+
+
+def test_operations_are_named_for_a_generator() -> None:
+    names = {each.values[1]["operationId"] for each in OPERATIONS}
+    assert len(names) == len(OPERATIONS)
+    assert all(
+        re.fullmatch(r"(list|search|get|buy|compute|lodge|renew|upload|download)_[a-z_]+", name) for name in names
+    )
+    assert {"list_purchases", "search_policies", "get_claim", "buy_insurer_a_comprehensive", "upload_file"} <= names
+
+
+def test_servers_begin_with_the_address_of_the_desk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COVERDESK_BASE_URL", "https://desk.example.com")
+    settings.cache_clear()
+    try:
+        assert [each["url"] for each in api.openapi()["servers"]] == ["https://desk.example.com/v1", "/v1"]
+    finally:
+        monkeypatch.undo()
+        settings.cache_clear()
+
+
+def test_a_download_is_bytes_of_each_type_that_is_kept() -> None:
+    content = api.openapi()["paths"]["/files/{code}"]["get"]["responses"]["200"]["content"]
+    assert list(content) == ["application/octet-stream", "image/jpeg", "image/png", "image/webp", "application/pdf"]
+    assert all(media == {"schema": {"type": "string", "format": "binary"}} for media in content.values())
+
+
+def test_headers_of_answers_are_described() -> None:
+    def said(path: str, method: str, status: str) -> set[str]:
+        return set(api.openapi()["paths"][path][method]["responses"][status].get("headers", {}))
+
+    for each in OPERATIONS:
+        answers = each.values[1]["responses"]
+        for status, name in (
+            ("401", "WWW-Authenticate"),
+            ("405", "Allow"),
+            ("429", "Retry-After"),
+            ("503", "Retry-After"),
+        ):
+            assert answers[status]["headers"][name]["description"]
+            assert answers[status]["headers"][name]["schema"]["type"]
+    assert said("/products/buy-credit-life", "post", "201") == {"X-Ignored-Fields", "X-Possible-Duplicate-Of"}
+    assert said("/products/buy-travel", "post", "201") == {"X-Ignored-Fields"}
+
+
+def test_described_headers_are_those_that_come(client: Client, partner: Partner) -> None:
+    loan = {**example(COVERS[-1].request), "colour": "red"}
+    first, twin = (client.post("/v1/products/buy-credit-life", key=partner.test_key, json=loan) for _ in range(2))
+    assert (first.headers["X-Ignored-Fields"], "X-Possible-Duplicate-Of" in first.headers) == ("colour", False)
+    assert twin.headers["X-Possible-Duplicate-Of"] == first.json()["data"]["id"]
+    assert client.get("/v1/purchase").headers["WWW-Authenticate"] == "Bearer"
+    assert client.post("/v1/purchase", key=partner.test_key).headers["Allow"] == "GET"
+
+
+BODIES = [*(cover.request for cover in COVERS), CreditLifeClaimRequest]
+
+
+@pytest.mark.parametrize("model", BODIES, ids=lambda model: model.__name__)
+def test_bounds_and_enums_of_a_body_say_what_is_taken(model: type[Request]) -> None:
+    """What keeps a bound is not refused for it, and what breaks it is."""
+    body = example(model)
+    for name, schema in model.model_json_schema()["properties"].items():
+        for kind in kinds(schema):
+            for value in _kept(kind):
+                assert name not in shipped.faults(model, {**body, name: value}) or _is_cross_checked(name), (
+                    name,
+                    value,
+                )
+            for value in _broken(kind):
+                assert name in shipped.faults(model, {**body, name: value}), (name, value)
+
+
+def _kept(kind: dict[str, Any]) -> Iterator[Any]:
+    yield from kind.get("enum", ())
+    yield from (kind[word] for word in ("minimum", "maximum") if word in kind)
+
+
+def _broken(kind: dict[str, Any]) -> Iterator[Any]:
+    if "enum" in kind:
+        yield "none of them"
+    yield from (kind[word] - 1 for word in ("minimum", "exclusiveMinimum") if word in kind)
+    yield from ([kind["exclusiveMinimum"]] if "exclusiveMinimum" in kind else ())
+    yield from ([kind["maximum"] + 1] if "maximum" in kind else ())
+    yield from (["x" * (kind["maxLength"] + 1)] if "maxLength" in kind else ())
+    yield from (["x" * (kind["minLength"] - 1)] if kind.get("minLength", 0) > 1 else ())
+
+
+def _is_cross_checked(name: str) -> bool:
+    """What also depends on another field: papers on the incident, what is owed on the loan."""
+    return name == "pending_repayment_amount"
+
+
 def test_document_and_its_page_need_no_key_and_no_internet(client: Client) -> None:
     assert client.get("/v1/openapi.json").json() == api.openapi()
     page = client.get("/v1/docs")
+    assert "/v1/docs/openapi.json" in page.text
+    # The page tries the server that it came from, however that is reached.
+    assert client.get("/v1/docs/openapi.json").json() == {**api.openapi(), "servers": [{"url": "/v1"}]}
     assert page.status_code == 200
     assert "http://" not in page.text.replace("http://www.w3.org", "")
     assert "https://" not in page.text

@@ -67,6 +67,40 @@ def test_search_by_status_means_in_force_now(
         assert found(client, partner, "status=FALSE") == [pending["id"], loan["id"]]
 
 
+def test_number_and_status_stand_at_the_top_of_a_policy_and_agree_with_active(
+    client: Client, store: Store, partner: Partner, loan: dict[str, Any], pending: dict[str, Any]
+) -> None:
+    declined = buy(client, partner.test_key, insurer_a.COMPREHENSIVE)
+    cancelled = buy(client, partner.test_key, insurer_a.THIRD_PARTY)
+    later = buy(client, partner.test_key, credit_life.CREDIT_LIFE, loan_start_date=str(clock.today() + timedelta(9)))
+    with store.writing(partner.scope()) as session:
+        policy_changes.decline(session, UUID(declined["id"]), actor="desk", reason="too old", expected_version=1)
+        policy_changes.cancel(
+            session, UUID(cancelled["id"]), actor="desk", reason="sold", by_insurer=False, expected_version=1
+        )
+
+    def statuses() -> dict[str, str]:
+        rows = data_of(client, partner.test_key, "policies")["policies"]
+        assert all(row["active"] is (row["status"] == "active") for row in rows)
+        assert all(row["policy_number"] == row["meta"]["policy_number"] for row in rows)
+        return {row["id"]: row["status"] for row in rows}
+
+    assert (loan["status"], loan["policy_number"]) == ("active", loan["meta"]["policy_number"])
+    assert (pending["status"], pending["policy_number"]) == ("pending", None)
+    expected = {
+        loan["id"]: "active",
+        later["id"]: "active",
+        pending["id"]: "pending",
+        declined["id"]: "declined",
+        cancelled["id"]: "cancelled",
+    }
+    assert statuses() == expected
+    with clock.frozen(clock.now() + timedelta(days=400)):
+        assert statuses() == {**expected, loan["id"]: "expired", later["id"]: "expired"}
+        one = data_of(client, partner.test_key, f"policies/{loan['id']}")["policy"]
+        assert (one["status"], one["active"]) == ("expired", False)
+
+
 def test_cancelled_policy_is_not_in_force(client: Client, store: Store, partner: Partner, loan: dict[str, Any]) -> None:
     with store.writing(partner.scope()) as session:
         policy_changes.cancel(

@@ -27,6 +27,9 @@ def test_every_operation_answers_as_documented(store: Store, partner: Partner, s
     assert len(outcomes) == sum(len(methods) for methods in api.openapi()["paths"].values())
     sales = [path for path in api.openapi()["paths"] if "buy-" in path]
     assert len(run.left["policies"]) == len(sales) == 13
+    renewals = {outcome.operation: outcome.status for outcome in outcomes if "renew" in outcome.operation}
+    assert renewals["POST /v1/products/insurer-a/renew-third-party"] == 201
+    assert renewals["GET /v1/renewals/{renewal_id}"] == 200
 
 
 def test_it_tells_everything_that_it_leaves_behind(store: Store, partner: Partner, server: str) -> None:
@@ -65,6 +68,7 @@ def test_answer_that_is_not_as_documented_is_reported(store: Store, partner: Par
         found = faults(run)
     assert "status 200 is not documented" in found["GET /v1/genders"]
     assert "refused its own example" in found["POST /v1/products/credit-life-price"]
+    assert found["GET /v1/lgas"] == "its responseText is not 'Places'"
     assert "'premium' is a required property" in found["GET /v1/purchase"]
 
 
@@ -72,6 +76,7 @@ def _changed(document: dict[str, Any]) -> dict[str, Any]:
     changed = copy.deepcopy(document)
     paths = changed["paths"]
     paths["/genders"]["get"]["responses"]["299"] = paths["/genders"]["get"]["responses"].pop("200")
+    paths["/lgas"]["get"]["responses"]["200"]["content"]["application/json"]["example"]["responseText"] = "Places"
     price = paths["/products/credit-life-price"]["post"]["requestBody"]["content"]["application/json"]
     price["example"] = {**price["example"], "loan_tenure": 1}
     changed["components"]["schemas"]["PurchaseRecord"]["required"].append("premium")

@@ -149,7 +149,8 @@ class Desk:
 
     def body(self, rows: Rows, total: int) -> bytes:
         """The answer, as the API words it."""
-        data = {"purchases": [self._record(row) for row in rows], "total_count": total}
+        counts = {"total_count": total, "total": total, "total_result": total}
+        data = {"purchases": [self._record(row) for row in rows], **counts}
         return orjson.dumps({"responseCode": 1, "responseText": "Purchases retrieved", "data": data})
 
     def _record(self, row: tuple[Any, ...]) -> dict[str, Any]:

@@ -46,6 +46,14 @@ def test_a_renewal_that_came_to_be_refused_while_its_dialog_was_open_says_when(
     assert count(store, Renewal) == 1
 
 
+def test_a_test_policy_can_be_renewed_on_any_day(screen: Screen, store: Store, partner: Partner) -> None:
+    sale = sell(store, partner, insurer_a.THIRD_PARTY)
+    at = opened(screen, sale.policy_id, mode="test")
+    assert [text.value for text in at.text if text.value == "On any day, as a test"]
+    confirm(press(at, "Renew"))
+    assert count(store, Renewal) == 1
+
+
 def test_a_renewal_shows_its_price_and_then_its_term(screen: Screen, store: Store, partner: Partner) -> None:
     with clock.frozen(clock.midnight(clock.add_months(clock.today(), -11))):
         sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)

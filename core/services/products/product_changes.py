@@ -14,7 +14,7 @@ from pydantic import Field
 from sqlmodel import col
 
 from core import clock, ids, money
-from core.covers import request
+from core.covers import list_prices, request
 from core.covers.request import Request
 from core.covers.tariff import Tariff
 from core.covers.tariff_reading import typed_tariff
@@ -174,7 +174,7 @@ def harmless(html: str) -> str:
 def facts_of(tariff: Tariff) -> dict[str, Any]:
     """What the log tells of rates, as plain data."""
     return {
-        "price": f"{tariff.price:.2f}",
+        "price": list_prices.written(list_prices.list_price(tariff.rates)),
         "platform_commission": f"{tariff.mca_commission:.2f}",
         "distributor_commission": f"{tariff.distributor_commission:.2f}",
         "cover_months": tariff.cover_months,
