@@ -25,8 +25,6 @@ from core.store.scope import ScopedSession
 from core.store.tables import Policy, Product, Purchase
 
 LONGEST_NUMBER, LONGEST_WORD = 60, 200
-# How it is known that an insurer accepted, where its connection brought the answer.
-ANSWERED = "the answer of its connection"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,6 +53,7 @@ def activate(
     *,
     actor: str,
     expected_version: int,
+    answered: bool = False,
     insurer_word: str | None = None,
     policy_number: str | None = None,
     start_on: date | None = None,
@@ -62,8 +61,9 @@ def activate(
 ) -> PolicyChange:
     """Put a pending policy in force, with the insurer's number and dates where it gave them (contract S18).
 
-    What is missing is set as `activation_preview` says. `insurer_word` is how it is known that the insurer accepted;
-    without it the policy is issued by hand, and goes on waiting for its insurer.
+    What is missing is set as `activation_preview` says. It was accepted when the insurer's connection `answered` so, or
+    when somebody at the desk heard it: `insurer_word` is how that is known. Otherwise the policy is issued by hand, and
+    goes on waiting for its insurer.
     InvalidInput for a number that is taken and for dates beyond the premium.
     """
     policy = _seen(session, policy_id, expected_version, "activate")
@@ -74,27 +74,23 @@ def activate(
     policy.start_at, policy.expiration_at = start_at, expiration_at
     _set_number(session, policy, sale, policy_number)
     policy.activated = True
-    if insurer_word is not None:
-        _accept(session, policy, insurer_word)
+    word = None if insurer_word is None else _said(insurer_word, "insurer_word", most=LONGEST_WORD)
+    accepted = answered or word is not None
+    if accepted:
+        policy.submitted_to_provider = True
+        submissions.settle(session, policy.id, "accepted", note=word)
     certificate = certificates.issued(policy, start_at=start_at, expiration_at=expiration_at, at=clock.now())
     after = {
         "policy_number": policy.policy_number,
         "start_date": clock.wire(start_at),
         "expiration_date": clock.wire(expiration_at),
         "backdated_days": _days_back(start_at) or None,
-        "insurer_accepted": insurer_word or False,
+        "insurer_accepted": word or answered,
     }
-    action = "policy issued by hand" if insurer_word is None else "policy activated"
+    action = "policy activated" if accepted else "policy issued by hand"
     change = _changed(session, policy, cover, actor=actor, action=action, after=after)
     session.insert(certificate)
     return change
-
-
-def _accept(session: ScopedSession, policy: Policy, insurer_word: str) -> None:
-    """The insurer has the policy: by the answer of its connection, or as somebody at the desk heard and says."""
-    policy.submitted_to_provider = True
-    note = None if insurer_word == ANSWERED else _said(insurer_word, "insurer_word", most=LONGEST_WORD)
-    submissions.settle(session, policy.id, "accepted", note=note)
 
 
 def activation_preview(
