@@ -112,7 +112,7 @@ def test_a_policy_issued_by_hand_can_be_noted_as_reported_later(store: Store, pa
 
 def test_the_insurers_word_is_kept_where_it_was_heard_at_the_desk(store: Store, partner: Partner) -> None:
     sale = sell(store, partner, insurer_b_auto.COMPREHENSIVE)
-    change = activate(store, partner, sale, insurer_word=" E-mail of the  underwriter ", policy_number="INS/1")
+    change = activate(store, partner, sale, insurer_accepted=" E-mail of the  underwriter ", policy_number="INS/1")
     assert change.policy["submitted_to_provider"] is True
     told, entry = submission(store, sale), last_entry(store, sale)
     assert (told.state, told.answer, told.last_error) == ("accepted", None, "E-mail of the underwriter")
@@ -123,8 +123,8 @@ def test_the_insurers_word_is_kept_where_it_was_heard_at_the_desk(store: Store, 
 def test_an_acceptance_without_saying_how_it_is_known_is_refused(store: Store, partner: Partner, word: str) -> None:
     sale = sell(store, partner, insurer_b_auto.COMPREHENSIVE)
     with pytest.raises(InvalidInput) as refused:
-        activate(store, partner, sale, insurer_word=word)
-    assert [fault.field for fault in refused.value.faults] == ["insurer_word"]
+        activate(store, partner, sale, insurer_accepted=word)
+    assert [fault.field for fault in refused.value.faults] == ["insurer_accepted"]
     assert not kept(store, partner, sale).activated
 
 

@@ -128,7 +128,7 @@ def _accept_pending(session: ScopedSession, case: _Case) -> None:
         policy.id,
         actor=case.job.actor,
         expected_version=policy.version,
-        answered=True,
+        insurer_accepted=True,
         policy_number=answer.policy_number,
     )
 

@@ -53,17 +53,15 @@ def activate(
     *,
     actor: str,
     expected_version: int,
-    answered: bool = False,
-    insurer_word: str | None = None,
+    insurer_accepted: str | bool = False,
     policy_number: str | None = None,
     start_on: date | None = None,
     expiration_on: date | None = None,
 ) -> PolicyChange:
     """Put a pending policy in force, with the insurer's number and dates where it gave them (contract S18).
 
-    What is missing is set as `activation_preview` says. It was accepted when the insurer's connection `answered` so, or
-    when somebody at the desk heard it: `insurer_word` is how that is known. Otherwise the policy is issued by hand, and
-    goes on waiting for its insurer.
+    What is missing is set as `activation_preview` says. `insurer_accepted` is true when the insurer's connection said
+    so, or how somebody at the desk knows it; otherwise the policy is issued by hand and still waits for its insurer.
     InvalidInput for a number that is taken and for dates beyond the premium.
     """
     policy = _seen(session, policy_id, expected_version, "activate")
@@ -74,20 +72,21 @@ def activate(
     policy.start_at, policy.expiration_at = start_at, expiration_at
     _set_number(session, policy, sale, policy_number)
     policy.activated = True
-    word = None if insurer_word is None else _said(insurer_word, "insurer_word", most=LONGEST_WORD)
-    accepted = answered or word is not None
-    if accepted:
+    word = insurer_accepted
+    if isinstance(word, str):
+        word = _said(word, "insurer_accepted", most=LONGEST_WORD)
+    if word:
         policy.submitted_to_provider = True
-        submissions.settle(session, policy.id, "accepted", note=word)
+        submissions.settle(session, policy.id, "accepted", note=word if isinstance(word, str) else None)
     certificate = certificates.issued(policy, start_at=start_at, expiration_at=expiration_at, at=clock.now())
     after = {
         "policy_number": policy.policy_number,
         "start_date": clock.wire(start_at),
         "expiration_date": clock.wire(expiration_at),
         "backdated_days": _days_back(start_at) or None,
-        "insurer_accepted": word or answered,
+        "insurer_accepted": word,
     }
-    action = "policy activated" if accepted else "policy issued by hand"
+    action = "policy activated" if word else "policy issued by hand"
     change = _changed(session, policy, cover, actor=actor, action=action, after=after)
     session.insert(certificate)
     return change

@@ -29,7 +29,7 @@ def ask(hand: Hand) -> None:
             placeholder="E-mail of the underwriter of 12 Nov",
             autocomplete="off",
         )
-        blame("insurer_word")
+        blame("insurer_accepted")
     st.text_input("Policy number (optional)", key=_NUMBER, autocomplete="off")
     blame("policy_number")
     for label, key, name in (("Cover starts", _START, "start_on"), ("Cover ends", _END, "expiration_on")):
@@ -54,7 +54,7 @@ def _form() -> ActivationForm:
     state = st.session_state
     accepted = state.get(_SAID) == _ACCEPTED
     return ActivationForm(
-        insurer_word=state.get(_WORD) or "" if accepted else None,
+        insurer_accepted=state.get(_WORD) or "" if accepted else False,
         policy_number=state.get(_NUMBER) or "",
         start_on=state.get(_START),
         expiration_on=state.get(_END),
@@ -84,7 +84,7 @@ def _lines(hand: Hand, form: ActivationForm, would: Activation) -> list[str]:
     number = f"Policy number **{words.plain(would.policy_number)}**"
     drawn = ", the next of our series (a later one if another policy is issued first)" if would.is_drawn else ""
     days = f"**{words.day(would.start_at)}** to **{words.day(would.expiration_at)}**"
-    if form.insurer_word is None:
+    if form.insurer_accepted is False:
         who = f"Issued by hand by **{words.plain(hand.person.name)}**. It stays under Awaiting insurer until its"
         last = f"{who} insurer has taken it"
     else:

@@ -69,7 +69,7 @@ class ActivationForm:
     Without the insurer's word the policy is issued by hand.
     """
 
-    insurer_word: str | None
+    insurer_accepted: str | bool
     policy_number: str
     start_on: date | None
     expiration_on: date | None
@@ -103,12 +103,12 @@ def activate(hand: Hand, form: ActivationForm, *, expected: Activation | None) -
             hand.policy_id,
             actor=hand.person.actor,
             expected_version=hand.version,
-            insurer_word=form.insurer_word,
+            insurer_accepted=form.insurer_accepted,
             policy_number=form.policy_number,
             start_on=form.start_on,
             expiration_on=form.expiration_on,
         )
-        how = "as its insurer accepted it" if form.insurer_word is not None else "issued by hand: tell its insurer"
+        how = "as its insurer accepted it" if form.insurer_accepted is not False else "issued by hand: tell its insurer"
         return f"The policy is active as {change.policy['meta']['policy_number']}, {how}."
 
     return _once(hand, work, "activate", str(form))
