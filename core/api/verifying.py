@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import httpx
 from fpdf import FPDF
@@ -64,9 +64,8 @@ class Replay:
         """One more policy by the example of a cover, which is left behind; HTTPError when it is refused."""
         answer = self.client.post(f"/v1{path}", **self._body(self.document["paths"][path]["post"])).raise_for_status()
         self._note_left(path, answer, ())
-        policy: dict[str, Any] = answer.json()["data"]
-        policy = policy.get("policy", policy)
-        return policy
+        data: dict[str, Any] = answer.json()["data"]
+        return cast(dict[str, Any], data.get("policy", data))
 
     def _outcome(self, method: str, path: str, operation: dict[str, Any]) -> Outcome:
         name = f"{method} /v1{path}"

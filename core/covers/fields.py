@@ -74,6 +74,13 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class SameAs:
+    """A form does not ask for this field: it says the same as another one."""
+
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
 class Upload:
     """A form takes a file in place and fills the field with its address."""
 

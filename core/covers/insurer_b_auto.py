@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -19,7 +19,7 @@ class AutoRequest(parts.Identified, parts.Person):
     state: parts.State = Field(examples=["Rivers"])
     bvn: fields.Bvn = Field(examples=["22212345678"])
     title_id: parts.Title = Field(examples=["mrs"], description="A title of the titles lookup, or its slug.")
-    title: parts.Title | None = Field(default=None, examples=["Mrs"])
+    title: Annotated[parts.Title | None, fields.SameAs("title_id")] = Field(default=None, examples=["Mrs"])
     registration_number: fields.Plate = Field(examples=["PHC-614EF"])
     vehicle_category: vehicles.Usage = Field(examples=["Private"])
     vehicle_make: vehicles.Make | None = Field(default=None, examples=["Toyota"])

@@ -1,11 +1,27 @@
 """Policy numbers as insurers print them, and as they are compared (contract S10)."""
 
 from datetime import date
+from typing import NamedTuple
+
+TEST = "TEST/"
 
 
-def printed(series: str, number: int, on: date) -> str:
+class Series(NamedTuple):
+    """How the numbers of an insurer are counted and printed; test records have a series of their own."""
+
+    counter: str
+    pattern: str
+
+
+def series(segment: str, pattern: str, *, is_live: bool) -> Series:
+    """The series of an insurer in one mode: a test number says so and never uses up a live one."""
+    counter = f"policy {segment}"
+    return Series(counter, pattern) if is_live else Series(f"{counter} test", f"{TEST}{pattern}")
+
+
+def printed(pattern: str, number: int, on: date) -> str:
     """A number in an insurer's own style: "ACC/AR/{month}/{yy}/HQ/{n}" -> "ACC/AR/11/26/HQ/5300"."""
-    return series.format(n=number, year=on.year, yy=f"{on.year % 100:02d}", month=f"{on.month:02d}")
+    return pattern.format(n=number, year=on.year, yy=f"{on.year % 100:02d}", month=f"{on.month:02d}")
 
 
 def key(number: str) -> str:

@@ -165,7 +165,7 @@ _OF_PURCHASE, _OF_RENEWAL = sa.text("renewal_id IS NULL"), sa.text("renewal_id I
 
 
 class Refund(Owned, table=True):
-    """Premium given back of one paid term, with its split; the term keeps its amounts (contract S17).
+    """Premium given back of one paid term, with its split; the term keeps its amounts (contract S19).
 
     The term is that of the renewal, or of the purchase where there is none. A term is refunded once, and a trigger
     of the store refuses more than was paid for it. The columns are named as those of purchases and renewals.

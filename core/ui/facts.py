@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 
 import streamlit as st
 
+from core import clock
 from core.services.sales.sale_detail import Event, SaleDetail
 from core.ui import words
 
@@ -17,7 +19,11 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _AMOUNT = re.compile(r"\d{1,14}(\.\d\d)?")
 # The last word of a name that holds naira, and names whose values are options, not somebody's words.
 _MONEY: Final = frozenset({"amount", "cost", "value", "total", "refund", "premium", "limit"})
-_CALLED: Final = {"by_insurer": "Ended by the insurer", "submitted_to_provider": "Reported to the insurer"}
+_CALLED: Final = {
+    "by_insurer": "Ended by the insurer",
+    "insurer_accepted": "Accepted by the insurer",
+    "submitted_to_provider": "Reported to the insurer",
+}
 _OPTIONS: Final = frozenset(
     {"premium_frequency", "stock_taking_interval", "benefit_coverage", "nature_of_stock"}
     | {"method", "state", "answer", "field", "roles"}
@@ -41,11 +47,19 @@ def days_of_cover(sale: SaleDetail) -> None:
     """From when to when a policy covers; of one that was cancelled or declined, when, and what its term was."""
     line("Starts", words.day(sale.start_at))
     if sale.ended_at is None:
-        line("Ends", words.day(sale.expiration_at))
+        _end_of_cover(sale.expiration_at)
         return
     line(sale.stage, words.day(sale.ended_at))
     if sale.expiration_at:
         line("Term would have ended", words.day(sale.expiration_at))
+
+
+def _end_of_cover(expiration_at: datetime | None) -> None:
+    """The day on which cover ends, or ended; today is said as the list of what is due says it."""
+    is_over = expiration_at is not None and expiration_at <= clock.now()
+    today = expiration_at is not None and clock.lagos_day(expiration_at) == clock.today()
+    label = words.until(0, is_over=is_over) if today else "Ended" if is_over else "Ends"
+    line(label, words.day(expiration_at))
 
 
 def explained(steps: Sequence[Mapping[str, str]]) -> None:

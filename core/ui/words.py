@@ -155,6 +155,14 @@ def colour(state: str) -> str:
     return _COLOURS.get(state, "gray")
 
 
+def until(days: int, *, is_over: bool) -> str:
+    """When cover ends, in days from today: "in 3 days", "ended today"."""
+    if not days:
+        return "Ended today" if is_over else "Ends today"
+    distance = f"{abs(days):,} {'day' if abs(days) == 1 else 'days'}"
+    return f"Ended {distance} ago" if days < 0 else f"Ends in {distance}"
+
+
 def badge(state: str) -> str:
     """A state as a coloured badge in Markdown; an unknown state is grey."""
     return f":{colour(state)}-badge[{plain(state)}]"

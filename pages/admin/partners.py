@@ -76,7 +76,9 @@ def insurers() -> None:
         rows = insurer_list.all_of_them(session)
     heading(INSURERS, len(rows))
     tables.draw(INSURERS, rows, number=1, total=len(rows))
-    st.caption("An insurer without a connection is served under delegated authority: issued here, told by bordereau.")
+    st.caption(
+        "An insurer without a connection is served under delegated authority: issued here, to be reported by bordereau."
+    )
 
 
 def heading(table: tables.Table[Any], total: int) -> None:

@@ -89,7 +89,7 @@ def broken(refused: pytest.ExceptionInfo[InvalidInput]) -> list[str]:
 def test_activation_sets_what_is_missing(store: Store, partner: Partner) -> None:
     sale = sell(store, partner, insurer_b_auto.COMPREHENSIVE)
     assert sale.policy["start_date"] is None
-    change = activate(store, partner, sale)
+    change = activate(store, partner, sale, insurer_accepted="E-mail of the underwriter")
     assert change.version == 2
     assert change.policy["active"] is True
     assert change.policy["submitted_to_provider"] is True

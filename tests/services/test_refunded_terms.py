@@ -1,4 +1,4 @@
-"""A refund belongs to one paid term and divides like it; claims hold it back; every sum adds up (contract S17)."""
+"""A refund belongs to one paid term and divides like it; claims hold it back; every sum adds up (contract S19)."""
 
 import csv
 import io

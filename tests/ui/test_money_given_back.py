@@ -101,7 +101,7 @@ def test_a_declined_sale_keeps_no_commission_and_says_what_it_is(screen: Screen,
     *parts, whole = rows.values()
     assert [sum(column) for column in zip(*parts, strict=True)] == whole
     said = texts(at)
-    assert at.title[0].value == "Policy without a number :gray-badge[Declined]"
+    assert at.title[0].value == "Policy without a number :red-badge[Declined]"
     assert f"The insurer declined this sale on {words.day(clock.today())}" in said
     assert "nobody keeps a commission" in said
     assert "certificate follows" not in said

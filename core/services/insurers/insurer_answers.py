@@ -124,7 +124,12 @@ def _accept_pending(session: ScopedSession, case: _Case) -> None:
     _keep(case.told, answer)
     policy.provider_policy_id = answer.provider_policy_id
     policy_changes.activate(
-        session, policy.id, actor=case.job.actor, expected_version=policy.version, policy_number=answer.policy_number
+        session,
+        policy.id,
+        actor=case.job.actor,
+        expected_version=policy.version,
+        insurer_accepted=True,
+        policy_number=answer.policy_number,
     )
 
 

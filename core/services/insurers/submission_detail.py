@@ -28,6 +28,7 @@ class SubmissionDetail:
     next_try_at: datetime | None
     created_at: datetime
     updated_at: datetime
+    waits: bool
     resendable: bool
     reportable: bool
 
@@ -58,6 +59,7 @@ def one(session: ScopedSession, policy_id: UUID, *, activated: bool) -> Submissi
         next_try_at=told.next_try_at if connected and situation != "Being sent" else None,
         created_at=told.created_at,
         updated_at=told.updated_at,
+        waits=waits,
         resendable=waits and connected and situation != "Being sent",
         reportable=waits and activated and situation != "Being sent",
     )

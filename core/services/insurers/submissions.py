@@ -12,7 +12,7 @@ from core.store.tables import Policy, Submission
 
 
 def open_for(session: ScopedSession, policy: Policy, segment: str) -> None:
-    """Queue a policy for its insurer; without a connection it is issued here and reported by bordereau."""
+    """Queue a policy for its insurer; without a connection it is issued here, to be reported by bordereau."""
     address = settings().insurer_url(segment, is_live=policy.is_live)
     delegated = policy.submitted_to_provider and address is None
     session.insert(

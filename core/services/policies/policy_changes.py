@@ -20,10 +20,22 @@ from core.services.products import products
 from core.services.products.products import OnSale
 from core.services.selling import numbering
 from core.services.shapes import PolicyRecord
+from core.store.numbers import Series
 from core.store.scope import ScopedSession
 from core.store.tables import Policy, Product, Purchase
 
-LONGEST_NUMBER = 60
+LONGEST_NUMBER, LONGEST_WORD = 60, 200
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Activation:
+    """What activating a policy sets: its number, drawn by us or given, and its cover, which may begin in the past."""
+
+    policy_number: str
+    is_drawn: bool
+    start_at: datetime
+    expiration_at: datetime
+    days_back: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,14 +53,16 @@ def activate(
     *,
     actor: str,
     expected_version: int,
+    insurer_accepted: str | bool = False,
     policy_number: str | None = None,
     start_on: date | None = None,
     expiration_on: date | None = None,
 ) -> PolicyChange:
-    """Put a pending policy in force, with the insurer's number and dates where it gave them.
+    """Put a pending policy in force, with the insurer's number and dates where it gave them (contract S20).
 
-    What is missing is set: the next number of the series, the day it was to start or today, and the end of
-    what was paid for. InvalidInput for a number that is taken and for dates beyond the premium.
+    What is missing is set as `activation_preview` says. `insurer_accepted` is true when the insurer's connection said
+    so, or how somebody at the desk knows it; otherwise the policy is issued by hand and still waits for its insurer.
+    InvalidInput for a number that is taken and for dates beyond the premium.
     """
     policy = _seen(session, policy_id, expected_version, "activate")
     sale, cover = _sold(session, policy)
@@ -57,17 +71,51 @@ def activate(
         policy.activation_at = start_at
     policy.start_at, policy.expiration_at = start_at, expiration_at
     _set_number(session, policy, sale, policy_number)
-    policy.activated = policy.submitted_to_provider = True
-    submissions.settle(session, policy.id, "accepted")
+    policy.activated = True
+    word = insurer_accepted
+    if isinstance(word, str):
+        word = _said(word, "insurer_accepted", most=LONGEST_WORD)
+    if word:
+        policy.submitted_to_provider = True
+        submissions.settle(session, policy.id, "accepted", note=word if isinstance(word, str) else None)
     certificate = certificates.issued(policy, start_at=start_at, expiration_at=expiration_at, at=clock.now())
     after = {
         "policy_number": policy.policy_number,
         "start_date": clock.wire(start_at),
         "expiration_date": clock.wire(expiration_at),
+        "backdated_days": _days_back(start_at) or None,
+        "insurer_accepted": word,
     }
-    change = _changed(session, policy, cover, actor=actor, action="policy activated", after=after)
+    action = "policy activated" if word else "policy issued by hand"
+    change = _changed(session, policy, cover, actor=actor, action=action, after=after)
     session.insert(certificate)
     return change
+
+
+def activation_preview(
+    session: ScopedSession,
+    policy_id: UUID,
+    *,
+    policy_number: str | None = None,
+    start_on: date | None = None,
+    expiration_on: date | None = None,
+) -> Activation:
+    """What activating would set now, by the same rules: what is given, and what fills the blanks; nothing is written.
+
+    The blanks are the next number of the series, the day it was to start or today, and the end of what was paid for.
+    """
+    policy = policies.row(session, policy_id)
+    _refuse_unless_allowed(session, policy, "activate")
+    sale, cover = _sold(session, policy)
+    start_at, expiration_at = _term(policy, cover, sale, start_on=start_on, expiration_on=expiration_on)
+    given = (policy_number or "").strip()
+    return Activation(
+        policy_number=given or numbering.upcoming(session, _series(policy, sale)),
+        is_drawn=not given,
+        start_at=start_at,
+        expiration_at=expiration_at,
+        days_back=_days_back(start_at),
+    )
 
 
 def decline(session: ScopedSession, policy_id: UUID, *, actor: str, reason: str, expected_version: int) -> PolicyChange:
@@ -181,8 +229,11 @@ def _set_number(session: ScopedSession, policy: Policy, sale: OnSale, given: str
         ]
     )
     if number:
-        numbering.pass_over(session, sale.provider_segment, sale.number_series, number)
-    policy.policy_number = number or numbering.next_number(session, sale.provider_segment, sale.number_series)
+        # A test policy may be given a number in the live style, which no live policy may get then.
+        for is_live in (True, False):
+            series = numbering.series(sale.provider_segment, sale.number_series, is_live=is_live)
+            numbering.pass_over(session, series, number)
+    policy.policy_number = number or numbering.next_number(session, _series(policy, sale))
     policy.number_key = numbering.key(policy.policy_number)
     try:
         session.flush()
@@ -191,9 +242,22 @@ def _set_number(session: ScopedSession, policy: Policy, sale: OnSale, given: str
         raise InvalidInput.one("policy_number", "is the number of another policy of this insurer") from None
 
 
+def _series(policy: Policy, sale: OnSale) -> Series:
+    return numbering.series(sale.provider_segment, sale.number_series, is_live=policy.is_live)
+
+
+def _days_back(start_at: datetime) -> int:
+    """By how many days cover would begin in the past."""
+    return max(0, (clock.today() - clock.lagos_day(start_at)).days)
+
+
 def _reason(reason: str) -> str:
-    words = " ".join(reason.split())
-    refuse_unless([(2 <= len(words) <= 500, "reason", "must be said, in 2 to 500 characters")])
+    return _said(reason, "reason", most=500)
+
+
+def _said(text: str, field: str, *, most: int) -> str:
+    words = " ".join(text.split())
+    refuse_unless([(2 <= len(words) <= most, field, f"must be said, in 2 to {most} characters")])
     return words
 
 

@@ -1,4 +1,4 @@
-"""Claims that stand against a refund: open ones hold it back, paid ones use the premium up (contract S17)."""
+"""Claims that stand against a refund: open ones hold it back, paid ones use the premium up (contract S19)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The refund of a policy that ends: what goes back of each term, how it divides, and its rows (contract S17)."""
+"""The refund of a policy that ends: what goes back of each term, how it divides, and its rows (contract S19)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -35,6 +35,7 @@ _SHOWN = (
 class DueRow:
     """One policy that is up for renewal; amounts in kobo, days from today and negative once it has lapsed.
 
+    `is_over` is true as soon as cover has ended, which on its last day it mostly has as the day began.
     `next_minor` is what one more term costs today, none when it cannot be renewed today: `refusal` says why.
     """
 
@@ -49,6 +50,7 @@ class DueRow:
     distributor: str
     expiration_at: datetime
     days_left: int
+    is_over: bool
     last_minor: int
     next_minor: int | None
     refusal: str | None
@@ -89,6 +91,7 @@ def _row(row: Any, after: NextTerm | NotRenewable, names: Choices, today: date) 
         provider=provider,
         distributor=distributor,
         expiration_at=row.expiration_at,
+        is_over=row.expiration_at <= clock.now(),
         days_left=(clock.lagos_day(row.expiration_at) - today).days,
         last_minor=row.last_minor,
         next_minor=None if isinstance(after, NotRenewable) else money.to_minor(after.price.total),

@@ -100,7 +100,8 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
     policy = _policy(cover, request, price, term, purchase, holder)
     policy.risk_hash, policy.possible_duplicate_of = risk, twin
     if cover.birth.active:
-        policy.policy_number = numbering.next_number(session, product.provider_segment, product.number_series)
+        series = numbering.series(product.provider_segment, product.number_series, is_live=seller.is_live)
+        policy.policy_number = numbering.next_number(session, series)
         policy.number_key = numbering.key(policy.policy_number)
     session.insert(purchase, policy, *_certificate(policy))
     submissions.open_for(session, policy, product.provider_segment)

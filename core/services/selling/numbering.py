@@ -6,33 +6,40 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.store.numbers import key, printed
+from core.store.numbers import Series, key, printed, series
 from core.store.scope import ScopedSession
 from core.store.tables import NumberCounter
 
-__all__ = ["key", "next_number", "pass_over"]
+__all__ = ["key", "next_number", "pass_over", "series", "upcoming"]
 _FARTHEST = 1_000_000
 
 
-def next_number(session: ScopedSession, segment: str, series: str) -> str:
-    """A number of the insurer that no other policy has, written in its `series` pattern."""
-    return printed(series, session.draw(_counter(segment)), clock.today())
+def next_number(session: ScopedSession, series: Series) -> str:
+    """A number of the insurer that no other policy has, in the style of its series."""
+    return printed(series.pattern, session.draw(series.counter), clock.today())
 
 
-def pass_over(session: ScopedSession, segment: str, series: str, number: str) -> None:
+def upcoming(session: ScopedSession, series: Series) -> str:
+    """The number that would be drawn next; another policy may still get it."""
+    query = sa.select(col(NumberCounter.last)).where(col(NumberCounter.series) == series.counter)
+    last = session.execute(query).scalar_one_or_none() or 0
+    return printed(series.pattern, last + 1, clock.today())
+
+
+def pass_over(session: ScopedSession, series: Series, number: str) -> None:
     """Count past a number that an insurer gave itself, so that we never print it for another policy.
 
     A number in another style, or one that we would not reach, changes nothing.
     """
-    counted = re.fullmatch(_pattern(series), number, re.IGNORECASE)
+    counted = re.fullmatch(_pattern(series.pattern), number, re.IGNORECASE)
     if counted is None:
         return
-    reached, counter = int(counted["n"]), _counter(segment)
-    session.insert_once(NumberCounter(series=counter, last=0))
+    reached = int(counted["n"])
+    session.insert_once(NumberCounter(series=series.counter, last=0))
     session.execute(
         sa.update(NumberCounter)
         .where(
-            col(NumberCounter.series) == counter,
+            col(NumberCounter.series) == series.counter,
             col(NumberCounter.last).between(reached - _FARTHEST, reached - 1),
         )
         .values(last=reached)
@@ -40,10 +47,8 @@ def pass_over(session: ScopedSession, segment: str, series: str, number: str) ->
     )
 
 
-def _counter(segment: str) -> str:
-    return f"policy {segment}"
-
-
-def _pattern(series: str) -> str:
-    """The series as a regular expression that finds the counted part."""
-    return re.sub(r"\\\{(\w+)(?::\w+)?\\\}", lambda m: r"(?P<n>\d{1,15})" if m[1] == "n" else r"\d+", re.escape(series))
+def _pattern(pattern: str) -> str:
+    """The style of a series as a regular expression that finds the counted part."""
+    return re.sub(
+        r"\\\{(\w+)(?::\w+)?\\\}", lambda m: r"(?P<n>\d{1,15})" if m[1] == "n" else r"\d+", re.escape(pattern)
+    )

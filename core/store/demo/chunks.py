@@ -78,7 +78,6 @@ def write_chunk(session: ScopedSession, chunk: Chunk) -> None:
     chain(session, chunk.rows, chunk.entries)
     pour(session, chunk.rows)
     pour_figures(session, chunk.figures)
-    for segment, last in chunk.policy_numbers.items():
-        series = f"policy {segment}"
+    for series, last in chunk.policy_numbers.items():
         session.insert_once(NumberCounter(series=series, last=0))
         session.execute(sa.update(NumberCounter).where(col(NumberCounter.series) == series).values(last=last))

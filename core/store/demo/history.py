@@ -52,6 +52,7 @@ def _note_activation(sale: Sale, log: Log, subject: str) -> None:
             "policy_number": sale.policy_number,
             "start_date": clock.wire(life.start_at),
             "expiration_date": clock.wire(first_end),
+            "insurer_accepted": True,
         },
     )
 

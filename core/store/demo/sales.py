@@ -109,7 +109,7 @@ class Counting:
             offer=offer,
             variant=variant,
             life=life,
-            policy_number=self._policy_number(offer, life),
+            policy_number=self._policy_number(offer, life, is_live=is_live),
             certificates=[code(self.dice, start) for start, _ in life.stretches],
             renewal_ids=[new_id(self.dice, paid.at) for paid in life.renewals],
             refund_ids=[new_id(self.dice, life.ended.at) for _ in life.ended.of_terms] if life.ended else [],
@@ -141,11 +141,12 @@ class Counting:
             self._books[seller.id] = (at.date(), batch)
         return batch
 
-    def _policy_number(self, offer: Offer, life: Life) -> str | None:
+    def _policy_number(self, offer: Offer, life: Life, *, is_live: bool) -> str | None:
         if life.activated_on is None:
             return None
-        self.policy_numbers[offer.segment] += 1
-        return numbers.printed(offer.series, self.policy_numbers[offer.segment], life.activated_on)
+        series = numbers.series(offer.segment, offer.series, is_live=is_live)
+        self.policy_numbers[series.counter] += 1
+        return numbers.printed(series.pattern, self.policy_numbers[series.counter], life.activated_on)
 
     def _words(self, customer: Person, variant: Variant, today: date) -> Values:
         """What the texts of a variant say of this buyer and of what is insured."""

@@ -19,7 +19,7 @@ _OLD = timedelta(hours=1)
 _MOST = 20
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 _STATES = {
-    "delegated": "Issued here, reported by bordereau",
+    "delegated": "Issued here, to be reported by bordereau",
     "queued": "Waiting to be sent",
     "accepted": "Accepted by the insurer",
     "declined": "Declined by the insurer",

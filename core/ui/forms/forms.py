@@ -80,7 +80,8 @@ def _ask_one(form: Form, question: Question, typed: Mapping[str, Any], *, reruns
 
 def judged(form: Form, typed: Mapping[str, Any]) -> Any:
     """The request that was typed, or InvalidInput for all that is wrong with it."""
-    return read(form.model, {name: value for name, value in typed.items() if value is not None})
+    answers = {**typed, **{name: typed.get(source) for name, source in questions.repeated(form.model).items()}}
+    return read(form.model, {name: value for name, value in answers.items() if value is not None})
 
 
 def taken(

@@ -63,8 +63,19 @@ class Question:
 
 
 def of(model: type[BaseModel], *, given: frozenset[str] = frozenset()) -> list[Question]:
-    """The questions of a model in its own order, without the fields that are already given."""
-    return [question(name, field) for name, field in model.model_fields.items() if name not in given]
+    """The questions of a model in its own order, without the fields that are already given or say the same."""
+    left_out = given.union(repeated(model))
+    return [question(name, field) for name, field in model.model_fields.items() if name not in left_out]
+
+
+def repeated(model: type[BaseModel]) -> dict[str, str]:
+    """The fields that are not asked for, each with the field whose answer it takes."""
+    return {
+        name: mark.field
+        for name, field in model.model_fields.items()
+        for mark in fields.marks(field)
+        if isinstance(mark, fields.SameAs)
+    }
 
 
 def question(name: str, field: FieldInfo) -> Question:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from uuid import UUID
 
@@ -11,7 +11,7 @@ from core.covers.refunds import Refund
 from core.errors import StateForbids
 from core.services.people.staff import Person
 from core.services.policies import policy_changes, policy_states
-from core.services.policies.policy_changes import PolicyChange
+from core.services.policies.policy_changes import Activation, PolicyChange
 from core.services.policies.policy_states import PolicyState
 from core.services.renewals import next_terms, renewals
 from core.services.renewals.next_terms import NextTerm
@@ -62,22 +62,60 @@ def next_term(hand: Hand) -> NextTerm:
         return next_terms.preview(session, hand.policy_id)
 
 
-def activate(hand: Hand, *, policy_number: str, start_on: date | None, expiration_on: date | None) -> str:
-    """Put the policy in force; the sentence that says so."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ActivationForm:
+    """What the dialog of an activation was given; blanks are filled as the preview shows.
+
+    Without the insurer's word the policy is issued by hand.
+    """
+
+    insurer_accepted: str | bool
+    policy_number: str
+    start_on: date | None
+    expiration_on: date | None
+
+    def preview(self, session: ScopedSession, hand: Hand) -> Activation:
+        """What it would do now; InvalidInput names what cannot be."""
+        return policy_changes.activation_preview(
+            session,
+            hand.policy_id,
+            policy_number=self.policy_number,
+            start_on=self.start_on,
+            expiration_on=self.expiration_on,
+        )
+
+
+def activation(hand: Hand, form: ActivationForm) -> Activation:
+    """What activating would do now: the number, the days of cover, and whether they begin in the past."""
+    with reading(hand.scope) as session:
+        return form.preview(session, hand)
+
+
+def activate(hand: Hand, form: ActivationForm, *, expected: Activation | None) -> str:
+    """Put the policy in force as it was shown; the sentence that says so."""
 
     def work(session: ScopedSession) -> str:
+        would = form.preview(session, hand)
+        if expected is not None and _days(would) != _days(expected):
+            raise StateForbids("The days of cover have changed since they were shown: look at them again")
         change = policy_changes.activate(
             session,
             hand.policy_id,
             actor=hand.person.actor,
             expected_version=hand.version,
-            policy_number=policy_number,
-            start_on=start_on,
-            expiration_on=expiration_on,
+            insurer_accepted=form.insurer_accepted,
+            policy_number=form.policy_number,
+            start_on=form.start_on,
+            expiration_on=form.expiration_on,
         )
-        return f"The policy is active as {change.policy['meta']['policy_number']}."
+        how = "as its insurer accepted it" if form.insurer_accepted is not False else "issued by hand: tell its insurer"
+        return f"The policy is active as {change.policy['meta']['policy_number']}, {how}."
 
-    return _once(hand, work, "activate", policy_number, str(start_on), str(expiration_on))
+    return _once(hand, work, "activate", str(form))
+
+
+def _days(would: Activation) -> tuple[datetime, datetime]:
+    return would.start_at, would.expiration_at
 
 
 def decline(hand: Hand, *, reason: str, expected: Decimal) -> str:

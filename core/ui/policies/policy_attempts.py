@@ -93,3 +93,8 @@ def blame(name: str) -> None:
     message = attempt.faults.get(name) if attempt else None
     if message:
         st.markdown(forms.complaint(message))
+
+
+def confirm(label: str, act: Callable[[Hand], str]) -> None:
+    """The button of the dialog that does it."""
+    st.button(label, type="primary", width="stretch", key="policy.confirm", on_click=carry_out, args=(act,))

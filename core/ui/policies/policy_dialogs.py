@@ -7,7 +7,6 @@ from uuid import UUID
 
 import streamlit as st
 
-from core import clock
 from core.covers.cover import Price
 from core.errors import NotFound, StateForbids
 from core.services.people.staff import Person
@@ -17,14 +16,12 @@ from core.services.policies.policy_states import Action, PolicyState
 from core.store.engine import reading
 from core.ui import frame, words
 from core.ui.buying import prices
-from core.ui.policies import policy_actions, policy_attempts
+from core.ui.policies import activation_form, policy_actions, policy_attempts
 from core.ui.policies.policy_actions import Hand
-from core.ui.policies.policy_attempts import Attempt, blame
+from core.ui.policies.policy_attempts import Attempt, blame, confirm
 
-_NUMBER, _START, _END = "policy.number", "policy.start_on", "policy.expiration_on"
 _REASON, _BY = "policy.reason", "policy.by"
 _CUSTOMER, _INSURER = "The customer", "The insurer"
-_FARTHEST_MONTHS = 120
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -129,50 +126,12 @@ def _say_stale(action: Action, now: PolicyState) -> None:
         st.button("Close and look at it", type="primary", on_click=policy_attempts.close)
 
 
-def _confirm(label: str, act: Callable[[Hand], str]) -> None:
-    st.button(
-        label,
-        type="primary",
-        width="stretch",
-        key="policy.confirm",
-        on_click=policy_attempts.carry_out,
-        args=(act,),
-    )
-
-
-def _ask_activate(_: Hand) -> None:
-    st.caption("What the insurer gave. Left empty, the next number, the day asked for and the paid term are taken.")
-    st.text_input("Policy number (optional)", key=_NUMBER, autocomplete="off", on_change="ignore")
-    blame("policy_number")
-    for label, key, name in (("Cover starts", _START, "start_on"), ("Cover ends", _END, "expiration_on")):
-        st.date_input(
-            f"{label} (optional)",
-            value=None,
-            key=key,
-            min_value=clock.add_months(clock.today(), -_FARTHEST_MONTHS),
-            max_value=clock.add_months(clock.today(), _FARTHEST_MONTHS),
-            format="DD/MM/YYYY",
-            on_change="ignore",
-        )
-        blame(name)
-    _confirm("Activate the policy", _activate)
-
-
-def _activate(hand: Hand) -> str:
-    return policy_actions.activate(
-        hand,
-        policy_number=st.session_state.get(_NUMBER) or "",
-        start_on=st.session_state.get(_START),
-        expiration_on=st.session_state.get(_END),
-    )
-
-
 def _ask_decline(hand: Hand) -> None:
     st.caption("The insurer does not want this risk: the policy ends before it began, and the whole premium goes back.")
     _ask_reason("Why the insurer declines")
     price = policy_actions.whole_refund(hand).price
     _goes_back(price)
-    _confirm(
+    confirm(
         f"Decline and give back {words.naira_of(price.total)}",
         lambda hand: policy_actions.decline(hand, reason=_reason(), expected=price.total),
     )
@@ -184,7 +143,7 @@ def _ask_cancel(hand: Hand) -> None:
     _ask_reason("Why it ends")
     price = policy_actions.refund(hand, by_insurer=by_insurer).price
     _goes_back(price)
-    _confirm(
+    confirm(
         f"Cancel and give back {words.naira_of(price.total)}",
         lambda hand: _cancel(hand, by_insurer, price.total),
     )
@@ -204,7 +163,7 @@ def _ask_renew(hand: Hand) -> None:
     with st.container(border=True):
         prices.show(after.price, label="To pay")
     total = after.price.total
-    _confirm(f"Renew for {words.naira_of(total)}", lambda hand: policy_actions.renew(hand, expected=total))
+    confirm(f"Renew for {words.naira_of(total)}", lambda hand: policy_actions.renew(hand, expected=total))
 
 
 def _ask_reason(label: str) -> None:
@@ -222,7 +181,7 @@ def _goes_back(price: Price) -> None:
 
 
 _FACES: dict[Action, _Face] = {
-    "activate": _Face(label="Activate", icon="verified", ask=_ask_activate),
+    "activate": _Face(label="Activate", icon="verified", ask=activation_form.ask),
     "decline": _Face(label="Decline", icon="thumb_down", ask=_ask_decline),
     "cancel": _Face(label="Cancel policy", icon="cancel", ask=_ask_cancel),
     "renew": _Face(label="Renew", icon="autorenew", ask=_ask_renew),

@@ -6,12 +6,13 @@ from core.services.insurers import resending
 from core.services.insurers.submission_detail import SubmissionDetail
 from core.services.people.staff import Person
 from core.services.policies.policy_detail import PolicyDetail
+from core.services.sales.sale_detail import Event
 from core.ui import facts, words
 from core.ui.policies import resends
 
 _MEANS = {
-    "Delegated": "Issued here under the insurer's authority; reported by bordereau.",
-    "Accepted": "The insurer knows of it and has accepted it.",
+    "Delegated": "Issued here under the insurer's authority; to be reported by bordereau.",
+    "Accepted": "The insurer has accepted it.",
     "Declined": "The insurer has declined it.",
     "Withdrawn": "It ended before the insurer took it.",
     "Queued": "Waiting to be sent to the insurer.",
@@ -31,7 +32,10 @@ def draw(policy: PolicyDetail, person: Person) -> None:
         if told is None:
             st.caption("Nothing was noted for the insurer.")
             return
-        st.markdown(f"{words.badge(told.situation)} {_MEANS.get(told.situation, '')}")
+        st.markdown(f"{words.badge(told.situation)} {_means(told)}")
+        if told.waits and (issued := _issued_by_hand(policy)):
+            facts.line("Issued by hand", f"{issued.who or issued.actor}, {words.moment(issued.at)}")
+            st.caption("It is in force here, and the insurer has not accepted it.")
         facts.line("Since", words.moment(told.updated_at))
         if told.attempts:
             facts.line("Attempts", words.count(told.attempts))
@@ -39,6 +43,19 @@ def draw(policy: PolicyDetail, person: Person) -> None:
             st.caption(words.plain(told.last_error))
         if person.may(*resending.SENDERS):
             _actions(policy, told)
+
+
+def _means(told: SubmissionDetail) -> str:
+    """What the situation means; an acceptance that no answer of the insurer shows is the desk's word."""
+    if told.situation == "Accepted" and told.answer != "accepted":
+        return "Settled at the desk: no answer of the insurer is kept here."
+    return _MEANS.get(told.situation, "")
+
+
+def _issued_by_hand(policy: PolicyDetail) -> Event | None:
+    """The entry of the log that says who put the policy in force without its insurer."""
+    found = (event for event in policy.sale.history if event.action == "policy issued by hand")
+    return next(found, None)
 
 
 def _actions(policy: PolicyDetail, told: SubmissionDetail) -> None:

@@ -68,7 +68,8 @@ def _tile(bucket: Bucket, *, chosen: bool) -> None:
         st.metric(
             called(bucket.key),
             words.count(bucket.policies),
-            help="Policies that can have one more term, by the days until they end. At risk is what the term that ends"
+            help="Policies that can have one more term, by the days until they end; what ended today stands"
+            " in the first. At risk is what the term that ends"
             " has cost.",
         )
         st.caption(f"{words.plain(words.naira(bucket.premium_minor))} at risk")

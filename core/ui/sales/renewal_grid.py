@@ -39,6 +39,7 @@ DUE: Table[DueRow] = Table(
         "phone": tables.text("Phone", lambda row: row.phone, 120),
         "ends": tables.day("Ends", lambda row: row.expiration_at),
         "left": tables.number("Days left", lambda row: row.days_left, 70),
+        "cover": tables.text("Cover", lambda row: words.until(row.days_left, is_over=row.is_over), 120),
         "next": tables.naira("Next premium", lambda row: row.next_minor, says="What one more term costs today."),
         "product": tables.text("Product", lambda row: row.product, 150),
         "email": tables.text("E-mail", lambda row: row.email, 190, usual=False),

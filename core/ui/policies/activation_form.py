@@ -1,0 +1,96 @@
+"""The questions of an activation, and what their answers and blanks would do, said before it is confirmed."""
+
+import streamlit as st
+
+from core import clock
+from core.errors import InvalidInput
+from core.services.policies.policy_changes import LONGEST_WORD, Activation
+from core.ui import words
+from core.ui.policies import policy_actions
+from core.ui.policies.policy_actions import ActivationForm, Hand
+from core.ui.policies.policy_attempts import blame, confirm
+
+_NUMBER, _START, _END = "policy.number", "policy.start_on", "policy.expiration_on"
+_SAID, _WORD = "policy.insurer_said", "policy.insurer_word"
+_NOTHING, _ACCEPTED = "Nothing yet", "It accepted the policy"
+_FARTHEST_MONTHS = 120
+
+
+def ask(hand: Hand) -> None:
+    """What the insurer said and gave, and then what will happen."""
+    said = st.segmented_control(
+        "What did the insurer say?", [_NOTHING, _ACCEPTED], default=_NOTHING, required=True, key=_SAID
+    )
+    if said == _ACCEPTED:
+        st.text_input(
+            "How do you know?",
+            key=_WORD,
+            max_chars=LONGEST_WORD,
+            placeholder="E-mail of the underwriter of 12 Nov",
+            autocomplete="off",
+        )
+        blame("insurer_accepted")
+    st.text_input("Policy number (optional)", key=_NUMBER, autocomplete="off")
+    blame("policy_number")
+    for label, key, name in (("Cover starts", _START, "start_on"), ("Cover ends", _END, "expiration_on")):
+        st.date_input(
+            f"{label} (optional)",
+            value=None,
+            key=key,
+            min_value=clock.add_months(clock.today(), -_FARTHEST_MONTHS),
+            max_value=clock.add_months(clock.today(), _FARTHEST_MONTHS),
+            format="DD/MM/YYYY",
+        )
+        blame(name)
+    would = _shown(hand)
+    act = "Issue by hand" if said == _NOTHING else "Activate the policy"
+    confirm(
+        f"{act}, {_back(would)}" if would and would.days_back else act,
+        lambda hand: policy_actions.activate(hand, _form(), expected=would),
+    )
+
+
+def _form() -> ActivationForm:
+    state = st.session_state
+    accepted = state.get(_SAID) == _ACCEPTED
+    return ActivationForm(
+        insurer_accepted=state.get(_WORD) or "" if accepted else False,
+        policy_number=state.get(_NUMBER) or "",
+        start_on=state.get(_START),
+        expiration_on=state.get(_END),
+    )
+
+
+def _shown(hand: Hand) -> Activation | None:
+    """What will happen, in the dialog; none where the answers cannot be, which confirming them then explains."""
+    form = _form()
+    try:
+        would = policy_actions.activation(hand, form)
+    except InvalidInput as refused:
+        st.caption(f"This cannot be done: {words.plain(words.dated(str(refused)))}.")
+        return None
+    with st.container(border=True, gap="xsmall"):
+        st.markdown("**What will happen**")
+        st.markdown("\n".join(f"- {line}" for line in _lines(hand, form, would)))
+        if would.days_back:
+            st.warning(
+                f"Cover is backdated: it begins {_back(would)}, and losses since then are covered.",
+                icon=":material/history:",
+            )
+    return would
+
+
+def _lines(hand: Hand, form: ActivationForm, would: Activation) -> list[str]:
+    number = f"Policy number **{words.plain(would.policy_number)}**"
+    drawn = ", the next of our series (a later one if another policy is issued first)" if would.is_drawn else ""
+    days = f"**{words.day(would.start_at)}** to **{words.day(would.expiration_at)}**"
+    if form.insurer_accepted is False:
+        who = f"Issued by hand by **{words.plain(hand.person.name)}**. It stays under Awaiting insurer until its"
+        last = f"{who} insurer has taken it"
+    else:
+        last = f"Recorded as accepted by the insurer, on the word of **{words.plain(hand.person.name)}**"
+    return [f"{number}{drawn}.", f"Cover from {days}.", f"{last}."]
+
+
+def _back(would: Activation) -> str:
+    return f"{would.days_back} {'day' if would.days_back == 1 else 'days'} back"

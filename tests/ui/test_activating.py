@@ -1,0 +1,145 @@
+"""The dialog that activates a policy, what the policy says of it afterwards, and other words that have to be true."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import clock
+from core.covers import insurer_a, insurer_b_auto
+from core.covers import request as requests
+from core.covers.cover import Cover
+from core.services.selling.buying import Sale
+from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import Policy
+from core.ui import words
+from core.ui.forms import forms, questions
+from core.ui.forms.forms import Form
+from tests.conftest import Partner
+from tests.covers import shipped
+from tests.services.selling import sell
+from tests.ui.conftest import Screen, press, texts
+
+PAGE, DUE = "policies/policy.py", "sales/due.py"
+
+
+@pytest.fixture(autouse=True)
+def now() -> Iterator[None]:
+    with clock.frozen(shipped.STILL + timedelta(days=40)):
+        yield
+
+
+@pytest.fixture
+def pending(store: Store, partner: Partner) -> Sale:
+    with clock.frozen(shipped.STILL):
+        return sell(store, partner, insurer_a.COMPREHENSIVE, is_live=True, premium_frequency="annually")
+
+
+def opened(screen: Screen, sale: Sale, page: str = PAGE) -> AppTest:
+    at = screen("operations", page=page)
+    at.query_params["id"] = str(sale.policy_id)
+    at.run()
+    assert not at.exception
+    return at
+
+
+def lines(at: AppTest) -> list[str]:
+    return [str(each.value) for each in at.main if each.type in {"caption", "arrow_caption", "text"}]
+
+
+def test_the_dialog_says_before_what_its_blanks_will_do(screen: Screen, pending: Sale) -> None:
+    at = press(opened(screen, pending), "Activate")
+    said = texts(at)
+    start = words.day(shipped.STILL.date().isoformat())
+    assert "What will happen" in said
+    assert f"Cover from **{start}** to " in said
+    assert "Cover is backdated: it begins 40 days back" in said
+    assert "Issued by hand by **Some_body *Bold***" in said
+    assert "the next of our series" in said
+    assert at.button(key="policy.confirm").label == "Issue by hand, 40 days back"
+
+
+def test_an_empty_dialog_claims_nothing_that_the_insurer_did_not_say(
+    screen: Screen, store: Store, pending: Sale
+) -> None:
+    at = press(opened(screen, pending), "Activate")
+    at = at.button(key="policy.confirm").click().run()
+    assert not at.exception
+    said = texts(at)
+    assert "issued by hand: tell its insurer" in said
+    assert "Policy issued by hand" in said
+    assert "Accepted by the insurer: No" in said
+    assert "Backdated days: 40" in said
+    assert "the insurer has not accepted it" in said
+    assert "The insurer has accepted it" not in said
+    shown = lines(at)
+    assert shown[shown.index("Issued by hand") + 1].startswith("somebody@coverdesk.example")
+    with store.reading(Scope.system()) as session:
+        assert not session.get_one(Policy, pending.policy_id).submitted_to_provider
+
+
+def test_an_acceptance_is_recorded_with_how_it_is_known(screen: Screen, pending: Sale) -> None:
+    at = press(opened(screen, pending), "Activate")
+    at.button_group(key="policy.insurer_said").set_value("It accepted the policy").run()
+    at = at.button(key="policy.confirm").click().run()
+    assert "Must be said, in 2 to 200 characters" in texts(at)
+    at.text_input(key="policy.insurer_word").set_value("E-mail of the underwriter").run()
+    at.date_input(key="policy.start_on").set_value(clock.today()).run()
+    assert "backdated" not in texts(at)
+    assert at.button(key="policy.confirm").label == "Activate the policy"
+    said = texts(at.button(key="policy.confirm").click().run())
+    assert "as its insurer accepted it" in said
+    assert "Accepted by the insurer: E-mail of the underwriter" in said
+    assert "Settled at the desk: no answer of the insurer is kept here" in said
+
+
+def test_days_that_were_not_shown_are_not_taken(screen: Screen, store: Store, pending: Sale) -> None:
+    at = press(opened(screen, pending), "Activate")
+    at.date_input(key="policy.start_on").set_value(clock.today() - timedelta(days=90))
+    at = at.button(key="policy.confirm").click().run()
+    assert "The days of cover have changed since they were shown" in texts(at)
+    with store.reading(Scope.system()) as session:
+        assert not session.get_one(Policy, pending.policy_id).activated
+
+
+def test_what_is_issued_under_delegated_authority_is_still_to_be_reported(
+    screen: Screen, store: Store, partner: Partner
+) -> None:
+    sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
+    said = texts(opened(screen, sale))
+    assert "to be reported by bordereau" in said
+    assert "; reported by bordereau" not in said
+
+
+@pytest.mark.parametrize(
+    ("hours", "end", "cover"), [(-1, "Ends today", "Ends today"), (1, "Ended today", "Ended today")]
+)
+def test_the_last_day_is_one_truth_on_the_list_of_what_is_due_and_on_the_policy(
+    screen: Screen, store: Store, partner: Partner, hours: int, end: str, cover: str
+) -> None:
+    with clock.frozen(shipped.STILL):
+        sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
+    with store.reading(Scope.system()) as session:
+        ends_at = session.get_one(Policy, sale.policy_id).expiration_at
+    assert ends_at is not None
+    # Midnight UTC is one in the morning in Lagos: the day has begun there, and cover has not ended yet.
+    with clock.frozen(ends_at + timedelta(hours=hours, minutes=30)):
+        at = opened(screen, sale)
+        due = screen("operations", page=DUE)
+        assert end in lines(at)
+        assert (":green-badge[In force]" in at.title[0].value) == (hours < 0)
+        assert list(due.dataframe[0].value["Cover"]) == [cover]
+
+
+@pytest.mark.parametrize("cover", insurer_b_auto.COVERS, ids=lambda cover: cover.key)
+def test_a_form_asks_for_the_title_once_and_both_fields_take_it(cover: Cover[Any]) -> None:
+    asked = [question.label for question in questions.of(cover.request)]
+    assert asked.count("Title") == 1
+    typed = {**shipped.body(cover), "title_id": "Dr", "title": None}
+    request = forms.judged(Form(key="buy", model=cover.request), typed)
+    assert (request.title_id, request.title) == ("Dr", "Dr")
+    api = requests.read(cover.request, {**shipped.body(cover), "title_id": "dr", "title": "Mrs"})
+    assert (api.title_id, api.title) == ("Dr", "Mrs")
