@@ -4,19 +4,18 @@ V := .venv
 UV = $(shell command -v uv 2>/dev/null || echo $(V)/bin/uv)
 PURCHASES ?= 20000
 PORT ?= 8501
+T ?= tests
 PYTEST = $(V)/bin/python -m pytest -n auto --dist worksteal
 
 # Code that is compiled once starts in seconds; some machines forbid Python to keep it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run setup test check format format-check e2e bench fuzz crash hostile advisories lock help
+.PHONY: help run setup lint types quick test e2e check format format-check bench fuzz crash hostile advisories lock
 
-help:
-	@echo "make run    the working app with a demonstration portfolio on http://127.0.0.1:$(PORT)"
-	@echo "make test   every test that this machine can run"
-	@echo "make check  the one gate: format, lint, types, import contracts, tests"
+help: ## every target, with a line on each
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s%s\n", $$1, $$2}' Makefile
 
-setup: $(V)/.done
+setup: $(V)/.done ## only what the other targets need: .venv from the lock
 
 # What the installers say goes into a file; a person reads what happens, and one sentence when it cannot.
 SETUP_LOG = $(V)/setup.log
@@ -39,50 +38,56 @@ $(V)/.done: pyproject.toml requirements.lock
 	@echo "  Done."
 	@touch $@
 
-run: setup
+run: setup ## the working app with a demonstration portfolio; PORT=8501 PURCHASES=20000
 	@COVERDESK_DEMO=true $(V)/bin/coverdesk demo --purchases $(PURCHASES)
 	@COVERDESK_DEMO=true $(V)/bin/coverdesk serve --port $(PORT)
 
-test: setup
+test: setup ## every test that this machine can run
 	@$(PYTEST)
 
-e2e: setup
+e2e: setup ## the tests in a real browser
 	@$(V)/bin/python -m pytest -m browser
 
-check: setup
+lint: setup ## form, rules and import contracts
 	@$(V)/bin/ruff format --check .
 	@$(V)/bin/ruff check .
-	@$(V)/bin/mypy
 	@$(V)/bin/lint-imports
-	@$(PYTEST)
 
-format: setup
+types: setup ## types of the core, the screens and the one process
+	@$(V)/bin/mypy
+
+quick: setup ## the tests of one folder or file, one after the other: make quick T=tests/api
+	@$(V)/bin/python -m pytest -n 0 -q $(T)
+
+check: lint types test ## the one gate: form, rules, import contracts, types, every test
+
+format: setup ## put the source in form, and mend what can be mended by itself
 	@$(V)/bin/ruff check --fix .
 	@$(V)/bin/ruff format .
 
-format-check: setup
+format-check: setup ## form and rules of the source
 	@$(V)/bin/ruff format --check .
 	@$(V)/bin/ruff check .
 
 # Ratios to hand-written code on the same data; COVERDESK_BENCH_SIZES, _STORE, _ONLY and _FOLDER: docs/performance.md.
-bench: setup
+bench: setup ## ratios to hand-written code on the same data (docs/performance.md)
 	@$(V)/bin/python -m tests.bench
 
 # Every operation fuzzed with 20,000 cases; the ordinary suite tries some 1,000.
-fuzz: setup
+fuzz: setup ## every operation fuzzed with 20,000 cases
 	@COVERDESK_FUZZ_CASES=20000 $(V)/bin/python -m pytest tests/api/test_fuzz.py
 
 # The full size: servers and PostgreSQL killed 100 times each, 1,000 rounds of requests that meet; most of an hour.
-crash: setup
+crash: setup ## servers and PostgreSQL killed 100 times each, 1,000 races; most of an hour
 	@COVERDESK_CRASHES=100 COVERDESK_RACES=1000 $(V)/bin/python -m pytest -n 0 -s tests/crash
 
 # Tenancy, hostile bodies, headers, files and sabotage at full size; the ordinary suite tries a part of them.
-hostile: setup
+hostile: setup ## tenancy, hostile bodies, headers, files and sabotage at full size
 	@COVERDESK_TENANCY_TRIES=20000 COVERDESK_CORPUS_TRIES=1000000 $(V)/bin/python -m pytest tests/hostile
 
 # Needs the internet: asks the public databases for known weaknesses of what is pinned.
-advisories: setup
+advisories: setup ## known weaknesses of what is pinned; needs the internet
 	@$(UV) tool run pip-audit --strict --require-hashes --disable-pip -r requirements.lock
 
-lock:
+lock: ## renew the lock within the ranges of pyproject.toml
 	@$(UV) pip compile --universal --generate-hashes --no-emit-index-url --no-header --group dev pyproject.toml -o requirements.lock

@@ -1,0 +1,19 @@
+"""Money is whole kobo in every table: no column could round it."""
+
+import sqlalchemy as sa
+from sqlmodel import SQLModel
+
+from core.store import tables  # noqa: F401 every table is known once these are
+
+COLUMNS = [column for table in SQLModel.metadata.sorted_tables for column in table.columns]
+
+
+def test_no_column_is_a_float_or_a_decimal() -> None:
+    assert len(COLUMNS) > 100
+    assert [str(column) for column in COLUMNS if isinstance(column.type, sa.Numeric)] == []
+
+
+def test_every_amount_is_a_64_bit_integer() -> None:
+    amounts = [column for column in COLUMNS if column.name.endswith("_minor")]
+    assert len(amounts) > 10
+    assert [str(column) for column in amounts if not isinstance(column.type, sa.BigInteger)] == []

@@ -1,0 +1,55 @@
+"""How a SQLite file is opened: what survives a power cut, and what two writers cannot corrupt."""
+
+import pytest
+
+from core.store.engine import Store, sqlite, wal_is_safe
+
+only_sqlite = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+# As SQLite numbers them.
+FULL, ON, TEN_SECONDS = 2, 1, 10_000
+
+
+@only_sqlite
+def test_every_connection_keeps_what_it_acknowledged_and_checks_what_refers(store: Store) -> None:
+    journal = "wal" if wal_is_safe() else "delete"
+    for engine in (store.engine, store.writers):
+        with engine.connect() as connection:
+            told = [
+                connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
+                for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+            ]
+        assert told == [journal, FULL, ON, TEN_SECONDS]
+
+
+@only_sqlite
+def test_readers_wait_for_nobody_where_the_log_is_safe(store: Store) -> None:
+    assert store.never_waits is wal_is_safe()
+    with store.writers.begin(), store.engine.connect() as reader:
+        assert reader.exec_driver_sql("SELECT count(*) FROM product").scalar_one() > 0
+
+
+@only_sqlite
+def test_a_writer_of_another_process_waits_from_its_first_statement(store: Store) -> None:
+    other = sqlite.connect(str(store.url.database), timeout=0, isolation_level=None)
+    try:
+        with store.writers.begin(), pytest.raises(sqlite.OperationalError, match="locked"):
+            other.execute("BEGIN IMMEDIATE")
+    finally:
+        other.close()
+
+
+@pytest.mark.parametrize(
+    ("version", "safe"),
+    [
+        ((3, 44, 5), False),
+        ((3, 44, 6), True),
+        ((3, 45, 0), False),
+        ((3, 50, 6), False),
+        ((3, 50, 7), True),
+        ((3, 51, 2), False),
+        ((3, 51, 3), True),
+        ((4, 0, 0), True),
+    ],
+)
+def test_only_releases_with_the_cure_keep_a_write_ahead_log(version: tuple[int, ...], *, safe: bool) -> None:
+    assert wal_is_safe(version) is safe
