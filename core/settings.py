@@ -4,6 +4,7 @@ import contextlib
 import ipaddress
 import re
 import secrets
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
@@ -70,6 +71,7 @@ WebAddress = Annotated[str, AfterValidator(_web_address)]
 SafeAddress = Annotated[str, AfterValidator(_safe_address)]
 InsurerKey = Annotated[SecretStr, AfterValidator(_insurer_key)]
 Count = Annotated[int, Field(ge=0)]
+Percent = Annotated[Decimal, Field(ge=0, le=100, decimal_places=2)]
 Proxies = Annotated[str, AfterValidator(_proxies)]
 DatabaseUrl = Annotated[str, AfterValidator(_database)]
 
@@ -118,6 +120,7 @@ class Settings(BaseSettings):
     concurrency: Count = 256
     connections: Count = 1_000
     proxies: Proxies = ""
+    insurer_share_floor: Percent = Decimal(50)
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     demo: bool = False
     demo_password: SecretStr = SecretStr("coverdesk-demo")
