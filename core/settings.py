@@ -5,6 +5,7 @@ import ipaddress
 import re
 import secrets
 from collections.abc import Mapping
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -83,6 +84,7 @@ WebAddress = Annotated[str, AfterValidator(_web_address)]
 SafeAddress = Annotated[str, AfterValidator(_safe_address)]
 InsurerKey = Annotated[SecretStr, AfterValidator(_insurer_key)]
 Count = Annotated[int, Field(ge=0)]
+Percent = Annotated[Decimal, Field(ge=0, le=100, decimal_places=2)]
 Proxies = Annotated[str, AfterValidator(_proxies)]
 DatabaseUrl = Annotated[str, AfterValidator(_database)]
 
@@ -137,6 +139,7 @@ class Settings(BaseSettings):
     concurrency: Count = 256
     connections: Count = 1_000
     proxies: Proxies = ""
+    insurer_share_floor: Percent = Decimal(50)
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     # By the insurer's segment of the path; the variables are called COVERDESK_INSURER_A_URL, ..._TEST_URL and ..._KEY.
     insurers: Mapping[str, Insurer] = Field(default_factory=dict)

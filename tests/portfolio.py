@@ -13,11 +13,22 @@ from core.covers import parts
 from core.store import daybook
 from core.store.engine import Store
 from core.store.scope import Scope, ScopedSession
-from core.store.tables import Claim, ClaimEvent, Customer, Policy, Product, ProductVersion, Purchase, Refund, Renewal
+from core.store.tables import (
+    Claim,
+    ClaimEvent,
+    ClaimPayment,
+    Customer,
+    Policy,
+    Product,
+    ProductVersion,
+    Purchase,
+    Refund,
+    Renewal,
+)
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 NAMES = (("Ngozi", "Okafor"), ("Bola", "O'Neil, Jr."), ("=Tunde", '"Quoted"'), ("Zoë", "Ọládélé"), ("@Sum", "-1+1"))
-_IN_ORDER = (Customer, Purchase, Policy, Refund, Renewal, Claim, ClaimEvent)
+_IN_ORDER = (Customer, Purchase, Policy, Refund, Renewal, Claim, ClaimEvent, ClaimPayment)
 FREQUENCIES = (None, None, "monthly", "quarterly", "weekly")
 
 
@@ -251,6 +262,16 @@ class _Writer:
         for status, at in history:
             event = {"id": ids.new(), "claim_id": claim.id, "status": status, "created_at": at}
             self.rows.append(ClaimEvent(**owned, **event))
+            if status == "Paid" and offer_minor:
+                self.rows.append(_payment(claim, at))
+
+
+def _payment(claim: Claim, at: datetime) -> ClaimPayment:
+    """The payment of a claim's offer, under a reference that nobody else has."""
+    payment_id = ids.new()
+    owned = {name: getattr(claim, name) for name in ("distributor_id", "is_live", "provider_id")}
+    key = {"id": payment_id, "reference": "TRF", "reference_key": str(payment_id), "created_at": at}
+    return ClaimPayment(claim_id=claim.id, amount_minor=claim.offer_amount_minor, **owned, **key)
 
 
 def lagos(instant: datetime) -> date:

@@ -1,7 +1,7 @@
 """Every table in one place, so that metadata is complete whenever one is used."""
 
-from core.store.tables_catalogue import Product, ProductBlock, ProductCategory, ProductVersion
-from core.store.tables_claims import Claim, ClaimComment, ClaimEvent, ClaimQuestion, UploadedFile
+from core.store.tables_catalogue import Product, ProductBlock, ProductCategory, ProductVersion, RateProposal
+from core.store.tables_claims import Claim, ClaimComment, ClaimEvent, ClaimPayment, ClaimQuestion, UploadedFile
 from core.store.tables_figures import DaybookLine, DayTotal
 from core.store.tables_office import AuditEntry, AuditHead, ExportReceipt, KeptAnswer, StoreSecret
 from core.store.tables_parties import (
@@ -35,6 +35,7 @@ __all__ = [
     "Claim",
     "ClaimComment",
     "ClaimEvent",
+    "ClaimPayment",
     "ClaimQuestion",
     "Customer",
     "DayTotal",
@@ -54,6 +55,7 @@ __all__ = [
     "ProductVersion",
     "Provider",
     "Purchase",
+    "RateProposal",
     "Refund",
     "Renewal",
     "SignInAttempt",

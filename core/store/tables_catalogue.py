@@ -7,7 +7,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import Field
 
-from core.store.columns import Record, Row, json_field, minor_field
+from core.store.columns import Record, Row, among, json_field, minor_field
 
 
 class ProductCategory(Record, table=True):
@@ -74,6 +74,47 @@ class ProductVersion(Row, table=True):
     meta: dict[str, Any] = json_field()
     created_at: datetime
     withdrawn_at: datetime | None = None
+
+
+PROPOSAL_STATES = ("open", "confirmed", "refused", "withdrawn")
+
+
+class RateProposal(Row, table=True):
+    """Rates that one admin proposes and another confirms; its figures never change, and it is decided once.
+
+    A confirmed one has made the version `version_id`. Figures are those of `ProductVersion`.
+    """
+
+    __tablename__ = "rate_proposal"
+    __table_args__ = (
+        sa.Index(
+            "ix_rate_proposal_open",
+            "product_id",
+            unique=True,
+            sqlite_where=sa.text("state = 'open'"),
+            postgresql_where=sa.text("state = 'open'"),
+        ),
+        among("state", PROPOSAL_STATES, "state"),
+        sa.CheckConstraint("(state = 'open') = (decided_at IS NULL)", name="decided"),
+        sa.CheckConstraint("(state = 'confirmed') = (version_id IS NOT NULL)", name="version"),
+        # Whoever proposes does not judge it; taking one's own proposal back is no judgement.
+        sa.CheckConstraint("state NOT IN ('confirmed', 'refused') OR decided_by <> proposed_by", name="two_people"),
+    )
+    id: UUID = Field(primary_key=True)
+    product_id: UUID = Field(foreign_key="product.id")
+    effective_at: datetime
+    price_minor: int = minor_field()
+    mca_commission_bp: int
+    distributor_commission_bp: int
+    cover_months: int
+    meta: dict[str, Any] = json_field()
+    proposed_by: UUID = Field(foreign_key="staff.id")
+    proposed_at: datetime
+    state: str = Field(default="open", max_length=10)
+    decided_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    decided_at: datetime | None = None
+    reason: str | None = None
+    version_id: UUID | None = Field(default=None, foreign_key="product_version.id")
 
 
 class ProductBlock(Row, table=True):

@@ -104,6 +104,28 @@ class ClaimEvent(Owned, table=True):
     created_at: datetime
 
 
+class ClaimPayment(Owned, table=True):
+    """Money that was paid on a claim, kept for ever: what a claim was paid is the sum of its rows (contract C10).
+
+    `reference_key` is the reference without case and blanks; an insurer's payments of one mode never share one.
+    """
+
+    __tablename__ = "claim_payment"
+    __table_args__ = (
+        sa.UniqueConstraint("provider_id", "is_live", "reference_key"),
+        sa.Index(None, "is_live", "created_at", "claim_id"),
+        sa.CheckConstraint("amount_minor > 0", name="amount"),
+    )
+    id: UUID = Field(primary_key=True)
+    claim_id: UUID = Field(foreign_key="claim.id", index=True)
+    provider_id: UUID = Field(foreign_key="provider.id")
+    amount_minor: int = minor_field()
+    reference: str = Field(max_length=60)
+    reference_key: str
+    paid_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    created_at: datetime
+
+
 class ClaimComment(Owned, table=True):
     """What an officer wrote on a claim: for the desk alone, or for the claimant as well."""
 

@@ -33,7 +33,11 @@ class ApiKey(Record, table=True):
 
 
 class Staff(Record, table=True):
-    """A person who signs in to the desk; `link_until` names the one link that may set a password (contract A1, A2)."""
+    """A person who signs in to the desk (contract A1, A2).
+
+    `link_until` names the one link that may set a password, `link_by` who made it; before `approves_from` the
+    person approves nothing, because somebody else has reset the password.
+    """
 
     email: str = Field(unique=True, max_length=254)
     name: str = Field(max_length=100)
@@ -42,6 +46,8 @@ class Staff(Record, table=True):
     claim_limit_minor: int | None = Field(default=None, sa_type=sa.BigInteger)
     disabled_at: datetime | None = None
     link_until: datetime | None = None
+    link_by: UUID | None = None
+    approves_from: datetime | None = None
 
 
 class StaffSession(Row, table=True):

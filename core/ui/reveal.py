@@ -3,14 +3,17 @@
     reveal.value("Account number", "******4321", of=Hidden(kind="claim", record_id=..., path=...), by=person)
 
 draws the line and, once its button was pressed, the dialog; who lacks the role sees the masked value alone.
+A paper is not shown in the dialog: with `is_paper` the page draws it, for as long as `is_shown` says so.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from uuid import UUID
 
 import streamlit as st
 
+from core import clock
 from core.errors import CoverdeskError, InvalidInput
 from core.services import revealing
 from core.services.files import file_links
@@ -20,7 +23,8 @@ from core.store.engine import writing
 from core.ui import frame, words
 from core.ui.forms import forms
 
-_OPEN, _CLEAR = "reveal.open", "reveal.clear"
+_OPEN, _CLEAR, _PAPER = "reveal.open", "reveal.clear", "reveal.paper"
+_PAPER_LASTS = timedelta(minutes=15)
 _REASON, _DETAILS = "reveal.reason", "reveal.details"
 
 
@@ -30,12 +34,13 @@ class _Asked:
 
     of: Hidden
     label: str
+    is_paper: bool = False
     refusal: str = ""
     faults: Mapping[str, str] = field(default_factory=dict)
     done: bool = False
 
 
-def value(label: str, masked: str, *, of: Hidden, by: Person) -> None:
+def value(label: str, masked: str, *, of: Hidden, by: Person, is_paper: bool = False) -> None:
     """One line: what it is, what may be seen of it, and the button that shows it to whoever may."""
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
         st.caption(words.plain(label), width="content")
@@ -49,7 +54,7 @@ def value(label: str, masked: str, *, of: Hidden, by: Person) -> None:
                     type="tertiary",
                     help=f"Show {label}: asks for a reason, which is kept in the audit log",
                     on_click=_begin,
-                    args=(label, of),
+                    args=(label, of, is_paper),
                 )
     asked = _asked()
     if asked is not None and asked.of == of:
@@ -73,9 +78,21 @@ def _asked() -> _Asked | None:
     return asked
 
 
-def _begin(label: str, of: Hidden) -> None:
+def is_shown(of: Hidden) -> bool:
+    """True for the paper that somebody has just given a reason for: until it is put away, or a quarter of an hour."""
+    shown, until = st.session_state.get(_PAPER, (None, None))
+    return shown == of and until is not None and clock.now() < until
+
+
+def put_away() -> None:
+    """Hide the paper that is shown."""
+    st.session_state.pop(_PAPER, None)
+
+
+def _begin(label: str, of: Hidden, is_paper: bool) -> None:  # noqa: FBT001 - the arguments of a callback
     _close()
-    st.session_state[_OPEN] = _Asked(of=of, label=label)
+    put_away()
+    st.session_state[_OPEN] = _Asked(of=of, label=label, is_paper=is_paper)
 
 
 def _close() -> None:
@@ -144,6 +161,10 @@ def _reveal() -> None:
     except CoverdeskError as error:
         fresh = replace(fresh, refusal=str(error))
     else:
+        if asked.is_paper:
+            st.session_state[_PAPER] = asked.of, clock.now() + _PAPER_LASTS
+            _close()
+            return
         st.session_state[_CLEAR], fresh = clear, replace(fresh, done=True)
     st.session_state[_OPEN] = fresh
 

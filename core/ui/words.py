@@ -25,6 +25,7 @@ _COLOURS = {
     "On sale": "green",
     "Active": "green",
     "Planned": "violet",
+    "Proposed": "orange",
     "Paid": "green",
     "Settled": "green",
     "Approved": "green",

@@ -31,6 +31,7 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
         )
     product_cards.buttons(product, person)
 decisions.run("admin")
+product_cards.proposed(product, person)
 with st.grid(2, min_column_width=320, gap="small"):
     product_cards.product(product)
     product_cards.charged(product)

@@ -6,7 +6,7 @@ from core.errors import InvalidInput
 from core.services.products import product_list
 from core.services.products.product_list import NAMES, ProductSelection
 from core.store.engine import reading
-from core.ui import address, frame, tables
+from core.ui import address, frame, tables, words
 from core.ui.admin.product_grid import PRODUCTS
 
 ON = {"true": "On sale", "false": "Off"}
@@ -40,6 +40,10 @@ tables.follow(PRODUCTS)
 frame.page_header("Products", "What is sold and at which prices, rates and commissions; open one to change it.")
 with reading(frame.scope()) as session:
     insurers, categories = product_list.known(session)
+    waiting = product_list.proposed(session)
+for product_id, name in waiting:
+    link = frame.link("product", id=str(product_id))
+    st.info(f"A change of rates waits for a second admin: [{words.plain(name)}]({link}).", icon=":material/fact_check:")
 wanted = asked()
 filters(wanted)
 with st.skeleton(height=300), reading(frame.scope()) as session:

@@ -1,4 +1,4 @@
-"""Other prices, rates and commissions for a product, from an instant on: typed, compared, confirmed once."""
+"""Other prices, rates and commissions for a product, from an instant on: typed, compared, proposed once."""
 
 from collections.abc import Mapping
 from datetime import datetime, time, timedelta
@@ -10,34 +10,29 @@ from core import clock
 from core.covers.tariff import Tariff
 from core.covers.tariff_reading import typed_tariff
 from core.errors import CoverdeskError, InvalidInput, StaleVersion
-from core.services.products import product_changes
+from core.services.products import rate_changes
 from core.services.products.product_detail import ProductDetail, RatesFrom
 from core.store.engine import store
 from core.store.scope import Scope, ScopedSession
 from core.ui import decisions, frame, tables, words
 from core.ui.admin import product_form, product_page, product_preview, product_words
 
-AT_ONCE, FROM_A_DAY = "At once", "From a day on"
 KEY = product_page.FORM
 
 
-def when() -> datetime | None:
-    """The instant that is asked for; none means at once."""
+def when() -> datetime:
+    """The instant from which the new figures are to hold."""
+    tomorrow = clock.add_days(clock.today(), 1)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        how = st.segmented_control(
-            "The new figures hold", [FROM_A_DAY, AT_ONCE], default=FROM_A_DAY, required=True, key=f"{KEY}.how"
-        )
-        if how == AT_ONCE:
-            return None
         day = st.date_input(
-            "From",
-            clock.add_days(clock.today(), 1),
-            min_value=clock.today(),
+            "The new figures hold from",
+            tomorrow,
+            min_value=tomorrow,
             max_value=clock.add_months(clock.today(), 59),
             format="DD/MM/YYYY",
             key=f"{KEY}.day",
             required=True,
-            width=160,
+            width=220,
         )
         hour = st.time_input("Time in Lagos", time(), key=f"{KEY}.time", required=True, width=140)
     return clock.lagos_midnight(day) + timedelta(hours=hour.hour, minutes=hour.minute)
@@ -46,7 +41,10 @@ def when() -> datetime | None:
 def judged(
     product: ProductDetail, start: RatesFrom, typed: Mapping[str, Any], slots: Mapping[str, Any]
 ) -> Tariff | None:
-    """The tariff that was typed; what is wrong stands beside its figure, also what the last try was refused for."""
+    """The tariff that was typed; what is wrong stands beside its figure, also what the last try was refused for.
+
+    Commissions that leave the insurer too little are said at once, and refused by the service whatever is said here.
+    """
     kept = st.session_state.get(f"{KEY}.faults", ())
     changeable = product.changeable(start)
     try:
@@ -54,29 +52,27 @@ def judged(
     except InvalidInput as error:
         product_form.complain([*error.faults, *kept], changeable.figures, slots)
         return None
-    product_form.complain(kept, changeable.figures, slots)
-    return tariff
+    too_much = rate_changes.below_floor(tariff)
+    product_form.complain(too_much or kept, changeable.figures, slots)
+    return None if too_much else tariff
 
 
 def signed(product: ProductDetail, start: RatesFrom) -> str:
-    time_too = ("day", "time") if st.session_state[f"{KEY}.how"] == FROM_A_DAY else ()
-    return product_form.signature(KEY, product.changeable(start).figures, "how", *time_too)
+    return product_form.signature(KEY, product.changeable(start).figures, "day", "time")
 
 
-def confirm(
-    product: ProductDetail, start: RatesFrom, typed: Mapping[str, Any], at: datetime | None, shown: str
-) -> None:
-    """Plan it, once: a second press finds the form closed. Nobody confirms figures that were not compared yet."""
+def propose(product: ProductDetail, start: RatesFrom, typed: Mapping[str, Any], at: datetime, shown: str) -> None:
+    """Propose it, once: a second press finds the form closed. Nobody proposes figures that were not compared yet."""
     seen = st.session_state.get(f"{KEY}.seen")
     if seen is None:
         return
     if signed(product, start) != shown:
-        st.session_state[f"{KEY}.refusal"] = "You changed a figure as you confirmed: compare once more, and confirm."
+        st.session_state[f"{KEY}.refusal"] = "You changed a figure as you proposed it: compare once more, and propose."
         return
     by = frame.require("admin")
 
     def work(session: ScopedSession) -> object:
-        return product_changes.plan(session, product.id, typed, start=start.id, effective_at=at, seen=seen, by=by)
+        return rate_changes.propose(session, product.id, typed, start=start.id, effective_at=at, seen=seen, by=by)
 
     st.session_state[f"{KEY}.faults"], st.session_state[f"{KEY}.refusal"] = (), None
     try:
@@ -86,15 +82,14 @@ def confirm(
     except StaleVersion:
         st.session_state[f"{KEY}.refusal"] = (
             "Somebody else changed this product while you had it open. Nothing of yours was written, and all that you"
-            " typed is still here: compare it with the rates of now, and confirm again."
+            " typed is still here: compare it with the rates of now, and propose it again."
         )
         st.session_state[f"{KEY}.seen"] = product_page.now(product.id).version
     except CoverdeskError as error:
         st.session_state[f"{KEY}.refusal"] = str(error)
     else:
         del st.session_state[f"{KEY}.seen"]
-        held = "at once" if at is None else f"from {words.moment(at)} on"
-        decisions.say(f"The new rates of {product.name} hold {held}.")
+        decisions.say(f"The new rates of {product.name} are proposed: another admin confirms them.")
         st.session_state[product_page.DONE] = product.id
 
 
@@ -108,7 +103,7 @@ if st.session_state.get(product_page.DONE) == product.id:
 product_page.way_back(product)
 frame.page_header(
     f"Change the rates of {words.plain(product.name)}",
-    "Type the new figures, say from when they hold, compare what a sale costs, and confirm once.",
+    "Type the new figures, say from when they hold, compare what a sale costs, and propose them to another admin.",
 )
 if st.session_state.get(f"{KEY}.of") != product.id:
     product_form.forget(KEY)
@@ -117,26 +112,28 @@ if st.session_state.get(f"{KEY}.of") != product.id:
 start = next(version for version in product.versions if version.id == st.session_state[f"{KEY}.start"])
 product_page.say_start(product, start)
 at = when()
+product_page.say_floor()
 figures = product.changeable(start).figures
 typed, slots = product_form.ask(KEY, figures)
 slots["effective_at"] = st.container()
 product_page.say_untouched(product.changeable(start).untouched)
 tariff = judged(product, start, typed, slots)
-before = product.charged_at(at or clock.now())
+before = product.charged_at(at)
 if tariff is None:
     st.info("Put right what is marked above to see what a sale would cost.", icon=":material/edit:")
     st.stop()
-changes = product_words.differences(product.changeable(before), product.changeable(before).on(tariff))
+was, new = product.changeable(before), product.changeable(before).on(tariff)
+changes = product_words.differences(was, new)
 product_page.say_changes(changes)
-named = ("Until then" if at else "Now", before.tariff), (f"From {words.moment(at)}" if at else "From now on", tariff)
+named = ("Until then", before.tariff), (f"From {product_words.since(at)}", tariff)
 product_preview.draw(f"{KEY}.sale", product.cover, *named)
 if refusal := st.session_state.get(f"{KEY}.refusal"):
     st.error(words.plain(refusal), icon=":material/error:")
 st.button(
-    f"Confirm: new rates {'at once' if at is None else f'from {words.moment(at)}'}",
+    f"Propose: {words.plain(product_words.headline(was, new, at))}",
     type="primary",
     key=f"{KEY}.confirm",
     disabled=not changes,
-    on_click=confirm,
+    on_click=propose,
     args=(product, start, typed, at, signed(product, start)),
 )

@@ -42,7 +42,7 @@ class Office:
     """Everything that a test of working claims needs."""
 
     def __init__(self, store: Store, partner: Partner) -> None:
-        self.store, self.desk = store, Desk(store, partner)
+        self.store, self.desk, self.payments = store, Desk(store, partner), 0
         with store.writing(Scope.system()) as session:
             for name, (roles, limit) in PEOPLE.items():
                 session.add(Staff(email=f"{name}@x.example", name=name, roles=roles, claim_limit_minor=limit))
@@ -76,9 +76,13 @@ class Office:
             return claim_work.move(session, claim_id, to=to, person=self.people[by], version=seen, **said)
 
     def walk(self, claim_id: UUID, *statuses: str) -> None:
-        """Moves with what each needs, the payment by somebody else than the approval."""
+        """Moves with what each needs; who approved does not pay, and every payment has a reference of its own."""
         for status in statuses:
-            self.move(claim_id, status, by="ada" if status == "Paid" else "sade", **SAID.get(status, {}))
+            said = dict(SAID.get(status, {}))
+            if status == "Paid":
+                self.payments += 1
+                said["payment_reference"] = f"TRF-{self.payments:04d}"
+            self.move(claim_id, status, by="ada" if status == "Paid" else "sade", **said)
 
     def do(self, verb: Any, claim_id: UUID, *, by: str = "bola", **options: Any) -> Any:
         """Any other service on a claim."""

@@ -18,7 +18,7 @@ from core.services.claims.claim_metrics import CLAIM_METRICS, ClaimFacts
 from core.services.sales import figures
 from core.services.windows import Window
 from core.store.engine import Store
-from core.store.tables import Claim, ClaimEvent
+from core.store.tables import Claim, ClaimEvent, ClaimPayment
 from tests.conftest import Partner
 from tests.portfolio import lagos
 from tests.services.claim_office import DESK, PAID, Office
@@ -93,6 +93,11 @@ def _write(session: Any, plain: dict[str, Any], dice: Random, way: Any, lodged_a
     owned = {"distributor_id": claim.distributor_id, "is_live": claim.is_live, "claim_id": claim.id}
     for step in history:
         session.insert(ClaimEvent(id=_id(dice), status=step.status, created_at=step.at, **owned))
+        if step.status == "Paid":
+            paid = {"amount_minor": claim.offer_amount_minor, "provider_id": claim.provider_id, "reference": "TRF"}
+            payment_id = _id(dice)
+            key = {"id": payment_id, "reference_key": str(payment_id), "created_at": step.at}
+            session.insert(ClaimPayment(**owned, **paid, **key))
 
 
 def _id(dice: Random) -> UUID:
@@ -137,7 +142,12 @@ def recounted(claims: list[tuple[Claim, list[Reached]]], window: Window) -> Clai
         paid=len(paid),
         declined=declined,
         in_time=in_time,
-        paid_minor=sum(claim.offer_amount_minor for claim, _ in paid),
+        paid_minor=sum(
+            claim.offer_amount_minor
+            for claim, history in claims
+            for step in history
+            if step.status == "Paid" and inside(step.at)
+        ),
         half=middle(ages, 0.5),
         most=middle(ages, 0.9),
         half_net=middle(counted, 0.5),

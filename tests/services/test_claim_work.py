@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from threading import Barrier
@@ -146,7 +147,7 @@ def test_offer_lies_above_zero_and_not_above_what_was_approved(office: Office) -
 
 def test_offer_without_an_amount_follows_the_rule(office: Office) -> None:
     claim_id = office.lodge()
-    office.move(claim_id, "Approved", amount="90000")
+    office.move(claim_id, "Approved", amount="75000")
     version = office.claim(claim_id).version
     office.do(claim_work.set_deductions, claim_id, excess=Decimal(5000), betterment=Decimal("100.50"), version=version)
     office.move(claim_id, "Offer sent")
@@ -171,10 +172,12 @@ def test_offer_above_what_the_rule_gives_is_refused_and_one_below_needs_a_reason
 
 def test_offer_above_what_is_owed_says_so(office: Office) -> None:
     claim_id = office.lodge()
-    office.move(claim_id, "Approved", amount="90000")
-    refusal = refused(office, InvalidInput, claim_id, "Offer sent", amount="75000.01")
-    assert str(refusal) == "amount must not be above ₦75,000.00, what is still owed"
-    office.move(claim_id, "Offer sent", amount="75000")
+    office.move(claim_id, "Approved", amount="75000")
+    meta = office.claim(claim_id).credit_life_claim_meta or {}
+    office.put(claim_id, credit_life_claim_meta={**meta, "pending_repayment_amount": "60000.00"})
+    refusal = refused(office, InvalidInput, claim_id, "Offer sent", amount="60000.01")
+    assert str(refusal) == "amount must not be above ₦60,000.00, what is still owed"
+    office.move(claim_id, "Offer sent", amount="60000")
 
 
 def test_deductions_that_leave_nothing_leave_no_offer(office: Office) -> None:
@@ -248,15 +251,16 @@ def test_unknown_status_is_refused_by_name(office: Office) -> None:
 
 
 def test_amount_above_a_limit_needs_a_supervisor(office: Office) -> None:
-    claim_id = office.lodge(loan_amount="300000", pending_repayment_amount="200000")
-    refusal = refused(office, NotAllowed, claim_id, "Approved", by="ada", amount="100000.01")
-    assert str(refusal) == "Approved needs a supervisor: ₦100,000.01 is above the limit of ₦100,000.00"
-    office.move(claim_id, "Approved", by="ada", amount="100000")
+    claim_id = office.lodge(pending_repayment_amount="90000")
+    office.people["ada"] = replace(office.people["ada"], claim_limit_minor=5_000_000)
+    refusal = refused(office, NotAllowed, claim_id, "Approved", by="ada", amount="50000.01")
+    assert str(refusal) == "Approved needs a supervisor: ₦50,000.01 is above the limit of ₦50,000.00"
+    office.move(claim_id, "Approved", by="ada", amount="50000")
     office.move(claim_id, "Reviewing", by="ada")
-    refused(office, NotAllowed, claim_id, "Repair estimate submitted", by="ada", amount="100000.01")
-    office.move(claim_id, "Approved", by="sade", amount="300000")
-    refused(office, NotAllowed, claim_id, "Offer sent", by="ada", amount="200000")
-    office.move(claim_id, "Offer sent", by="sade", amount="200000")
+    refused(office, NotAllowed, claim_id, "Repair estimate submitted", by="ada", amount="50000.01")
+    office.move(claim_id, "Approved", by="sade", amount="90000")
+    refused(office, NotAllowed, claim_id, "Offer sent", by="ada", amount="90000")
+    office.move(claim_id, "Offer sent", by="sade", amount="90000")
     office.move(claim_id, "Offer accepted", by="ada")
     refused(office, NotAllowed, claim_id, "Paid", by="ada", payment_reference="R")
     office.move(claim_id, "Paid", by="root", payment_reference="R")

@@ -16,7 +16,7 @@ from core.services.paging import Page, Paging
 from core.services.sales.choices import choices
 from core.store.engine import Store
 from core.store.scope import Scope
-from core.store.tables import Claim, Customer, Policy, Purchase, Renewal
+from core.store.tables import Claim, ClaimPayment, Customer, Policy, Purchase, Renewal
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 
@@ -109,8 +109,10 @@ def test_one_customer_has_all_that_is_theirs(sold: Store) -> None:
         assert page.total_count == len(page.rows)
     claims = rows_of(sold, Claim, row.id)
     assert one.claims.total_count == len(claims) > 0
-    paid = [claim for claim in claims if claim.claim_status in {"Paid", "Settled"}]  # type: ignore[attr-defined]
-    assert one.claims_paid_minor == sum(claim.offer_amount_minor for claim in paid)  # type: ignore[attr-defined]
+    with sold.reading(LIVE) as session:
+        payments = list(session.execute(sa.select(ClaimPayment)).scalars())
+    mine = {claim.id for claim in claims}  # type: ignore[attr-defined]
+    assert one.claims_paid_minor == sum(each.amount_minor for each in payments if each.claim_id in mine)
 
 
 def test_the_same_address_elsewhere_is_named_and_strangers_are_not_found(

@@ -19,7 +19,7 @@ from core.services.windows import Window
 from core.store import daybook
 from core.store.engine import Store
 from core.store.scope import Scope, ScopedSession
-from core.store.tables import Claim, ClaimEvent, Policy, Product, Purchase, Refund, Renewal
+from core.store.tables import Claim, ClaimPayment, Policy, Product, Purchase, Refund, Renewal
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, lagos, sales_at
 
@@ -52,7 +52,7 @@ class Books:
     policies: dict[Any, Policy]
     renewals: list[Renewal]
     refunds: list[Refund]
-    claims: list[tuple[Claim, datetime | None]]
+    payments: list[ClaimPayment]
     products: dict[Any, Product]
 
     @classmethod
@@ -63,16 +63,14 @@ class Books:
             p.purchase_id: p for p in session.execute(sa.select(Policy)).scalars() if p.purchase_id in purchases
         }
         mine = {p.id for p in policies.values()}
-        claims = [c for c in session.execute(sa.select(Claim)).scalars() if c.policy_id in mine]
-        events = list(session.execute(sa.select(ClaimEvent)).scalars())
-        paid = {c.id: [e.created_at for e in events if e.claim_id == c.id and e.status == "Paid"] for c in claims}
+        claims = {c.id for c in session.execute(sa.select(Claim)).scalars() if c.policy_id in mine}
         renewals = [r for r in session.execute(sa.select(Renewal)).scalars() if r.purchase_id in purchases and r.status]
         return cls(
             list(purchases.values()),
             policies,
             renewals,
             [r for r in session.execute(sa.select(Refund)).scalars() if r.purchase_id in purchases],
-            [(c, max(paid[c.id], default=None)) for c in claims],
+            [p for p in session.execute(sa.select(ClaimPayment)).scalars() if p.claim_id in claims],
             {p.id: p for p in session.execute(sa.select(Product)).scalars()},
         )
 
@@ -84,7 +82,7 @@ class Books:
         premium = sum(r.total_minor for r in (*sales, *renewals))
         written = len(sales) + len(renewals)
         ended, renewed = self.terms(window)
-        paid = sum(c.offer_amount_minor for c, at in self.claims if at and window.start <= lagos(at) < window.end)
+        paid = sum(p.amount_minor for p in self.payments if window.start <= lagos(p.created_at) < window.end)
         return {
             "premium": premium,
             "policies_sold": len(sales),

@@ -1,9 +1,14 @@
 """Products as an admin changes them: rates from an instant on, on and off, texts; each seen, checked and noted."""
 
+import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from threading import Barrier
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
 
 import orjson
@@ -15,24 +20,38 @@ from core.covers import credit_life, insurer_a, insurer_c, insurer_f
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.office import audit
 from core.services.paging import Paging
+from core.services.people import invitations, staff
+from core.services.people.staff import Person
 from core.services.policies import policies
-from core.services.products import product_changes, product_detail, product_list, product_previews, product_shelf
+from core.services.products import (
+    product_changes,
+    product_detail,
+    product_list,
+    product_previews,
+    product_shelf,
+    rate_changes,
+)
 from core.services.products.product_detail import ProductDetail
 from core.services.products.product_list import ProductSelection
 from core.services.sales import purchases
 from core.store.engine import Store
 from core.store.scope import Scope, ScopedSession
-from core.store.tables import ProductVersion, Purchase
+from core.store.tables import ProductVersion, Purchase, RateProposal, Staff
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell
 from tests.ui.conftest import person_of
 
 ADMIN = person_of("admin")
+SECOND = replace(person_of("admin"), email="second@coverdesk.example", name="Second")
+TOO_MUCH = "must leave the insurer at least 50 % of the premium, both commissions together"
 LOAN = UUID("01900000-0000-7000-8000-000000080101")
 CAR = UUID("01900000-0000-7000-8000-000000010201")
 TRIP = UUID("01900000-0000-7000-8000-000000030101")
 GUARD = UUID(str(shipped.body(insurer_f.COVERS[0])["product_id"]))
+TOMORROW = clock.lagos_midnight((shipped.STILL + timedelta(days=1)).date())
+# COVERDESK_RACES for more.
+ROUNDS = int(os.environ.get("COVERDESK_RACES", "5"))
 LATER = shipped.STILL + timedelta(days=10)
 
 
@@ -47,16 +66,36 @@ def seen(store: Store, product_id: UUID) -> ProductDetail:
         return product_detail.one(session, product_id)
 
 
-def plan(store: Store, product_id: UUID, typed: dict[str, Any], at: datetime | None = LATER, **other: Any) -> UUID:
+@pytest.fixture(autouse=True)
+def admins(store: Store) -> None:
+    """Two admins: one proposes, the other confirms."""
+    with store.writing(Scope.system()) as session:
+        for person in (ADMIN, SECOND):
+            session.insert(Staff(id=person.id, email=person.email, name=person.name, roles=["admin"]))
+
+
+def propose(store: Store, product_id: UUID, typed: dict[str, Any], at: datetime = LATER, **other: Any) -> UUID:
     product = seen(store, product_id)
     options = {"start": product.latest.id, "seen": product.version, "by": ADMIN, **other}
     with store.writing(Scope.system()) as session:
-        return product_changes.plan(session, product_id, typed, effective_at=at, **options)
+        return rate_changes.propose(session, product_id, typed, effective_at=at, **options)
 
 
-def refused(store: Store, product_id: UUID, typed: dict[str, Any], at: datetime | None = LATER) -> dict[str, str]:
+def decide(store: Store, verb: Any, product_id: UUID, proposal_id: UUID, by: Person = SECOND, **other: Any) -> Any:
+    options = {"seen": seen(store, product_id).version, **other}
+    with store.writing(Scope.system()) as session:
+        return verb(session, product_id, proposal_id, by=by, **options)
+
+
+def plan(store: Store, product_id: UUID, typed: dict[str, Any], at: datetime = LATER) -> UUID:
+    """A change that one admin has proposed and another confirmed."""
+    version_id: UUID = decide(store, rate_changes.confirm, product_id, propose(store, product_id, typed, at))
+    return version_id
+
+
+def refused(store: Store, product_id: UUID, typed: dict[str, Any], at: datetime = LATER) -> dict[str, str]:
     with pytest.raises(InvalidInput) as refusal:
-        plan(store, product_id, typed, at)
+        propose(store, product_id, typed, at)
     assert seen(store, product_id).version == 1, "nothing is written"
     return {fault.field: fault.message for fault in refusal.value.faults}
 
@@ -91,15 +130,17 @@ def test_a_sale_costs_the_old_price_until_the_instant_and_the_previewed_one_from
         assert [version.state for version in seen(store, LOAN).versions] == ["In force", "Past"]
 
 
-def test_a_change_at_once_holds_at_once_and_is_written_down(store: Store, partner: Partner) -> None:
-    plan(store, CAR, {"price": "16000"}, at=None)
-    sale = sell(store, partner, insurer_a.THIRD_PARTY)
-    assert sale.price.total == Decimal("16000.00")
+def test_a_change_is_written_down_by_both_who_made_it(store: Store, partner: Partner) -> None:
+    plan(store, CAR, {"price": "16000"}, at=TOMORROW)
+    with clock.frozen(TOMORROW):
+        assert sell(store, partner, insurer_a.THIRD_PARTY).price.total == Decimal("16000.00")
     with store.reading(Scope.system()) as session:
-        (entry,) = audit.history(session, audit.subject_of("product", CAR))
-        assert (entry.action, entry.actor) == ("rates planned", ADMIN.actor)
-        assert (entry.before or {})["price"] == "15000.00"
-        assert (entry.after or {})["price"] == "16000.00"
+        entries = audit.history(session, audit.subject_of("product", CAR))
+        told = [(entry.action, entry.actor) for entry in entries]
+        assert told == [("rates proposed", ADMIN.actor), ("rates confirmed", SECOND.actor)]
+        for entry in entries:
+            assert (entry.before or {})["price"] == "15000.00"
+            assert (entry.after or {})["price"] == "16000.00"
 
 
 def test_what_is_not_changed_stays_to_the_letter(store: Store) -> None:
@@ -121,6 +162,7 @@ def test_the_travel_table_takes_a_new_band(store: Store) -> None:
     assert product_previews.preview(insurer_c.TRAVEL, trip, tariff).price.total == Decimal("5000.00")
 
 
+COMMISSIONS = ("mca_commission", "distributor_commission")
 WRONG: list[tuple[UUID, dict[str, Any], dict[str, str]]] = [
     (CAR, {"price": "0"}, {"price": "must be more than 0"}),
     (CAR, {"price": "1.001"}, {"price": "must have at most 2 decimals"}),
@@ -135,6 +177,12 @@ WRONG: list[tuple[UUID, dict[str, Any], dict[str, str]]] = [
         {"mca_commission": "60", "distributor_commission": "40.01"},
         {"distributor_commission": "must leave something of the premium: both together are over 100 %"},
     ),
+    (
+        CAR,
+        {"mca_commission": "70", "distributor_commission": "30"},
+        {"mca_commission": TOO_MUCH, "distributor_commission": TOO_MUCH},
+    ),
+    (CAR, {"mca_commission": "0", "distributor_commission": "50.01"}, dict.fromkeys(COMMISSIONS, TOO_MUCH)),
     (CAR, {"meta.renewal_window.days_before": "366"}, {"meta.renewal_window.days_before": "must be at most 365"}),
     (
         LOAN,
@@ -161,19 +209,119 @@ def test_figures_out_of_bounds_are_refused_by_name(store: Store) -> None:
         assert refused(store, product_id, typed) == faults
 
 
-def test_a_change_cannot_begin_in_the_past_nor_twice_at_one_time(store: Store) -> None:
-    assert set(refused(store, CAR, {"price": "1"}, clock.now() - timedelta(milliseconds=1))) == {"effective_at"}
+def test_a_change_begins_tomorrow_at_the_earliest_and_not_twice_at_one_time(store: Store) -> None:
+    for at in (clock.now(), clock.now() - timedelta(days=1), TOMORROW - timedelta(milliseconds=1)):
+        assert refused(store, CAR, {"price": "1"}, at) == {"effective_at": "must be tomorrow in Lagos at the earliest"}
     plan(store, CAR, {"price": "16000"})
     with pytest.raises(InvalidInput, match="planned for this one already"):
-        plan(store, CAR, {"price": "17000"})
+        propose(store, CAR, {"price": "17000"})
     with pytest.raises(StateForbids, match="nothing would change"):
-        plan(store, CAR, {"price": "16000"}, LATER + timedelta(days=1))
+        propose(store, CAR, {"price": "16000"}, LATER + timedelta(days=1))
+
+
+def test_nothing_holds_before_another_admin_has_confirmed_it(store: Store, partner: Partner) -> None:
+    proposal_id = propose(store, CAR, {"price": "16000"}, TOMORROW)
+    with pytest.raises(NotAllowed, match="another admin confirms"):
+        decide(store, rate_changes.confirm, CAR, proposal_id, by=ADMIN)
+    for nobody in (person_of("finance", "operations", "claims", "supervisor"), person_of("supervisor")):
+        with pytest.raises(NotAllowed, match="Only an admin"):
+            decide(store, rate_changes.confirm, CAR, proposal_id, by=nobody)
+    with clock.frozen(TOMORROW):
+        assert sell(store, partner, insurer_a.THIRD_PARTY).price.total == Decimal("15000.00")
+        with pytest.raises(StateForbids, match="effective at must be tomorrow in Lagos at the earliest"):
+            decide(store, rate_changes.confirm, CAR, proposal_id)
+    assert len(seen(store, CAR).versions) == 1
+
+
+def test_the_store_itself_wants_two_people_and_keeps_what_was_proposed(store: Store) -> None:
+    proposal_id = propose(store, CAR, {"price": "16000"})
+    mine = sa.update(RateProposal).where(sa.column("id") == proposal_id)
+    decided = {"decided_by": ADMIN.id, "decided_at": clock.now()}
+    for statement in (
+        mine.values(state="refused", **decided),
+        mine.values(price_minor=1),
+        sa.delete(RateProposal),
+    ):
+        with store.writers.connect() as connection, pytest.raises(sa.exc.DBAPIError):
+            connection.execute(statement)
+    decide(store, rate_changes.refuse, CAR, proposal_id, reason="Not agreed")
+    with store.writers.connect() as connection, pytest.raises(sa.exc.DBAPIError, match="keeps what it holds"):
+        connection.execute(mine.values(reason="Another"))
+
+
+def test_two_admins_who_confirm_at_once_make_one_change(store: Store) -> None:
+    third = replace(person_of("admin"), email="third@coverdesk.example")
+    with store.writing(Scope.system()) as session:
+        session.insert(Staff(id=third.id, email=third.email, name="Third", roles=["admin"]))
+    for number in range(ROUNDS):
+        proposal_id = propose(store, CAR, {"price": f"{16_000 + number}"}, LATER + timedelta(days=number))
+        version, meet = seen(store, CAR).version, Barrier(3)
+
+        def attempt(who: tuple[Any, Person], key: UUID = proposal_id, at: int = version, meet: Barrier = meet) -> str:
+            verb, by = who
+            meet.wait()
+            more = {"reason": "Not agreed"} if verb is rate_changes.refuse else {}
+            try:
+                decide(store, verb, CAR, key, by=by, seen=at, **more)
+            except StaleVersion:
+                return "late"
+            return "done"
+
+        ways = [(rate_changes.confirm, SECOND), (rate_changes.refuse, third), (rate_changes.take_back, ADMIN)]
+        with ThreadPoolExecutor(3) as pool:
+            assert sorted(pool.map(attempt, ways)) == ["done", "late", "late"]
+        assert seen(store, CAR).proposal is None
+
+
+def test_one_proposal_waits_at_a_time_and_is_decided_once(store: Store) -> None:
+    proposal_id = propose(store, CAR, {"price": "16000"})
+    with pytest.raises(StateForbids, match="waits for a second admin already"):
+        propose(store, CAR, {"price": "17000"}, LATER + timedelta(days=1), by=SECOND)
+    with pytest.raises(NotAllowed, match="you can refuse it"):
+        decide(store, rate_changes.take_back, CAR, proposal_id, by=SECOND)
+    with pytest.raises(InvalidInput, match="reason"):
+        decide(store, rate_changes.refuse, CAR, proposal_id, reason=" ")
+    decide(store, rate_changes.refuse, CAR, proposal_id, reason="The insurer has not agreed")
+    for verb in (rate_changes.confirm, rate_changes.take_back):
+        with pytest.raises(StateForbids, match="does not wait"):
+            decide(store, verb, CAR, proposal_id)
+    again = propose(store, CAR, {"price": "16000"})
+    decide(store, rate_changes.take_back, CAR, again, by=ADMIN)
+    assert (seen(store, CAR).proposal, len(seen(store, CAR).versions)) == (None, 1)
+
+
+def test_a_floor_that_was_raised_meanwhile_stops_the_confirmation(store: Store, monkeypatch: Any) -> None:
+    proposal_id = propose(store, CAR, {"mca_commission": "40", "distributor_commission": "10"})
+    monkeypatch.setattr(rate_changes, "floor", lambda: Decimal("50.01"))
+    with pytest.raises(StateForbids, match=r"must leave the insurer at least 50\.01 %"):
+        decide(store, rate_changes.confirm, CAR, proposal_id)
+
+
+def test_who_had_a_password_reset_confirms_nothing_for_a_day(store: Store) -> None:
+    proposal_id = propose(store, CAR, {"price": "16000"})
+    with store.writing(Scope.system()) as session:
+        link = invitations.password_link(session, SECOND.id, by=ADMIN)
+    ticket = parse_qs(urlsplit(link).query)["t"][0]
+    with store.writing(Scope.system()) as session:
+        invitations.choose_password(session, ticket, "a new password of theirs")
+    with store.reading(Scope.system()) as session:
+        taken_over = staff.person_named(session, SECOND.email)
+    with pytest.raises(NotAllowed, match="21 Nov 2026, 08:08"):
+        decide(store, rate_changes.confirm, CAR, proposal_id, by=taken_over)
+    with clock.frozen(shipped.STILL + timedelta(hours=24)):
+        decide(store, rate_changes.confirm, CAR, proposal_id, by=taken_over)
+
+
+def test_every_product_that_ships_leaves_the_insurer_its_share(store: Store) -> None:
+    with store.reading(Scope.system()) as session:
+        rows = product_list.page(session, ProductSelection(), Paging(1, 100)).rows
+    assert [row.name for row in rows if rate_changes.below_floor(row.tariff)] == []
 
 
 def test_a_planned_change_can_be_withdrawn_and_planned_anew(store: Store, partner: Partner) -> None:
     version_id = plan(store, CAR, {"price": "16000"})
     with store.writing(Scope.system()) as session:
-        product_changes.withdraw(session, CAR, version_id, seen=2, by=ADMIN)
+        rate_changes.withdraw(session, CAR, version_id, seen=3, by=ADMIN)
     assert [version.state for version in seen(store, CAR).versions] == ["Withdrawn", "In force"]
     plan(store, CAR, {"price": "17000"})
     with clock.frozen(LATER):
@@ -183,22 +331,24 @@ def test_a_planned_change_can_be_withdrawn_and_planned_anew(store: Store, partne
 def test_rates_that_were_in_force_never_change(store: Store) -> None:
     version_id = plan(store, CAR, {"price": "16000"})
     with clock.frozen(LATER), store.writing(Scope.system()) as session, pytest.raises(StateForbids):
-        product_changes.withdraw(session, CAR, version_id, seen=2, by=ADMIN)
+        rate_changes.withdraw(session, CAR, version_id, seen=3, by=ADMIN)
     with store.writers.connect() as connection, pytest.raises(sa.exc.DBAPIError, match="keeps what it holds"):
         connection.execute(sa.update(ProductVersion).where(ProductVersion.id == version_id).values(withdrawn_at=LATER))
 
 
 def test_who_saw_an_older_version_is_told_and_changes_nothing(store: Store) -> None:
     product = seen(store, CAR)
-    plan(store, CAR, {"price": "16000"})
+    proposal_id = propose(store, CAR, {"price": "16000"})
     with pytest.raises(StaleVersion):
-        plan(store, CAR, {"price": "17000"}, LATER + timedelta(days=1), seen=product.version)
-    assert len(seen(store, CAR).versions) == 2
+        propose(store, CAR, {"price": "17000"}, LATER + timedelta(days=1), seen=product.version)
+    with pytest.raises(StaleVersion):
+        decide(store, rate_changes.confirm, CAR, proposal_id, seen=product.version)
+    assert len(seen(store, CAR).versions) == 1
 
 
 def test_only_an_admin_changes_products(store: Store) -> None:
     with pytest.raises(NotAllowed):
-        plan(store, CAR, {"price": "16000"}, by=person_of("finance", "operations"))
+        propose(store, CAR, {"price": "16000"}, by=person_of("finance", "operations"))
 
 
 def test_a_product_is_switched_off_for_one_distributor_at_once(
@@ -258,7 +408,7 @@ def test_what_is_embedded_elsewhere_is_new_at_the_next_look(store: Store, partne
     plan(store, LOAN, {"mca_commission": "12.50"})
     said = {"description": "Another text", "key_benefits": "One", "how_it_works": "", "how_to_claim": ""}
     with store.writing(Scope.system()) as session:
-        product_changes.describe(session, LOAN, said, seen=2, by=ADMIN)
+        product_changes.describe(session, LOAN, said, seen=3, by=ADMIN)
     assert embedded() == ("Another text", before[1])
     with clock.frozen(LATER):
         assert embedded() == ("Another text", "12.50")
@@ -281,7 +431,7 @@ def test_a_work_reads_the_catalogue_with_its_own_change_and_nobody_else_keeps_it
 def test_the_list_tells_what_is_off_and_what_is_planned(store: Store, partner: Partner) -> None:
     plan(store, CAR, {"price": "16000"})
     with store.writing(Scope.system()) as session:
-        product_changes.offer(session, CAR, partner.id, offered=False, seen=2, by=ADMIN)
+        product_changes.offer(session, CAR, partner.id, offered=False, seen=3, by=ADMIN)
         product_changes.switch(session, LOAN, on=False, seen=1, by=ADMIN)
     with store.reading(Scope.system()) as session:
         found = product_list.page(session, ProductSelection(q="PRIVATE"), Paging(1, 50))

@@ -13,7 +13,9 @@ from sqlmodel.sql.sqltypes import UTCDateTime
 from core import clock
 from core.services.claims.claim_clock import ALLOWED, DECIDED
 from core.services.claims.claim_metrics import ClaimFacts
+from core.services.filters import SalesFilter
 from core.services.sales.breakdowns import Grain, bucket_of, buckets
+from core.services.sales.figures import claims_paid_by_day
 from core.services.windows import EARLIEST, Window
 from core.store.expressions import lagos_day, milliseconds_between
 from core.store.scope import ScopedSession
@@ -41,7 +43,6 @@ class Decision(NamedTuple):
     officer: object
     calendar: int
     net: int
-    offer_minor: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,7 +71,7 @@ def summary(session: ScopedSession, window: Window) -> ClaimSummary:
     """Every figure of a window and of the one before; all decisions of both are read by one narrow statement."""
     both = Window(window.previous.start, window.end)
     lodged, answers, viewed = _lodged(session, both), _answers(session, both), _viewed(session, both)
-    decisions = _decisions(session, both)
+    decisions, paid_on = _decisions(session, both), claims_paid_by_day(session, both, SalesFilter())
 
     def facts(part: Window) -> ClaimFacts:
         first, end = part.start.toordinal(), part.end.toordinal()
@@ -83,7 +84,7 @@ def summary(session: ScopedSession, window: Window) -> ClaimSummary:
             paid=len(paid),
             declined=len(found) - len(paid),
             in_time=sum(decision.net <= _ALLOWED_MS for decision in found),
-            paid_minor=sum(decision.offer_minor for decision in paid),
+            paid_minor=sum(minor for day, minor in paid_on.items() if part.start <= day < part.end),
             half=within(calendar, 50),
             most=within(calendar, 90),
             half_net=within(net, 50),
@@ -119,7 +120,6 @@ def _decisions(session: ScopedSession, window: Window) -> list[Decision]:
         sa.type_coerce(col(Claim.assigned_to), sa.String),
         milliseconds_between(col(Claim.created_at), DECIDED_AT),
         milliseconds_between(col(Claim.clock_from), DECIDED_AT),
-        col(Claim.offer_amount_minor),
     )
     rows = session.execute(query.where(IS_DECIDED, KEPT, *window.span.on(DECIDED_AT)))
     return [Decision._make(row) for row in rows]

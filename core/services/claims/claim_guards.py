@@ -7,11 +7,12 @@ from core.covers.request import refuse_unless
 from core.errors import CoverdeskError, NotAllowed, StateForbids
 from core.services.claims import claim_moves, claim_offers
 from core.services.claims.claim_inputs import MoveInput
-from core.services.claims.claim_moves import AUTHORITY, SECOND_PERSON, SUPERVISOR, Move
+from core.services.claims.claim_moves import AUTHORITY, OWN_PASSWORD, SECOND_PERSON, SUPERVISOR, Move
+from core.services.claims.claim_offers import Limits
 from core.services.people.staff import Person
 from core.store.tables import Claim
 
-_OF_A_PERSON: Final = (SUPERVISOR, SECOND_PERSON, AUTHORITY)
+_OF_A_PERSON: Final = (SUPERVISOR, SECOND_PERSON, AUTHORITY, OWN_PASSWORD)
 _DECLINED, _PAID = "Declined", "Paid"
 
 
@@ -27,16 +28,21 @@ def move_of(claim: Claim, to: str) -> Move:
     return move
 
 
-def amount_of(move: Move, claim: Claim, person: Person, given: MoveInput) -> int:
+def amount_of(move: Move, claim: Claim, person: Person, given: MoveInput, limits: Limits) -> int:
     """The amount in kobo that a move is about, once nothing stands against it; 0 where it is about none.
 
     StateForbids names what the claim lacks and NotAllowed what the person lacks; InvalidInput names every
     input that is missing, wrong or no part of the move.
     """
-    _refuse_lacks(move, claim, person)
-    minor = _amount(move, claim, given)
+    _refuse_lacks(move, claim, person, limits)
+    minor = _amount(move, claim, given, limits)
     refuse_unless(
-        [*_of_amount(move, claim, given, minor), *_of_offer(move, claim, given, minor), *_of_words(move, given)]
+        [
+            *_of_amount(move, claim, given, minor),
+            *_of_approval(move, limits, minor),
+            *_of_offer(move, claim, given, minor, limits),
+            *_of_words(move, given),
+        ]
     )
     beyond = claim_moves.above_limit(person, minor) if AUTHORITY in move.needs else None
     if beyond:
@@ -44,12 +50,12 @@ def amount_of(move: Move, claim: Claim, person: Person, given: MoveInput) -> int
     return minor
 
 
-def _refuse_lacks(move: Move, claim: Claim, person: Person) -> None:
+def _refuse_lacks(move: Move, claim: Claim, person: Person, limits: Limits) -> None:
     for kind, needs in (
         (StateForbids, [need for need in move.needs if need not in _OF_A_PERSON]),
         (NotAllowed, [need for need in move.needs if need in _OF_A_PERSON]),
     ):
-        lacks = [words for need in needs if (words := claim_moves.lack(need, move, claim, person))]
+        lacks = [words for need in needs if (words := claim_moves.lack(need, move, claim, person, limits))]
         if lacks:
             raise _refusal(kind, move, lacks)
 
@@ -60,7 +66,7 @@ def _refusal(kind: type[CoverdeskError], move: Move, lacks: list[str], *, field:
     return kind(f"{move.to} needs {' and '.join(lacks)}", detail={"missing": lacks, **about})
 
 
-def _amount(move: Move, claim: Claim, given: MoveInput) -> int:
+def _amount(move: Move, claim: Claim, given: MoveInput, limits: Limits) -> int:
     """What was given, else what the claim holds already, else the offer by the rule (contract C8)."""
     if given.amount is not None:
         return money.to_minor(given.amount)
@@ -70,7 +76,7 @@ def _amount(move: Move, claim: Claim, given: MoveInput) -> int:
         _PAID: claim.offer_amount_minor,
     }
     if move.to == "Offer sent":
-        return claim_offers.most(claim)
+        return claim_offers.most(claim, limits)
     return standing.get(move.to, 0)
 
 
@@ -84,14 +90,23 @@ def _of_amount(move: Move, claim: Claim, given: MoveInput, minor: int) -> list[t
     return [(minor > 0, "amount", f"must be given: {move.to} needs {need.words}")]
 
 
-def _of_offer(move: Move, claim: Claim, given: MoveInput, minor: int) -> list[tuple[bool, str, str]]:
+def _of_approval(move: Move, limits: Limits, minor: int) -> list[tuple[bool, str, str]]:
+    """Nobody approves more than is owed or insured, and nothing that neither bounds."""
+    if move.to != "Approved" or minor <= 0:
+        return []
+    if limits.most_minor is None:
+        return [(False, "amount", "cannot be judged: the records name neither a debt, a repair nor a sum insured")]
+    return [(minor <= limits.most_minor, "amount", f"must not be above {limits.shown}")]
+
+
+def _of_offer(move: Move, claim: Claim, given: MoveInput, minor: int, limits: Limits) -> list[tuple[bool, str, str]]:
     """An offer is what the rule gives: never more, and less only with the reason (contract C8)."""
     if move.to != "Offer sent" or minor <= 0:
         return []
-    most = claim_offers.most(claim)
+    most = claim_offers.most(claim, limits)
     reason = f"must be given: an offer below {money.shown(most)} needs a note that says why"
     return [
-        (minor <= most, "amount", f"must not be above {claim_offers.ceiling(claim)}"),
+        (minor <= most, "amount", f"must not be above {claim_offers.ceiling(claim, limits)}"),
         (minor >= most or given.note is not None, "note", reason),
     ]
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from core import money
-from core.services.claims import claim_rules
+from core.services.claims import claim_offers, claim_rules
+from core.services.claims.claim_offers import Limits
 from core.services.people.staff import Person
 from core.store.tables import Claim
 
@@ -22,15 +23,17 @@ class Need:
 
 ESTIMATE: Final = Need("an estimate above 0", "amount")
 DOCUMENTS: Final = Need("the required documents")
-APPROVED_AMOUNT: Final = Need("an approved amount above 0", "amount")
+APPROVED_AMOUNT: Final = Need("an approved amount above 0 and not above what is owed or insured", "amount")
 APPROVAL: Final = Need("an earlier approval")
 OFFER: Final = Need("an offer above 0 and not above what the rule gives", "amount")
+STILL_OWED: Final = Need("an offer that is not above what the rule still gives")
 REASON: Final = Need("a reason code", "reason")
 NOTE: Final = Need("a note", "note")
-REFERENCE: Final = Need("a payment reference", "payment_reference")
+REFERENCE: Final = Need("a payment reference that no other payment of the insurer has", "payment_reference")
 SECOND_PERSON: Final = Need("an approver other than the payer")
 SUPERVISOR: Final = Need("a supervisor")
 AUTHORITY: Final = Need("a supervisor, if the amount is above the officer's limit")
+OWN_PASSWORD: Final = Need("a password that nobody else has reset within 24 hours")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +60,23 @@ _WAYS: Final[Mapping[str, tuple[str, ...]]] = {
     "Approved": ("Offer sent", "Repair estimate submitted", "Reviewing"),
     "Offer sent": ("Offer accepted", "Offer rejected", "Reviewing"),
     "Offer rejected": ("Offer sent", "Reviewing", "Declined"),
-    "Offer accepted": ("Paid",),
+    "Offer accepted": ("Paid", "Reviewing"),
     "Paid": ("Settled",),
     "Declined": ("Reviewing",),
     "Settled": ("Reviewing",),
 }
 _TO: Final[Mapping[str, tuple[Need, ...]]] = {
     "Repair estimate submitted": (ESTIMATE, AUTHORITY),
-    "Approved": (DOCUMENTS, APPROVED_AMOUNT, AUTHORITY),
+    "Approved": (DOCUMENTS, APPROVED_AMOUNT, AUTHORITY, OWN_PASSWORD),
     "Offer sent": (APPROVAL, OFFER, AUTHORITY),
+    "Offer accepted": (STILL_OWED,),
     "Declined": (REASON, NOTE),
-    "Paid": (REFERENCE, SECOND_PERSON, AUTHORITY),
+    "Paid": (STILL_OWED, REFERENCE, SECOND_PERSON, AUTHORITY, OWN_PASSWORD),
 }
 _BETWEEN: Final[Mapping[tuple[str, str], tuple[Need, ...]]] = {
-    ("Declined", "Reviewing"): (SUPERVISOR,),
-    ("Settled", "Reviewing"): (SUPERVISOR,),
+    ("Offer accepted", "Reviewing"): (SUPERVISOR, OWN_PASSWORD),
+    ("Declined", "Reviewing"): (SUPERVISOR, OWN_PASSWORD),
+    ("Settled", "Reviewing"): (SUPERVISOR, OWN_PASSWORD),
 }
 MOVES: Final = tuple(
     Move(start, to, _TO.get(to, ()) + _BETWEEN.get((start, to), ())) for start, ways in _WAYS.items() for to in ways
@@ -89,30 +94,36 @@ def ways_from(start: str) -> tuple[str, ...]:
     return _WAYS[start]
 
 
-def allowed(claim: Claim, person: Person) -> tuple[Move, ...]:
-    """Every move from where a claim stands, each with what is missing for this person; none for who works no claims."""
+def allowed(claim: Claim, person: Person, limits: Limits | None = None) -> tuple[Move, ...]:
+    """Every move from where a claim stands, each with what is missing for this person; none for who works no claims.
+
+    Without `limits` nothing is held against what the claim can come to.
+    """
     if not person.may(*DESK):
         return ()
     moves = (_BY_WAY[claim.claim_status, to] for to in _WAYS[claim.claim_status])
-    return tuple(replace(move, missing=missing(move, claim, person)) for move in moves)
+    return tuple(replace(move, missing=missing(move, claim, person, limits)) for move in moves)
 
 
-def missing(move: Move, claim: Claim, person: Person) -> tuple[str, ...]:
+def missing(move: Move, claim: Claim, person: Person, limits: Limits | None) -> tuple[str, ...]:
     """What a move needs and neither the claim nor the person has, in words; nothing that could be typed."""
-    lacks = (lack(need, move, claim, person) for need in move.needs)
+    lacks = (lack(need, move, claim, person, limits) for need in move.needs)
     return tuple(words for words in lacks if words)
 
 
-def lack(need: Need, move: Move, claim: Claim, person: Person) -> str | None:
+def lack(need: Need, move: Move, claim: Claim, person: Person, limits: Limits | None) -> str | None:
     """One need that is not met, in words; none when it is, or when only typing can meet it."""
     if need is DOCUMENTS and (absent := missing_documents(claim)):
         return f"{need.words}: {', '.join(name.replace('_', ' ') for name in absent)}"
     if need is AUTHORITY and move.to == "Paid":
         return above_limit(person, claim.offer_amount_minor)
+    if need is STILL_OWED and limits and claim.offer_amount_minor > claim_offers.most(claim, limits):
+        return f"{need.words}, {claim_offers.ceiling(claim, limits)}"
     unmet = (
         (need is APPROVAL and claim.approved_by is None)
         or (need is SUPERVISOR and not person.may("supervisor"))
         or (need is SECOND_PERSON and claim.approved_by in {None, person.id})
+        or (need is OWN_PASSWORD and not person.may_approve)
     )
     return need.words if unmet else None
 

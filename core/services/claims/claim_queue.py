@@ -11,7 +11,7 @@ from sqlalchemy import orm
 from sqlmodel import col
 
 from core import clock
-from core.services.claims import claim_clock, claim_rules, claim_search
+from core.services.claims import claim_clock, claim_payments, claim_rules, claim_search
 from core.services.claims.claim_clock import DECIDED, Clock
 from core.services.claims.claim_search import ClaimFilter
 from core.services.claims.claim_selection import VIEWS, View
@@ -19,7 +19,7 @@ from core.services.paging import Paging
 from core.services.people.staff import Person
 from core.store.expressions import milliseconds_between
 from core.store.scope import AnySelect, ScopedSession
-from core.store.tables import Claim, Policy, Staff
+from core.store.tables import Claim, ClaimPayment, Policy, Staff
 
 _status, _from, _stopped = col(Claim.claim_status), col(Claim.clock_from), col(Claim.clock_stopped_at)
 _is_decided = _status.in_(sorted(DECIDED))
@@ -113,14 +113,13 @@ def _counted(*conditions: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
 
 def total(session: ScopedSession, wanted: ClaimFilter) -> QueueTotal:
     """The whole of a selection, whatever page of it is shown."""
-    offered = col(Claim.offer_amount_minor)
-    sums = (
-        sa.func.sum(col(Claim.claim_amount_minor)),
-        sa.func.sum(offered),
-        sa.func.sum(sa.case((_status.in_(("Paid", "Settled")), offered), else_=0)),
-    )
-    query = sa.select(sa.func.count(), *sums).select_from(Claim).where(*claim_search.conditions_of(wanted))
-    count, claimed, offers, paid = session.execute(query).one()
+    matching = claim_search.conditions_of(wanted)
+    sums = (sa.func.sum(col(Claim.claim_amount_minor)), sa.func.sum(col(Claim.offer_amount_minor)))
+    query = sa.select(sa.func.count(), *sums).select_from(Claim).where(*matching)
+    count, claimed, offers = session.execute(query).one()
+    payments = sa.select(sa.func.sum(claim_payments.AMOUNT)).select_from(ClaimPayment)
+    payments = payments.join(Claim, col(Claim.id) == col(ClaimPayment.claim_id))
+    paid = session.execute(payments.where(*matching)).scalar_one()
     return QueueTotal(
         count=count, claimed_minor=int(claimed or 0), offered_minor=int(offers or 0), paid_minor=int(paid or 0)
     )

@@ -20,6 +20,7 @@ from core.services.claims import (
     claim_moves,
     claim_offers,
     claim_officers,
+    claim_payments,
     claim_questions,
     claim_records,
     claim_rules,
@@ -30,6 +31,8 @@ from core.services.claims.claim_clock import DECIDED, Clock
 from core.services.claims.claim_documents import Document
 from core.services.claims.claim_kin import ClaimLine
 from core.services.claims.claim_moves import Move
+from core.services.claims.claim_offers import Limits
+from core.services.claims.claim_payments import Payment
 from core.services.claims.claim_story import Said, StatusStep
 from core.services.people.staff import Person
 from core.services.sales.sale_detail import Event
@@ -41,9 +44,13 @@ _PERSONAL: Final = ("bvn", "nin")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Amounts:
-    """The amounts of a claim in kobo, and what is owed by the records in naira; none where they do not say."""
+    """The amounts of a claim in kobo, and what is owed by the records in naira; none where they do not say.
+
+    `limits` are what the claim can come to at most, and what was paid of it.
+    """
 
     owed: Decimal | None
+    limits: Limits
     claimed_minor: int
     estimate_minor: int
     approved_minor: int
@@ -89,6 +96,7 @@ class ClaimReview:
     assigned_name: str | None
     approved_name: str | None
     payment_reference: str | None
+    payments: Sequence[Payment]
     clock: Clock
     checks: Sequence[Check]
     signals: Sequence[str]
@@ -106,6 +114,11 @@ class ClaimReview:
     def is_decided(self) -> bool:
         """True once its facts stand."""
         return self.status in DECIDED
+
+    @property
+    def is_fixed(self) -> bool:
+        """True once what comes off an offer stands."""
+        return self.status in claim_offers.FIXED
 
     @property
     def question(self) -> Said | None:
@@ -130,7 +143,7 @@ def one(session: ScopedSession, claim_id: UUID, *, person: Person) -> ClaimRevie
     claim, policy = row.Claim, row.Policy
     kin = claim_kin.of(session, claim)
     names = claim_officers.names(session, (claim.assigned_to, claim.approved_by))
-    meta = _facts(claim)
+    meta, limits = _facts(claim), claim_payments.limits(session, claim)
     return ClaimReview(
         **_same(claim),
         reference=claim_rules.reference(claim.id),
@@ -152,14 +165,15 @@ def one(session: ScopedSession, claim_id: UUID, *, person: Person) -> ClaimRevie
         personal={name: policy.submitted[name] for name in _PERSONAL if policy.submitted.get(name)},
         assigned_name=names.get(claim.assigned_to),
         approved_name=names.get(claim.approved_by),
+        payments=claim_payments.of_claim(session, claim),
         clock=claim_questions.clocks(session, [claim.id])[claim.id],
         checks=claim_checks.of(claim, policy),
         signals=claim_kin.signals(claim, kin),
         documents=claim_documents.of(session, claim),
         places=claim_documents.places_of(claim),
-        amounts=_amounts(claim),
-        offer=claim_offers.of_claim(claim),
-        moves=claim_moves.allowed(claim, person),
+        amounts=_amounts(claim, limits),
+        offer=claim_offers.of_claim(claim, limits),
+        moves=claim_moves.allowed(claim, person, limits),
         steps=claim_story.steps(session, claim.id),
         talk=claim_story.talk(session, claim.id),
         kin=kin,
@@ -196,9 +210,10 @@ def _facts(claim: Claim) -> dict[str, Any]:
     return {name: value for name, value in (claim_records.masked(meta) or {}).items() if name not in papers}
 
 
-def _amounts(claim: Claim) -> Amounts:
+def _amounts(claim: Claim, limits: Limits) -> Amounts:
     return Amounts(
         owed=claim_offers.owed(claim),
+        limits=limits,
         claimed_minor=claim.claim_amount_minor,
         estimate_minor=claim.repair_estimate_minor,
         approved_minor=claim.approved_amount_minor,

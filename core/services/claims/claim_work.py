@@ -16,6 +16,7 @@ from core.services.claims import (
     claim_guards,
     claim_moves,
     claim_offers,
+    claim_payments,
     claim_questions,
     claim_rules,
     claim_signals,
@@ -61,7 +62,8 @@ def move(  # noqa: PLR0913 - the few things an officer may say with a move, each
     given: MoveInput = request.read(MoveInput, told)
     claim = claim_changes.seen(session, claim_id, person=person, version=version)
     step = claim_guards.move_of(claim, status)
-    amount_minor = claim_guards.amount_of(step, claim, person, given)
+    limits = claim_payments.limits(session, claim)
+    amount_minor = claim_guards.amount_of(step, claim, person, given, limits)
     return _moved(session, claim, step, person=person, given=given, amount_minor=amount_minor)
 
 
@@ -92,6 +94,10 @@ def _moved(
     claim_questions.turn(claim, at=at, before=step.start)
     session.insert(_event(claim, person, given.note, at=at))
     said = {"note": given.note} if given.note else {}
+    if step.to == "Paid":
+        reference = given.payment_reference or ""
+        claim_payments.record(session, claim, amount_minor=amount_minor, reference=reference, person=person, at=at)
+        said["paid"] = money.wire(amount_minor)
     return claim_changes.saved(session, claim, before, person=person, action="claim moved", said=said)
 
 
@@ -176,9 +182,11 @@ def set_incident_date(session: ScopedSession, claim_id: UUID, *, on: date, perso
 def set_deductions(
     session: ScopedSession, claim_id: UUID, *, excess: Decimal, betterment: Decimal, person: Person, version: int
 ) -> ClaimChange:
-    """Set in naira what comes off before an offer (contract C8); not once the claim is decided."""
+    """Set in naira what comes off before an offer (contract C8); not once an offer is accepted or the claim decided."""
     told: Deductions = request.read(Deductions, {"excess": excess, "betterment": betterment})
     claim = _undecided(session, claim_id, person, version)
+    if claim.claim_status in claim_offers.FIXED:
+        raise StateForbids("The deductions stand with the offer that was accepted: a supervisor can take it back first")
     before = claim_changes.facts_of(claim)
     claim.excess_deduction_amount_minor = money.to_minor(told.excess)
     claim.betterment_deduction_amount_minor = money.to_minor(told.betterment)

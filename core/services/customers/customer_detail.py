@@ -23,11 +23,10 @@ from core.services.sales import sales_table
 from core.services.sales.choices import UNKNOWN, Choices
 from core.services.sales.sales_table import SaleRow
 from core.store.scope import ScopedSession
-from core.store.tables import Claim, Customer, Policy
+from core.store.tables import Claim, ClaimPayment, Customer, Policy
 
 # One page holds a person's whole history; who buys for a fleet is read on in the lists.
 MOST = 50
-_PAID = ("Paid", "Settled")
 _ALL = Paging(1, MOST)
 
 
@@ -131,8 +130,10 @@ def _renewals(session: ScopedSession, mine: SalesFilter, names: Choices) -> Page
 def _claims(session: ScopedSession, customer_id: UUID) -> tuple[Page[ClaimLine], int]:
     """The newest claims with their number, and what was paid on all of them."""
     mine = (col(Claim.customer_id) == customer_id, col(Claim.deleted_at).is_(None))
-    paid = sa.case((col(Claim.claim_status).in_(_PAID), col(Claim.offer_amount_minor)), else_=0)
-    count, minor = session.execute(sa.select(sa.func.count(), sa.func.sum(paid)).where(*mine)).one()
+    count = session.execute(sa.select(sa.func.count()).select_from(Claim).where(*mine)).scalar_one()
+    payments = sa.select(sa.func.sum(col(ClaimPayment.amount_minor)))
+    payments = payments.select_from(ClaimPayment).join(Claim, col(Claim.id) == col(ClaimPayment.claim_id))
+    minor = session.execute(payments.where(*mine)).scalar_one()
     query = (
         sa.select(Claim, col(Policy.policy_number))
         .join(Policy, col(Policy.id) == col(Claim.policy_id))

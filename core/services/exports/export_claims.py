@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services.claims import claim_clock, claim_queue, claim_search
+from core.services.claims import claim_clock, claim_payments, claim_queue, claim_search
 from core.services.claims.claim_rules import NOT_DECLINED
 from core.services.claims.claim_selection import ClaimSelection
 from core.services.exports.export_parameters import DISTRIBUTOR, FROM, TO
@@ -109,6 +109,7 @@ CLAIMS = ExportKind(
                 *("claim_amount", "estimate_amount", "repair_estimate", "approved_amount"),
                 *("excess_deduction_amount", "betterment_deduction_amount", "offer_amount"),
             ),
+            ("paid_amount", MONEY, claim_payments.of_each()),
             ("decided_at", MOMENT, _DECIDED),
             ("decided_on", DAY, _DECIDED),
         ),

@@ -24,7 +24,11 @@ class Account:
     email: str
 
 
-ACCOUNTS = tuple(Account(role, f"{role}@coverdesk.example") for role in ROLES)
+# Two admins, as one confirms what the other proposes.
+ACCOUNTS = (
+    *(Account(role, f"{role}@coverdesk.example") for role in ROLES),
+    Account("admin", "second.admin@coverdesk.example"),
+)
 
 
 def is_demonstration(session: ScopedSession) -> bool:
@@ -33,7 +37,7 @@ def is_demonstration(session: ScopedSession) -> bool:
 
 
 def add_accounts(session: ScopedSession) -> None:
-    """One account for each role; only for demonstrations, where everybody may know the password.
+    """One account for each role and a second admin; only for demonstrations, where everybody may know the password.
 
     Safe to repeat: an account that can be used already is left as it is, and so is one that somebody disabled.
     """
@@ -45,7 +49,7 @@ def add_accounts(session: ScopedSession) -> None:
         staff.add(
             session,
             email=account.email,
-            name=f"Demo {account.role}",
+            name=f"Demo {account.email.partition('@')[0].replace('.', ' ')}",
             roles=[account.role],
             password=password,
             actor=ACTOR,

@@ -10,6 +10,8 @@ from core.store.scope import AnySelect
 from core.store.tables import (
     Certificate,
     Claim,
+    ClaimEvent,
+    ClaimPayment,
     Customer,
     KeptAnswer,
     Policy,
@@ -107,6 +109,12 @@ _TERMS = _terms()
 _LAST_TERM = _per_policy(sa.func.max(col(Renewal.expiration_at)), Renewal)
 _RENEWED = _per_policy(sa.func.sum(col(Renewal.total_minor)), Renewal)
 _REFUNDED = _per_policy(sa.func.sum(col(Refund.total_minor)), Refund)
+_PAYMENTS = (
+    sa.select(sa.func.count())
+    .where(col(ClaimPayment.claim_id) == col(ClaimEvent.claim_id))
+    .correlate(ClaimEvent)
+    .scalar_subquery()
+)
 _OF_PURCHASE = col(Policy.purchase_id) == col(Purchase.id)
 _POLICIES = sa.select(col(Policy.id))
 _SALES = _POLICIES.join(Purchase, _OF_PURCHASE)
@@ -255,6 +263,20 @@ INVARIANTS = (
         sa.select(col(Claim.id))
         .join(Policy, col(Policy.id) == col(Claim.policy_id))
         .where(_differ(Claim, Policy, *_OWNER, "customer_id", "product_id", "provider_id")),
+    ),
+    Invariant(
+        "payments that differ from their claim",
+        sa.select(col(ClaimPayment.id))
+        .join(Claim, col(Claim.id) == col(ClaimPayment.claim_id))
+        .where(_differ(ClaimPayment, Claim, *_OWNER, "provider_id")),
+    ),
+    Invariant(
+        "claims that came to Paid more often than they have payments",
+        sa.select(col(ClaimEvent.claim_id))
+        .join(Claim, col(Claim.id) == col(ClaimEvent.claim_id))
+        .where(col(ClaimEvent.status) == "Paid", col(Claim.offer_amount_minor) > 0)
+        .group_by(col(ClaimEvent.claim_id))
+        .having(sa.func.count() > _PAYMENTS),
     ),
     Invariant("answers kept without their work", sa.select(col(KeptAnswer.key)).where(col(KeptAnswer.status) == 0)),
 )

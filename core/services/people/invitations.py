@@ -55,7 +55,7 @@ def password_link(session: ScopedSession, staff_id: UUID, *, by: Person) -> str:
         raise NotFound("No such person")
     if row.disabled_at is not None:
         raise StateForbids("This account is disabled: enable it first")
-    row.link_until = clock.now() + LASTS
+    row.link_until, row.link_by = clock.now() + LASTS, by.id
     session.flush()
     until = clock.wire(row.link_until)
     audit.write(
@@ -93,6 +93,8 @@ def set_up(session: ScopedSession, ticket: str, *, email: str, name: str, passwo
     row = session.execute(sa.select(Staff).where(col(Staff.email) == wanted.email)).scalar_one_or_none()
     before = None if row is None else staff.facts(row)
     row = row or Staff(email=wanted.email, name=wanted.name)
+    if row.password_hash is not None:
+        passwords.rest(row)
     staff.assign(row, wanted)
     row.password_hash, row.disabled_at = hashed, None
     session.add(row)
@@ -117,12 +119,16 @@ def _judged(email: str, name: str, password: str | None) -> NewPerson:
 def choose_password(session: ScopedSession, ticket: str, password: str) -> UUID:
     """Give the person of a link the password they chose, and end the sessions opened with the one before.
 
+    Whoever made the link may have opened it: unless that was the person, they approve nothing for a day.
+
     Unauthorized when the link is no longer good; InvalidInput for a weak password, and the link stays good.
     """
     row = _invited(session, _reads(session, "password", ticket), lock=True)
     row.password_hash = passwords.hashed(password, email=row.email)
     _redeem(session, "password", ticket)
-    row.link_until = None
+    if row.link_by != row.id:
+        passwords.rest(row)
+    row.link_until = row.link_by = None
     session.flush()
     passwords.forgive(session, row.email)
     ended = staff_sessions.end_of(session, row.id)

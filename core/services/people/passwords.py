@@ -22,6 +22,8 @@ WRONG: Final = "The e-mail or the password is wrong"
 FREE_FAILURES: Final = 5
 # Many people may share one network address: it waits later than one e-mail does.
 FREE_FAILURES_OF_A_PLACE: Final = 30
+# Whoever resets somebody's password must not at once approve in their name.
+RESTS_FOR: Final = timedelta(hours=24)
 _LONGEST_WAIT_SECONDS = 900
 _FORGOTTEN_AFTER = timedelta(days=1)
 _hasher = PasswordHash((Argon2Hasher(),))
@@ -70,6 +72,17 @@ def check(session: ScopedSession, email: str, password: str) -> UUID:
 @functools.cache
 def _decoy() -> str:
     return _hasher.hash(ids.token())
+
+
+def matches(password_hash: str, password: str) -> bool:
+    """True for the password that a hash was made of."""
+    with _at_once:
+        return bool(_hasher.verify(password, password_hash))
+
+
+def rest(row: Staff) -> None:
+    """Let a person approve nothing for a day, as somebody else has had a hand in their password (contract A2)."""
+    row.approves_from = clock.now() + RESTS_FOR
 
 
 def refuse_guessing(session: ScopedSession, email: str, *, place: str | None = None) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -13,7 +14,7 @@ from sqlmodel import col
 from core import clock, money
 from core.covers import fields, request
 from core.covers.request import Request
-from core.errors import NotFound, StateForbids
+from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.office import audit
 from core.services.people import passwords, staff_sessions
 from core.store import tables_parties
@@ -34,6 +35,12 @@ class Person:
     name: str
     roles: tuple[str, ...]
     claim_limit_minor: int | None
+    approves_from: datetime | None = None
+
+    @property
+    def may_approve(self) -> bool:
+        """False for a day after somebody else has reset the person's password (contract A2)."""
+        return self.approves_from is None or self.approves_from <= clock.now()
 
     @property
     def actor(self) -> str:
@@ -79,7 +86,8 @@ def add(
     """Add a person, or give a known one this name, these roles, this limit (naira) and this password.
 
     InvalidInput says what is wrong, StateForbids that the last admin would be gone. A known person is enabled
-    again; whoever was signed in with the password before is not any more.
+    again; whoever was signed in with the password before is not any more. Where the password of a known person
+    becomes another one, the person approves nothing for a day (`passwords.rest`).
     """
     said = {"email": email, "name": name, "roles": list(roles), "claim_limit": claim_limit}
     wanted: NewPerson = request.read(NewPerson, {key: value for key, value in said.items() if value is not None})
@@ -89,6 +97,8 @@ def add(
     if row is not None and "admin" not in wanted.roles:
         refuse_without_admin(session, row)
     row = row or Staff(email=wanted.email, name=wanted.name)
+    if row.password_hash is not None and not passwords.matches(row.password_hash, password):
+        passwords.rest(row)
     assign(row, wanted)
     row.password_hash, row.disabled_at, row.link_until = password_hash, None, None
     session.add(row)
@@ -96,6 +106,13 @@ def add(
     staff_sessions.end_of(session, row.id)
     note(session, row, "staff saved", actor=actor, before=before)
     return row.id
+
+
+def refuse_resting(person: Person) -> None:
+    """NotAllowed for whoever may approve nothing yet, with the time from which they may."""
+    if not person.may_approve:
+        from_then = clock.in_lagos(person.approves_from)
+        raise NotAllowed(f"Somebody else has reset your password: you can approve again from {from_then} on")
 
 
 def assign(row: Staff, wanted: Duties) -> None:
@@ -154,6 +171,7 @@ def facts(row: Staff) -> dict[str, Any]:
         "roles": list(row.roles),
         "claim_limit": None if limit is None else money.wire(limit),
         "enabled": row.disabled_at is None,
+        **({"approves_from": clock.wire(row.approves_from)} if row.approves_from else {}),
     }
 
 
@@ -184,7 +202,10 @@ def person_named(session: ScopedSession, email: str) -> Person:
     return _person(row)
 
 
-_OF_PERSON = (col(Staff.id), col(Staff.email), col(Staff.name), col(Staff.roles), col(Staff.claim_limit_minor))
+_OF_PERSON = (
+    *(col(Staff.id), col(Staff.email), col(Staff.name), col(Staff.roles), col(Staff.claim_limit_minor)),
+    col(Staff.approves_from),
+)
 
 
 def _person(row: Any) -> Person:
@@ -194,6 +215,7 @@ def _person(row: Any) -> Person:
         name=row.name,
         roles=tuple(row.roles),
         claim_limit_minor=row.claim_limit_minor,
+        approves_from=row.approves_from,
     )
 
 

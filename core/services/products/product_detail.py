@@ -15,7 +15,16 @@ from core.covers.shelf import cover_of
 from core.covers.tariff import Changeable, Tariff
 from core.errors import NotFound
 from core.store.scope import ScopedSession
-from core.store.tables import Distributor, Product, ProductBlock, ProductCategory, ProductVersion, Provider
+from core.store.tables import (
+    Distributor,
+    Product,
+    ProductBlock,
+    ProductCategory,
+    ProductVersion,
+    Provider,
+    RateProposal,
+    Staff,
+)
 
 State = Literal["Past", "In force", "Planned", "Withdrawn"]
 
@@ -33,6 +42,18 @@ class RatesFrom:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Proposal:
+    """Rates that one admin proposes, and that hold from an instant on once another has confirmed them."""
+
+    id: UUID
+    effective_at: datetime
+    tariff: Tariff
+    proposed_by: UUID
+    proposer: str
+    proposed_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class SoldBy:
     """A distributor, and whether the product is switched off for it."""
 
@@ -44,7 +65,10 @@ class SoldBy:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProductDetail:
-    """A product; `versions` are newest first, `version` is what the next change has to name."""
+    """A product; `versions` are newest first, `version` is what the next change has to name.
+
+    `proposal` is the change that waits for a second admin, if there is one.
+    """
 
     id: UUID
     name: str
@@ -64,6 +88,7 @@ class ProductDetail:
     version: int
     updated_at: datetime
     versions: Sequence[RatesFrom]
+    proposal: Proposal | None
     sellers: Sequence[SoldBy]
 
     @property
@@ -96,8 +121,8 @@ class ProductDetail:
         held = [version for version in self.versions if version.withdrawn_at is None]
         return next((version for version in held if version.effective_at <= instant), held[-1])
 
-    def changeable(self, version: RatesFrom) -> Changeable:
-        """The figures of one of its versions, to change them."""
+    def changeable(self, version: RatesFrom | Proposal) -> Changeable:
+        """The figures of one of its versions, or of a proposal, to change or compare them."""
         return Changeable(tariff=version.tariff, cover=self.cover, renewable=self.renewable)
 
 
@@ -118,6 +143,7 @@ def one(session: ScopedSession, product_id: UUID) -> ProductDetail:
         insurer=insurer,
         category=category,
         versions=versions(session, product),
+        proposal=_proposal(session, product),
         sellers=_sellers(session, product_id),
     )
 
@@ -142,8 +168,19 @@ def versions(session: ScopedSession, product: Product) -> list[RatesFrom]:
     return found
 
 
-def tariff_of(product: Product, row: ProductVersion) -> Tariff:
-    """What one version says."""
+def _proposal(session: ScopedSession, product: Product) -> Proposal | None:
+    query = sa.select(RateProposal, col(Staff.name)).join(Staff, col(Staff.id) == col(RateProposal.proposed_by))
+    query = query.where(col(RateProposal.product_id) == product.id, col(RateProposal.state) == "open")
+    found = session.execute(query).one_or_none()
+    if found is None:
+        return None
+    row, proposer = found
+    kept = {name: getattr(row, name) for name in ("id", "effective_at", "proposed_by", "proposed_at")}
+    return Proposal(**kept, proposer=proposer, tariff=tariff_of(product, row))
+
+
+def tariff_of(product: Product, row: ProductVersion | RateProposal) -> Tariff:
+    """What one version says, or a proposal."""
     return Tariff(
         price=money.to_naira(row.price_minor),
         dynamic=product.is_dynamic_pricing,

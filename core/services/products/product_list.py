@@ -17,7 +17,7 @@ from core.services.address_reader import Address, AddressReader, written
 from core.services.paging import Page, Paging
 from core.services.products import product_detail, products
 from core.store.scope import AnySelect, ScopedSession
-from core.store.tables import Product, ProductBlock, ProductCategory, ProductVersion, Provider
+from core.store.tables import Product, ProductBlock, ProductCategory, ProductVersion, Provider, RateProposal
 
 NAMES = ("provider", "category", "on", "q")
 
@@ -134,6 +134,15 @@ def _row(
         withheld=withheld,
         changes_at=changes_at,
     )
+
+
+def proposed(session: ScopedSession) -> list[tuple[UUID, str]]:
+    """The products with a change of rates that waits for a second admin, the longest first."""
+    query = sa.select(col(Product.id), col(Product.name)).join(
+        RateProposal, col(RateProposal.product_id) == col(Product.id)
+    )
+    query = query.where(col(RateProposal.state) == "open").order_by(col(RateProposal.proposed_at))
+    return [(row.id, row.name) for row in session.execute(query)]
 
 
 def known(session: ScopedSession) -> tuple[dict[UUID, str], dict[UUID, str]]:

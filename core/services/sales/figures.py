@@ -16,7 +16,7 @@ from core.services.sales.takings import NOTHING
 from core.services.windows import Window
 from core.store.expressions import lagos_day
 from core.store.scope import ScopedSession
-from core.store.tables import Claim, Policy
+from core.store.tables import Claim, ClaimPayment, Policy
 
 EVERYTHING = SalesFilter()
 
@@ -67,11 +67,12 @@ def summary(session: ScopedSession, window: Window, wanted: SalesFilter = EVERYT
 
 
 def claims_paid_by_day(session: ScopedSession, window: Window, wanted: SalesFilter) -> dict[date, int]:
-    """Offers in kobo of the claims that were paid on each day, and stand so; one paid again counts once, last."""
-    paid_at = col(Claim.clock_stopped_at)
-    day, stands = lagos_day(paid_at), col(Claim.claim_status).in_(("Paid", "Settled"))
-    query = sa.select(day, sa.func.sum(col(Claim.offer_amount_minor)))
-    rows = session.execute(query.where(*_claims(wanted), stands, *window.span.on(paid_at)).group_by(day))
+    """What was paid on claims on each day, in kobo: every payment counts, whatever became of its claim."""
+    paid_at = col(ClaimPayment.created_at)
+    day = lagos_day(paid_at)
+    query = sa.select(day, sa.func.sum(col(ClaimPayment.amount_minor)))
+    query = query.select_from(ClaimPayment).join(Claim, col(Claim.id) == col(ClaimPayment.claim_id))
+    rows = session.execute(query.where(*_claims(wanted), *window.span.on(paid_at)).group_by(day))
     return {when: int(minor) for when, minor in rows}
 
 

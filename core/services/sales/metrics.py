@@ -152,10 +152,10 @@ METRICS: tuple[Metric[Facts], ...] = (
         key="claims_to_premium",
         label="Claims paid to premium",
         unit="share",
-        counts="offers paid on claims, divided by the gross written premium of the same days. "
+        counts="what was paid on claims, divided by the gross written premium of the same days. "
         "A simple proxy: the loss ratio proper weighs earned premium and open claims.",
-        leaves_out="claims that are open or declined, costs of handling.",
-        basis="The day a claim was last marked Paid, and the day premium was written, in Lagos.",
+        leaves_out="offers that are not paid yet, costs of handling.",
+        basis="The day of each payment, and the day premium was written, in Lagos.",
         better="less",
         of=lambda facts: share(facts.claims_paid_minor, facts.takings.premium_minor),
     ),

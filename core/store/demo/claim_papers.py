@@ -14,7 +14,7 @@ from core.store.demo.dice import dashed, new_id
 from core.store.demo.log import Log
 from core.store.demo.rows import Rows, Values, stamp
 from core.store.demo.specimens import Specimens
-from core.store.tables_claims import Claim, ClaimEvent
+from core.store.tables_claims import Claim, ClaimEvent, ClaimPayment
 
 _NOTES: Mapping[str, tuple[str, ...]] = {
     "Viewed": ("Opened for review",),
@@ -51,11 +51,31 @@ def file(loss: Loss, dice: Random, specimens: Specimens, rows: Rows, log: Log) -
         event = {"id": new_id(dice, step.at), "claim_id": loss.id, "status": step.status, "note": note}
         staff_id = officer.id if officer else None
         rows.add(ClaimEvent, {**loss.sale.owner, **event, "staff_id": staff_id, "created_at": stamp(step.at)})
+        if step.status == "Paid":
+            rows.add(ClaimPayment, _payment(loss, new_id(dice, step.at), staff_id, stamp(step.at)))
     asked = claim_talk.file(loss, dice, rows, log)
     began_at, stopped_at = clock_of(loss.reached, asked)
     kept = {"clock_from": stamp(began_at), "clock_stopped_at": stamp(stopped_at) if stopped_at else None}
     rows.add(Claim, {**claim, **kept})
     _note(loss, log)
+
+
+def _payment(loss: Loss, payment_id: str, staff_id: str | None, at: str) -> Values:
+    return {
+        **loss.sale.owner,
+        "id": payment_id,
+        "claim_id": loss.id,
+        "provider_id": loss.sale.offer.ids["provider_id"],
+        "amount_minor": amounts(loss)["offer_amount_minor"],
+        "reference": _reference(loss),
+        "reference_key": _reference(loss).casefold(),
+        "paid_by": staff_id,
+        "created_at": at,
+    }
+
+
+def _reference(loss: Loss) -> str:
+    return f"TRF-{loss.id[-12:].upper()}"
 
 
 def _reason(loss: Loss, dice: Random) -> str:
@@ -87,7 +107,7 @@ def _claim(loss: Loss, reason: str, meta: Values) -> Values:
         "claim_owner_phone_number": says["phone"],
         "decline_reason": reason if loss.status == "Declined" else "None",
         "incident_date": str(loss.happened_on),
-        "payment_reference": f"TRF-{loss.id[-10:].upper()}" if loss.came_to("Paid") else None,
+        "payment_reference": _reference(loss) if loss.came_to("Paid") else None,
         "assigned_to": next((officer.id for officer in loss.officers if officer), None),
         "approved_by": _officer_at(loss, "Approved") if loss.is_approved else None,
         "flags": json.dumps(loss.flags),

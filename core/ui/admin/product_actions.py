@@ -5,11 +5,11 @@ from typing import Any
 from uuid import UUID
 
 from core.services.people.staff import Person
-from core.services.products import product_changes
-from core.services.products.product_detail import ProductDetail, RatesFrom, SoldBy
+from core.services.products import product_changes, rate_changes
+from core.services.products.product_detail import ProductDetail, Proposal, RatesFrom, SoldBy
 from core.store.engine import store
 from core.store.scope import Scope, ScopedSession
-from core.ui import words
+from core.ui import decisions, words
 from core.ui.decisions import Decision
 
 
@@ -59,6 +59,52 @@ def offering(product: ProductDetail, seller: SoldBy, by: Person) -> Decision:
     )
 
 
+def confirming(product: ProductDetail, proposal: Proposal, headline: str, by: Person) -> Decision:
+    """Let what another admin proposed hold; the title says what changes."""
+    return Decision(
+        title=words.plain(headline),
+        icon="fact_check",
+        says=f"**{words.plain(proposal.proposer)}** proposed it on {words.moment(proposal.proposed_at)}. From that time"
+        " on every sale and every price uses the new figures; policies that are sold keep theirs.",
+        confirm="Confirm the change",
+        act=lambda: made(
+            lambda session: rate_changes.confirm(session, product.id, proposal.id, seen=product.version, by=by),
+            f"Confirmed: {headline}.",
+        ),
+    )
+
+
+def refusing(product: ProductDetail, proposal: Proposal, headline: str, by: Person) -> Decision:
+    """Refuse what another admin proposed, with the reason."""
+    return Decision(
+        title="Refuse the change",
+        icon="block",
+        says=f"{words.plain(headline)}: proposed by **{words.plain(proposal.proposer)}**. The rates stay as they are.",
+        asks=lambda: decisions.field("reason", "Reason", longest=500),
+        confirm="Refuse it",
+        act=lambda: made(
+            lambda session: rate_changes.refuse(
+                session, product.id, proposal.id, seen=product.version, by=by, **decisions.typed("reason")
+            ),
+            "The change is refused, and the rates stay as they are.",
+        ),
+    )
+
+
+def taking_back(product: ProductDetail, proposal: Proposal, headline: str, by: Person) -> Decision:
+    """Take one's own proposal back."""
+    return Decision(
+        title="Take the proposal back",
+        icon="undo",
+        says=f"{words.plain(headline)}: nobody can confirm it any more. The rates stay as they are.",
+        confirm="Take it back",
+        act=lambda: made(
+            lambda session: rate_changes.take_back(session, product.id, proposal.id, seen=product.version, by=by),
+            "The proposal is taken back.",
+        ),
+    )
+
+
 def withdrawing(product: ProductDetail, version: RatesFrom, by: Person) -> Decision:
     """Take a planned change back."""
     at = words.moment(version.effective_at)
@@ -68,7 +114,7 @@ def withdrawing(product: ProductDetail, version: RatesFrom, by: Person) -> Decis
         says=f"The rates that are planned from **{at}** on will never hold. The time line keeps them as withdrawn.",
         confirm="Withdraw it",
         act=lambda: made(
-            lambda session: product_changes.withdraw(session, product.id, version.id, seen=product.version, by=by),
+            lambda session: rate_changes.withdraw(session, product.id, version.id, seen=product.version, by=by),
             f"The change of {at} is withdrawn.",
         ),
     )

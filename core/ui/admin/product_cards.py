@@ -3,9 +3,9 @@
 import streamlit as st
 
 from core.services.people.staff import Person
-from core.services.products.product_detail import ProductDetail, RatesFrom
+from core.services.products.product_detail import ProductDetail, Proposal, RatesFrom
 from core.ui import decisions, facts, frame, words
-from core.ui.admin import product_actions, product_page, product_words
+from core.ui.admin import product_actions, product_page, product_preview, product_words
 
 _MOST = 30
 
@@ -32,7 +32,51 @@ def charged(of: ProductDetail) -> None:
         facts.line("Distributor", f"{version.tariff.distributor_commission} %")
         facts.line("Cover period", f"{version.tariff.cover_months} months")
         for planned in of.planned[:1]:
-            facts.line("Changes", words.moment(planned.effective_at))
+            facts.line("Changes", product_words.since(planned.effective_at))
+
+
+def proposed(of: ProductDetail, person: Person) -> None:
+    """The change that waits for a second admin, with the way to decide it."""
+    proposal = of.proposal
+    if proposal is None:
+        return
+    before, after = of.changeable(of.charged_at(proposal.effective_at)), of.changeable(proposal)
+    headline = product_words.headline(before, after, proposal.effective_at)
+    with st.container(border=True):
+        st.markdown(f"{words.badge('Proposed')} **{words.plain(headline)}**")
+        st.caption(
+            f"Proposed by {words.plain(proposal.proposer)} on {words.moment(proposal.proposed_at)}. It holds only once"
+            " another admin has confirmed it."
+        )
+        product_page.table(product_words.differences(before, after), "Until then", "From then on")
+        with st.expander("What a sale would cost"):
+            named = ("Until then", before.tariff), (f"From {product_words.since(proposal.effective_at)}", after.tariff)
+            product_preview.draw("proposal.sale", of.cover, *named)
+        _decisions(of, proposal, headline, person)
+
+
+def _decisions(of: ProductDetail, proposal: Proposal, headline: str, person: Person) -> None:
+    told = of, proposal, headline, person
+    if proposal.proposed_by == person.id:
+        ways = [("Take it back", "undo", product_actions.taking_back)]
+    else:
+        ways = [("Confirm", "fact_check", product_actions.confirming), ("Refuse", "block", product_actions.refusing)]
+    with st.container(horizontal=True, gap="xsmall"):
+        for label, icon, decision in ways:
+            st.button(
+                label,
+                icon=f":material/{icon}:",
+                key=f"proposal {label}",
+                type="primary" if label == "Confirm" else "secondary",
+                disabled=label == "Confirm" and not person.may_approve,
+                on_click=decisions.open_,
+                args=(decision(*told),),
+            )
+    if proposal.proposed_by != person.id and not person.may_approve:
+        st.caption(
+            ":material/lock: Somebody else has reset your password: you can approve again from"
+            f" {words.moment(person.approves_from)} on."
+        )
 
 
 def time_line(of: ProductDetail, person: Person) -> None:
@@ -115,7 +159,14 @@ def sellers(of: ProductDetail, person: Person) -> None:
 def buttons(of: ProductDetail, person: Person) -> None:
     """What can be done to the product."""
     with st.container(horizontal=True, gap="xsmall", width="content", vertical_alignment="center"):
-        if st.button("Change rates", icon=":material/price_change:", type="primary", on_click=product_page.open_form):
+        if st.button(
+            "Change rates",
+            icon=":material/price_change:",
+            type="primary",
+            disabled=of.proposal is not None,
+            help="A change waits for a second admin: it has to be decided first." if of.proposal else None,
+            on_click=product_page.open_form,
+        ):
             st.switch_page("admin/rates.py", query_params=product_page.query(of))
         st.button(
             "Switch off" if of.active else "Switch on",

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput, NotFound
-from core.services.products import product_detail
+from core.services.products import product_detail, rate_changes
 from core.services.products.product_detail import ProductDetail, RatesFrom
 from core.store.engine import reading
 from core.ui import facts, frame, words
@@ -18,6 +18,14 @@ from core.ui.admin.product_words import Difference
 # A second click may arrive when the first has closed the form already, and must find the same way.
 DONE = "product.done"
 FORM = "rates"
+
+
+def say_floor() -> None:
+    """What commissions must leave to the insurer, and who decides."""
+    st.caption(
+        f"Other rates hold from tomorrow at the earliest, once another admin has confirmed them. Commissions together"
+        f" must leave the insurer at least {rate_changes.floor().normalize():f} % of the premium."
+    )
 
 
 def open_form() -> None:

@@ -2,11 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from decimal import Decimal
 
+from core import clock
 from core.covers.tariff import Changeable, Figure, Kind, Tariff
 from core.ui import words
 
+_COMMISSIONS = "Commissions: "
+_IN_A_HEADLINE = 3
 _UNITS = {Kind.NAIRA: " (₦)", Kind.PERCENT: " (%)"}
 
 
@@ -80,6 +84,28 @@ def differences(before: Changeable, after: Changeable) -> list[Difference]:
         elif old is None or old.value != figure.value:
             found.append(Difference(_named(figure), shown(old) if old else "–", shown(figure)))
     return found
+
+
+def headline(before: Changeable, after: Changeable, at: datetime) -> str:
+    """A change in one line: "Platform commission 20 % → 25 %, Price ₦15,000.00 → ₦16,000.00 from 1 Dec 2026"."""
+    changes = sorted(differences(before, after), key=lambda one: not one.label.startswith(_COMMISSIONS))
+    parts = [f"{_short(one.label)} {_bare(one.before)} → {_bare(one.after)}" for one in changes[:_IN_A_HEADLINE]]
+    more = len(changes) - len(parts)
+    told = ", ".join(parts) + (f" and {more} more" if more else "")
+    return f"{told or 'No change'} from {since(at)}"
+
+
+def since(at: datetime) -> str:
+    """The instant from which rates hold: the day alone where they begin with it."""
+    return words.day(at).lstrip("0") if at == clock.lagos_midnight(clock.lagos_day(at)) else words.moment(at)
+
+
+def _short(label: str) -> str:
+    return f"{label.removeprefix(_COMMISSIONS)} commission" if label.startswith(_COMMISSIONS) else label
+
+
+def _bare(value: str) -> str:
+    return value.replace(".00 %", " %")
 
 
 def _cells(old: Figure | None, new: Figure) -> Iterator[Difference]:

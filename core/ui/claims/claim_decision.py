@@ -66,6 +66,8 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
     st.markdown(f"**{words.plain(claim_words.move(review.status, move.to))}**")
     if move.to == "Paid":
         st.metric("To pay", words.naira(review.amounts.offer_minor))
+        if paid := review.amounts.limits.paid_minor:
+            st.caption(f"{words.naira(paid)} was paid on this claim before, and comes on top.")
     if "amount" in asked:
         _ask_amount(review, move, person)
     if "reason" in asked:
@@ -124,8 +126,10 @@ def _ask_amount(review: ClaimReview, move: Move, person: Person) -> None:
         on_change="rerun" if move.to == "Approved" else "ignore",
     )
     claim_attempts.blame(review.id, MOVE, "amount")
-    if move.to != "Offer sent" and review.amounts.owed:
+    if move.to == "Repair estimate submitted" and review.amounts.owed:
         st.caption(f"By the records {words.naira_of(review.amounts.owed)}: {_source(review)}.")
+    if move.to == "Approved" and review.amounts.limits.most_minor is not None:
+        st.caption(f"At most {words.plain(review.amounts.limits.shown)}: {_source(review)}.")
     if person.claim_limit_minor is not None and not person.may("supervisor") and AUTHORITY in move.needs:
         st.caption(f"You may decide up to {words.naira(person.claim_limit_minor)}; above it a supervisor does.")
     if move.to == "Offer sent":
@@ -141,14 +145,19 @@ def _suggested(review: ClaimReview, move: Move) -> str:
     amounts = review.amounts
     if move.to == "Offer sent":
         return str(review.offer.total) if review.offer.total else ""
-    standing = amounts.approved_minor if move.to == "Approved" else amounts.estimate_minor
-    if standing:
+    approves = move.to == "Approved"
+    if standing := amounts.approved_minor if approves else amounts.estimate_minor:
         return money.wire(standing)
+    if approves and amounts.limits.most_minor is not None:
+        return money.wire(amounts.limits.most_minor)
     return str(amounts.owed) if amounts.owed else ""
 
 
 def _source(review: ClaimReview) -> str:
-    """Where what is owed comes from."""
+    """Where what is owed comes from, or that the insurance is the lower."""
+    limits = review.amounts.limits
+    if limits.insured_minor is not None and limits.most_minor != limits.owed_minor:
+        return "less than the claim names, as no more is insured"
     loan = "pending_repayment_amount" in review.facts
     return "the lower of pending repayment and loan" if loan else "the cost of repair, as estimated or claimed"
 
@@ -159,11 +168,11 @@ def _show_offer(review: ClaimReview, typed: str) -> None:
     approved = claim_offers.readable(typed)
     if approved is None:
         return
-    price = claim_offers.offer(
+    price = claim_offers.of_amounts(
+        amounts.limits,
         approved=approved,
-        owed=amounts.owed,
-        excess=money.to_naira(amounts.excess_minor),
-        betterment=money.to_naira(amounts.betterment_minor),
+        excess_minor=amounts.excess_minor,
+        betterment_minor=amounts.betterment_minor,
     )
     st.caption(f"The offer would be {words.naira_of(price.total)}, before anybody changes it.")
     if price.total != approved:

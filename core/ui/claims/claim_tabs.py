@@ -113,16 +113,28 @@ def amounts(review: ClaimReview) -> None:
             facts.line("Excess", words.naira(kept.excess_minor))
             facts.line("Betterment", words.naira(kept.betterment_minor))
             facts.line("Offer", words.naira(kept.offer_minor))
-            if review.payment_reference:
-                facts.line("Payment reference", review.payment_reference)
+            _payments(review)
         with st.container(border=True, height="stretch"):
             st.markdown("**How an offer comes about**")
             if kept.approved_minor:
                 prices.show_steps(review.offer.steps)
             else:
                 st.caption("Nothing is approved: the steps follow with the approved amount.")
-            if not review.is_decided:
+            if review.status == "Offer accepted":
+                st.caption("The deductions stand with the offer that was accepted; a supervisor can take it back.")
+            elif not review.is_fixed:
                 _deductions(review)
+
+
+def _payments(review: ClaimReview) -> None:
+    """Every payment, and what they come to."""
+    if not review.payments:
+        return
+    facts.line("Paid", words.naira(review.amounts.limits.paid_minor))
+    for payment in review.payments:
+        who = words.plain(payment.by or "somebody who left")
+        told = f"{words.naira(payment.amount_minor)} on {words.moment(payment.at)} by {who}"
+        st.caption(f"{told}, reference {words.plain(payment.reference)}")
 
 
 def _deductions(review: ClaimReview) -> None:

@@ -32,8 +32,7 @@ def draw(review: ClaimReview) -> None:
     chosen = _chosen(review, there)
     if chosen is None:
         return
-    if chosen.is_medical:
-        reveal.value(words.title(chosen.name), revealing.HIDDEN, of=_hidden(review, chosen), by=frame.require())
+    if chosen.is_medical and not _may_be_seen(review, chosen):
         return
     # Every opening is written down, and it is the browser that opens: only what is looked at is fetched.
     address, title = f"/files/{chosen.code}", words.title(chosen.name)
@@ -41,6 +40,20 @@ def draw(review: ClaimReview) -> None:
         papers.pictured(address, title=title)
     else:
         papers.framed(address, title=title, name="claim-document")
+
+
+def _may_be_seen(review: ClaimReview, document: Document) -> bool:
+    """True for a medical report that was just given a reason for; else the way to give one."""
+    hidden = _hidden(review, document)
+    if not reveal.is_shown(hidden):
+        reveal.value(words.title(document.name), revealing.HIDDEN, of=hidden, by=frame.require(), is_paper=True)
+        return False
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.caption("The audit log says that you have opened it.", width="content")
+        with st.container(horizontal=True, gap="xsmall", width="content"):
+            st.link_button("Open in a new tab", f"/files/{document.code}", icon=":material/open_in_new:")
+            st.button("Hide it", key="reveal.hide", icon=":material/visibility_off:", on_click=reveal.put_away)
+    return True
 
 
 def _add(review: ClaimReview) -> None:

@@ -21,7 +21,12 @@ _MOVES: Final[Mapping[str, str]] = {
     "Paid": "Pay",
     "Settled": "Settle",
 }
-_BACK: Final = {"Declined": "Take up an appeal", "Settled": "Reopen", "Pending": "Start the review"}
+_BACK: Final = {
+    "Declined": "Take up an appeal",
+    "Offer accepted": "Take the accepted offer back",
+    "Settled": "Reopen",
+    "Pending": "Start the review",
+}
 MOVE_ICONS: Final[Mapping[str, str]] = {
     "Reviewing": "manage_search",
     "Inspection submitted": "home_repair_service",
@@ -53,6 +58,7 @@ _AMOUNTS: Final = frozenset(
         "repair_estimate",
         "approved_amount",
         "offer_amount",
+        "paid",
         "excess_deduction_amount",
         "betterment_deduction_amount",
     }

@@ -1,0 +1,255 @@
+"""Other rates for a product: proposed by one admin, confirmed by another, never before tomorrow (contract S4).
+
+Every change names the version of the product that was seen, and makes the next one.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Annotated, Any, ClassVar, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from pydantic import Field
+from sqlmodel import col
+
+from core import clock, ids, money
+from core.covers import list_prices, request
+from core.covers.request import Request
+from core.covers.tariff import DISTRIBUTOR, HUNDRED, MCA, Tariff
+from core.covers.tariff_reading import typed_tariff
+from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StateForbids
+from core.services.people import staff
+from core.services.people.staff import Person
+from core.services.people.staff_changes import refuse_unless_admin
+from core.services.products import product_changes, product_detail
+from core.services.products.product_detail import ProductDetail, Proposal, RatesFrom
+from core.settings import settings
+from core.store.scope import ScopedSession
+from core.store.tables import ProductVersion, RateProposal
+
+FARTHEST: Final = timedelta(days=5 * 365)
+_FIGURES: Final = ("price_minor", "mca_commission_bp", "distributor_commission_bp", "cover_months", "meta")
+
+
+class Refusal(Request):
+    """Why a proposal is not confirmed."""
+
+    prose: ClassVar[frozenset[str]] = frozenset({"reason"})
+
+    reason: Annotated[str, Field(min_length=3, max_length=500)]
+
+
+def floor() -> Decimal:
+    """The part of the premium, in percent, that must be left to the insurer."""
+    return settings().insurer_share_floor
+
+
+def earliest() -> datetime:
+    """The first instant from which other rates may hold: midnight of tomorrow in Lagos."""
+    return clock.lagos_midnight(clock.add_days(clock.today(), 1))
+
+
+def propose(
+    session: ScopedSession,
+    product_id: UUID,
+    typed: Mapping[str, Any],
+    *,
+    start: UUID,
+    effective_at: datetime,
+    seen: int,
+    by: Person,
+) -> UUID:
+    """Propose other figures from an instant on; they hold once another admin has confirmed them. The proposal's id.
+
+    `typed` are figures by their fields (`covers.tariff_reading`); what is not typed is that of the version
+    `start`. InvalidInput names every fault, StateForbids says that nothing would change or that another proposal
+    waits, StaleVersion that the product is not what was seen.
+    """
+    refuse_unless_admin(by)
+    row = product_changes.next_version(session, product_id, seen)
+    product = product_detail.one(session, product_id)
+    tariff = typed_tariff(product.changeable(_version(product, start)), typed)
+    if faults := _faults(product, tariff, effective_at):
+        raise InvalidInput(faults)
+    _refuse_no_change(product, tariff, effective_at)
+    proposal = RateProposal(
+        id=ids.new(),
+        product_id=row.id,
+        effective_at=effective_at,
+        price_minor=money.to_minor(tariff.price),
+        mca_commission_bp=tariff.mca_bp,
+        distributor_commission_bp=tariff.distributor_bp,
+        cover_months=tariff.cover_months,
+        meta=dict(tariff.meta),
+        proposed_by=by.id,
+        proposed_at=clock.now(),
+    )
+    if not session.insert_once(proposal):
+        raise StateForbids("A change of these rates waits for a second admin already: it has to be decided first")
+    _note(session, product, "rates proposed", proposal.id, tariff, effective_at, by=by)
+    return proposal.id
+
+
+def confirm(session: ScopedSession, product_id: UUID, proposal_id: UUID, *, seen: int, by: Person) -> UUID:
+    """Let proposed rates hold from their instant on; the id of the new version.
+
+    NotAllowed for who proposed them and for who has a password that somebody else has just reset. What bounds a
+    proposal is asked again: time has passed, and the floor may be another one.
+    """
+    product, proposal = _open(session, product_id, proposal_id, seen, by)
+    _refuse_maker(proposal, by)
+    staff.refuse_resting(by)
+    if faults := _faults(product, proposal.tariff, proposal.effective_at):
+        told = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
+        raise StateForbids(f"This cannot be confirmed as it was proposed: {told}. Refuse it, and propose it anew")
+    _refuse_no_change(product, proposal.tariff, proposal.effective_at)
+    version_id = ids.new()
+    figures = session.get_one(RateProposal, proposal_id)
+    session.insert(
+        ProductVersion(
+            id=version_id,
+            product_id=product_id,
+            effective_at=proposal.effective_at,
+            created_at=clock.now(),
+            **{name: getattr(figures, name) for name in _FIGURES},
+        )
+    )
+    _decide(session, proposal_id, "confirmed", by=by, version_id=version_id)
+    _note(session, product, "rates confirmed", version_id, proposal.tariff, proposal.effective_at, by=by)
+    return version_id
+
+
+def refuse(session: ScopedSession, product_id: UUID, proposal_id: UUID, *, reason: str, seen: int, by: Person) -> None:
+    """Refuse what another admin proposed, with the reason."""
+    product, proposal = _open(session, product_id, proposal_id, seen, by)
+    _refuse_maker(proposal, by)
+    told: Refusal = request.read(Refusal, {"reason": reason})
+    _decide(session, proposal_id, "refused", by=by, reason=told.reason)
+    _note_end(session, product, "rates refused", proposal, by=by, reason=told.reason)
+
+
+def take_back(session: ScopedSession, product_id: UUID, proposal_id: UUID, *, seen: int, by: Person) -> None:
+    """Take one's own proposal back; NotAllowed for anybody else, who refuses it instead."""
+    product, proposal = _open(session, product_id, proposal_id, seen, by)
+    if proposal.proposed_by != by.id:
+        raise NotAllowed("Only who proposed a change takes it back: you can refuse it")
+    _decide(session, proposal_id, "withdrawn", by=by)
+    _note_end(session, product, "rates taken back", proposal, by=by)
+
+
+def withdraw(session: ScopedSession, product_id: UUID, version_id: UUID, *, seen: int, by: Person) -> None:
+    """Cancel a confirmed change that is still to come; StateForbids once it is in force, or was withdrawn already.
+
+    One admin is enough: what then goes on to hold was confirmed by two.
+    """
+    refuse_unless_admin(by)
+    product_changes.next_version(session, product_id, seen)
+    planned = _version(product_detail.one(session, product_id), version_id)
+    if planned.state != "Planned":
+        raise StateForbids("Only a change that is still to come can be withdrawn")
+    session.execute(
+        sa.update(ProductVersion)
+        .where(col(ProductVersion.id) == version_id)
+        .values(withdrawn_at=clock.now())
+        .execution_options(synchronize_session=False)
+    )
+    before = {"effective_at": clock.wire(planned.effective_at), **facts_of(planned.tariff)}
+    after = {"version_id": str(version_id), "withdrawn": True}
+    product_changes.note(session, product_id, "rates withdrawn", by=by, before=before, after=after)
+
+
+def facts_of(tariff: Tariff) -> dict[str, Any]:
+    """What the log tells of rates, as plain data."""
+    return {
+        "price": list_prices.written(list_prices.list_price(tariff.rates)),
+        "platform_commission": f"{tariff.mca_commission:.2f}",
+        "distributor_commission": f"{tariff.distributor_commission:.2f}",
+        "cover_months": tariff.cover_months,
+        "meta": dict(tariff.meta),
+    }
+
+
+def below_floor(tariff: Tariff) -> list[FieldFault]:
+    """What is wrong with commissions that leave the insurer too little; empty when they leave enough."""
+    if HUNDRED - tariff.mca_commission - tariff.distributor_commission >= floor():
+        return []
+    message = f"must leave the insurer at least {floor().normalize():f} % of the premium, both commissions together"
+    return [FieldFault(name, message) for name in (MCA, DISTRIBUTOR)]
+
+
+def _open(
+    session: ScopedSession, product_id: UUID, proposal_id: UUID, seen: int, by: Person
+) -> tuple[ProductDetail, Proposal]:
+    """The product, held as its next version, with the proposal that waits for a decision."""
+    refuse_unless_admin(by)
+    product_changes.next_version(session, product_id, seen)
+    product = product_detail.one(session, product_id)
+    if product.proposal is None or product.proposal.id != proposal_id:
+        raise StateForbids("This change does not wait for a decision any more")
+    return product, product.proposal
+
+
+def _refuse_maker(proposal: Proposal, by: Person) -> None:
+    if proposal.proposed_by == by.id:
+        raise NotAllowed("You proposed this change: another admin confirms or refuses it, and you can take it back")
+
+
+def _faults(product: ProductDetail, tariff: Tariff, at: datetime) -> list[FieldFault]:
+    """What is wrong with rates that are to hold from an instant on, asked when they are proposed and when confirmed."""
+    return [*below_floor(tariff), *_faults_of_time(product, at)]
+
+
+def _refuse_no_change(product: ProductDetail, tariff: Tariff, at: datetime) -> None:
+    if product.charged_at(at).tariff == tariff:
+        raise StateForbids("These are the rates that hold at that time already: nothing would change")
+
+
+def _faults_of_time(product: ProductDetail, at: datetime) -> list[FieldFault]:
+    wrong = {
+        "must be tomorrow in Lagos at the earliest": at < earliest(),
+        "must be within five years": at > clock.now() + FARTHEST,
+        "must be another time: a change is planned for this one already": any(
+            version.effective_at == at and version.withdrawn_at is None for version in product.versions
+        ),
+    }
+    return [FieldFault("effective_at", message) for message, holds in wrong.items() if holds]
+
+
+def _decide(session: ScopedSession, proposal_id: UUID, state: str, *, by: Person, **more: Any) -> None:
+    session.execute(
+        sa.update(RateProposal)
+        .where(col(RateProposal.id) == proposal_id)
+        .values(state=state, decided_by=by.id, decided_at=clock.now(), **more)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def _version(product: ProductDetail, version_id: UUID) -> RatesFrom:
+    for version in product.versions:
+        if version.id == version_id:
+            return version
+    raise NotFound("The product has no such rates")
+
+
+def _note(
+    session: ScopedSession,
+    product: ProductDetail,
+    action: str,
+    record_id: UUID,
+    tariff: Tariff,
+    at: datetime,
+    *,
+    by: Person,
+) -> None:
+    before = facts_of(product.charged_at(at).tariff)
+    after = {"effective_at": clock.wire(at), "record_id": str(record_id), **facts_of(tariff)}
+    product_changes.note(session, product.id, action, by=by, before=before, after=after)
+
+
+def _note_end(
+    session: ScopedSession, product: ProductDetail, action: str, proposal: Proposal, *, by: Person, **more: str
+) -> None:
+    before = {"effective_at": clock.wire(proposal.effective_at), **facts_of(proposal.tariff)}
+    after = {"proposal_id": str(proposal.id), **more}
+    product_changes.note(session, product.id, action, by=by, before=before, after=after)

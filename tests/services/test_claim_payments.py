@@ -1,0 +1,307 @@
+"""Paying claims: never more than is owed, insured or left, one reference for one payment, and no figure forgets one."""
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from decimal import Decimal
+from functools import partial
+from threading import Barrier
+from typing import Any
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+from alembic import command
+
+from core import clock, ids
+from core.errors import CoverdeskError, InvalidInput, NotAllowed, StateForbids
+from core.services.claims import claim_figures, claim_payments, claim_queue, claim_review, claim_work
+from core.services.claims.claim_search import ClaimFilter
+from core.services.customers import customer_detail
+from core.services.office import checking
+from core.services.sales import choices, figures
+from core.services.windows import Window
+from core.store import schema, versions
+from core.store.engine import Store
+from core.store.scope import Scope
+from core.store.tables import ClaimEvent, ClaimPayment, Policy, Staff
+from tests.conftest import Partner
+from tests.services.claim_office import DESK, PAID, Office
+from tests.services.test_lodging import NOON
+
+ROUNDS = int(os.environ.get("COVERDESK_RACES", "10"))
+ACCEPTED = ("Approved", "Offer sent", "Offer accepted")
+
+
+@pytest.fixture(autouse=True)
+def still() -> Iterator[None]:
+    with clock.frozen(NOON):
+        yield
+
+
+@pytest.fixture
+def office(store: Store, partner: Partner) -> Office:
+    return Office(store, partner)
+
+
+def payments(office: Office) -> list[tuple[UUID, int, str]]:
+    with office.store.reading(DESK) as session:
+        rows = session.execute(sa.select(ClaimPayment).order_by(ClaimPayment.created_at, ClaimPayment.id)).scalars()
+        return [(row.claim_id, row.amount_minor, row.reference) for row in rows]
+
+
+def accepted(office: Office, **lodged: Any) -> UUID:
+    """A claim whose whole debt of 75,000 was approved, offered and accepted."""
+    claim_id = office.lodge(**lodged)
+    office.move(claim_id, "Approved", by="sade", amount="75000")
+    office.move(claim_id, "Offer sent", by="sade")
+    office.move(claim_id, "Offer accepted", by="sade")
+    return claim_id
+
+
+def at_once(*works: Callable[[], object]) -> list[BaseException | None]:
+    """What each of some works that begin together was refused with."""
+    meet = Barrier(len(works))
+
+    def attempt(work: Callable[[], object]) -> BaseException | None:
+        meet.wait()
+        try:
+            work()
+        except CoverdeskError as error:
+            return error
+        return None
+
+    with ThreadPoolExecutor(len(works)) as pool:
+        return list(pool.map(attempt, works))
+
+
+def paid_figures(office: Office, claim_id: UUID) -> dict[str, int]:
+    """What every figure on claims says was paid."""
+    window = Window(clock.today() - timedelta(days=3), clock.today() + timedelta(days=1))
+    with office.store.reading(DESK) as session:
+        return {
+            "queue": claim_queue.total(session, ClaimFilter()).paid_minor,
+            "performance": claim_figures.summary(session, window).current.paid_minor,
+            "dashboard": figures.summary(session, window).current.claims_paid_minor,
+            "customer": customer_detail.one(
+                session, office.claim(claim_id).customer_id, choices.choices(session)
+            ).claims_paid_minor,
+            "review": claim_review.one(session, claim_id, person=office.people["sade"]).amounts.limits.paid_minor,
+        }
+
+
+def test_a_reopened_claim_is_not_paid_the_same_money_twice(office: Office) -> None:
+    claim_id = office.lodge()
+    office.walk(claim_id, *PAID, "Settled", "Reviewing")
+    office.move(claim_id, "Approved", by="sade", amount="75000")
+    with pytest.raises(InvalidInput, match=r"amount must not be above ₦5,000.00, what remains after the ₦70,000.00"):
+        office.move(claim_id, "Offer sent", by="sade", amount="70000")
+    office.move(claim_id, "Offer sent", by="sade")
+    office.move(claim_id, "Offer accepted", by="sade")
+    office.move(claim_id, "Paid", by="ada", payment_reference="TRF-0002")
+    assert [amount for _, amount, _ in payments(office)] == [7_000_000, 500_000]
+    office.walk(claim_id, "Settled", "Reviewing", "Approved")
+    with pytest.raises(InvalidInput, match="amount"):
+        office.move(claim_id, "Offer sent", by="sade")
+
+
+def test_the_first_payment_stays_in_every_figure_while_a_claim_is_reopened_and_after(office: Office) -> None:
+    claim_id = office.lodge()
+    office.walk(claim_id, *PAID)
+    assert set(paid_figures(office, claim_id).values()) == {7_000_000}
+    office.walk(claim_id, "Settled", "Reviewing")
+    assert set(paid_figures(office, claim_id).values()) == {7_000_000}
+    office.move(claim_id, "Declined", reason="other", note="Nothing more is owed")
+    assert set(paid_figures(office, claim_id).values()) == {7_000_000}
+    with office.store.reading(Scope.system()) as session:
+        assert checking.faults(session) == []
+
+
+def test_an_offer_that_was_accepted_before_this_payment_rule_is_not_paid(office: Office) -> None:
+    claim_id = office.lodge()
+    office.walk(claim_id, *PAID)
+    office.put(claim_id, claim_status="Offer accepted")
+    with pytest.raises(StateForbids, match="Paid needs an offer that is not above what the rule still gives"):
+        office.move(claim_id, "Paid", by="ada", payment_reference="TRF-0002")
+    office.put(claim_id, claim_status="Offer sent")
+    with pytest.raises(StateForbids, match="Offer accepted needs an offer"):
+        office.move(claim_id, "Offer accepted")
+    assert len(payments(office)) == 1
+
+
+@pytest.mark.parametrize(
+    "again", ["TRF-0001", "trf-0001", " T R F - 0 0 0 1 ", "TRF-\u200b0001", "\uff34RF-0001", "TRF-0001\u00a0"]
+)
+def test_one_reference_pays_one_claim(office: Office, again: str) -> None:
+    first, second = office.lodge(), accepted(office)
+    office.walk(first, *PAID)
+    before = office.claim(second)
+    with pytest.raises(InvalidInput, match="was used for another payment of this insurer") as refusal:
+        office.move(second, "Paid", by="ada", payment_reference=again)
+    assert [fault.field for fault in refusal.value.faults] == ["payment_reference"]
+    assert office.claim(second) == before
+    assert len(payments(office)) == 1
+
+
+def test_a_reference_that_nobody_can_see_is_none(office: Office) -> None:
+    claim_id = accepted(office)
+    with pytest.raises(InvalidInput, match="payment_reference"):
+        office.move(claim_id, "Paid", by="ada", payment_reference="\u200b\u2060")
+
+
+def test_the_store_itself_refuses_a_second_payment_under_a_reference_and_keeps_the_first(office: Office) -> None:
+    office.walk(office.lodge(), *PAID)
+    with office.store.reading(DESK) as session:
+        row = session.execute(sa.select(ClaimPayment)).scalar_one()
+        values = row.model_dump() | {"id": ids.new()}
+    for statement in (
+        sa.insert(ClaimPayment).values(**values),
+        sa.update(ClaimPayment).values(amount_minor=1),
+        sa.delete(ClaimPayment),
+    ):
+        with office.store.writers.connect() as connection, pytest.raises(sa.exc.DBAPIError):
+            connection.execute(statement)
+
+
+def test_two_claims_paid_at_once_under_one_reference_are_one_payment(office: Office) -> None:
+    for number in range(ROUNDS):
+        claims = [office.lodge(loan_amount="100000", pending_repayment_amount="10") for _ in range(2)]
+        for claim_id in claims:
+            office.move(claim_id, "Approved", by="sade", amount="10")
+            office.move(claim_id, "Offer sent", by="sade")
+            office.move(claim_id, "Offer accepted", by="sade")
+        pay = partial(office.move, to="Paid", by="ada", payment_reference=f"RACE-{number}")
+        refusals = at_once(*(partial(pay, claim_id) for claim_id in claims))
+        assert sorted(type(each).__name__ for each in refusals) == ["InvalidInput", "NoneType"]
+        assert sorted(office.claim(each).claim_status for each in claims) == ["Offer accepted", "Paid"]
+    assert len(payments(office)) == ROUNDS
+
+
+def test_one_claim_paid_twice_at_once_is_paid_once(office: Office) -> None:
+    claim_id = accepted(office)
+    version = office.claim(claim_id).version
+    pay = partial(office.move, claim_id, "Paid", version=version)
+    refusals = at_once(*(partial(pay, by=by, payment_reference=f"TRF-{by}") for by in ("ada", "bola", "root")))
+    assert sorted(type(each).__name__ for each in refusals) == ["NoneType", "StaleVersion", "StaleVersion"]
+    assert [amount for _, amount, _ in payments(office)] == [7_500_000]
+
+
+def test_an_accepted_offer_is_taken_back_by_a_supervisor_alone(office: Office) -> None:
+    claim_id = accepted(office)
+    with pytest.raises(NotAllowed, match="a supervisor"):
+        office.move(claim_id, "Reviewing", by="bola")
+    office.move(claim_id, "Reviewing", by="sade")
+    assert office.claim(claim_id).claim_status == "Reviewing"
+
+
+@pytest.mark.parametrize("amount", ["75000.01", "99999999.00", "10000000000000"])
+@pytest.mark.parametrize("by", ["bola", "sade", "root"])
+def test_nobody_approves_more_than_is_owed(office: Office, amount: str, by: str) -> None:
+    claim_id = office.lodge()
+    with pytest.raises(InvalidInput, match=r"amount must not be above ₦75,000.00, what is still owed"):
+        office.move(claim_id, "Approved", by=by, amount=amount)
+    office.move(claim_id, "Approved", by=by, amount="75000")
+
+
+def test_nobody_approves_more_than_is_insured(office: Office) -> None:
+    claim_id = office.lodge(loan_amount="500000", pending_repayment_amount="400000")
+    with pytest.raises(InvalidInput, match=r"amount must not be above ₦100,000.00, what is insured"):
+        office.move(claim_id, "Approved", amount="100000.01")
+    office.move(claim_id, "Approved", amount="100000")
+    office.move(claim_id, "Offer sent")
+    assert office.claim(claim_id).offer_amount_minor == 10_000_000
+
+
+def test_a_repair_that_an_officer_estimates_is_bounded_by_the_device(office: Office) -> None:
+    claim_id = office.lodge()
+    office.put(claim_id, credit_life_claim_meta=None, gadget_claim_meta={"cost_of_repair": "60000.00"})
+    with office.store.writing(DESK) as session:
+        session.execute(
+            sa.update(Policy)
+            .where(Policy.id == office.claim(claim_id).policy_id)
+            .values(sum_insured_minor=None, submitted={"device_value": 80000})
+        )
+    office.move(claim_id, "Viewed")
+    office.move(claim_id, "Repair estimate submitted", amount="9000000")
+    with pytest.raises(InvalidInput, match=r"amount must not be above ₦80,000.00, what is insured"):
+        office.move(claim_id, "Approved", amount="9000000")
+    with office.store.writing(DESK) as session:
+        session.execute(sa.update(Policy).values(submitted={}))
+    office.put(claim_id, repair_estimate_minor=0, gadget_claim_meta={})
+    with pytest.raises(InvalidInput, match="cannot be judged"):
+        office.move(claim_id, "Approved", amount="1")
+
+
+def test_deductions_stand_once_an_offer_was_accepted(office: Office) -> None:
+    claim_id = office.lodge()
+    office.walk(claim_id, *ACCEPTED)
+    with pytest.raises(StateForbids, match="The deductions stand with the offer that was accepted"):
+        office.do(claim_work.set_deductions, claim_id, excess=Decimal(1), betterment=Decimal(0), version=4)
+    assert office.claim(claim_id).version == 4
+    office.move(claim_id, "Reviewing", by="sade")
+    office.do(claim_work.set_deductions, claim_id, excess=Decimal(1), betterment=Decimal(0), version=5)
+
+
+def test_deductions_that_rise_while_an_offer_is_out_take_it_out_of_acceptance(office: Office) -> None:
+    claim_id = office.lodge()
+    office.walk(claim_id, "Approved", "Offer sent")
+    office.do(claim_work.set_deductions, claim_id, excess=Decimal(20000), betterment=Decimal(0), version=3)
+    with pytest.raises(StateForbids, match=r"Offer accepted needs an offer .* ₦55,000.00"):
+        office.move(claim_id, "Offer accepted")
+
+
+def test_who_had_a_password_reset_approves_and_pays_nothing_for_a_day(office: Office) -> None:
+    claim_id, other = office.lodge(), accepted(office)
+    with office.store.writing(Scope.system()) as session:
+        session.execute(sa.update(Staff).values(approves_from=NOON + timedelta(hours=24)))
+    office.people = {name: office.person(name) for name in office.people}
+    for refused_id, to, said in (
+        (claim_id, "Approved", {"amount": "75000"}),
+        (other, "Paid", {"payment_reference": "R"}),
+        (other, "Reviewing", {}),
+    ):
+        with pytest.raises(NotAllowed, match="a password that nobody else has reset within 24 hours"):
+            office.move(refused_id, to, by="root", **said)
+    office.move(claim_id, "Viewed", by="root")
+    with clock.frozen(NOON + timedelta(hours=24)):
+        office.move(claim_id, "Approved", by="root", amount="75000")
+
+
+def test_old_payments_are_made_from_the_log_and_each_keeps_its_amount(office: Office) -> None:
+    """A store of before: one claim paid twice, another under the reference of the first, one that no log tells of."""
+    twice, shared, untold = office.lodge(), office.lodge(), office.lodge()
+    with clock.frozen(NOON + timedelta(hours=1)):
+        office.walk(twice, *PAID, "Settled", "Reviewing")
+        office.move(twice, "Approved", by="sade", amount="75000")
+        office.move(twice, "Offer sent", by="sade")
+        office.move(twice, "Offer accepted", by="sade")
+        office.move(twice, "Paid", by="ada", payment_reference="Second 1")
+        office.move(shared, "Approved", by="sade", amount="20000")
+        office.move(shared, "Offer sent", by="sade")
+        office.move(shared, "Offer accepted", by="sade")
+        office.move(shared, "Paid", by="ada", payment_reference="third")
+    office.put(untold, claim_status="Paid", offer_amount_minor=123, payment_reference=None)
+    with office.store.writing(DESK) as session:
+        event = office.events(twice)[-1].model_dump() | {"id": ids.new(), "claim_id": untold}
+        session.insert(ClaimEvent(**event))
+    with office.store.writers.begin() as connection:
+        command.downgrade(schema._config(connection), "0005")
+        told = sa.text("UPDATE claim SET payment_reference = 'trf-0001 ' WHERE offer_amount_minor = 2000000")
+        connection.execute(told)
+    schema.migrate(office.store)
+    assert versions.version(office.store) == versions.newest()
+    found = {(claim_id, amount): reference for claim_id, amount, reference in payments(office)}
+    assert found == {
+        (twice, 7_000_000): "TRF-0001",
+        (twice, 500_000): "Second 1",
+        (shared, 2_000_000): "third",
+        (untold, 123): "",
+    }
+    late = accepted(office)
+    with pytest.raises(InvalidInput, match="payment_reference"):
+        office.move(late, "Paid", by="ada", payment_reference="SECOND1")
+
+
+def test_reference_keys_ignore_case_blanks_and_what_nobody_sees() -> None:
+    assert claim_payments.reference_key(" Trf \t0\u00a001\u200b") == "trf001"
