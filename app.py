@@ -15,6 +15,7 @@ from core.api import warming, wire
 from core.api.app import routes
 from core.api.headers import SecurityHeaders
 from core.api.provider_answers import ProviderAnswers
+from core.api.root_address import RootAddress
 from core.api.turnstile import Sockets
 from core.settings import settings
 from core.store.engine import store
@@ -50,7 +51,7 @@ app = st.App(
     Path(__file__).parent / "pages" / "_main.py",
     routes=routes,
     lifespan=lifespan,
-    middleware=[Middleware(Sockets), Middleware(SecurityHeaders), Middleware(ProviderAnswers)],
+    middleware=[Middleware(Sockets), Middleware(SecurityHeaders), Middleware(RootAddress), Middleware(ProviderAnswers)],
     on_script_error=unavailable.explain,
     secrets=identity.secrets(),
 )

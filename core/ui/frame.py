@@ -10,6 +10,7 @@ A page begins like this, and opens its own sessions with the scope of the frame:
 A fragment or a dialog runs without the rest of the page, so it calls `require` again at its top.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -80,13 +81,14 @@ def scope() -> Scope:
     return Scope.staff(is_live=mode())
 
 
-def link(address: str, **query: str) -> str:
-    """The address of another screen with a query, keeping the mode: `link("purchase", id=...)`."""
-    return f"/{address}?" + urlencode({**query, **mode_query()})
+def link(path: str, **query: str | Sequence[str]) -> str:
+    """The address of a page by its file and a query, keeping the mode: "sales/purchase.py" -> "/purchase?id=..."."""
+    said = urlencode({**query, **mode_query()}, doseq=True)
+    return f"/{path.rpartition('/')[2].removesuffix('.py')}" + (f"?{said}" if said else "")
 
 
 def mode_query() -> dict[str, str]:
-    """What an address carries for the mode, for `st.switch_page(..., query_params=...)`: nothing when live."""
+    """What an address carries for the mode, for `st.page_link(..., query_params=...)`: nothing when live."""
     return {} if mode() else {"mode": "test"}
 
 

@@ -14,7 +14,7 @@ from core.services.products import product_changes
 from core.services.products.product_detail import ProductDetail, RatesFrom
 from core.store.engine import store
 from core.store.scope import Scope, ScopedSession
-from core.ui import decisions, frame, tables, words
+from core.ui import decisions, frame, page_links, tables, words
 from core.ui.admin import product_form, product_page, product_preview, product_words
 
 AT_ONCE, FROM_A_DAY = "At once", "From a day on"
@@ -104,7 +104,8 @@ if product is None:
     tables.back_link("products", "admin/products.py", "All products")
     st.stop()
 if st.session_state.get(product_page.DONE) == product.id:
-    st.switch_page("admin/product.py", query_params=product_page.query(product))
+    # Back from the product leads past the form, which is done.
+    page_links.go("admin/product.py", replaces=True, id=str(product.id))
 product_page.way_back(product)
 frame.page_header(
     f"Change the rates of {words.plain(product.name)}",

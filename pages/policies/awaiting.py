@@ -12,7 +12,7 @@ from core.ui import address, frame, tables, words
 from core.ui.policies import awaiting_view, insurer_health, resends
 from core.ui.policies.awaiting_view import Asked
 
-TABLE = awaiting_view.table()
+TABLE = awaiting_view.WAITING
 
 
 def found(asked: Asked) -> Page[Waiting]:
@@ -22,7 +22,7 @@ def found(asked: Asked) -> Page[Waiting]:
             names,
             provider_id=asked.provider_id,
             wanted=asked.state,
-            order=next(order for order in awaiting_view.ORDERS if order == TABLE.order),
+            order=TABLE.order,
             paging=TABLE.paging(address.page()),
         )
 
@@ -50,7 +50,6 @@ def results(page: Page[Waiting]) -> None:
 
 
 frame.require("operations")
-tables.follow(TABLE)
 awaiting_view.follow_retry()
 frame.page_header("Awaiting insurer", "Policies that their insurer has not taken or answered yet, and why.")
 resends.say()

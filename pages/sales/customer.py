@@ -27,8 +27,6 @@ def found() -> CustomerDetail | None:
 
 
 person = frame.require("operations", "claims")
-for table in customer_cards.tables_of(person):
-    tables.follow(table)
 tables.back_link("customers", CUSTOMERS, "Back to the customers")
 customer = found()
 if customer is None:

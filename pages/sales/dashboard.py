@@ -38,14 +38,15 @@ def sum_of_parts(asked: Asked, summary: Summary) -> None:
             f" **{words.naira(taken.sold_minor)}** ({words.count(taken.sold)}) + renewals"
             f" **{words.naira(taken.renewed_minor)}** ({words.count(taken.renewed)})"
         )
-        if st.button(
-            "Show these purchases",
+        st.page_link(
+            PURCHASES,
+            label="Show these purchases",
             icon=":material/arrow_forward:",
             icon_position="right",
             disabled=not taken.sold,
             help=f"{words.count(taken.sold)} purchases, {words.naira(taken.sold_minor)}, with every filter kept.",
-        ):
-            st.switch_page(PURCHASES, query_params=asked.link)
+            query_params=asked.link,
+        )
 
 
 def nothing_sold(asked: Asked) -> None:
