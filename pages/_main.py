@@ -17,6 +17,7 @@ with unavailable.explained():
         raise
     page = navigation.page_for(person) if person else None
     demonstration.banner()
+    frame.name_tab(page.title if page else "Sign in")
     if page is None:
         signing_in.screen(frame.LOGO)
     else:

@@ -13,6 +13,7 @@ _HEAD = b"<head>"
 SCRIPT = b"<script>{ const root = location.origin + '/';" + (
     b" window.__streamlit = { BACKEND_BASE_URL: root, MAIN_PAGE_BASE_URL: root }; }</script>"
 )
+_NAME, _OUR_NAME = b"<title>Streamlit</title>", b"<title>Coverdesk</title>"
 _MARK = b'<div id="root">'
 # An answer to these is packed, or says only that nothing has changed.
 _UNWANTED = {b"accept-encoding", b"if-none-match", b"if-modified-since"}
@@ -53,7 +54,7 @@ class _Adding:
 
     async def _whole(self, start: Message) -> None:
         if _MARK in self._body:
-            self._body = self._body.replace(_HEAD, _HEAD + SCRIPT, 1)
+            self._body = self._body.replace(_HEAD, _HEAD + SCRIPT, 1).replace(_NAME, _OUR_NAME, 1)
             headers = MutableHeaders(scope=start)
             headers["content-length"] = str(len(self._body))
             # The file's own mark says nothing of the line.

@@ -92,11 +92,20 @@ def mode_query() -> dict[str, str]:
     return {} if mode() else {"mode": "test"}
 
 
-def page_header(title: str, purpose: str) -> None:
-    """The title of a screen, and one line on what it is for; test records are announced beside it."""
+def page_header(title: str, purpose: str, *, tab: str | None = None) -> None:
+    """The title of a screen, and one line on what it is for; test records are announced beside it.
+
+    `tab` is what the browser's tab is called, plain text; a record says its kind too: "ACC/AR/11/26/HQ/5060 · Policy".
+    """
+    name_tab(tab or title)
     with st.container(gap="xxsmall"):
         st.title(title + ("" if mode() else f" {words.badge(_TEST)}"), anchor=False)
         st.caption(purpose)
+
+
+def name_tab(title: str) -> None:
+    """Call the browser's tab something, beside the name of the desk."""
+    st.set_page_config(page_title=f"{title} · Coverdesk")
 
 
 def mode_switch() -> None:

@@ -110,6 +110,7 @@ product_page.way_back(product)
 frame.page_header(
     f"Change the rates of {words.plain(product.name)}",
     "Type the new figures, say from when they hold, compare what a sale costs, and confirm once.",
+    tab=f"{product.name} · Rates",
 )
 if st.session_state.get(f"{KEY}.of") != product.id:
     product_form.forget(KEY)

@@ -32,6 +32,7 @@ def header(policy: PolicyDetail) -> None:
             frame.page_header(
                 f"{words.plain(number)} {words.badge(policy.state.stage)}",
                 f"{words.plain(policy.sale.product)} of {words.plain(policy.sale.customer)}",
+                tab=f"{policy.sale.policy_number or 'Without a number'} · Policy",
             )
         if person.may("operations"):
             policy_dialogs.buttons(policy, person)

@@ -97,7 +97,9 @@ sale = found()
 if sale is None:
     st.stop()
 frame.page_header(
-    words.plain(sale.policy_number or "Policy awaiting its number"), f"Purchase of {words.moment(sale.created_at)}"
+    words.plain(sale.policy_number or "Policy awaiting its number"),
+    f"Purchase of {words.moment(sale.created_at)}",
+    tab=f"{sale.policy_number or 'Without a number'} · Purchase",
 )
 with st.grid(2, min_column_width=320, gap="small"):
     money(sale)

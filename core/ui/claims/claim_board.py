@@ -49,7 +49,7 @@ def draw_tiles(summary: ClaimSummary) -> None:
                 metric,
                 now=metric.of(summary.current),
                 then=metric.of(summary.before),
-                previous=summary.window.previous,
+                compared=summary.compared,
             )
 
 
