@@ -24,6 +24,7 @@ from core.store.scope import Scope
 from core.ui import words
 
 LOGO, MARK, ICON = (str(Path(ROOT, "docs", name)) for name in ("logo.svg", "icon.svg", "icon.png"))
+LOOK = Path(__file__).with_name("browser") / "look.css"
 _SWITCH = "mode_switch"
 _LIVE, _TEST = "Live", "Test"
 

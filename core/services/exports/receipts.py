@@ -56,7 +56,7 @@ class Order:
     @property
     def file_name(self) -> str:
         """What its file is called."""
-        return f"{self.kind.name}-{mode(self.is_live)}-{clock.today()}.{self.format.name}"
+        return f"{self.kind.name}-{mode(self.is_live)}-{clock.today()}.{self.format.ending}"
 
     def facts(self, tally: Tally) -> Sequence[tuple[str, Cell]]:
         """What the file says of itself, once all rows have passed."""

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from core.services.claims import claim_officers
 from core.services.exports import export_shelf
+from core.services.exports.export_formats import format_named
 from core.services.exports.exports import ExportKind, Parameter
 from core.services.exports.receipts import Receipt
 from core.services.sales.choices import Choices, choices
@@ -54,7 +55,7 @@ RECEIPTS: Table[ReceiptRow] = Table(
     columns={
         "at": columns.moment("Made", lambda row: row.receipt.created_at, sorts=("oldest", "newest")),
         "kind": columns.text("Export", lambda row: row.kind.title, 85),
-        "format": columns.text("Format", lambda row: row.receipt.format.upper(), 60),
+        "format": columns.text("Format", lambda row: format_named(row.receipt.format).title, 110),
         "filters": columns.text("Filters", lambda row: row.in_one_line, 225),
         "rows": columns.number("Rows", lambda row: row.receipt.rows, sorts=("fewest-rows", "most-rows")),
         "sum": columns.naira(
