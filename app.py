@@ -15,6 +15,7 @@ from core.api import warming, wire
 from core.api.app import routes, v1
 from core.api.headers import SecurityHeaders
 from core.api.provider_answers import ProviderAnswers
+from core.api.root_address import RootAddress
 from core.api.routing import EveryPath
 from core.api.turnstile import Sockets
 from core.settings import settings
@@ -55,6 +56,7 @@ app = st.App(
         Middleware(Sockets),
         Middleware(SecurityHeaders),
         Middleware(EveryPath, v1),
+        Middleware(RootAddress),
         Middleware(ProviderAnswers),
     ],
     on_script_error=unavailable.explain,

@@ -9,6 +9,7 @@ from core.errors import StoreUnavailable
 from core.ui import demonstration, frame, link_forms, navigation, signing_in, unavailable
 
 st.set_page_config(page_title="Coverdesk", page_icon=frame.ICON, layout="wide", initial_sidebar_state=256)
+st.html(frame.LOOK)
 with unavailable.explained():
     try:
         person = None if link_forms.asked() else frame.current()
@@ -17,6 +18,7 @@ with unavailable.explained():
         raise
     page = navigation.page_for(person) if person else None
     demonstration.banner()
+    frame.name_tab(page.title if page else "Sign in")
     if page is None:
         signing_in.screen(frame.LOGO)
     else:

@@ -37,13 +37,12 @@ def one_of(name: str, known: Mapping[Any, str]) -> Any:
 
 def change(parameters: Mapping[str, Sequence[str]], *, keep_page: bool = False) -> None:
     """Write parameters into the address; empty ones leave it. A new selection starts on its first page."""
+    said = whole()
     if not keep_page:
-        st.query_params.pop(_PAGE, None)
-    for name, chosen in parameters.items():
-        if chosen:
-            st.query_params[name] = list(chosen)
-        else:
-            st.query_params.pop(name, None)
+        said.pop(_PAGE, None)
+    # All at once: each writing to the address is an entry of its own in the browser's history.
+    said.update((name, list(chosen)) for name, chosen in parameters.items())
+    st.query_params.from_dict({name: chosen for name, chosen in said.items() if chosen})
 
 
 def reset() -> None:

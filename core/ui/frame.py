@@ -10,6 +10,7 @@ A page begins like this, and opens its own sessions with the scope of the frame:
 A fragment or a dialog runs without the rest of the page, so it calls `require` again at its top.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -23,6 +24,7 @@ from core.store.scope import Scope
 from core.ui import words
 
 LOGO, MARK, ICON = (str(Path(ROOT, "docs", name)) for name in ("logo.svg", "icon.svg", "icon.png"))
+LOOK = Path(__file__).with_name("browser") / "look.css"
 _SWITCH = "mode_switch"
 _LIVE, _TEST = "Live", "Test"
 
@@ -80,21 +82,31 @@ def scope() -> Scope:
     return Scope.staff(is_live=mode())
 
 
-def link(address: str, **query: str) -> str:
-    """The address of another screen with a query, keeping the mode: `link("purchase", id=...)`."""
-    return f"/{address}?" + urlencode({**query, **mode_query()})
+def link(path: str, **query: str | Sequence[str]) -> str:
+    """The address of a page by its file and a query, keeping the mode: "sales/purchase.py" -> "/purchase?id=..."."""
+    said = urlencode({**query, **mode_query()}, doseq=True)
+    return f"/{path.rpartition('/')[2].removesuffix('.py')}" + (f"?{said}" if said else "")
 
 
 def mode_query() -> dict[str, str]:
-    """What an address carries for the mode, for `st.switch_page(..., query_params=...)`: nothing when live."""
+    """What an address carries for the mode, for `st.page_link(..., query_params=...)`: nothing when live."""
     return {} if mode() else {"mode": "test"}
 
 
-def page_header(title: str, purpose: str) -> None:
-    """The title of a screen, and one line on what it is for; test records are announced beside it."""
+def page_header(title: str, purpose: str, *, tab: str | None = None) -> None:
+    """The title of a screen, and one line on what it is for; test records are announced beside it.
+
+    `tab` is what the browser's tab is called, plain text; a record says its kind too: "ACC/AR/11/26/HQ/5060 · Policy".
+    """
+    name_tab(tab or title)
     with st.container(gap="xxsmall"):
         st.title(title + ("" if mode() else f" {words.badge(_TEST)}"), anchor=False)
         st.caption(purpose)
+
+
+def name_tab(title: str) -> None:
+    """Call the browser's tab something, beside the name of the desk."""
+    st.set_page_config(page_title=f"{title} · Coverdesk")
 
 
 def mode_switch() -> None:

@@ -10,7 +10,7 @@ from streamlit.navigation.page import StreamlitPage
 from core import clock
 from core.services.people import sign_in
 from core.services.people.staff import Person
-from core.ui import frame, menu, words
+from core.ui import frame, menu, page_links, words
 from core.ui.menu import Screen
 
 # The first page's name, which stands in no address, as that page has the root: nobody should think of typing it.
@@ -42,6 +42,7 @@ def page_for(person: Person) -> StreamlitPage:
     page = st.navigation(pages, expanded=True)
     with st.sidebar:
         frame.mode_switch()
+        page_links.keep_mode()
         _who(person)
     return page
 
@@ -93,8 +94,10 @@ def _not_found(asked: str, home: Screen | None) -> None:
         f"There is no page called **{words.plain(asked)}**. It may have been typed wrongly, or have been taken away.",
         icon=":material/explore_off:",
     )
-    if home and st.button(f"Go to {home.title}", icon=f":material/{home.icon}:", type="primary"):
-        st.switch_page(home.path)
+    if home:
+        st.page_link(
+            home.path, label=f"Go to {home.title}", icon=f":material/{home.icon}:", query_params=frame.mode_query()
+        )
 
 
 def _nothing_yet() -> None:

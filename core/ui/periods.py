@@ -3,6 +3,8 @@
 from datetime import date
 
 from core import clock
+from core.services import comparisons
+from core.services.comparisons import Comparison
 from core.services.windows import Window
 from core.ui import words
 
@@ -19,6 +21,7 @@ NAMES = {
     CUSTOM: "Custom",
 }
 _DAYS = {"today": 1, "7d": 7, "30d": 30}
+_ROLLING = frozenset({"7d", "30d"})
 _MONTHS = {"6m": 6, "1y": 12}
 
 
@@ -32,6 +35,17 @@ def window_of(period: str, today: date) -> Window:
     if period == "last-month":
         return Window(clock.add_months(first, -1), first)
     return Window(first, tomorrow)
+
+
+def compared(period: str, window: Window) -> Comparison:
+    """What the window of a named period is compared with; so many days, with as many days before them."""
+    return comparisons.like(window, rolling=period in _ROLLING)
+
+
+def compared_in_words(compared: Comparison) -> str:
+    """The days of a comparison as people read them: "21 Nov 2026 until 09:17"."""
+    until = f" until {clock.in_lagos(compared.until, '%H:%M')}" if compared.until else ""
+    return in_words(compared.window) + until
 
 
 def in_words(window: Window) -> str:

@@ -9,6 +9,7 @@ from datetime import date, datetime
 from functools import lru_cache
 
 from core import clock
+from core.services.comparisons import Comparison
 from core.services.filters import SalesFilter
 from core.services.office import audit
 from core.services.sales import breakdowns, figures
@@ -59,10 +60,10 @@ def standing() -> Standing:
 
 
 @lru_cache(_MOST)
-def summary(at: Standing, window: Window, wanted: SalesFilter) -> Summary:
-    """Every metric of a window and of the one before."""
+def summary(at: Standing, window: Window, compared: Comparison, wanted: SalesFilter) -> Summary:
+    """Every metric of a window and of what it is compared with."""
     with at.reading() as session:
-        return figures.summary(session, window, wanted)
+        return figures.summary(session, window, wanted, compared=compared)
 
 
 @lru_cache(_MOST)

@@ -1,10 +1,9 @@
-"""Tables of records: pages, order and columns come from the address, rows from the store, and a button opens one.
+"""Tables of records: pages, order and columns come from the address, rows from the store, and a row is a link.
 
 A screen declares its table once and shows it like this:
 
     POLICIES = Table(name="policies", noun=("policy", "policies"), columns={...}, opens="policies/policy.py")
 
-    tables.follow(POLICIES)                       # at the top: opens the row whose button was clicked
     number = tables.page_of(POLICIES, total)      # None when the address asks for a page that there is not
     tables.draw(POLICIES, rows, number=number, total=total)
 """
@@ -12,40 +11,30 @@ A screen declares its table once and shows it like this:
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
+from urllib.parse import urlencode
 from uuid import UUID
 
-import pandas as pd
 import streamlit as st
-from streamlit import column_config as cc
 
-from core import clock, money
 from core.services.paging import Paging
-from core.ui import address, frame, words
+from core.ui import address, columns, frame, record_list, words
+from core.ui.columns import Column
 
 Row = TypeVar("Row")
 Order = TypeVar("Order", bound=str)
 PAGE_SIZE = 50
-# Many rows scroll inside the table, so that the pager and the total stay near.
-_FEW, _TALLEST = 15, 560
-_ORDER, _SHOW, _PAGER, _ORIGIN = "order", "show", "pager", "opened_from"
-
-
-@dataclass(frozen=True, slots=True)
-class Column(Generic[Row]):
-    """One column: its heading, what stands in it, and how it is shown; `usual` ones show unless left out."""
-
-    label: str
-    of: Callable[[Row], Any]
-    config: Any
-    usual: bool = True
+_ORDER, _SHOW, _PAGER = "order", "show", "pager"
+_ORIGINS, _MOST_ORIGINS = "opened_from", 2_000
+_NARROW = 4
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Table(Generic[Row]):
     """A kind of table: its columns in order, the orders it can have (the first is the usual), the page of one row.
 
-    `act` is the label of a second button in each row that `may_act`, which `acted` tells of; `home` is the page that
-    the table stands on and the words of the link back to it, where the page of a row has more than one way back.
+    `narrow` names the columns that stay where there is little room. `act` is the label of a button in each row that
+    `may_act`, which `acted` tells of; `home` is the page that the table stands on and the words of the link back to
+    it, where the page of a row has more than one way back; `query` is what the address of a row carries.
     """
 
     name: str
@@ -53,11 +42,14 @@ class Table(Generic[Row]):
     columns: Mapping[str, Column[Row]]
     orders: Mapping[str, str] = field(default_factory=dict)
     opens: str | None = None
+    narrow: tuple[str, ...] = ()
     act: str | None = None
     may_act: Callable[[Row], bool] = lambda _: True
     home: tuple[str, str] | None = None
-    key: Callable[[Row], UUID] = lambda row: row.id  # type: ignore[attr-defined]
+    key: Callable[[Row], UUID | str] = lambda row: row.id  # type: ignore[attr-defined]
+    query: Callable[[UUID | str], Mapping[str, str]] = lambda key: {"id": str(key)}
 
+    @property
     @property
     def order(self) -> str:
         """The order that the address asks for; the usual one otherwise."""
@@ -71,7 +63,12 @@ class Table(Generic[Row]):
     def shown(self) -> list[str]:
         """The columns that the address asks for; the usual ones when it names none that exist."""
         asked = [name for name in st.query_params.get_all(_SHOW) if name in self.columns]
-        return asked or [name for name, column in self.columns.items() if column.usual]
+        return asked or self.usual
+
+    @property
+    def usual(self) -> list[str]:
+        """The columns that show unless the address says otherwise."""
+        return [name for name, column in self.columns.items() if column.usual]
 
     def pages(self, total: int) -> int:
         """How many pages so many rows have."""
@@ -86,72 +83,24 @@ class Table(Generic[Row]):
         return f"**{words.count(total)}** {self.noun[total != 1]}"
 
 
-def text(label: str, of: Callable[[Any], Any], width: Any = None, *, usual: bool = True) -> Column[Any]:
-    """A column of words."""
-    return Column(label, of, cc.TextColumn(label, width=width), usual)
-
-
-def number(label: str, of: Callable[[Any], Any], width: Any = None, *, usual: bool = True) -> Column[Any]:
-    """A column of whole numbers."""
-    return Column(label, of, cc.NumberColumn(label, format="%,.0f", width=width), usual)
-
-
-def naira(
-    label: str, minor: Callable[[Any], int | None], *, says: str | None = None, usual: bool = True
-) -> Column[Any]:
-    """A column of money; `minor` is kobo."""
-
-    def shown(row: Any) -> float | None:
-        found = minor(row)
-        return None if found is None else float(money.to_naira(found))
-
-    return Column(label, shown, cc.NumberColumn(label, format="₦%,.2f", help=says, width=115), usual)
-
-
-def moment(label: str, of: Callable[[Any], Any], *, usual: bool = True) -> Column[Any]:
-    """A column of instants, shown as the time in Lagos."""
-    config = cc.DatetimeColumn(label, format="D MMM YYYY, HH:mm", timezone="Africa/Lagos", width=130)
-    return Column(label, of, config, usual)
-
-
-def day(label: str, of: Callable[[Any], Any], *, usual: bool = True) -> Column[Any]:
-    """A column of days; an instant shows the day it has in Lagos."""
-
-    def shown(row: Any) -> Any:
-        found = of(row)
-        return clock.lagos_day(found) if hasattr(found, "tzinfo") else found
-
-    return Column(label, shown, cc.DateColumn(label, format="D MMM YYYY", width=95), usual)
-
-
-def follow(table: Table[Any]) -> None:
-    """Open the page of the row whose button was just clicked; its page can lead back here with everything kept."""
-    key = _clicked(table, _open_key(table))
-    if table.opens and key:
-        st.session_state[_back_key(table.name)] = address.whole()
-        st.session_state[_ORIGIN] = (str(key), table.name, *table.home) if table.home else None
-        st.switch_page(table.opens, query_params={"id": str(key), **frame.mode_query()})
-
-
-def acted(table: Table[Any]) -> UUID | None:
-    """The key of the row whose second button was just clicked."""
-    return _clicked(table, _act_key(table)) if table.act else None
-
-
-def _clicked(table: Table[Any], button: str) -> UUID | None:
-    click = st.session_state.get(button)
-    # The rows are those that were on the screen when it was clicked.
-    shown: list[UUID] = st.session_state.get(_shown_key(table), [])
-    return shown[click["row"]] if click and click["row"] < len(shown) else None
+def keep_address(table: Table[Any]) -> None:
+    """Remember the address of the page with this table, for the way back from a record."""
+    st.session_state[_back_key(table.name)] = address.whole()
 
 
 def back_link(name: str, path: str, label: str) -> None:
     """The way from one record back to its table, with the filters it was found by; the usual one, or whence it came."""
-    origin = st.session_state.get(_ORIGIN)
-    if origin and origin[0] == st.query_params.get("id"):
-        _, name, path, label = origin
+    origin = st.session_state.get(_ORIGINS, {}).get(st.query_params.get("id"))
+    if origin:
+        name, path, label = origin
     query = st.session_state.get(_back_key(name), frame.mode_query())
     st.page_link(path, label=label, icon=":material/arrow_back:", query_params=query)
+
+
+def acted(table: Table[Any]) -> UUID | None:
+    """The key of the row whose button was just pressed; none twice for one press."""
+    found: UUID | None = st.session_state.pop(_act_key(table), None)
+    return found
 
 
 def page_of(table: Table[Any], total: int) -> int | None:
@@ -199,69 +148,99 @@ def draw(
 
     With `chosen`, the keys of the rows that are (or an empty one), rows can be chosen: those of this page are returned.
     """
-    columns = [table.columns[name] for name in table.shown]
-    cells, config = _cells(table, rows, columns)
-    key = f"{table.name} {number} {address.whole()}"
-    choosing = {} if chosen is None else _choosing(table, rows, key, chosen)
-    event: Any = st.dataframe(
-        pd.DataFrame(cells),
-        key=choosing.pop("key", key),
-        hide_index=True,
-        height="content" if len(rows) <= _FEW else _TALLEST,
-        placeholder="–",
-        column_config=config,
-        alt=f"{table.noun[1].capitalize()} of this page: {', '.join(column.label for column in columns)}",
-        **choosing,
-    )
+    alt = f"{table.noun[1].capitalize()} of this page"
+    payload = _payload(table, rows, table.shown, alt=alt, sortable=True)
+    mark = f"{address.whole()} {hash(tuple(payload['keys']))} {st.session_state.get(_round_key(table), 0)}"
+    picked = _picked(table, mark, chosen or ())
+    if chosen is not None:
+        payload |= {"choosing": True, "mark": mark, "chosen": [key for key in payload["keys"] if key in picked]}
+    _mount(table, payload, mark)
     st.session_state[_PAGER] = number
     st.pagination(table.pages(total), key=_PAGER, on_change=lambda: address.to_page(st.session_state[_PAGER]))
-    return [] if chosen is None else [rows[place] for place in event.selection.rows if place < len(rows)]
+    return [row for row in rows if str(table.key(row)) in picked]
 
 
 def listed(table: Table[Row], rows: Sequence[Row]) -> None:
     """A short list with its usual columns and no pages, for a screen that has several."""
-    columns = [column for column in table.columns.values() if column.usual]
-    cells, config = _cells(table, rows, columns)
-    st.dataframe(
-        pd.DataFrame(cells),
-        key=f"{table.name} {[str(table.key(row)) for row in rows]}",
-        hide_index=True,
-        height="content" if len(rows) <= _FEW else _TALLEST // 2,
-        placeholder="–",
-        column_config=config,
-        alt=f"{table.noun[1].capitalize()}: {', '.join(column.label for column in columns)}",
-    )
+    payload = _payload(table, rows, table.usual, alt=table.noun[1].capitalize(), sortable=False)
+    _mount(table, payload, "")
 
 
-def _cells(
-    table: Table[Row], rows: Sequence[Row], columns: Sequence[Column[Row]]
-) -> tuple[dict[str, list[Any]], dict[str, Any]]:
-    """What stands in each column, the buttons first, and how each is shown."""
-    st.session_state[_shown_key(table)] = [table.key(row) for row in rows]
-    cells: dict[str, list[Any]] = {}
-    config: dict[str, Any] = {}
-    if table.opens:
-        cells["Open"] = ["Open"] * len(rows)
-        config["Open"] = cc.ButtonColumn("", key=_open_key(table), type="secondary", width=66, pinned=True)
-    if table.act:
-        cells[table.act] = [table.act if table.may_act(row) else None for row in rows]
-        config[table.act] = cc.ButtonColumn("", key=_act_key(table), type="primary", width=76, pinned=True)
-    for column in columns:
-        cells[column.label] = [column.of(row) for row in rows]
-        config[column.label] = column.config
-    return cells, config
+def _mount(table: Table[Row], payload: dict[str, Any], mark: str) -> None:
+    keys = payload.pop("keys")
+    keep_address(table)
+    _note_origin(table, keys)
+
+    def on_acted(key: str) -> None:
+        # Only a row that was on the screen when its button was pressed.
+        if key in keys:
+            st.session_state[_act_key(table)] = UUID(key)
+
+    def on_picked(picked: Sequence[str]) -> None:
+        st.session_state[_picked_key(table)] = (mark, picked)
+
+    record_list.draw(payload, key=f"{table.name} list", acted=on_acted, picked=on_picked)
 
 
-def _choosing(table: Table[Row], rows: Sequence[Row], key: str, chosen: Collection[UUID]) -> dict[str, Any]:
-    """What lets rows be chosen. A selection is one of places, so other rows make another table, chosen anew."""
-    keys = [table.key(row) for row in rows]
-    places = [place for place, each in enumerate(keys) if each in chosen]
+def _payload(
+    table: Table[Row], rows: Sequence[Row], names: Sequence[str], *, alt: str, sortable: bool
+) -> dict[str, Any]:
+    """What the browser is sent; `keys` stays here."""
+    shown = [table.columns[name] for name in names]
+    stay = [name for name in names if name in table.narrow] if table.narrow else list(names)
+    narrow = {names[0], *stay[:_NARROW]} if len(stay) >= _NARROW else {*names[:_NARROW]}
+    heads = []
+    for place, (name, column) in enumerate(zip(names, shown, strict=True)):
+        head = columns.head(name, column, is_first=place == 0, is_less=name not in narrow)
+        heads.append(head | (_sorting(table, column) if sortable else {}))
+    lines = [_line(table, row, shown) for row in rows]
+    act = table.act if any(line["acts"] for line in lines) else None
+    return {"alt": alt, "columns": heads, "rows": lines, "act": act, "keys": [line["key"] for line in lines]}
+
+
+def _line(table: Table[Row], row: Row, shown: Sequence[Column[Row]]) -> dict[str, Any]:
+    key, cells = table.key(row), [column.cell(row) for column in shown]
+    texts = [cell if isinstance(cell, str) else cell[0] for cell in cells]
     return {
-        "key": f"{key} {hash(tuple(keys))} {st.session_state.get(_round_key(table), 0)}",
-        "on_select": "rerun",
-        "selection_mode": "multi-row",
-        "selection_default": {"selection": {"rows": places}},
+        "key": str(key),
+        "href": frame.link(table.opens, **table.query(key)) if table.opens else None,
+        "name": ", ".join(text for text in texts[:3] if text != columns.NOTHING),
+        "acts": bool(table.act and table.may_act(row)),
+        "cells": cells,
     }
+
+
+def _sorting(table: Table[Any], column: Column[Any]) -> dict[str, Any]:
+    """How the header of a column stands to the order of the rows: whether it is theirs, and the address of the next."""
+    known = [order for order in table.orders if order in column.sorts]
+    if not known:
+        return {}
+    ascending, now = column.sorts[0], table.order
+    following = known[0] if now not in known else known[(known.index(now) + 1) % len(known)]
+    kept = {name: given for name, given in address.whole().items() if name not in (_ORDER, "page")}
+    usual = following == next(iter(table.orders))
+    sorted_ = ("ascending" if now == ascending else "descending") if now in known else None
+    return {
+        "href": "?" + urlencode(kept | ({} if usual else {_ORDER: following}), doseq=True),
+        "sorted": sorted_,
+        "says": " · ".join(filter(None, (column.says, f"Click: {table.orders[following].lower()}, of all pages"))),
+    }
+
+
+def _note_origin(table: Table[Any], keys: Sequence[str]) -> None:
+    """A record can stand on several lists: its way back leads to that which showed it last."""
+    kept: dict[str, tuple[str, str, str] | None] = st.session_state.setdefault(_ORIGINS, {})
+    for key in keys:
+        kept.pop(key, None)
+        kept[key] = (table.name, *table.home) if table.home else None
+    for key in list(kept)[:-_MOST_ORIGINS]:
+        del kept[key]
+
+
+def _picked(table: Table[Any], mark: str, chosen: Collection[UUID]) -> set[str]:
+    """The keys that are ticked: what was ticked on these very rows, or what is chosen already."""
+    where, keys = st.session_state.get(_picked_key(table), (None, ()))
+    return set(keys) if where == mark else {str(key) for key in chosen}
 
 
 def let_go(table: Table[Any]) -> None:
@@ -280,16 +259,12 @@ def footer(figures: Mapping[str, str]) -> None:
                     st.markdown(f"**{value}**")
 
 
-def _open_key(table: Table[Any]) -> str:
-    return f"{table.name}_open"
-
-
 def _act_key(table: Table[Any]) -> str:
     return f"{table.name}_act"
 
 
-def _shown_key(table: Table[Any]) -> str:
-    return f"{table.name}_shown"
+def _picked_key(table: Table[Any]) -> str:
+    return f"{table.name}_picked"
 
 
 def _round_key(table: Table[Any]) -> str:

@@ -28,7 +28,9 @@ entry = found()
 if entry is None:
     st.stop()
 frame.page_header(
-    words.plain(words.title(entry.action)), f"One entry of the audit log, {words.moment(entry.created_at)}."
+    words.plain(words.title(entry.action)),
+    f"One entry of the audit log, {words.moment(entry.created_at)}.",
+    tab=f"{words.title(entry.action)} · Audit log",
 )
 audit_view.ways(entry)
 audit_view.head(entry)

@@ -45,7 +45,6 @@ def counted(found: Found) -> str:
 
 
 frame.require("admin")
-tables.follow(ENTRIES)
 frame.page_header("Audit log", "Who changed or took out what, and when; entries are added and never changed.")
 with reading(frame.scope()) as session:
     known = audit_search.terms(session)

@@ -44,6 +44,7 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
         frame.page_header(
             f"{words.plain(row.name)} {words.badge('Active' if row.active else 'Off')}",
             "A distributor: it sells through the API, or the desk sells for it.",
+            tab=f"{row.name} · Distributor",
         )
     buttons(found)
 decisions.run("admin")

@@ -65,7 +65,11 @@ if insurer is None:
     st.stop()
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
     with st.container(width="content"):
-        frame.page_header(words.plain(insurer.name), "An insurer: it carries the risk of what is sold here.")
+        frame.page_header(
+            words.plain(insurer.name),
+            "An insurer: it carries the risk of what is sold here.",
+            tab=f"{insurer.name} · Insurer",
+        )
     with st.container(horizontal=True, gap="xsmall", width="content", vertical_alignment="center"):
         st.button("Change", icon=":material/edit:", on_click=change, args=(insurer,))
         partner_pages.log_link("insurer", insurer.id)

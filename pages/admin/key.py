@@ -40,7 +40,9 @@ key = found()
 if key is None:
     st.stop()
 frame.page_header(
-    f"{words.plain(key.name)} {words.badge(key.mode)} {words.badge(key.state)}", words.plain(key.distributor)
+    f"{words.plain(key.name)} {words.badge(key.mode)} {words.badge(key.state)}",
+    words.plain(key.distributor),
+    tab=f"{key.name} · API key",
 )
 admin_writes.outcome()
 with st.container(border=True, width=520):

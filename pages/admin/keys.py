@@ -62,7 +62,6 @@ def show(key: str, said: dict[str, str | None]) -> None:
 
 
 frame.require("admin")
-tables.follow(KEYS)
 frame.page_header("API keys", "Which distributors may call the API, in which mode, and when they last did.")
 with reading(Scope.system()) as session:
     sellers = distributors.active(session)
@@ -76,13 +75,13 @@ names = {str(seller.id): seller.name for seller in sellers}
 wanted = key_table.asked(names)
 key_table.filters(wanted, names)
 with reading(Scope.system()) as session:
-    found = key_office.page(session, wanted, KEYS.paging(1))
+    found = key_office.page(session, wanted, KEYS.paging(1), order=KEYS.order_among(key_office.ORDERS))
 number = tables.page_of(KEYS, found.total_count)
 if number is None:
     st.stop()
 if number > 1:
     with reading(Scope.system()) as session:
-        found = key_office.page(session, wanted, KEYS.paging(number))
+        found = key_office.page(session, wanted, KEYS.paging(number), order=KEYS.order_among(key_office.ORDERS))
 st.markdown(KEYS.counted(found.total_count))
 if found.rows:
     tables.draw(KEYS, found.rows, number=number, total=found.total_count)

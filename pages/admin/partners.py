@@ -53,7 +53,12 @@ def distributors() -> None:
             on_click=lambda: decisions.open_(partner_actions.adding()),
         )
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        page = distributor_list.page(session, wanted, DISTRIBUTORS.paging(address.page()))
+        page = distributor_list.page(
+            session,
+            wanted,
+            DISTRIBUTORS.paging(address.page()),
+            order=DISTRIBUTORS.order_among(distributor_list.ORDERS),
+        )
     if not page.total_count:
         nothing(narrowed=wanted != DistributorSelection())
         return
@@ -88,8 +93,6 @@ def heading(table: tables.Table[Any], total: int) -> None:
 
 
 frame.require("admin")
-tables.follow(DISTRIBUTORS)
-tables.follow(INSURERS)
 frame.page_header("Distributors and insurers", "Who sells, who insures, and how each of them does.")
 decisions.run("admin")
 {"distributors": distributors, "insurers": insurers}[choose()]()

@@ -66,7 +66,11 @@ tables.back_link("staff", LIST, "Back to the staff")
 person = found()
 if person is None:
     st.stop()
-frame.page_header(f"{words.plain(person.name)} {words.badge(person.state)}", words.plain(person.email))
+frame.page_header(
+    f"{words.plain(person.name)} {words.badge(person.state)}",
+    words.plain(person.email),
+    tab=f"{person.name} · Person",
+)
 staff_cards.outcome()
 with st.grid(2, min_column_width=340, gap="small"):
     duties(person)

@@ -28,6 +28,7 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
         frame.page_header(
             f"{words.plain(product.name)} {words.badge('On sale' if product.active else 'Off')}",
             f"{words.plain(product.category)} of {words.plain(product.insurer)}",
+            tab=f"{product.name} · Product",
         )
     product_cards.buttons(product, person)
 decisions.run("admin")

@@ -36,7 +36,6 @@ def filters(wanted: ProductSelection) -> None:
 
 
 frame.require("admin")
-tables.follow(PRODUCTS)
 frame.page_header("Products", "What is sold and at which prices, rates and commissions; open one to change it.")
 with reading(frame.scope()) as session:
     insurers, categories = product_list.known(session)
@@ -47,7 +46,9 @@ for product_id, name in waiting:
 wanted = asked()
 filters(wanted)
 with st.skeleton(height=300), reading(frame.scope()) as session:
-    page = product_list.page(session, wanted, PRODUCTS.paging(address.page()))
+    page = product_list.page(
+        session, wanted, PRODUCTS.paging(address.page()), order=PRODUCTS.order_among(product_list.ORDERS)
+    )
 if not page.total_count:
     st.info("No product matches this selection.", icon=":material/filter_alt_off:")
     st.button("Show all products", type="primary", on_click=address.reset)

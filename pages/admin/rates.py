@@ -14,7 +14,7 @@ from core.services.products import rate_changes
 from core.services.products.product_detail import ProductDetail, RatesFrom
 from core.store.engine import store
 from core.store.scope import Scope, ScopedSession
-from core.ui import decisions, frame, tables, words
+from core.ui import decisions, frame, page_links, tables, words
 from core.ui.admin import product_form, product_page, product_preview, product_words
 
 KEY = product_page.FORM
@@ -99,11 +99,13 @@ if product is None:
     tables.back_link("products", "admin/products.py", "All products")
     st.stop()
 if st.session_state.get(product_page.DONE) == product.id:
-    st.switch_page("admin/product.py", query_params=product_page.query(product))
+    # Back from the product leads past the form, which is done.
+    page_links.go("admin/product.py", replaces=True, id=str(product.id))
 product_page.way_back(product)
 frame.page_header(
     f"Change the rates of {words.plain(product.name)}",
     "Type the new figures, say from when they hold, compare what a sale costs, and propose them to another admin.",
+    tab=f"{product.name} · Rates",
 )
 if st.session_state.get(f"{KEY}.of") != product.id:
     product_form.forget(KEY)

@@ -9,7 +9,7 @@ from core.services.people.staff import Person
 from core.settings import settings
 from core.store.engine import reading
 from core.store.scope import Scope, ScopedSession
-from core.ui import frame, tables
+from core.ui import frame, page_links, tables
 from core.ui.admin import admin_writes, staff_cards, staff_form, staff_table
 from core.ui.admin.staff_table import STAFF
 
@@ -37,23 +37,22 @@ def add() -> None:
     st.session_state.pop(DRAFT)
     if link:
         staff_cards.keep_link(link)
-    st.switch_page("admin/person.py", query_params={"id": str(token), **frame.mode_query()})
+    page_links.go("admin/person.py", id=str(token))
 
 
 frame.require("admin")
-tables.follow(STAFF)
 frame.page_header("Staff", "Everybody who signs in, what they may do, and whether they are here now.")
 add()
 wanted = staff_table.asked()
 staff_table.filters(wanted)
 with reading(Scope.system()) as session:
-    found = staff_list.page(session, wanted, STAFF.paging(1))
+    found = staff_list.page(session, wanted, STAFF.paging(1), order=STAFF.order_among(staff_list.ORDERS))
 number = tables.page_of(STAFF, found.total_count)
 if number is None:
     st.stop()
 if number > 1:
     with reading(Scope.system()) as session:
-        found = staff_list.page(session, wanted, STAFF.paging(number))
+        found = staff_list.page(session, wanted, STAFF.paging(number), order=STAFF.order_among(staff_list.ORDERS))
 st.markdown(STAFF.counted(found.total_count))
 if not found.rows:
     st.info("Nobody matches this. Take a filter away, or add the person above.", icon=":material/person_search:")

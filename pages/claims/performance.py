@@ -23,9 +23,10 @@ with reading(frame.scope()) as session:
 window = asked.window or periods.window_of(DEFAULT, clock.today())
 sales_filters.draw_period(asked, offer=PERIODS, default=DEFAULT)
 with st.skeleton(height=300), reading(frame.scope()) as session:
-    summary = claim_figures.summary(session, window)
+    summary = claim_figures.summary(session, window, compared=periods.compared(asked.period, window))
 st.caption(
-    f":material/calendar_month: **{periods.in_words(window)}**, compared with {periods.in_words(window.previous)}."
+    f":material/calendar_month: **{periods.in_words(window)}**, compared with"
+    f" {periods.compared_in_words(summary.compared)}."
     " Days are those of Lagos."
 )
 # The tiles are on the screen while what the charts show is still being read.

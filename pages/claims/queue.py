@@ -66,7 +66,6 @@ def footer(total: QueueTotal) -> None:
 
 
 person = frame.require("claims", "supervisor")
-tables.follow(CLAIMS)
 claim_handing.follow()
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
     frame.page_header("Queue", "Which claim to take next, whose it is, and how many of its 60 days are left.")

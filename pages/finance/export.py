@@ -34,7 +34,9 @@ with reading(Scope.system()) as session:
     before = receipts.one(session, receipt.again_of) if receipt.again_of else None
     later = receipts.again(session, receipt.id)
 frame.page_header(
-    f"Export of {row.kind.title.lower()}", f"Made by {words.plain(receipt.who)}, {words.moment(receipt.created_at)}."
+    f"Export of {row.kind.title.lower()}",
+    f"Made by {words.plain(receipt.who)}, {words.moment(receipt.created_at)}.",
+    tab=f"{row.kind.title}, {words.moment(receipt.created_at)} · Export",
 )
 receipt_view.run_again(row, person)
 receipt_view.said(row)

@@ -48,11 +48,12 @@ def nothing(wanted: ReceiptSelection) -> None:
 def page_of(wanted: ReceiptSelection) -> Page[Receipt]:
     with reading(Scope.system()) as session:
         narrowed = replace(wanted.wanted, is_live=frame.mode())
-        return receipts.page(session, narrowed, RECEIPTS.paging(address.page()))
+        return receipts.page(
+            session, narrowed, RECEIPTS.paging(address.page()), order=RECEIPTS.order_among(receipts.ORDERS)
+        )
 
 
 frame.require("finance", "operations")
-tables.follow(RECEIPTS)
 frame.page_header("Exports", "The receipt of every file that was taken out; any can be run again and compared.")
 wanted = asked()
 with reading(Scope.system()) as session:

@@ -12,7 +12,7 @@ from core.ui import address, frame, tables, words
 from core.ui.policies import awaiting_view, insurer_health, resends
 from core.ui.policies.awaiting_view import Asked
 
-TABLE = awaiting_view.table()
+TABLE = awaiting_view.WAITING
 
 
 def found(asked: Asked) -> Page[Waiting]:
@@ -50,7 +50,6 @@ def results(page: Page[Waiting]) -> None:
 
 
 frame.require("operations")
-tables.follow(TABLE)
 awaiting_view.follow_retry()
 frame.page_header("Awaiting insurer", "Policies that their insurer has not taken or answered yet, and why.")
 resends.say()

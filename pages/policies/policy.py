@@ -8,7 +8,7 @@ from core.services.policies import policy_detail
 from core.services.policies.policy_detail import PolicyDetail
 from core.store.engine import reading
 from core.ui import facts, frame, reveal, tables, words
-from core.ui.policies import awaiting_view, policy_cards, policy_claims, policy_dialogs, resends, submission_card
+from core.ui.policies import policy_cards, policy_claims, policy_dialogs, resends, submission_card
 
 SEARCH = "policies/search.py"
 
@@ -31,6 +31,7 @@ def header(policy: PolicyDetail) -> None:
             frame.page_header(
                 facts.policy_title(policy.sale),
                 f"{words.plain(policy.sale.product)} of {words.plain(policy.sale.customer)}",
+                tab=f"{policy.sale.policy_number or 'Without a number'} · Policy",
             )
         if person.may("operations"):
             policy_dialogs.buttons(policy, person)
@@ -71,9 +72,7 @@ def personal(policy: PolicyDetail, within: str) -> None:
 
 
 person = frame.require("operations", "claims")
-with st.container(horizontal=True, gap="xsmall"):
-    tables.back_link("policies", SEARCH, "Back to the search")
-    awaiting_view.back_link()
+tables.back_link("policies", SEARCH, "Back to the search")
 policy = found()
 if policy is None:
     st.stop()

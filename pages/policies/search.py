@@ -17,7 +17,9 @@ from core.ui.policies.policy_grid import POLICIES
 def found(search: Search) -> Page[PolicyRow]:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         paging = POLICIES.paging(address.page())
-        return policy_search.page(session, search.text, search.wanted, names, paging=paging)
+        return policy_search.page(
+            session, search.text, search.wanted, names, order=POLICIES.order_among(policy_search.ORDERS), paging=paging
+        )
 
 
 def nothing(search: Search) -> None:
@@ -48,7 +50,6 @@ def results(search: Search, page: Page[PolicyRow]) -> None:
 
 
 frame.require("operations", "claims")
-tables.follow(POLICIES)
 frame.page_header("Policy search", "Find any policy by its number, plate or customer, and see where it stands.")
 with reading(frame.scope()) as session:
     names = choices(session)

@@ -27,13 +27,15 @@ def found() -> CustomerDetail | None:
 
 
 person = frame.require("operations", "claims")
-for table in customer_cards.tables_of(person):
-    tables.follow(table)
 tables.back_link("customers", CUSTOMERS, "Back to the customers")
 customer = found()
 if customer is None:
     st.stop()
-frame.page_header(words.plain(customer.name), f"Customer of {words.plain(customer.distributor)}")
+frame.page_header(
+    words.plain(customer.name),
+    f"Customer of {words.plain(customer.distributor)}",
+    tab=f"{customer.name} · Customer",
+)
 customer_cards.figures(customer)
 with st.grid(2, min_column_width=320, gap="small"):
     customer_cards.contact(customer)

@@ -37,13 +37,11 @@ def results(page: Page[CustomerRow]) -> None:
     if number is None:
         return
     export_panel.offer("customers", asked.address(), rows=page.total_count, beside=lambda: tables.choices(CUSTOMERS))
-    # This line keeps the table's own toolbar, which floats above its corner, off the buttons.
     st.markdown(CUSTOMERS.counted(page.total_count))
     tables.draw(CUSTOMERS, page.rows, number=number, total=page.total_count)
 
 
 frame.require("operations", "claims")
-tables.follow(CUSTOMERS)
 frame.page_header("Customers", "Find anybody who was sold to, with all that they bought and claimed.")
 with reading(frame.scope()) as session:
     names = choices(session)

@@ -4,7 +4,6 @@ import streamlit as st
 
 from core import clock
 from core.services.sales.figures import Summary
-from core.services.windows import Window
 from core.ui import address, frame, periods, remembered, words
 from core.ui.remembered import Standing
 from core.ui.sales import dashboard_cards, money_table, sales_filters, tiles
@@ -15,11 +14,11 @@ PERIODS = [name for name in periods.NAMES if name != periods.ALL]
 PURCHASES = "sales/purchases.py"
 
 
-def header(window: Window, at: Standing) -> None:
+def header(summary: Summary, at: Standing) -> None:
     as_of = f" Figures as of **{clock.in_lagos(at.as_of, '%H:%M:%S')}**, later sales follow." if at.as_of else ""
     st.caption(
-        f":material/calendar_month: **{periods.in_words(window)}**, compared with"
-        f" {periods.in_words(window.previous)}. Days are those of Lagos.{as_of}"
+        f":material/calendar_month: **{periods.in_words(summary.window)}**, compared with"
+        f" {periods.compared_in_words(summary.compared)}. Days are those of Lagos.{as_of}"
     )
 
 
@@ -45,14 +44,15 @@ def sum_of_parts(asked: Asked, summary: Summary) -> None:
                 **money_table.balance(taken.gross, taken.given_back),
             }
         )
-        if st.button(
-            "Show these purchases",
+        st.page_link(
+            PURCHASES,
+            label="Show these purchases",
             icon=":material/arrow_forward:",
             icon_position="right",
             disabled=not taken.sold,
             help=f"{words.count(taken.sold)} purchases, {words.naira(taken.sold_minor)}, with every filter kept.",
-        ):
-            st.switch_page(PURCHASES, query_params=asked.link)
+            query_params=asked.link,
+        )
 
 
 def nothing_sold(asked: Asked) -> None:
@@ -82,10 +82,10 @@ filters(asked)
 cut = dashboard_cards.read_cut(window)
 with st.skeleton(height=600):
     wanted = asked.selection.wanted
-    summary = remembered.summary(at, window, wanted)
+    summary = remembered.summary(at, window, periods.compared(asked.period, window), wanted)
     parts = remembered.breakdown(at, window, wanted)
     lines = remembered.over_time(at, window, wanted, grain=cut.grain, split=cut.split)
-header(window, at)
+header(summary, at)
 tiles.draw(summary)
 sum_of_parts(asked, summary)
 if summary.current.takings.written:

@@ -19,7 +19,6 @@ from core.ui.sales.renewal_grid import DUE
 def toolbar(bucket: Bucket) -> None:
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         tables.choices(table)
-    # This line keeps the table's own toolbar, which floats above its corner, off the buttons.
     when = "lapsed in the last 30 days" if bucket.key == "lapsed" else f"end in {due_filters.called(bucket.key)}"
     at_risk = words.plain(words.naira(bucket.premium_minor))
     st.markdown(f"{table.counted(bucket.policies)} {when} · {at_risk} at risk")
@@ -43,7 +42,6 @@ person = frame.require("operations", "finance")
 # Finance looks, and reads the purchase; renewing is of operations (contract A1).
 looking = replace(DUE, act=None, opens="sales/purchase.py", key=lambda row: row.purchase_id)
 table = DUE if person.may("operations") else looking
-tables.follow(table)
 if policy_id := tables.acted(table):
     policy_dialogs.begin_renewal(policy_id, person)
 todo = ": call them, and renew here." if table.act else "."

@@ -92,7 +92,11 @@ tables.back_link("purchases", PURCHASES, "Back to the purchases")
 sale = found()
 if sale is None:
     st.stop()
-frame.page_header(facts.policy_title(sale), f"Purchase of {words.moment(sale.created_at)}")
+frame.page_header(
+    facts.policy_title(sale),
+    f"Purchase of {words.moment(sale.created_at)}",
+    tab=f"{sale.policy_number or 'Without a number'} · Purchase",
+)
 with st.grid(2, min_column_width=320, gap="small"):
     money(sale)
     policy(sale)

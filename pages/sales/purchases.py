@@ -32,7 +32,6 @@ def toolbar(asked: Asked, total: Takings) -> None:
         sum_minor=total.sold_minor,
         beside=lambda: tables.choices(PURCHASES),
     )
-    # This line keeps the table's own toolbar, which floats above its corner, off the buttons.
     days = periods.in_words(asked.window) if asked.window else "All time"
     st.markdown(f"{PURCHASES.counted(total.sold)} · {days}")
 
@@ -68,7 +67,6 @@ def nothing(asked: Asked) -> None:
 
 
 person = frame.require("operations", "finance")
-tables.follow(PURCHASES)
 frame.page_header("Purchases", "Every sale, with its customer, its policy and the split of the money.")
 with reading(frame.scope()) as session:
     names = choices(session)

@@ -24,7 +24,6 @@ def toolbar(asked: RenewalsAsked, total: RenewalTotal) -> None:
         sum_minor=total.whole.total_minor,
         beside=lambda: tables.choices(table),
     )
-    # This line keeps the table's own toolbar, which floats above its corner, off the buttons.
     days = periods.in_words(asked.asked.window) if asked.asked.window else "All time"
     st.markdown(f"{table.counted(total.whole.renewals)} · {days}")
 
@@ -72,7 +71,6 @@ table = (
     if person.may("operations")
     else replace(RENEWALS, opens="sales/purchase.py", key=lambda row: row.purchase_id)
 )
-tables.follow(table)
 frame.page_header("Renewals", "Every further term that was bought for a policy, with the split of the money.")
 with reading(frame.scope()) as session:
     names = choices(session)

@@ -163,7 +163,7 @@ def test_every_figure_is_the_plain_recount(office: Office) -> None:
     with office.store.reading(DESK) as session:
         found = claim_figures.summary(session, WINDOW)
         aged = claim_breakdowns.ageing(session)
-        paid = figures.claims_paid_by_day(session, WINDOW, figures.EVERYTHING)
+        paid = figures.claims_paid_by_day(session, WINDOW.span, figures.EVERYTHING)
     assert found.current == recounted(claims, WINDOW)
     assert found.before == recounted(claims, WINDOW.previous)
     assert found.current.paid >= 3

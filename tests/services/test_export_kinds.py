@@ -1,8 +1,11 @@
 """Every kind of export holds what its screen shows, in every format, and lets nothing out that it must not."""
 
+import codecs
 import csv
 import io
+import re
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +20,7 @@ from core.errors import InvalidInput, TooLarge
 from core.services.claims import claim_queue, claim_rules, claim_selection
 from core.services.customers import customer_selection, customers
 from core.services.exports import receipts
-from core.services.exports.export_formats import CSV, FORMATS, XLSX, Format
+from core.services.exports.export_formats import CSV, EXCEL_CSV, FORMATS, XLSX, Format
 from core.services.exports.export_parts import PLACES
 from core.services.exports.export_shapes import DATE, DAY, MOMENT, TEXT
 from core.services.exports.export_shelf import KINDS, kind_named
@@ -237,7 +240,8 @@ def test_no_text_of_others_is_a_formula_in_any_column(hostile: Store) -> None:
             assert {name: row[name] for name in (*typed, *named) if not row[name].startswith("'=1+1")} == {}, kind.name
             assert not [text for text in row.values() if text.startswith("=")]
         sheet = cells(made(ordered(kind, XLSX)))
-        assert sum(str(cell).startswith("'=1+1") for cell in sheet[1].values()) >= len(typed)
+        assert sum(str(cell).startswith("=1+1") for cell in sheet[1].values()) >= len(typed)
+        assert not [cell for row in sheet for cell in row.values() if str(cell).startswith("'")]
 
 
 def test_personal_numbers_show_their_last_four_in_every_format(hostile: Store) -> None:
@@ -322,3 +326,31 @@ def test_a_repetition_of_something_else_is_refused_before_it_starts(sold: Store)
     for other in (ordered(kind_named("customers")), ordered(kind_named("claims"), address={"q": ["x"]})):
         with pytest.raises(InvalidInput, match="the same export"):
             made(replace(other, again_of=first.id))
+
+
+def test_the_times_of_a_workbook_say_their_zone(sold: Store) -> None:
+    content = made(ordered(kind_named("purchases"), XLSX))
+    with zipfile.ZipFile(io.BytesIO(content)) as book:
+        styles, sheet = (book.read(f"xl/{part}.xml").decode() for part in ("styles", "worksheets/sheet1"))
+    (zoned,) = re.findall(r'numFmtId="(\d+)" formatCode="yyyy-mm-dd hh:mm:ss &quot;UTC&quot;"', styles)
+    formats = re.findall(r'<xf numFmtId="(\d+)"', styles.partition("<cellXfs")[2])
+    column = chr(ord("A") + next(p for p, c in enumerate(kind_named("purchases").columns) if c.shape is MOMENT))
+    used = set(re.findall(rf'<c r="{column}[2-9]\d*" s="(\d+)"', sheet))
+    assert [formats[int(style)] for style in used] == [zoned]
+
+
+@pytest.mark.parametrize("number", ["08031234567", "+2348031234567", "00123", "1234567890123456", "12E5", "11/26"])
+def test_csv_for_excel_has_the_mark_of_its_alphabet_and_keeps_every_digit(
+    sold: Store, partner: Partner, number: str
+) -> None:
+    with sold.writing(Scope.system()) as session:
+        session.execute(
+            sa.update(Policy).values(policy_number=number), execution_options={"synchronize_session": False}
+        )
+    plain, content = (made(ordered(kind_named("policies"), format_)) for format_ in (CSV, EXCEL_CSV))
+    assert content.startswith(codecs.BOM_UTF8)
+    assert not plain.startswith(codecs.BOM_UTF8)
+    shown = records(content.removeprefix(codecs.BOM_UTF8))
+    assert {row["policy_number"] for row in shown} == {f'="{number}"'}
+    assert {row["policy_number"] for row in records(plain)} == {number}
+    assert [row["created_at"] for row in shown] == [row["created_at"] for row in records(plain)]

@@ -11,6 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock
+from core.services.comparisons import Comparison
 from core.services.filters import SalesFilter
 from core.services.sales import breakdowns, figures, takings
 from core.services.sales.choices import DIMENSIONS, choices
@@ -146,7 +147,7 @@ def test_every_metric_equals_a_recount_of_the_rows(sold: Store, partner: Partner
         for wanted, keep in narrowed(session, partner):
             books = Books.read(session, keep)
             for window in WINDOWS:
-                summary = figures.summary(session, window, wanted)
+                summary = figures.summary(session, window, wanted, compared=Comparison(window.previous))
                 assert {m.key: summary.value(m) for m in METRICS} == books.recount(window)
                 assert {m.key: summary.previous(m) for m in METRICS} == books.recount(window.previous)
 

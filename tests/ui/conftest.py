@@ -1,8 +1,12 @@
 """Screens in process: the UI script with a person of some roles in front of it."""
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -10,6 +14,7 @@ from core import ids
 from core.services.people.staff import Person
 from core.settings import ROOT
 from core.store.engine import Store
+from core.ui import menu
 from tests.conftest import fresh_store
 
 Screen = Callable[..., AppTest]
@@ -65,3 +70,39 @@ def press(at: AppTest, label: str) -> AppTest:
     """Press the button of this name."""
     pressed: AppTest = next(button for button in at.button if button.label == label).click().run()
     return pressed
+
+
+def sent(at: AppTest) -> list[dict[str, Any]]:
+    """What the page sends to our components, which the browser draws and this way of testing cannot."""
+    return [json.loads(element.proto.json or element.proto.mixed.json) for element in at.get("bidi_component")]
+
+
+def lists(at: AppTest) -> list[pd.DataFrame]:
+    """Every list of records on the page as the texts of its cells, by heading; the button of a row has a column too."""
+    return [_frame(payload) for payload in sent(at) if "rows" in payload]
+
+
+def _frame(payload: dict[str, Any]) -> pd.DataFrame:
+    cells = [[cell if isinstance(cell, str) else cell[0] for cell in row["cells"]] for row in payload["rows"]]
+    shown = pd.DataFrame(cells, columns=[column["label"] for column in payload["columns"]], dtype="str")
+    if payload["act"]:
+        shown[payload["act"]] = [payload["act"] if row["acts"] else "" for row in payload["rows"]]
+    return shown
+
+
+def row_links(at: AppTest, place: int = 0) -> list[str | None]:
+    """Where the rows of a list lead to; none where the person may not open them."""
+    return [row["href"] for row in [payload for payload in sent(at) if "rows" in payload][place]["rows"]]
+
+
+def follow(at: AppTest, link: str | None = None) -> AppTest:
+    """Go where a link leads to, or where the page itself has just asked the browser to go."""
+    link = link or next(payload["href"] for payload in sent(at) if payload.get("href"))
+    asked = urlsplit(link)
+    at.switch_page(next(screen.path for screen in menu.SCREENS if screen.address == asked.path.strip("/")))
+    at.query_params.clear()
+    for name, values in parse_qs(asked.query).items():
+        at.query_params[name] = values
+    at.run()
+    assert not at.exception
+    return at

@@ -8,7 +8,7 @@ from core.services.office import audit
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests.conftest import Partner
-from tests.ui.conftest import Screen, press, texts
+from tests.ui.conftest import Screen, lists, press, texts
 from tests.ui.test_product_pages import CAR, opened
 
 LIST, ONE = "admin/audit_log.py", "admin/audit_entry.py"
@@ -33,13 +33,13 @@ def entry_id(store: Store, partner: Partner) -> UUID:
 def test_the_log_is_narrowed_by_its_address(screen: Screen, store: Store, entry_id: UUID) -> None:
     at = opened(screen, LIST)
     assert "**3** entries" in texts(at)
-    assert at.dataframe[0].value["Facts"][0] == "Price 1.00 → 2.00 · New *bold*"
+    assert lists(at)[0]["Facts"][0] == "Price 1.00 → 2.00 · New *bold*"
     at.selectbox(key="kind").set_value("product").run()
-    assert list(at.dataframe[0].value["Who"]) == ["ada@coverdesk.example"]
+    assert list(lists(at)[0]["Who"]) == ["ada@coverdesk.example"]
     at.text_input(key="q").set_value("nothing like it").run()
     assert "No entry matches" in texts(at)
     press(at, "Show all entries")
-    assert len(at.dataframe[0].value) == 3
+    assert len(lists(at)[0]) == 3
     at = opened(screen, LIST, q="price", page="7")
     assert "There is no page" in texts(at)
     assert "`from` must be one day" in texts(opened(screen, LIST, **{"from": "soon"}))

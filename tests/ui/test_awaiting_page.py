@@ -14,7 +14,7 @@ from core.store.scope import Scope
 from core.store.tables import Submission
 from tests.conftest import Partner
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, press, texts
+from tests.ui.conftest import Screen, follow, lists, press, row_links, texts
 
 PAGE = "policies/awaiting.py"
 REFUSAL = "The insurer refused the request (422): The engine number is missing"
@@ -48,7 +48,7 @@ def opened(screen: Screen, **query: str) -> AppTest:
 
 
 def rows(at: AppTest) -> Any:
-    return at.dataframe[0].value
+    return lists(at)[0]
 
 
 def state(store: Store, sale: Sale) -> str:
@@ -69,7 +69,7 @@ def test_queue_shows_why_and_each_insurers_health(screen: Screen, store: Store, 
     shown = rows(at)
     assert sorted(shown["State"]) == ["Not connected", "Set aside"]
     assert REFUSAL in list(shown["Last word"])
-    assert list(shown.sort_values("State")["Retry"].fillna("")) == ["", "Retry"]
+    assert list(shown.sort_values("State")["Retry"]) == ["", "Retry"]
     assert "**2** policies waiting" in texts(at)
     assert "**0** queued · **1** set aside" in texts(at)
     assert "**1** queued · **0** set aside" in texts(at)
@@ -77,13 +77,12 @@ def test_queue_shows_why_and_each_insurers_health(screen: Screen, store: Store, 
 
 def test_a_row_is_retried_and_opened_by_its_buttons(screen: Screen, store: Store, aside: Sale) -> None:
     at = opened(screen, state="dead")
-    at.session_state["awaiting_retry"] = {"row": 0, "label": "Retry"}
+    at.session_state["awaiting_act"] = aside.policy_id
     at.run()
     assert "stands first in the queue" in texts(at)
     assert state(store, aside) == "queued"
     at = opened(screen)
-    at.session_state["awaiting_open"] = {"row": 0, "label": "Open"}
-    at.run()
+    follow(at, row_links(at)[0])
     assert "Policy awaiting its number" in at.title[0].value
     assert "Back to awaiting insurer" in [link.proto.label for link in at.get("page_link")]
 
@@ -115,7 +114,7 @@ def test_an_address_that_cannot_be_meant_says_why(
 ) -> None:
     at = opened(screen, **query)
     assert said in at.error[0].value
-    assert not at.dataframe
+    assert not lists(at)
 
 
 def test_a_page_past_the_end_leads_back(screen: Screen, aside: Sale) -> None:

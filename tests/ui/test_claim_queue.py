@@ -15,7 +15,7 @@ from core.ui import tables, words
 from tests.conftest import Partner
 from tests.services.claim_office import DESK, Office
 from tests.services.test_lodging import NOON
-from tests.ui.conftest import Screen, address, press, texts
+from tests.ui.conftest import Screen, address, follow, lists, press, row_links, sent, texts
 
 QUEUE, PERFORMANCE = "claims/queue.py", "claims/performance.py"
 Opened = Callable[..., AppTest]
@@ -66,7 +66,7 @@ def opened(office: Office, monkeypatch: pytest.MonkeyPatch) -> Opened:
 
 def shown(at: AppTest) -> list[str]:
     """The claims on the screen by their references; none when there is no table."""
-    return list(at.dataframe[0].value["Reference"]) if at.dataframe else []
+    return list(lists(at)[0]["Reference"]) if lists(at) else []
 
 
 def references(office: Office, *claim_ids: UUID) -> list[str]:
@@ -75,8 +75,8 @@ def references(office: Office, *claim_ids: UUID) -> list[str]:
 
 def choose(at: AppTest, *places: int) -> AppTest:
     """Tick the boxes of some rows."""
-    selection = {"selection": {"rows": list(places), "columns": [], "cells": []}}
-    at.session_state[at.dataframe[0].key] = selection
+    shown = next(payload for payload in sent(at) if "rows" in payload)
+    at.session_state["claims_picked"] = (shown["mark"], [shown["rows"][place]["key"] for place in places])
     return at.run()
 
 
@@ -84,8 +84,8 @@ def test_an_officer_comes_home_to_their_own_claims(opened: Opened, office: Offic
     at = opened()
     assert at.title[0].value.startswith("Queue")
     assert shown(at) == references(office, lives["mine"], lives["asked"])
-    assert list(at.dataframe[0].value["Days left"]) == ["40", "33, stands still"]
-    assert [list(status) for status in at.dataframe[0].value["Status"]] == [["Pending"], ["Pending"]]
+    assert list(lists(at)[0]["Days left"]) == ["40", "33, stands still"]
+    assert list(lists(at)[0]["Status"]) == ["Pending", "Pending"]
     labels = [option.content for option in at.segmented_control(key="claims_view").proto.options]
     assert labels == [
         "Mine **2**",
@@ -158,7 +158,7 @@ def test_a_wrong_address_is_said_and_leads_back(opened: Opened, query: dict[str,
 def test_an_empty_view_says_what_to_do(opened: Opened, view: str) -> None:
     at = opened(view=view)
     assert len(at.info) == 1
-    assert not at.dataframe
+    assert not lists(at)
     assert "Take next" in [button.label for button in at.button]
 
 
@@ -199,14 +199,14 @@ def test_a_choice_stays_with_its_claims_when_the_table_changes(
     office.walk(lives["over"], "Declined")
     at.run()
     assert shown(at)[0] == references(office, lives["mine"])[0]
-    assert at.dataframe[0].proto.selection_default == '{"selection": {"rows": [0], "columns": [], "cells": []}}'
+    assert next(payload for payload in sent(at) if "rows" in payload)["chosen"] == [str(lives["mine"])]
     press(at, "Unassign")
     assert office.claim(lives["mine"]).assigned_to is None
 
 
 def test_next_is_taken_and_opened_and_leads_back(opened: Opened, office: Office, lives: dict[str, UUID]) -> None:
     at = opened(by="bola", view="near")
-    press(at, "Take next")
+    follow(press(at, "Take next"))
     assert address(at)["id"] == [str(lives["over"])]
     assert office.claim(lives["over"]).assigned_to == office.people["bola"].id
     assert at.session_state["claims_address"]["view"] == ["near"]
@@ -218,8 +218,7 @@ def test_next_is_taken_and_opened_and_leads_back(opened: Opened, office: Office,
 
 def test_a_row_opens_its_claim(opened: Opened, office: Office, lives: dict[str, UUID]) -> None:
     at = opened(view="near")
-    at.session_state["claims_open"] = {"row": 0, "label": "Open"}
-    at.run()
+    follow(at, row_links(at)[0])
     assert address(at)["id"] == [str(lives["over"])]
 
 
@@ -251,20 +250,19 @@ def test_performance_leads_from_its_charts_to_the_claims(
     tiles = {tile.label: tile.value for tile in at.metric}
     assert (tiles["Claims lodged"], tiles["Decided"], tiles["Decline rate"]) == ("5", "1", "100.0 %")
     assert "**4** open now" in texts(at)
-    officers = at.dataframe[0].value
+    officers = lists(at)[0]
     assert list(officers["Officer"]) == ["Nobody", "ada"]
-    assert list(officers["Overdue now"]) == [1, 0]
+    assert list(officers["Overdue now"]) == ["1", "0"]
     for query, names in (
         ({"view": "open", "from": "2026-10-21", "to": "2026-11-05"}, ("mine", "asked")),
         ({"view": "all", "status": "Declined", "reason": "exclusion", "decided_from": "2026-11-17"}, ("declined",)),
     ):
         at = opened(PERFORMANCE, by="sade")
         at.session_state["performance_go"] = query
-        at.run()
+        follow(at.run())
         assert shown(at) == references(office, *(lives[name] for name in names))
     at = opened(PERFORMANCE, by="sade")
-    at.session_state["performance_officers"] = {"row": 1, "label": "Open claims"}
-    at.run()
+    follow(at, row_links(at)[1])
     assert shown(at) == references(office, lives["mine"], lives["asked"])
 
 

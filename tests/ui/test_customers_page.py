@@ -22,7 +22,7 @@ from core.ui import words
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, address, press, texts
+from tests.ui.conftest import Screen, address, follow, lists, press, row_links, texts
 
 LIST, ONE, POLICY = "sales/customers.py", "sales/customer.py", "policies/policy.py"
 BVN = "22345678901"
@@ -58,20 +58,20 @@ def rows_of(store: Store, **given: str) -> list[CustomerRow]:
 
 def everything(at: AppTest) -> str:
     """All that the page says, in whatever element."""
-    cells = [str(table.value.to_dict()) for table in (*at.table, *at.dataframe)]
+    cells = [str(table.value.to_dict()) for table in at.table] + [str(shown.to_dict()) for shown in lists(at)]
     return texts(at) + "\n".join([*cells, *(str(text.value) for text in at.text), *(str(c.value) for c in at.code)])
 
 
 def test_the_box_and_the_filters_narrow_and_stand_in_the_address(sold: Store, screen: Screen, partner: Partner) -> None:
     at = opened(screen, LIST)
-    assert list(at.dataframe[0].value["E-mail"]) == [row.email for row in rows_of(sold)]
+    assert list(lists(at)[0]["E-mail"]) == [row.email for row in rows_of(sold)]
     at.text_input(key="q").set_value(" ngozi ").run()
     at.selectbox(key="force").set_value("no").run()
     at.multiselect(key="distributor").select(str(partner.id)).run()
     given = {"q": "ngozi", "force": "no", "distributor": str(partner.id)}
     assert address(at) == {name: [value] for name, value in given.items()}
     expected = rows_of(sold, **given)
-    assert (list(at.dataframe[0].value["E-mail"]) if expected else []) == [row.email for row in expected]
+    assert (list(lists(at)[0]["E-mail"]) if expected else []) == [row.email for row in expected]
     press(at, "Reset")
     assert address(at) == {}
 
@@ -103,8 +103,7 @@ def test_nobody_found_and_nobody_there_say_what_to_do_next(store: Store, screen:
 def test_a_row_opens_the_customer_with_all_that_is_theirs_and_leads_back(sold: Store, screen: Screen) -> None:
     at = opened(screen, LIST, force="yes")
     row = rows_of(sold, force="yes")[1]
-    at.session_state["customers_open"] = {"row": 1, "label": "Open"}
-    at.run()
+    follow(at, row_links(at)[1])
     assert address(at)["id"] == [str(row.id)]
     said = everything(at)
     assert row.email in said
@@ -117,14 +116,13 @@ def test_a_row_opens_the_customer_with_all_that_is_theirs_and_leads_back(sold: S
 def test_each_list_opens_only_what_the_person_has(sold: Store, screen: Screen) -> None:
     row = rows_of(sold, force="yes")[0]
     opens = {
-        role: ["Open" in table.value for table in opened(screen, ONE, role, id=str(row.id)).dataframe][:2]
+        role: [all(row_links(at, place)) for place in range(2)]
         for role in ("operations", "claims")
+        if (at := opened(screen, ONE, role, id=str(row.id)))
     }
     assert opens == {"operations": [True, True], "claims": [True, False]}
     at = opened(screen, ONE, "operations", id=str(row.id))
-    at.session_state["customer-policies_open"] = {"row": 0, "label": "Open"}
-    at.run()
-    assert not at.exception
+    follow(at, row_links(at)[0])
     assert "Back to the customer" in [link.proto.label for link in at.get("page_link")]
 
 

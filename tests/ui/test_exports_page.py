@@ -23,7 +23,7 @@ from core.ui import words
 from core.ui.exports import export_panel
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
-from tests.ui.conftest import Screen, address, press, texts
+from tests.ui.conftest import Screen, address, lists, press, texts
 
 LIST, ONE = "finance/exports.py", "finance/export.py"
 
@@ -66,20 +66,20 @@ def test_receipts_are_listed_in_words_newest_first_and_narrowed(sold: Store, scr
     exported("claims", XLSX, address={"status": ["Paid"]})
     exported("purchases", is_live=False)
     at = opened(screen, "finance", LIST)
-    table = at.dataframe[0].value
+    table = lists(at)[0]
     assert list(table["Export"]) == ["Claims", "Purchases"]
     assert list(table["Format"]) == ["XLSX", "CSV"]
     assert list(table["Filters"]) == ["Status Paid", "From 01 Nov 2026 · Distributor Swift Lenders"]
     assert set(table["By"]) == {"command line"}
     at.multiselect(key="kind").select("claims").run()
     assert address(at)["kind"] == ["claims"]
-    assert list(at.dataframe[0].value["Export"]) == ["Claims"]
+    assert list(lists(at)[0]["Export"]) == ["Claims"]
     at.selectbox(key="person").select("command").run()
-    assert len(at.dataframe[0].value) == 1
+    assert len(lists(at)[0]) == 1
     at.date_input(key="day_to").set_value(clock.add_days(clock.today(), -1)).run()
     assert "No export matches" in at.info[0].value
     press(at, "Show all exports")
-    assert len(at.dataframe[0].value) == 2
+    assert len(lists(at)[0]) == 2
 
 
 def test_a_wrong_address_says_what_is_wrong_and_leads_back(sold: Store, screen: Screen) -> None:
@@ -88,7 +88,7 @@ def test_a_wrong_address_says_what_is_wrong_and_leads_back(sold: Store, screen: 
     assert "`kind`" in at.error[0].value
     assert "`person`" in at.error[0].value
     press(at, "Start again without filters")
-    assert len(at.dataframe[0].value) == 1
+    assert len(lists(at)[0]) == 1
     for wrong, said in ({"id": "1"}, "names no receipt"), ({"id": str(ids.new())}, "no such receipt"):
         assert said in opened(screen, "finance", ONE, **wrong).error[0].value
 
@@ -150,4 +150,4 @@ def test_the_policies_on_the_screen_are_the_policies_of_the_file(sold: Store, sc
     )
     at.run()
     assert "Equals the number below" in texts(at)
-    assert words.count(len(at.dataframe[0].value)) in texts(at)
+    assert words.count(len(lists(at)[0])) in texts(at)

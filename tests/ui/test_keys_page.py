@@ -10,7 +10,7 @@ from core.services.paging import Paging
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests.conftest import Partner
-from tests.ui.conftest import Screen, address, press, texts
+from tests.ui.conftest import Screen, address, lists, press, texts
 
 pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 LIST = "admin/keys.py"
@@ -34,7 +34,7 @@ def test_a_key_is_shown_once_and_kept_nowhere(screen: Screen, store: Store, part
     assert again.code[0].value == key, "a second click loses nothing"
     at.run()
     assert not at.code
-    assert len(at.dataframe[0].value) == 3
+    assert len(lists(at)[0]) == 3
 
 
 def test_an_incomplete_order_issues_nothing(screen: Screen, store: Store) -> None:
@@ -46,10 +46,10 @@ def test_an_incomplete_order_issues_nothing(screen: Screen, store: Store) -> Non
 
 def test_keys_are_narrowed_by_the_address(screen: Screen, partner: Partner) -> None:
     at = screen("admin", page=LIST)
-    assert sorted(at.dataframe[0].value["Mode"]) == ["Live", "Test"]
+    assert sorted(lists(at)[0]["Mode"]) == ["Live", "Test"]
     at.selectbox(key="kind").set_value("live").run()
     assert address(at) == {"kind": ["live"]}
-    assert list(at.dataframe[0].value["Mode"]) == ["Live"]
+    assert list(lists(at)[0]["Mode"]) == ["Live"]
     at.selectbox(key="state").set_value("revoked").run()
     assert "No key matches" in texts(at)
 

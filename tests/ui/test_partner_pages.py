@@ -12,7 +12,7 @@ from core.services.insurers import insurer_list
 from core.store.engine import Store
 from core.store.scope import Scope
 from tests.conftest import Partner
-from tests.ui.conftest import Screen, person_of, press, texts
+from tests.ui.conftest import Screen, lists, person_of, press, texts
 from tests.ui.test_product_pages import opened
 
 LIST, ONE, INSURER = "admin/partners.py", "admin/distributor.py", "admin/insurer.py"
@@ -43,7 +43,7 @@ def test_the_first_distributor_is_added_from_the_empty_list(screen: Screen, stor
     at.text_input(key="decision.field.email").set_value("")
     confirm(at)
     assert "Lagos Loans is added" in texts(at)
-    assert list(at.dataframe[0].value["Distributor"]) == ["Lagos Loans"]
+    assert list(lists(at)[0]["Distributor"]) == ["Lagos Loans"]
     at.text_input(key="q").set_value("nobody").run()
     assert "No distributor matches" in texts(at)
 
@@ -72,7 +72,7 @@ def test_a_name_typed_over_somebody_elses_change_is_not_written(screen: Screen, 
 
 def test_insurers_are_listed_opened_and_changed(screen: Screen, store: Store) -> None:
     at = opened(screen, LIST, view="insurers")
-    assert list(at.dataframe[0].value["Connection"]) == ["Delegated authority"] * 7
+    assert list(lists(at)[0]["Connection"]) == ["Delegated authority"] * 7
     with store.reading(Scope.staff(is_live=True)) as session:
         first = insurer_list.all_of_them(session)[0]
     at = press(opened(screen, INSURER, id=str(first.id)), "Change")

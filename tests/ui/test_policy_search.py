@@ -20,7 +20,7 @@ from core.store.tables import Policy
 from core.ui import tables
 from tests.conftest import Partner
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, press, texts
+from tests.ui.conftest import Screen, follow, lists, press, row_links, texts
 
 PAGE = "policies/search.py"
 NGOZI = {"first_name": "Ngozi", "last_name": "Okafor-Bello", "email": "ngozi@example.com"}
@@ -54,7 +54,7 @@ def opened(screen: Screen, *roles: str, **query: str) -> AppTest:
 
 
 def rows(at: AppTest) -> list[str]:
-    return list(at.dataframe[0].value["Customer"]) if at.dataframe else []
+    return list(lists(at)[0]["Customer"]) if lists(at) else []
 
 
 @pytest.mark.parametrize(
@@ -144,14 +144,14 @@ def test_filters_narrow_what_was_found(store: Store, partner: Partner, sales: tu
 def test_an_empty_store_says_what_to_do(screen: Screen) -> None:
     at = opened(screen)
     assert "no policy in this mode yet" in texts(at)
-    assert not at.dataframe
+    assert not lists(at)
 
 
 def test_everything_is_listed_newest_first_with_its_total(screen: Screen, sales: tuple[Sale, Sale]) -> None:
     at = opened(screen)
     assert "**2** policies" in texts(at)
     assert rows(at) == ["Tunde Ade_mola", "Ngozi Okafor-Bello"]
-    assert list(at.dataframe[0].value["State"]) == ["In force", "In force"]
+    assert list(lists(at)[0]["State"]) == ["In force", "In force"]
 
 
 def test_the_box_writes_the_address_and_says_what_it_looked_for(screen: Screen, sales: tuple[Sale, Sale]) -> None:
@@ -205,7 +205,7 @@ def test_a_page_that_does_not_exist_is_said(screen: Screen, sales: tuple[Sale, S
 def test_a_text_too_short_or_too_long_is_said(screen: Screen, sales: tuple[Sale, Sale], find: str) -> None:
     at = opened(screen, find=find)
     assert "2 to 100 characters" in texts(at)
-    assert not at.dataframe
+    assert not lists(at)
 
 
 def test_wrong_filters_in_the_address_are_said_or_left_out(screen: Screen, sales: tuple[Sale, Sale]) -> None:
@@ -217,8 +217,7 @@ def test_wrong_filters_in_the_address_are_said_or_left_out(screen: Screen, sales
 
 def test_a_row_opens_its_policy_and_leads_back(screen: Screen, sales: tuple[Sale, Sale]) -> None:
     at = opened(screen, "claims", find="okafor")
-    at.session_state["policies_open"] = {"row": 0, "label": "Open"}
-    at.run()
+    follow(at, row_links(at)[0])
     assert at.query_params["id"] == str(sales[0].policy_id)
     assert "Ngozi Okafor-Bello" in texts(at)
 

@@ -18,7 +18,7 @@ from core.store.scope import Scope
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, person_of, press, texts
+from tests.ui.conftest import Screen, lists, person_of, press, texts
 
 CAR = UUID("01900000-0000-7000-8000-000000010201")
 LOAN = UUID("01900000-0000-7000-8000-000000080101")
@@ -62,13 +62,13 @@ def elsewhere(store: Store, product_id: UUID, typed: dict[str, Any]) -> None:
 
 
 def names(at: AppTest) -> list[str]:
-    return list(at.dataframe[0].value["Product"]) if at.dataframe else []
+    return list(lists(at)[0]["Product"]) if lists(at) else []
 
 
 def test_the_list_is_narrowed_by_its_address(screen: Screen, store: Store) -> None:
     at = opened(screen, LIST, q="credit life")
     assert len(names(at)) == 3
-    assert list(at.dataframe[0].value["Price or rate"]) == ["0.575 % of the loan"] * 3
+    assert list(lists(at)[0]["Price or rate"]) == ["0.575 % of the loan"] * 3
     press(at, "Reset")
     assert len(names(at)) == 27
     at.selectbox(key="on").set_value("false").run()

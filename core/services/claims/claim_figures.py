@@ -1,7 +1,7 @@
-"""The figures on claims for a window and the one before it: the facts behind every metric of claim_metrics."""
+"""The figures on claims for a window and what it is compared with: the facts behind every metric of claim_metrics."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final, NamedTuple
@@ -11,9 +11,11 @@ from sqlmodel import col
 from sqlmodel.sql.sqltypes import UTCDateTime
 
 from core import clock
+from core.services import comparisons
 from core.services.claims.claim_clock import ALLOWED, DECIDED
 from core.services.claims.claim_metrics import ClaimFacts
-from core.services.filters import SalesFilter
+from core.services.comparisons import Comparison
+from core.services.filters import SalesFilter, Span
 from core.services.sales.breakdowns import Grain, bucket_of, buckets
 from core.services.sales.figures import claims_paid_by_day
 from core.services.windows import EARLIEST, Window
@@ -47,9 +49,10 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClaimSummary:
-    """What a window holds and what the one of the same length before it held; `decisions` are those of the window."""
+    """What a window holds and what that which it is compared with held; `decisions` are those of the window."""
 
     window: Window
+    compared: Comparison
     current: ClaimFacts
     before: ClaimFacts
     lodged: Mapping[date, int]
@@ -67,39 +70,38 @@ class ClaimSummary:
         return when, [lodged[day] for day in when], [decided[day] for day in when]
 
 
-def summary(session: ScopedSession, window: Window) -> ClaimSummary:
-    """Every figure of a window and of the one before; all decisions of both are read by one narrow statement."""
-    both = Window(window.previous.start, window.end)
-    lodged, answers, viewed = _lodged(session, both), _answers(session, both), _viewed(session, both)
-    decisions, paid_on = _decisions(session, both), claims_paid_by_day(session, both, SalesFilter())
-
-    def facts(part: Window) -> ClaimFacts:
-        first, end = part.start.toordinal(), part.end.toordinal()
-        found = [decision for decision in decisions if first <= decision.day < end]
-        paid = [decision for decision in found if not decision.declined]
-        calendar, net = sorted(each.calendar for each in paid), sorted(each.net for each in paid)
-        seen = sorted(waited for day, waited in viewed if first <= day < end)
-        return ClaimFacts(
-            lodged=sum(number for day, number in lodged.items() if part.start <= day < part.end),
-            paid=len(paid),
-            declined=len(found) - len(paid),
-            in_time=sum(decision.net <= _ALLOWED_MS for decision in found),
-            paid_minor=sum(minor for day, minor in paid_on.items() if part.start <= day < part.end),
-            half=within(calendar, 50),
-            most=within(calendar, 90),
-            half_net=within(net, 50),
-            most_net=within(net, 90),
-            half_viewed=within(seen, 50),
-            accepted=_sum(answers, "Offer accepted", part),
-            rejected=_sum(answers, "Offer rejected", part),
-        )
-
+def summary(session: ScopedSession, window: Window, *, compared: Comparison | None = None) -> ClaimSummary:
+    """Every figure of a window and of what it is compared with; one narrow statement reads the decisions of each."""
+    compared = compared or comparisons.like(window)
+    lodged, decisions = _lodged(session, window.span), _decisions(session, window.span)
+    before, decided = _lodged(session, compared.span), _decisions(session, compared.span)
     return ClaimSummary(
         window=window,
-        current=facts(window),
-        before=facts(window.previous),
+        compared=compared,
+        current=_facts(session, window.span, lodged, decisions),
+        before=_facts(session, compared.span, before, decided),
         lodged=lodged,
-        decisions=[decision for decision in decisions if decision.day >= window.start.toordinal()],
+        decisions=decisions,
+    )
+
+
+def _facts(session: ScopedSession, span: Span, lodged: Mapping[date, int], decisions: Sequence[Decision]) -> ClaimFacts:
+    paid = [decision for decision in decisions if not decision.declined]
+    calendar, net = sorted(each.calendar for each in paid), sorted(each.net for each in paid)
+    answers = _answers(session, span)
+    return ClaimFacts(
+        lodged=sum(lodged.values()),
+        paid=len(paid),
+        declined=len(decisions) - len(paid),
+        in_time=sum(decision.net <= _ALLOWED_MS for decision in decisions),
+        paid_minor=sum(claims_paid_by_day(session, span, SalesFilter()).values()),
+        half=within(calendar, 50),
+        most=within(calendar, 90),
+        half_net=within(net, 50),
+        most_net=within(net, 90),
+        half_viewed=within(_viewed(session, span), 50),
+        accepted=answers.get("Offer accepted", 0),
+        rejected=answers.get("Offer rejected", 0),
     )
 
 
@@ -108,11 +110,7 @@ def within(values: Sequence[int], percent: int) -> int | None:
     return values[-(-len(values) * percent // 100) - 1] if values else None
 
 
-def _sum(answers: Iterable[tuple[str, date, int]], status: str, part: Window) -> int:
-    return sum(number for name, day, number in answers if name == status and part.start <= day < part.end)
-
-
-def _decisions(session: ScopedSession, window: Window) -> list[Decision]:
+def _decisions(session: ScopedSession, span: Span) -> list[Decision]:
     query = sa.select(
         day_number(DECIDED_AT),
         sa.case((col(Claim.claim_status) == "Declined", 1), else_=0),
@@ -121,7 +119,7 @@ def _decisions(session: ScopedSession, window: Window) -> list[Decision]:
         milliseconds_between(col(Claim.created_at), DECIDED_AT),
         milliseconds_between(col(Claim.clock_from), DECIDED_AT),
     )
-    rows = session.execute(query.where(IS_DECIDED, KEPT, *window.span.on(DECIDED_AT)))
+    rows = session.execute(query.where(IS_DECIDED, KEPT, *span.on(DECIDED_AT)))
     return [Decision._make(row) for row in rows]
 
 
@@ -131,25 +129,24 @@ def day_number(instant: Any) -> sa.ColumnElement[int]:
     return sa.type_coerce(since // _DAY_MS + _EPOCH_DAY, sa.BigInteger)
 
 
-def _lodged(session: ScopedSession, window: Window) -> dict[date, int]:
+def _lodged(session: ScopedSession, span: Span) -> dict[date, int]:
     day, at = lagos_day(col(Claim.created_at)), col(Claim.created_at)
-    query = sa.select(day, sa.func.count()).where(KEPT, *window.span.on(at)).group_by(day)
+    query = sa.select(day, sa.func.count()).where(KEPT, *span.on(at)).group_by(day)
     return {row[0]: row[1] for row in session.execute(query)}
 
 
-def _answers(session: ScopedSession, window: Window) -> list[tuple[str, date, int]]:
-    """How often an offer was accepted or rejected on each day."""
+def _answers(session: ScopedSession, span: Span) -> dict[str, int]:
+    """How often an offer was accepted or rejected."""
     at, status = col(ClaimEvent.created_at), col(ClaimEvent.status)
-    day, kept = lagos_day(at), sa.select(col(Claim.id)).where(~KEPT)
-    query = sa.select(status, day, sa.func.count()).where(status.in_(("Offer accepted", "Offer rejected")))
-    query = query.where(col(ClaimEvent.claim_id).not_in(kept), *window.span.on(at)).group_by(status, day)
-    return [(row[0], row[1], row[2]) for row in session.execute(query)]
+    deleted = sa.select(col(Claim.id)).where(~KEPT)
+    query = sa.select(status, sa.func.count()).where(status.in_(("Offer accepted", "Offer rejected")))
+    rows = session.execute(query.where(col(ClaimEvent.claim_id).not_in(deleted), *span.on(at)).group_by(status))
+    return {row[0]: row[1] for row in rows}
 
 
-def _viewed(session: ScopedSession, window: Window) -> list[tuple[int, int]]:
-    """For every claim that was opened: the number of the day, and how long it had waited for it, in ms."""
+def _viewed(session: ScopedSession, span: Span) -> list[int]:
+    """How long each claim that was opened had waited for it, in ms, the shortest first."""
     at = col(ClaimEvent.created_at)
     waited = milliseconds_between(col(Claim.created_at), at)
-    query = sa.select(day_number(at), waited).join(Claim, col(Claim.id) == col(ClaimEvent.claim_id))
-    rows = session.execute(query.where(col(ClaimEvent.status) == "Viewed", KEPT, *window.span.on(at)))
-    return [(row[0], row[1]) for row in rows]
+    query = sa.select(waited).select_from(ClaimEvent).join(Claim, col(Claim.id) == col(ClaimEvent.claim_id))
+    return sorted(session.execute(query.where(col(ClaimEvent.status) == "Viewed", KEPT, *span.on(at))).scalars())

@@ -24,6 +24,9 @@ from core.store.tables import Claim, ClaimPayment, Policy, Staff
 _status, _from, _stopped = col(Claim.claim_status), col(Claim.clock_from), col(Claim.clock_stopped_at)
 _is_decided = _status.in_(sorted(DECIDED))
 _turn: Final = sa.case((_stopped.is_(None), 0), (_is_decided, 2), else_=1)
+_claimed = col(Claim.claim_amount_minor)
+_claimant = tuple(sa.func.lower(col(name)) for name in (Claim.claim_owner_first_name, Claim.claim_owner_last_name))
+_remaining = milliseconds_between(_from, _stopped)
 _INCIDENT: Final = "incident_type"
 # Days left sort as the start of the clock does while it runs; what stands still comes after, by what is left of it,
 # and what is decided last, the latest decision first.
@@ -31,13 +34,24 @@ BY: Final[Mapping[str, tuple[Any, ...]]] = {
     "urgent": (
         _turn,
         sa.case((_turn == 0, _from)),
-        sa.case((_turn == 1, milliseconds_between(_from, _stopped))).desc(),
+        sa.case((_turn == 1, _remaining)).desc(),
+        _stopped.desc(),
+        col(Claim.id),
+    ),
+    # The same the other way round within those whose clock runs: what stands still or is decided stays behind.
+    "relaxed": (
+        _turn,
+        sa.case((_turn == 0, _from)).desc(),
+        sa.case((_turn == 1, _remaining)),
         _stopped.desc(),
         col(Claim.id),
     ),
     "newest": (col(Claim.created_at).desc(), col(Claim.id).desc()),
     "oldest": (col(Claim.created_at), col(Claim.id)),
-    "largest": (col(Claim.claim_amount_minor).desc(), col(Claim.id)),
+    "largest": (_claimed.desc(), col(Claim.id)),
+    "smallest": (_claimed, col(Claim.id)),
+    "claimant": (*_claimant, col(Claim.id)),
+    "claimant-back": (*(name.desc() for name in _claimant), col(Claim.id)),
 }
 ORDERS: Final = tuple(BY)
 

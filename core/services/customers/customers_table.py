@@ -17,11 +17,14 @@ from core.services.sales.choices import UNKNOWN, Choices
 from core.store.scope import ScopedSession
 from core.store.tables import Customer, Policy, Purchase, Renewal
 
-Order = Literal["newest", "oldest"]
-_MET = col(Customer.created_at)
+Order = Literal["newest", "oldest", "name", "name-back"]
+_MET, _NAME = col(Customer.created_at), col(Customer.name_key)
 ORDERS: Mapping[Order, tuple[Any, ...]] = {
     "newest": (_MET.desc(), col(Customer.id).desc()),
     "oldest": (_MET, col(Customer.id)),
+    # The index that a search reads holds the names too.
+    "name": (_NAME, _MET, col(Customer.id)),
+    "name-back": (_NAME.desc(), _MET.desc(), col(Customer.id).desc()),
 }
 
 

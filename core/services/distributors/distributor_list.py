@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -21,6 +21,14 @@ from core.services.windows import Window
 from core.store.scope import ScopedSession
 from core.store.tables import ApiKey, Customer, Distributor, Product, ProductBlock
 
+Order = Literal["name", "name-back", "newest", "oldest"]
+_NAME, _SINCE, _KEY = sa.func.lower(col(Distributor.business_name)), col(Distributor.created_at), col(Distributor.id)
+ORDERS: Mapping[Order, tuple[Any, ...]] = {
+    "name": (_NAME, _KEY),
+    "name-back": (_NAME.desc(), _KEY),
+    "newest": (_SINCE.desc(), _KEY.desc()),
+    "oldest": (_SINCE, _KEY),
+}
 NAMES = ("q", "on")
 _YEAR = 12
 
@@ -69,16 +77,14 @@ class DistributorDetail:
     withheld: Sequence[tuple[UUID, str]]
 
 
-def page(session: ScopedSession, wanted: DistributorSelection, paging: Paging) -> Page[DistributorRow]:
-    """One page of distributors by name, and how many there are in all."""
+def page(
+    session: ScopedSession, wanted: DistributorSelection, paging: Paging, *, order: Order = "name"
+) -> Page[DistributorRow]:
+    """One page of distributors, and how many there are in all."""
     conditions = _conditions(wanted)
     total = session.execute(sa.select(sa.func.count()).select_from(Distributor).where(*conditions)).scalar_one()
     rows = session.execute(
-        sa.select(Distributor)
-        .where(*conditions)
-        .order_by(sa.func.lower(col(Distributor.business_name)), col(Distributor.id))
-        .limit(paging.limit)
-        .offset(paging.offset)
+        sa.select(Distributor).where(*conditions).order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
     ).scalars()
     return Page(_with_figures(session, list(rows)), total)
 

@@ -1,5 +1,6 @@
 """API keys as an admin sees, issues and revokes them; the key itself is never kept (contract M3)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -21,6 +22,21 @@ from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import ApiKey, Distributor
 
 State = Literal["Working", "Revoked", "Distributor off"]
+Order = Literal["newest", "oldest", "distributor", "distributor-back", "used", "used-back"]
+_ISSUED, _USED, _SELLER = (
+    col(ApiKey.created_at),
+    col(ApiKey.last_used_at),
+    sa.func.lower(col(Distributor.business_name)),
+)
+ORDERS: Mapping[Order, tuple[Any, ...]] = {
+    "newest": (_ISSUED.desc(), col(ApiKey.id).desc()),
+    "oldest": (_ISSUED, col(ApiKey.id)),
+    "distributor": (_SELLER, _ISSUED.desc(), col(ApiKey.id)),
+    "distributor-back": (_SELLER.desc(), _ISSUED.desc(), col(ApiKey.id)),
+    # A key that was never used comes after those that were.
+    "used": (_USED.asc().nulls_last(), col(ApiKey.id)),
+    "used-back": (_USED.desc().nulls_last(), col(ApiKey.id)),
+}
 
 
 class NewKey(Request):
@@ -80,12 +96,12 @@ class KeyRow:
         return "Working" if self.distributor_active else "Distributor off"
 
 
-def page(session: ScopedSession, wanted: KeyFilter, paging: Paging) -> Page[KeyRow]:
-    """One page of keys, newest first, and how many there are in all."""
+def page(session: ScopedSession, wanted: KeyFilter, paging: Paging, *, order: Order = "newest") -> Page[KeyRow]:
+    """One page of keys, and how many there are in all."""
     conditions = _conditions(wanted)
     total = session.execute(sa.select(sa.func.count()).select_from(ApiKey).where(*conditions)).scalar_one()
-    newest = (col(ApiKey.created_at).desc(), col(ApiKey.id).desc())
-    rows = session.execute(_rows().where(*conditions).order_by(*newest).limit(paging.limit).offset(paging.offset))
+    found = _rows().where(*conditions).order_by(*ORDERS[order])
+    rows = session.execute(found.limit(paging.limit).offset(paging.offset))
     return Page([KeyRow(**row._mapping) for row in rows], total)
 
 

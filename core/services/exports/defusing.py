@@ -4,6 +4,8 @@ import re
 import unicodedata
 
 _STARTS_FORMULA = frozenset("=+-@\t\r\n\0")
+# What a spreadsheet would make a number or a day of: "08031234567", "+234...", "12E5", "11/26".
+_LIKE_A_NUMBER = re.compile(r"\+?[0-9][0-9 .,:/-]*([eE][0-9]+)?")
 _PHONE = re.compile(r"\+[1-9][0-9]{6,14}")
 
 
@@ -28,6 +30,16 @@ def defused(text: str) -> str:
         return text
     first = next((character for character in text if not _unseen(character)), "")
     return f"'{text}" if unicodedata.normalize("NFKC", first)[:1] in _STARTS_FORMULA and first else text
+
+
+def undefused(text: str) -> str:
+    """The text that was defused, for a cell that is text whatever stands in it."""
+    return text[1:] if text.startswith("'") and defused(text[1:]) == text else text
+
+
+def kept_as_text(text: str) -> str:
+    """A text of figures as a spreadsheet keeps it when it opens a CSV file: with every digit, zero and plus sign."""
+    return f'="{text}"' if _LIKE_A_NUMBER.fullmatch(text) else text
 
 
 def _unseen(character: str) -> bool:

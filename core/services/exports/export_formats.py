@@ -1,6 +1,9 @@
 """The formats of exports. CSV is streamed as it is read; a workbook is made of the same lines, then sent."""
 
+import codecs
+import csv
 import hashlib
+import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,8 +11,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from core.errors import NotFound, TooLarge
-from core.services.exports import workbooks
-from core.services.exports.export_shapes import Cell
+from core.services.exports import defusing, workbooks
+from core.services.exports.export_shapes import TEXTS, Cell
 from core.services.exports.exports import ExportKind, Tally
 
 Facts = Callable[[], Sequence[tuple[str, Cell]]]
@@ -18,13 +21,14 @@ _PIECE = 1 << 18
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Format:
-    """One format: what its files are called, how many rows they hold, and how lines of CSV become one.
+    """One format: its name, how its files end, how many rows they hold, and how lines of CSV become one.
 
     `made` is given the facts of the receipt to call for once all lines have passed. It may send empty pieces while
     it works, so that who waits no longer can stop it.
     """
 
     name: str
+    ending: str
     title: str
     media_type: str
     made: Callable[[Iterator[bytes], ExportKind[Any], Facts, Tally], Iterator[bytes]]
@@ -41,6 +45,23 @@ def _as_lines(lines: Iterator[bytes], _kind: ExportKind[Any], _facts: Facts, _ta
     return lines
 
 
+def _as_lines_for_excel(lines: Iterator[bytes], kind: ExportKind[Any], _facts: Facts, tally: Tally) -> Iterator[bytes]:
+    """The same lines with the mark by which Excel knows UTF-8, and with its digits left in what is text."""
+    tally.file = hashlib.sha256()
+    texts = [place for place, column in enumerate(kind.columns) if column.shape in TEXTS]
+    mark = codecs.BOM_UTF8
+    for chunk in lines:
+        out = io.StringIO(newline="")
+        writer = csv.writer(out, lineterminator="\r\n")
+        for row in csv.reader(io.StringIO(chunk.decode(), newline="")):
+            for place in texts:
+                row[place] = defusing.kept_as_text(row[place])
+            writer.writerow(row)
+        piece, mark = mark + out.getvalue().encode(), b""
+        tally.file.update(piece)
+        yield piece
+
+
 def _as_workbook(lines: Iterator[bytes], kind: ExportKind[Any], facts: Facts, tally: Tally) -> Iterator[bytes]:
     tally.file = hashlib.sha256()
     # A folder of its own, which nobody else may enter and which goes when the file is sent or given up.
@@ -55,15 +76,23 @@ def _as_workbook(lines: Iterator[bytes], kind: ExportKind[Any], facts: Facts, ta
                 yield piece
 
 
-CSV = Format(name="csv", title="CSV", media_type="text/csv; charset=utf-8", made=_as_lines)
+CSV = Format(name="csv", ending="csv", title="CSV", media_type="text/csv; charset=utf-8", made=_as_lines)
+EXCEL_CSV = Format(
+    name="excel-csv",
+    ending="csv",
+    title="CSV for Excel",
+    media_type="text/csv; charset=utf-8",
+    made=_as_lines_for_excel,
+)
 XLSX = Format(
     name="xlsx",
+    ending="xlsx",
     title="XLSX",
     media_type="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     made=_as_workbook,
     most_rows=workbooks.MOST_ROWS,
 )
-FORMATS = {format_.name: format_ for format_ in (CSV, XLSX)}
+FORMATS = {format_.name: format_ for format_ in (CSV, EXCEL_CSV, XLSX)}
 
 
 def format_named(name: str) -> Format:

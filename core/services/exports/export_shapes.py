@@ -8,6 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlmodel import AutoString
 
+from core.services.exports import defusing
 from core.store.expressions import printed_day, printed_id, printed_moment, printed_naira
 
 Cell = str | int | float | bool | date | datetime
@@ -48,19 +49,20 @@ def _as_text(value: Any) -> Any:
 
 
 def _text(printed: str) -> str:
-    return printed
+    # A cell of text runs nothing: what keeps a line of CSV from being a formula would only be read here.
+    return defusing.undefused(printed)
 
 
 def _day(printed: str) -> Cell:
     try:
         found = date.fromisoformat(printed[:10])
     except ValueError:
-        return printed
+        return _text(printed)
     return found if found >= _FIRST_DAY else printed
 
 
 def _moment(printed: str) -> datetime:
-    # Cells know no time zones; the heading ends in `_at`, which is UTC everywhere.
+    # Cells know no time zones: the format of the column says which it is.
     return datetime.fromisoformat(printed).astimezone(UTC).replace(tzinfo=None)
 
 
@@ -74,8 +76,9 @@ FLAG = Shape(
     cell="true".__eq__,
     width=10,
 )
-MOMENT = Shape(printed=printed_moment, cell=_moment, format="yyyy-mm-dd hh:mm:ss", width=20)
+MOMENT = Shape(printed=printed_moment, cell=_moment, format='yyyy-mm-dd hh:mm:ss "UTC"', width=24)
 DAY = Shape(printed=printed_day, cell=_day, format="yyyy-mm-dd", width=12)
 """The Lagos day of an instant."""
 DATE = Shape(printed=_same, cell=_day, format="yyyy-mm-dd", width=12)
 """A day that is kept as text."""
+TEXTS = (TEXT, WORD, ID)

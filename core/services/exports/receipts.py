@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -22,6 +22,17 @@ from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import ExportReceipt, Staff
 
 COMMAND_LINE = "command line"
+Sorting = Literal["newest", "oldest", "most-rows", "fewest-rows", "largest", "smallest"]
+_MADE, _ID = col(ExportReceipt.created_at), col(ExportReceipt.id)
+_ROWS, _SUM = col(ExportReceipt.rows), col(ExportReceipt.sum_minor)
+ORDERS: Mapping[Sorting, tuple[Any, ...]] = {
+    "newest": (_MADE.desc(), _ID.desc()),
+    "oldest": (_MADE, _ID),
+    "most-rows": (_ROWS.desc(), _MADE.desc(), _ID.desc()),
+    "fewest-rows": (_ROWS, _MADE, _ID),
+    "largest": (_SUM.desc(), _MADE.desc(), _ID.desc()),
+    "smallest": (_SUM, _MADE, _ID),
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,7 +56,7 @@ class Order:
     @property
     def file_name(self) -> str:
         """What its file is called."""
-        return f"{self.kind.name}-{mode(self.is_live)}-{clock.today()}.{self.format.name}"
+        return f"{self.kind.name}-{mode(self.is_live)}-{clock.today()}.{self.format.ending}"
 
     def facts(self, tally: Tally) -> Sequence[tuple[str, Cell]]:
         """What the file says of itself, once all rows have passed."""
@@ -169,12 +180,13 @@ def one(session: ScopedSession, receipt_id: UUID) -> Receipt | None:
     return _receipt(row) if row else None
 
 
-def page(session: ScopedSession, wanted: ReceiptFilter, paging: Paging = Paging()) -> Page[Receipt]:
-    """A page of the receipts of everybody, newest first, with the exact total."""
+def page(
+    session: ScopedSession, wanted: ReceiptFilter, paging: Paging = Paging(), *, order: Sorting = "newest"
+) -> Page[Receipt]:
+    """A page of the receipts of everybody, with the exact total."""
     conditions = _conditions(wanted)
     total = session.execute(sa.select(sa.func.count()).select_from(ExportReceipt).where(*conditions)).scalar_one()
-    newest = (col(ExportReceipt.created_at).desc(), col(ExportReceipt.id).desc())
-    query = _receipts().where(*conditions).order_by(*newest).limit(paging.limit).offset(paging.offset)
+    query = _receipts().where(*conditions).order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
     return Page([_receipt(row) for row in session.execute(query)], total)
 
 

@@ -21,14 +21,18 @@ from core.store.tables import InsurerConnection, Policy, Provider, Submission
 
 Situation = Literal["Queued", "Being sent", "Deciding", "Trying again", "Set aside", "Not connected"]
 Health = Literal["Delegated", "Not used yet", "Working", "Failing", "Resting", "On trial"]
-Order = Literal["oldest", "newest", "next"]
+Order = Literal["oldest", "newest", "next", "next-back", "tries", "tries-back"]
 Wanted = Literal["queued", "deciding", "failing", "dead"]
 OPEN = ("queued", "dead")
 _TOLD = col(Submission.created_at)
-_ORDERS: Mapping[Order, tuple[Any, ...]] = {
+_NEXT, _TRIES = col(Submission.next_try_at), col(Submission.attempts)
+ORDERS: Mapping[Order, tuple[Any, ...]] = {
     "oldest": (_TOLD, col(Submission.policy_id)),
     "newest": (_TOLD.desc(), col(Submission.policy_id).desc()),
-    "next": (col(Submission.next_try_at).is_(None), col(Submission.next_try_at), _TOLD),
+    "next": (_NEXT.is_(None), _NEXT, _TOLD, col(Submission.policy_id)),
+    "next-back": (_NEXT.is_(None), _NEXT.desc(), _TOLD, col(Submission.policy_id)),
+    "tries": (_TRIES, _TOLD, col(Submission.policy_id)),
+    "tries-back": (_TRIES.desc(), _TOLD, col(Submission.policy_id)),
 }
 _FAILED = col(Submission.failures) > 0
 _WANTED: Mapping[Wanted, tuple[Any, ...]] = {
@@ -93,7 +97,7 @@ def page(
     if provider_id is not None:
         conditions.append(col(Submission.provider_id) == provider_id)
     total = session.execute(sa.select(sa.func.count()).select_from(Submission).where(*conditions)).scalar_one()
-    query = sa.select(Submission).where(*conditions).order_by(*_ORDERS[order])
+    query = sa.select(Submission).where(*conditions).order_by(*ORDERS[order])
     told = list(session.execute(query.limit(paging.limit).offset(paging.offset)).scalars())
     found = sa.select(*(col(getattr(Policy, name)) for name in _READ)).where(
         col(Policy.id).in_([row.policy_id for row in told])

@@ -1,5 +1,6 @@
 """People as an admin sees them: page by page, and one of them in full."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -19,6 +20,14 @@ from core.settings import settings
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import AuditEntry, Staff, StaffSession
 
+Order = Literal["name", "name-back", "email", "email-back"]
+_NAME, _EMAIL = sa.func.lower(col(Staff.name)), col(Staff.email)
+ORDERS: Mapping[Order, tuple[Any, ...]] = {
+    "name": (_NAME, _EMAIL),
+    "name-back": (_NAME.desc(), _EMAIL.desc()),
+    "email": (_EMAIL,),
+    "email-back": (_EMAIL.desc(),),
+}
 State = Literal["Enabled", "Invited", "No password", "Disabled"]
 
 
@@ -68,16 +77,12 @@ class StaffRow:
         return self.link_until is not None and self.link_until > clock.now()
 
 
-def page(session: ScopedSession, wanted: StaffFilter, paging: Paging) -> Page[StaffRow]:
-    """One page of people, by name, and how many there are in all."""
+def page(session: ScopedSession, wanted: StaffFilter, paging: Paging, *, order: Order = "name") -> Page[StaffRow]:
+    """One page of people, and how many there are in all."""
     conditions = _conditions(wanted)
     total = session.execute(sa.select(sa.func.count()).select_from(Staff).where(*conditions)).scalar_one()
     rows = session.execute(
-        _rows()
-        .where(*conditions)
-        .order_by(sa.func.lower(col(Staff.name)), col(Staff.email))
-        .limit(paging.limit)
-        .offset(paging.offset)
+        _rows().where(*conditions).order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
     )
     return Page([_row(row) for row in rows], total)
 

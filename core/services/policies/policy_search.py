@@ -1,6 +1,7 @@
 """Finding policies from one box: what was typed decides which indexed column answers (contract P6)."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
@@ -23,8 +24,17 @@ from core.services.selling import numbering
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import Customer, Policy
 
+Order = Literal["newest", "oldest", "ends", "ends-back"]
 Kind = Literal["id", "e-mail", "phone", "policy number", "plate", "name"]
 SHORTEST, LONGEST = 2, 100
+_SOLD, _ENDS = col(Policy.created_at), col(Policy.expiration_at)
+# A policy without an end, which awaits its insurer, counts as the one that ends last.
+ORDERS: Mapping[Order, tuple[Any, ...]] = {
+    "newest": (_SOLD.desc(), col(Policy.id).desc()),
+    "oldest": (_SOLD, col(Policy.id)),
+    "ends": (_ENDS.asc().nulls_last(), _SOLD, col(Policy.id)),
+    "ends-back": (_ENDS.desc().nulls_first(), _SOLD.desc(), col(Policy.id).desc()),
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,20 +82,26 @@ def tidied(text: str | None) -> str:
 
 
 def page(
-    session: ScopedSession, text: str | None, wanted: SalesFilter, names: Choices, *, paging: Paging
+    session: ScopedSession,
+    text: str | None,
+    wanted: SalesFilter,
+    names: Choices,
+    *,
+    order: Order = "newest",
+    paging: Paging,
 ) -> Page[PolicyRow]:
-    """A page of the policies that a text finds within a filter, newest first, with the exact total.
+    """A page of the policies that a text finds within a filter, with the exact total.
 
     InvalidInput for a text that is too short or too long to look for.
     """
     conditions = conditions_of(text, wanted, names)
-    newest = (col(Policy.created_at).desc(), col(Policy.id).desc())
+    by = ORDERS[order]
     # The page is found by its ids first: the rows that are skipped are wide.
-    shown = sa.select(col(Policy.id)).where(*conditions).order_by(*newest).limit(paging.limit).offset(paging.offset)
+    shown = sa.select(col(Policy.id)).where(*conditions).order_by(*by).limit(paging.limit).offset(paging.offset)
     ids_, total = _page_of(session, shown, counts=bool(tidied(text)))
     if total is None:
         total = session.execute(sa.select(sa.func.count()).select_from(Policy).where(*conditions)).scalar_one()
-    query = _columns().where(col(Policy.id).in_(ids_)).order_by(*newest)
+    query = _columns().where(col(Policy.id).in_(ids_)).order_by(*by)
     return Page([_row(row, names) for row in session.execute(query)], total)
 
 

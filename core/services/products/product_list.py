@@ -1,9 +1,9 @@
 """Every product as an admin's list shows it: what it charges now, whether it is sold, what is planned."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -19,6 +19,17 @@ from core.services.products import product_detail, products
 from core.store.scope import AnySelect, ScopedSession
 from core.store.tables import Product, ProductBlock, ProductCategory, ProductVersion, Provider, RateProposal
 
+Order = Literal["name", "name-back", "insurer", "insurer-back", "category", "category-back"]
+_NAME, _KEY = sa.func.lower(col(Product.name)), col(Product.id)
+_INSURER, _CATEGORY = sa.func.lower(col(Provider.company_name)), sa.func.lower(col(ProductCategory.name))
+ORDERS: Mapping[Order, tuple[Any, ...]] = {
+    "name": (_NAME, _KEY),
+    "name-back": (_NAME.desc(), _KEY),
+    "insurer": (_INSURER, _NAME, _KEY),
+    "insurer-back": (_INSURER.desc(), _NAME, _KEY),
+    "category": (_CATEGORY, _NAME, _KEY),
+    "category-back": (_CATEGORY.desc(), _NAME, _KEY),
+}
 NAMES = ("provider", "category", "on", "q")
 
 
@@ -63,15 +74,14 @@ class ProductRow:
     changes_at: datetime | None
 
 
-def page(session: ScopedSession, wanted: ProductSelection, paging: Paging) -> Page[ProductRow]:
-    """One page of products by name, and how many there are in all."""
+def page(
+    session: ScopedSession, wanted: ProductSelection, paging: Paging, *, order: Order = "name"
+) -> Page[ProductRow]:
+    """One page of products, and how many there are in all."""
     query = products.current().where(*_conditions(wanted))
     total = session.execute(sa.select(sa.func.count()).select_from(query.subquery("matching"))).scalar_one()
     rows = session.execute(
-        query.add_columns(_withheld(), _changes_at())
-        .order_by(sa.func.lower(col(Product.name)), col(Product.id))
-        .limit(paging.limit)
-        .offset(paging.offset)
+        query.add_columns(_withheld(), _changes_at()).order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
     )
     return Page([_row(*row) for row in rows], total)
 

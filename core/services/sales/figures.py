@@ -1,6 +1,6 @@
-"""The figures of the dashboard: every metric for a window, the one before it, and each of their days."""
+"""The figures of the dashboard: every metric for a window, for what it is compared with, and each of its days."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
@@ -8,8 +8,9 @@ from decimal import Decimal
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.services import filters
-from core.services.filters import SalesFilter
+from core.services import comparisons, filters
+from core.services.comparisons import Comparison
+from core.services.filters import SalesFilter, Span
 from core.services.sales import takings, terms
 from core.services.sales.metrics import Facts, Metric, Value, moved, together
 from core.services.sales.takings import NOTHING
@@ -23,9 +24,10 @@ EVERYTHING = SalesFilter()
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Summary:
-    """What a window holds, and what the window of the same length before it held."""
+    """What a window holds, and what that which it is compared with held."""
 
     window: Window
+    compared: Comparison
     days: Sequence[Facts]
     current: Facts
     before: Facts
@@ -35,7 +37,7 @@ class Summary:
         return metric.of(self.current)
 
     def previous(self, metric: Metric[Facts]) -> Value:
-        """The same metric over the window before."""
+        """The same metric over what the window is compared with."""
         return metric.of(self.before)
 
     def change(self, metric: Metric[Facts]) -> Decimal | None:
@@ -54,25 +56,42 @@ class Summary:
         return [metric.of(together(days)) or 0 for days in stretches]
 
 
-def summary(session: ScopedSession, window: Window, wanted: SalesFilter = EVERYTHING) -> Summary:
-    """Every metric of a window and of the one before; the times of `wanted` are replaced by the window's."""
-    both = Window(window.previous.start, window.end)
+def summary(
+    session: ScopedSession, window: Window, wanted: SalesFilter = EVERYTHING, *, compared: Comparison | None = None
+) -> Summary:
+    """Every metric of a window and of what it is compared with; the times of `wanted` are replaced by theirs."""
+    compared = compared or comparisons.like(window)
+    both = Window(compared.window.start, window.end)
     wanted = replace(wanted, created=both.span)
     written = {day: sums for (day,), sums in takings.by(session, wanted, "day").items()}
     cover = terms.by_day(session, both, wanted, {day: sums.sold for day, sums in written.items()})
-    paid = claims_paid_by_day(session, both, wanted)
-    facts = [Facts(written.get(day, NOTHING), *cover[day], paid.get(day, 0)) for day in both.days]
-    before, days = facts[: window.length], facts[window.length :]
-    return Summary(window=window, days=days, current=together(days), before=together(before))
+    paid = claims_paid_by_day(session, both.span, wanted)
+    facts = {day: Facts(written.get(day, NOTHING), *cover[day], paid.get(day, 0)) for day in both.days}
+    days = [facts[day] for day in window.days]
+    if compared.until is not None:
+        facts |= _part_of_day(session, compared, wanted, facts)
+    before = together([facts[day] for day in compared.window.days])
+    return Summary(window=window, compared=compared, days=days, current=together(days), before=before)
 
 
-def claims_paid_by_day(session: ScopedSession, window: Window, wanted: SalesFilter) -> dict[date, int]:
+def _part_of_day(
+    session: ScopedSession, compared: Comparison, wanted: SalesFilter, facts: Mapping[date, Facts]
+) -> dict[date, Facts]:
+    """The last day that is compared with as far as it counts; cover is always that of the day's end."""
+    day = compared.window.last
+    part = Span(Window.of_days(day, day).span.start, compared.until)
+    written = takings.by(session, replace(wanted, created=part)).get((), NOTHING)
+    paid = sum(claims_paid_by_day(session, part, wanted).values())
+    return {day: facts[day]._replace(takings=written, claims_paid_minor=paid)}
+
+
+def claims_paid_by_day(session: ScopedSession, span: Span, wanted: SalesFilter) -> dict[date, int]:
     """What was paid on claims on each day, in kobo: every payment counts, whatever became of its claim."""
     paid_at = col(ClaimPayment.created_at)
     day = lagos_day(paid_at)
     query = sa.select(day, sa.func.sum(col(ClaimPayment.amount_minor)))
     query = query.select_from(ClaimPayment).join(Claim, col(Claim.id) == col(ClaimPayment.claim_id))
-    rows = session.execute(query.where(*_claims(wanted), *window.span.on(paid_at)).group_by(day))
+    rows = session.execute(query.where(*_claims(wanted), *span.on(paid_at)).group_by(day))
     return {when: int(minor) for when, minor in rows}
 
 

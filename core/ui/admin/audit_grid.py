@@ -7,7 +7,7 @@ from typing import Any
 from core import seal
 from core.services.office import audit_search
 from core.services.office.audit_search import Entry
-from core.ui import menu, tables, words
+from core.ui import columns, menu, words
 from core.ui.tables import Table
 
 # No entry holds such a number in clear; should one ever, these screens are not where it gets out (contract A3).
@@ -74,12 +74,12 @@ ENTRIES: Table[Entry] = Table(
     noun=("entry", "entries"),
     opens="admin/audit_entry.py",
     columns={
-        "at": tables.moment("When", lambda row: row.created_at),
-        "who": tables.text("Who", lambda row: row.who, 185),
-        "action": tables.text("What", lambda row: words.title(row.action), 145),
-        "kind": tables.text("Record", lambda row: words.title(row.kind), 75),
-        "facts": tables.text("Facts", changed, 420),
-        "about": tables.text("Its id", lambda row: row.about, 270),
-        "position": tables.text("Chain", lambda row: f"{row.chain}/{row.position}", 90, usual=False),
+        "at": columns.moment("When", lambda row: row.created_at),
+        "who": columns.text("Who", lambda row: row.who, 185),
+        "action": columns.text("What", lambda row: words.title(row.action), 145),
+        "kind": columns.text("Record", lambda row: words.title(row.kind), 75),
+        "facts": columns.text("Facts", changed, 420),
+        "about": columns.text("Its id", lambda row: row.about, 270),
+        "position": columns.text("Chain", lambda row: f"{row.chain}/{row.position}", 90, usual=False),
     },
 )

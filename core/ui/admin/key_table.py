@@ -6,7 +6,7 @@ from uuid import UUID
 import streamlit as st
 
 from core.services.distributors.key_office import KeyFilter, KeyRow
-from core.ui import address, tables
+from core.ui import address, columns
 from core.ui.tables import Table
 
 _OF, _KIND, _STATE = "distributor", "kind", "state"
@@ -17,15 +17,26 @@ KEYS: Table[KeyRow] = Table(
     name="keys",
     noun=("key", "keys"),
     opens="admin/key.py",
+    orders={
+        "newest": "Newest first",
+        "oldest": "Oldest first",
+        "distributor": "Distributors from A to Z",
+        "distributor-back": "Distributors from Z to A",
+        "used-back": "Used last first",
+        "used": "Longest not used first",
+    },
+    narrow=("distributor", "mode", "hint", "state"),
     columns={
-        "distributor": tables.text("Distributor", lambda row: row.distributor, 130),
-        "mode": tables.text("Mode", lambda row: row.mode, 55),
-        "name": tables.text("Name", lambda row: row.name, 130),
-        "hint": tables.text("Key", lambda row: row.hint, 155),
-        "state": tables.text("State", lambda row: row.state, 75),
-        "created": tables.moment("Issued", lambda row: row.created_at),
-        "used": tables.moment("Last used", lambda row: row.last_used_at),
-        "revoked": tables.moment("Revoked", lambda row: row.revoked_at),
+        "distributor": columns.text(
+            "Distributor", lambda row: row.distributor, 180, sorts=("distributor", "distributor-back")
+        ),
+        "mode": columns.state("Mode", lambda row: row.mode),
+        "name": columns.text("Name", lambda row: row.name, 130),
+        "hint": columns.text("Key", lambda row: row.hint, 155),
+        "state": columns.state("State", lambda row: row.state),
+        "created": columns.moment("Issued", lambda row: row.created_at, sorts=("oldest", "newest")),
+        "used": columns.moment("Last used", lambda row: row.last_used_at, sorts=("used", "used-back")),
+        "revoked": columns.moment("Revoked", lambda row: row.revoked_at),
     },
 )
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.services.people.staff import Person
 from core.services.products.product_detail import ProductDetail, Proposal, RatesFrom
-from core.ui import decisions, facts, frame, words
+from core.ui import decisions, facts, frame, page_links, words
 from core.ui.admin import product_actions, product_page, product_preview, product_words
 
 _MOST = 30
@@ -167,7 +167,7 @@ def buttons(of: ProductDetail, person: Person) -> None:
             help="A change waits for a second admin: it has to be decided first." if of.proposal else None,
             on_click=product_page.open_form,
         ):
-            st.switch_page("admin/rates.py", query_params=product_page.query(of))
+            page_links.go("admin/rates.py", id=str(of.id))
         st.button(
             "Switch off" if of.active else "Switch on",
             icon=f":material/{'toggle_off' if of.active else 'toggle_on'}:",

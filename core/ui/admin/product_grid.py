@@ -1,7 +1,7 @@
 """The table of products on a screen: its columns."""
 
 from core.services.products.product_list import ProductRow
-from core.ui import tables
+from core.ui import columns
 from core.ui.admin import product_words
 from core.ui.tables import Table
 
@@ -14,15 +14,26 @@ PRODUCTS: Table[ProductRow] = Table(
     name="products",
     noun=("product", "products"),
     opens="admin/product.py",
+    orders={
+        "name": "Products from A to Z",
+        "name-back": "Products from Z to A",
+        "insurer": "Insurers from A to Z",
+        "insurer-back": "Insurers from Z to A",
+        "category": "Categories from A to Z",
+        "category-back": "Categories from Z to A",
+    },
+    narrow=("name", "insurer", "on", "price"),
     columns={
-        "name": tables.text("Product", lambda row: row.name, 205),
-        "insurer": tables.text("Insurer", lambda row: row.insurer, 150),
-        "on": tables.text("Sold", lambda row: "On sale" if row.active else "Off", 70),
-        "price": tables.text("Price or rate", lambda row: product_words.price(row.tariff), 130),
-        "commissions": tables.text("Commissions", lambda row: product_words.commissions(row.tariff), 130),
-        "changes": tables.moment("Changes on", lambda row: row.changes_at),
-        "withheld": tables.text("Switched off for", _withheld, 110, usual=False),
-        "category": tables.text("Category", lambda row: row.category, 120, usual=False),
-        "endpoint": tables.text("Endpoint", lambda row: row.endpoint, 210, usual=False),
+        "name": columns.text("Product", lambda row: row.name, 260, sorts=("name", "name-back")),
+        "insurer": columns.text("Insurer", lambda row: row.insurer, 190, sorts=("insurer", "insurer-back")),
+        "on": columns.state("Sold", lambda row: "On sale" if row.active else "Off"),
+        "price": columns.text("Price or rate", lambda row: product_words.price(row.tariff), 130),
+        "commissions": columns.text("Commissions", lambda row: product_words.commissions(row.tariff), 130),
+        "changes": columns.moment("Changes on", lambda row: row.changes_at),
+        "withheld": columns.text("Switched off for", _withheld, 110, usual=False),
+        "category": columns.text(
+            "Category", lambda row: row.category, 160, usual=False, sorts=("category", "category-back")
+        ),
+        "endpoint": columns.text("Endpoint", lambda row: row.endpoint, 210, usual=False),
     },
 )

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.services.people.staff import ROLES
 from core.services.people.staff_list import StaffFilter, StaffRow
-from core.ui import address, tables, words
+from core.ui import address, columns, words
 from core.ui.tables import Table
 
 _FIND, _ROLE, _STATE = "find", "role", "state"
@@ -18,14 +18,21 @@ STAFF: Table[StaffRow] = Table(
     name="staff",
     noun=("person", "people"),
     opens="admin/person.py",
+    orders={
+        "name": "Names from A to Z",
+        "name-back": "Names from Z to A",
+        "email": "E-mails from A to Z",
+        "email-back": "E-mails from Z to A",
+    },
+    narrow=("name", "email", "roles", "state"),
     columns={
-        "name": tables.text("Name", lambda row: row.name, 115),
-        "email": tables.text("E-mail", lambda row: row.email, 200),
-        "roles": tables.text("Roles", lambda row: words.title(", ".join(row.roles)), 100),
-        "state": tables.text("State", lambda row: row.state, 90),
-        "signed_in": tables.moment("Last sign-in", lambda row: row.signed_in_at),
-        "sessions": tables.number("Sessions", lambda row: row.open_sessions, 70),
-        "limit": tables.naira(
+        "name": columns.text("Name", lambda row: row.name, 160, sorts=("name", "name-back")),
+        "email": columns.text("E-mail", lambda row: row.email, 240, sorts=("email", "email-back")),
+        "roles": columns.text("Roles", lambda row: words.title(", ".join(row.roles)), 100),
+        "state": columns.state("State", lambda row: row.state),
+        "signed_in": columns.moment("Last sign-in", lambda row: row.signed_in_at),
+        "sessions": columns.number("Sessions", lambda row: row.open_sessions),
+        "limit": columns.naira(
             "Claim limit",
             lambda row: row.claim_limit_minor,
             says="Up to this amount the person decides a claim alone. Empty: no limit.",

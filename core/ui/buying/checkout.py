@@ -11,7 +11,7 @@ from core.covers.cover import Cover
 from core.covers.offers import Offer, offer
 from core.errors import InvalidInput, StateForbids
 from core.services.products.products import OnSale
-from core.ui import frame, words
+from core.ui import page_links, words
 from core.ui.buying import live_prices, prices, selling
 from core.ui.buying.selling import Counter, Receipt
 from core.ui.forms import forms
@@ -153,10 +153,10 @@ def show_receipt(key: str, receipt: Receipt) -> None:
         with st.container(horizontal=True):
             if st.button("Open the purchase", type="primary", icon=":material/receipt:"):
                 _leave(key)
-                st.switch_page("sales/purchase.py", query_params={"id": receipt.purchase_id, **frame.mode_query()})
+                page_links.go("sales/purchase.py", id=receipt.purchase_id)
             if st.button("Open the policy", icon=":material/policy:"):
                 _leave(key)
-                st.switch_page("policies/policy.py", query_params={"id": receipt.policy_id, **frame.mode_query()})
+                page_links.go("policies/policy.py", id=receipt.policy_id)
             if receipt.certificate_url:
                 st.link_button("Certificate", receipt.certificate_url, icon=":material/picture_as_pdf:")
             if st.button("Sell another", icon=":material/add:"):

@@ -3,32 +3,42 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-import pandas as pd
 import streamlit as st
-from streamlit import column_config as cc
 
 from core.services.claims.claim_breakdowns import Aged, OfType, Took, Work
 from core.services.claims.claim_figures import ClaimSummary
 from core.services.claims.claim_metrics import CLAIM_METRICS, OPEN_NOW
 from core.services.windows import Window
-from core.ui import frame, words
+from core.ui import columns, page_links, tables, words
 from core.ui.claims import claim_charts
 from core.ui.sales import charts, dashboard_cards, tiles
 from core.ui.sales.charts import Chart
+from core.ui.tables import Table
 
 QUEUE: Final = "claims/queue.py"
 _CONFIG: Final = {"displayModeBar": False, "responsive": True}
-_GO, _OFFICERS, _ROWS = "performance_go", "performance_officers", "performance_rows"
+_GO: Final = "performance_go"
+_NOBODY: Final = "nobody"
+OFFICERS: Final[Table[Work]] = Table(
+    name="officers",
+    noun=("officer", "officers"),
+    opens=QUEUE,
+    key=lambda work: work.officer or _NOBODY,
+    query=lambda officer: {"view": "open", "assigned": str(officer)},
+    columns={
+        "officer": columns.text("Officer", lambda work: work.name, says="Click to see the open claims"),
+        "decided": columns.number("Decided", lambda work: work.decided),
+        "half": columns.text("Our own time, median, days", lambda work: _days(work.half_net), right=True),
+        "open": columns.number("Open now", lambda work: work.open),
+        "overdue": columns.number("Overdue now", lambda work: work.overdue),
+    },
+)
 
 
 def follow() -> None:
     """Go to the claims behind what was just clicked."""
-    click, rows = st.session_state.get(_OFFICERS), st.session_state.get(_ROWS, [])
-    query = st.session_state.pop(_GO, None)
-    if click and click["row"] < len(rows):
-        query = {"view": "open", "assigned": rows[click["row"]]}
-    if query:
-        st.switch_page(QUEUE, query_params={**query, **frame.mode_query()})
+    if query := st.session_state.pop(_GO, None):
+        page_links.go(QUEUE, **query)
 
 
 def draw_tiles(summary: ClaimSummary) -> None:
@@ -39,7 +49,7 @@ def draw_tiles(summary: ClaimSummary) -> None:
                 metric,
                 now=metric.of(summary.current),
                 then=metric.of(summary.before),
-                previous=summary.window.previous,
+                compared=summary.compared,
             )
 
 
@@ -106,29 +116,11 @@ def draw_officers(rows: Sequence[Work]) -> None:
         if not rows:
             st.info("Nobody has a claim, and none was decided in this period.", icon=":material/group:")
             return
-        st.session_state[_ROWS] = [str(work.officer) if work.officer else "nobody" for work in rows]
-        cells = {
-            "Show": ["Open claims"] * len(rows),
-            "Officer": [work.name for work in rows],
-            "Decided": [work.decided for work in rows],
-            "Our own time, median, days": [_days(work.half_net) for work in rows],
-            "Open now": [work.open for work in rows],
-            "Overdue now": [work.overdue for work in rows],
-        }
-        st.dataframe(
-            pd.DataFrame(cells),
-            hide_index=True,
-            placeholder="–",
-            alt="Officers: what they decided, the median of our own time, and how many claims are open and overdue",
-            column_config={
-                "Show": cc.ButtonColumn("", key=_OFFICERS, type="tertiary", width=105),
-                "Our own time, median, days": cc.NumberColumn(format="%.1f"),
-            },
-        )
+        tables.listed(OFFICERS, rows)
 
 
-def _days(milliseconds: int | None) -> float | None:
-    return None if milliseconds is None else milliseconds / 86_400_000
+def _days(milliseconds: int | None) -> str | None:
+    return None if milliseconds is None else f"{milliseconds / 86_400_000:,.1f}"
 
 
 def _title(title: str, about: str) -> None:

@@ -32,6 +32,7 @@ def header(review: ClaimReview) -> None:
         f"{words.plain(review.claim_type)} claim {words.plain(review.reference)} {words.badge(review.status)}",
         f"{words.plain(review.description)} · {words.plain(review.owner)} · lodged {words.moment(review.lodged_at)}"
         f" through {words.plain(review.distributor)}{declined}",
+        tab=f"{review.reference} · Claim",
     )
 
 

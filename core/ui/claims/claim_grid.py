@@ -1,15 +1,12 @@
 """The table of claims on the queue: its columns and its orders."""
 
 from datetime import date
-from typing import Any
-
-from streamlit import column_config as cc
 
 from core.services.claims.claim_clock import ALLOWED, Clock
 from core.services.claims.claim_queue import QueueRow
-from core.services.claims.claim_rules import CLAIM_STATUSES, FLAGS
-from core.ui import tables, words
-from core.ui.tables import Column, Table
+from core.services.claims.claim_rules import FLAGS
+from core.ui import columns
+from core.ui.tables import Table
 
 
 def days_left(clock: Clock) -> str:
@@ -22,12 +19,6 @@ def days_left(clock: Clock) -> str:
     return f"{clock.days_left}, stands still" if clock.is_waiting else str(clock.days_left)
 
 
-def _status() -> Column[QueueRow]:
-    colours: Any = [words.colour(status) for status in CLAIM_STATUSES]
-    config = cc.MultiselectColumn("Status", options=CLAIM_STATUSES, color=colours, width=174)
-    return Column("Status", lambda row: [row.status], config)
-
-
 def _happened(row: QueueRow) -> date | None:
     try:
         return date.fromisoformat(row.incident_on or "")
@@ -35,8 +26,8 @@ def _happened(row: QueueRow) -> date | None:
         return None
 
 
-def _signals(row: QueueRow) -> int | None:
-    return len(row.signals) or None
+def _signals(row: QueueRow) -> str | None:
+    return f"{len(row.signals)} ⚑" if row.signals else None
 
 
 CLAIMS: Table[QueueRow] = Table(
@@ -45,42 +36,46 @@ CLAIMS: Table[QueueRow] = Table(
     opens="claims/claim.py",
     orders={
         "urgent": "Most urgent first",
+        "relaxed": "Most days left first",
         "newest": "Newest first",
         "oldest": "Oldest first",
         "largest": "Largest claim first",
+        "smallest": "Smallest claim first",
+        "claimant": "Claimants from A to Z",
+        "claimant-back": "Claimants from Z to A",
     },
+    narrow=("left", "status", "claimant", "claimed"),
     columns={
-        "left": Column(
+        "left": columns.text(
             "Days left",
             lambda row: days_left(row.clock),
-            cc.TextColumn(
-                "Days left",
-                width=90,
-                help=f"Of the {ALLOWED.days} days from lodging to Paid or Declined. They stand still while the claimant"
-                " has to act.",
-            ),
+            says=f"Of the {ALLOWED.days} days from lodging to Paid or Declined. They stand still while the claimant"
+            " has to act",
+            sorts=("urgent", "relaxed"),
+            right=True,
         ),
-        "status": _status(),
-        "claimant": tables.text("Claimant", lambda row: row.claimant, 110),
-        "incident": tables.text("Incident", lambda row: row.incident, 115),
-        "claimed": tables.naira(
-            "Claimed", lambda row: row.claimed_minor or None, says="Set when the review begins; until then nothing."
+        "status": columns.state("Status", lambda row: row.status),
+        "claimant": columns.text("Claimant", lambda row: row.claimant, 160, sorts=("claimant", "claimant-back")),
+        "incident": columns.text("Incident", lambda row: row.incident, 115),
+        "claimed": columns.naira(
+            "Claimed",
+            lambda row: row.claimed_minor or None,
+            says="Set when the review begins; until then nothing",
+            sorts=("smallest", "largest"),
         ),
-        "signals": Column(
-            "Signals",
-            _signals,
-            cc.NumberColumn("Signals", format="%d ⚑", width=62, help="What an officer should look twice at."),
+        "signals": columns.text("Signals", _signals, says="What an officer should look twice at", right=True),
+        "officer": columns.text("Assigned to", lambda row: row.officer or "Nobody", 110),
+        "policy": columns.text("Policy number", lambda row: row.policy_number, 170, usual=False),
+        "type": columns.text("Type", lambda row: row.claim_type, 85, usual=False),
+        "lodged": columns.day("Lodged", lambda row: row.lodged_at, usual=False, sorts=("oldest", "newest")),
+        "age": columns.number("Age, days", lambda row: row.clock.age_days, usual=False, sorts=("newest", "oldest")),
+        "reference": columns.text("Reference", lambda row: row.reference, 100),
+        "happened": columns.day("Incident on", _happened, usual=False),
+        "email": columns.text("E-mail", lambda row: row.email, 190, usual=False),
+        "phone": columns.text("Phone", lambda row: row.phone, 130, usual=False),
+        "offered": columns.naira("Offered", lambda row: row.offered_minor or None, usual=False),
+        "why": columns.text(
+            "What to look at", lambda row: "; ".join(FLAGS[name] for name in row.signals), 260, usual=False
         ),
-        "officer": tables.text("Assigned to", lambda row: row.officer or "Nobody", 110),
-        "policy": tables.text("Policy number", lambda row: row.policy_number, 170, usual=False),
-        "type": tables.text("Type", lambda row: row.claim_type, 85, usual=False),
-        "lodged": tables.day("Lodged", lambda row: row.lodged_at, usual=False),
-        "age": tables.number("Age, days", lambda row: row.clock.age_days, 75, usual=False),
-        "reference": tables.text("Reference", lambda row: row.reference, 100),
-        "happened": Column("Incident on", _happened, cc.DateColumn("Incident on", format="D MMM YYYY"), usual=False),
-        "email": tables.text("E-mail", lambda row: row.email, 190, usual=False),
-        "phone": tables.text("Phone", lambda row: row.phone, 130, usual=False),
-        "offered": tables.naira("Offered", lambda row: row.offered_minor or None, usual=False),
-        "why": tables.text("What to look at", lambda row: "; ".join(FLAGS[name] for name in row.signals), usual=False),
     },
 )

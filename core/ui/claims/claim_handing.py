@@ -16,7 +16,7 @@ from core.services.claims.claim_taking import Seen
 from core.services.people.staff import Person
 from core.store.engine import store
 from core.store.scope import ScopedSession
-from core.ui import address, frame, tables, words
+from core.ui import address, frame, page_links, tables, words
 from core.ui.claims.claim_grid import CLAIMS
 
 _CHOSEN, _SAID, _TAKEN, _TOKEN = "claims_chosen", "claims_said", "claims_taken", "claims_token"
@@ -36,8 +36,8 @@ def follow() -> None:
     """Open the claim that was just taken; the review can lead back here with everything kept."""
     taken: UUID | None = st.session_state.pop(_TAKEN, None)
     if taken is not None:
-        st.session_state[f"{CLAIMS.name}_address"] = address.whole()
-        st.switch_page(REVIEW, query_params={"id": str(taken), **frame.mode_query()})
+        tables.keep_address(CLAIMS)
+        page_links.go(REVIEW, id=str(taken))
 
 
 def notice() -> None:

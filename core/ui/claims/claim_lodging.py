@@ -14,7 +14,7 @@ from core.services.claims import claim_rules, lodging
 from core.services.claims.claim_request import CreditLifeClaimRequest
 from core.services.claims.claimable import ClaimablePolicy
 from core.store.scope import ScopedSession
-from core.ui import frame, once, words
+from core.ui import frame, once, page_links, words
 from core.ui.buying.selling import Counter
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
@@ -116,7 +116,7 @@ def show_receipt(receipt: Receipt) -> None:
         with st.container(horizontal=True):
             if st.button("Open the claim", type="primary", icon=":material/gavel:"):
                 del st.session_state[_RECEIPT]
-                st.switch_page("claims/claim.py", query_params={"id": str(receipt.claim_id), **frame.mode_query()})
+                page_links.go("claims/claim.py", id=str(receipt.claim_id))
             if st.button("Lodge another", icon=":material/add:"):
                 del st.session_state[_RECEIPT]
                 st.session_state["policy"] = ""

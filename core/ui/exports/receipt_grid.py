@@ -8,11 +8,12 @@ from uuid import UUID
 
 from core.services.claims import claim_officers
 from core.services.exports import export_shelf
+from core.services.exports.export_formats import format_named
 from core.services.exports.exports import ExportKind, Parameter
 from core.services.exports.receipts import Receipt
 from core.services.sales.choices import Choices, choices
 from core.store.scope import ScopedSession
-from core.ui import tables, words
+from core.ui import columns, words
 from core.ui.tables import Table
 
 _SHORT = 12
@@ -42,16 +43,27 @@ RECEIPTS: Table[ReceiptRow] = Table(
     noun=("export", "exports"),
     opens="finance/export.py",
     key=lambda row: row.receipt.id,
+    orders={
+        "newest": "Newest first",
+        "oldest": "Oldest first",
+        "most-rows": "Most rows first",
+        "fewest-rows": "Fewest rows first",
+        "largest": "Largest sum first",
+        "smallest": "Smallest sum first",
+    },
+    narrow=("at", "kind", "rows", "sum"),
     columns={
-        "at": tables.moment("Made", lambda row: row.receipt.created_at),
-        "kind": tables.text("Export", lambda row: row.kind.title, 85),
-        "format": tables.text("Format", lambda row: row.receipt.format.upper(), 60),
-        "filters": tables.text("Filters", lambda row: row.in_one_line, 225),
-        "rows": tables.number("Rows", lambda row: row.receipt.rows, 70),
-        "sum": tables.naira("Sum", lambda row: row.sum_minor, says="Premium, or what is claimed."),
-        "who": tables.text("By", lambda row: row.receipt.who, 200),
-        "hash": tables.text("SHA-256", lambda row: f"{row.receipt.sha256[:_SHORT]}…", 115),
-        "again": tables.text("Repeats", lambda row: "Yes" if row.receipt.again_of else "", 70, usual=False),
+        "at": columns.moment("Made", lambda row: row.receipt.created_at, sorts=("oldest", "newest")),
+        "kind": columns.text("Export", lambda row: row.kind.title, 85),
+        "format": columns.text("Format", lambda row: format_named(row.receipt.format).title, 110),
+        "filters": columns.text("Filters", lambda row: row.in_one_line, 225),
+        "rows": columns.number("Rows", lambda row: row.receipt.rows, sorts=("fewest-rows", "most-rows")),
+        "sum": columns.naira(
+            "Sum", lambda row: row.sum_minor, says="Premium, or what is claimed", sorts=("smallest", "largest")
+        ),
+        "who": columns.text("By", lambda row: row.receipt.who, 200),
+        "hash": columns.text("SHA-256", lambda row: f"{row.receipt.sha256[:_SHORT]}…", 115),
+        "again": columns.text("Repeats", lambda row: "Yes" if row.receipt.again_of else "", 70, usual=False),
     },
 )
 

@@ -22,7 +22,7 @@ def said(row: ReceiptRow) -> None:
     with st.grid(2, min_column_width=320, gap="small"):
         with st.container(border=True, height="stretch"):
             st.markdown("**What was asked for**")
-            facts.line("Export", f"{row.kind.title} as {receipt.format.upper()}")
+            facts.line("Export", f"{row.kind.title} as {format_named(receipt.format).title}")
             facts.line("Records", "Live" if receipt.is_live else "Test")
             for title, value in row.filters.items():
                 facts.line(title, value)

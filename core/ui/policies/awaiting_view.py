@@ -5,17 +5,15 @@ from dataclasses import dataclass
 from uuid import UUID
 
 import streamlit as st
-from streamlit.column_config import ButtonColumn
 
 from core import ids
 from core.errors import FieldFault, InvalidInput
 from core.services.insurers.awaiting import InsurerHealth, Order, Waiting, Wanted
-from core.ui import address, tables
+from core.ui import address, columns, tables
 from core.ui.policies import insurer_health, resends
-from core.ui.tables import Column, Table
+from core.ui.tables import Table
 
 PAGE = "policies/awaiting.py"
-_NAME = "awaiting"
 _PROVIDER, _STATE = "provider", "state"
 STATES: Mapping[Wanted, str] = {
     "queued": "Queued",
@@ -27,8 +25,10 @@ ORDERS: Mapping[Order, str] = {
     "oldest": "Longest waiting first",
     "newest": "Newest first",
     "next": "Next try first",
+    "next-back": "Next try last",
+    "tries-back": "Most tries first",
+    "tries": "Fewest tries first",
 }
-_RETRY = "awaiting_retry"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,39 +75,34 @@ def filters(asked: Asked, insurers: Sequence[InsurerHealth]) -> None:
 
 
 def follow_retry() -> None:
-    """Send again the policy whose button was just clicked; the rows are those that were on the screen then."""
-    click, shown = st.session_state.get(_RETRY), st.session_state.get(f"{_NAME}_shown", [])
-    if click and click["row"] < len(shown):
-        resends.one(shown[click["row"]])
+    """Send again the policy whose button was just pressed."""
+    if policy_id := tables.acted(WAITING):
+        resends.one(policy_id)
 
 
-def back_link() -> None:
-    """The way back to what waits, for who opened a policy from there."""
-    if _NAME + "_address" in st.session_state:
-        tables.back_link(_NAME, PAGE, "Back to awaiting insurer")
-
-
-def table() -> Table[Waiting]:
-    """The table of what waits; a row opens its policy."""
-    retry = ButtonColumn("", key=_RETRY, type="tertiary", width=65)
-    return Table(
-        name=_NAME,
-        noun=("policy", "policies"),
-        opens="policies/policy.py",
-        orders={str(order): words for order, words in ORDERS.items()},
-        columns={
-            "retry": Column("Retry", lambda row: "Retry" if row.retryable else None, retry),
-            "state": tables.text("State", lambda row: row.situation, 105),
-            "age": tables.text("Waiting", lambda row: insurer_health.age(row.created_at), 70),
-            "holder": tables.text("Customer", lambda row: row.holder, 125),
-            "insurer": tables.text("Insurer", lambda row: row.provider, 165),
-            "said": tables.text("Last word", lambda row: row.last_error, 330),
-            "attempts": tables.number("Tries", lambda row: row.attempts, 55),
-            "next": tables.moment("Next try", lambda row: row.next_try_at),
-            "cover": tables.text("Cover", lambda row: row.stage, 80),
-            "product": tables.text("Product", lambda row: row.product, 160),
-            "distributor": tables.text("Distributor", lambda row: row.distributor, 130),
-            "number": tables.text("Policy number", lambda row: row.policy_number, 165),
-            "since": tables.moment("Since", lambda row: row.created_at, usual=False),
-        },
-    )
+WAITING: Table[Waiting] = Table(
+    name="awaiting",
+    noun=("policy", "policies"),
+    opens="policies/policy.py",
+    act="Retry",
+    may_act=lambda row: row.retryable,
+    home=(PAGE, "Back to awaiting insurer"),
+    narrow=("holder", "state", "age", "insurer"),
+    orders={str(order): title for order, title in ORDERS.items()},
+    columns={
+        "state": columns.state("State", lambda row: row.situation),
+        "age": columns.text(
+            "Waiting", lambda row: insurer_health.age(row.created_at), sorts=("oldest", "newest"), right=True
+        ),
+        "holder": columns.text("Customer", lambda row: row.holder, 125),
+        "insurer": columns.text("Insurer", lambda row: row.provider, 165),
+        "said": columns.text("Last word", lambda row: row.last_error, 330),
+        "attempts": columns.number("Tries", lambda row: row.attempts, sorts=("tries", "tries-back")),
+        "next": columns.moment("Next try", lambda row: row.next_try_at, sorts=("next", "next-back")),
+        "cover": columns.state("Cover", lambda row: row.stage),
+        "product": columns.text("Product", lambda row: row.product, 160),
+        "distributor": columns.text("Distributor", lambda row: row.distributor, 130),
+        "number": columns.text("Policy number", lambda row: row.policy_number, 165),
+        "since": columns.moment("Since", lambda row: row.created_at, usual=False, sorts=("oldest", "newest")),
+    },
+)

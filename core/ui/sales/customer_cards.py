@@ -1,8 +1,6 @@
 """The parts of one customer's page: contact, figures, personal data, and the lists of what is theirs."""
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
@@ -69,11 +67,6 @@ def lists(customer: CustomerDetail, person: Person) -> None:
     _list("Purchases", OWN_PURCHASES, customer.purchases, person)
     _list("Renewals", OWN_RENEWALS, customer.renewals, person)
     _list("Claims", OWN_CLAIMS, customer.claims, person)
-
-
-def tables_of(person: Person) -> Sequence[Table[Any]]:
-    """The lists as this person may use them: a row opens only where they have its screen."""
-    return [_for(person, table) for table in (OWN_POLICIES, OWN_PURCHASES, OWN_RENEWALS, OWN_CLAIMS)]
 
 
 def _for(person: Person, table: Table[tables.Row]) -> Table[tables.Row]:

@@ -7,7 +7,7 @@ from core.services.customers.customers_table import CustomerRow
 from core.services.policies.policy_search import PolicyRow
 from core.services.renewals.renewals_table import RenewalRow
 from core.services.sales.sales_table import SaleRow
-from core.ui import tables
+from core.ui import columns, tables
 from core.ui.policies.policy_grid import POLICIES
 from core.ui.sales.renewal_grid import RENEWALS
 from core.ui.sales.sales_grid import PURCHASES
@@ -19,19 +19,25 @@ CUSTOMERS: Table[CustomerRow] = Table(
     noun=("customer", "customers"),
     opens="sales/customer.py",
     home=("sales/customers.py", "Back to the customers"),
-    orders={"newest": "Newest first", "oldest": "Oldest first"},
+    orders={
+        "newest": "Newest first",
+        "oldest": "Oldest first",
+        "name": "Names from A to Z",
+        "name-back": "Names from Z to A",
+    },
+    narrow=("name", "email", "policies", "premium"),
     columns={
-        "name": tables.text("Name", lambda row: row.name, 135),
-        "email": tables.text("E-mail", lambda row: row.email, 180),
-        "phone": tables.text("Phone", lambda row: row.phone, 120),
-        "distributor": tables.text("Distributor", lambda row: row.distributor, 130),
-        "policies": tables.number("Policies", lambda row: row.bought.policies, 62),
-        "force": tables.number("In force", lambda row: row.bought.in_force, 62),
-        "premium": tables.naira(
+        "name": columns.text("Name", lambda row: row.name, 175, sorts=("name", "name-back")),
+        "email": columns.text("E-mail", lambda row: row.email, 180),
+        "phone": columns.text("Phone", lambda row: row.phone, 120),
+        "distributor": columns.text("Distributor", lambda row: row.distributor, 130),
+        "policies": columns.number("Policies", lambda row: row.bought.policies),
+        "force": columns.number("In force", lambda row: row.bought.in_force),
+        "premium": columns.naira(
             "Premium", lambda row: row.bought.premium_minor, says="All purchases, and the renewals that took effect."
         ),
-        "last": tables.moment("Last purchase", lambda row: row.bought.last_at, usual=False),
-        "met": tables.day("First met", lambda row: row.created_at, usual=False),
+        "last": columns.moment("Last purchase", lambda row: row.bought.last_at, usual=False),
+        "met": columns.day("First met", lambda row: row.created_at, usual=False, sorts=("oldest", "newest")),
     },
 )
 
@@ -51,11 +57,11 @@ OWN_CLAIMS: Table[ClaimLine] = Table(
     opens="claims/claim.py",
     home=_HOME,
     columns={
-        "lodged": tables.moment("Lodged", lambda row: row.created_at),
-        "type": tables.text("Type", lambda row: row.claim_type, 110),
-        "status": tables.text("Status", lambda row: row.status, 150),
-        "policy": tables.text("Policy number", lambda row: row.policy_number, 175),
-        "claimed": tables.naira("Claimed", lambda row: row.claimed_minor),
-        "offered": tables.naira("Offered", lambda row: row.offered_minor),
+        "lodged": columns.moment("Lodged", lambda row: row.created_at),
+        "type": columns.text("Type", lambda row: row.claim_type, 110),
+        "status": columns.state("Status", lambda row: row.status),
+        "policy": columns.text("Policy number", lambda row: row.policy_number, 175),
+        "claimed": columns.naira("Claimed", lambda row: row.claimed_minor),
+        "offered": columns.naira("Offered", lambda row: row.offered_minor),
     },
 )

@@ -7,9 +7,9 @@ from typing import Any
 import streamlit as st
 
 from core import money
+from core.services.comparisons import Comparison
 from core.services.sales.figures import Summary
 from core.services.sales.metrics import METRICS, REFUNDS, Facts, Metric, Value, moved
-from core.services.windows import Window
 from core.ui import periods, words
 
 _COLOURS: Any = {"more": "normal", "less": "inverse", "neither": "off"}
@@ -30,25 +30,25 @@ def _tile(metric: Metric[Facts], summary: Summary) -> None:
         metric,
         now=summary.value(metric),
         then=summary.previous(metric),
-        previous=summary.window.previous,
+        compared=summary.compared,
         # A line along the bottom says no more than the figure does.
         days=days if len(days) > 1 and any(days) else None,
     )
 
 
 def tile(
-    metric: Metric[Any], *, now: Value, then: Value, previous: Window | None, days: Sequence[float] | None = None
+    metric: Metric[Any], *, now: Value, then: Value, compared: Comparison | None, days: Sequence[float] | None = None
 ) -> None:
-    """One figure with its change; without a `previous` window it is compared with nothing."""
+    """One figure with its change, and the days that it is compared with, if any."""
     before = shown(metric, then)
-    compared = f"\n\n**Compared with** {periods.in_words(previous)}" if previous else ""
+    with_what = f"\n\n**Compared with** {periods.compared_in_words(compared)}" if compared else ""
     st.metric(
         metric.label,
         shown(metric, now),
-        _change(metric, moved(metric.unit, now, then)) if previous else None,
+        _change(metric, moved(metric.unit, now, then)) if compared else None,
         delta_color=_COLOURS[metric.better],
-        delta_description=_described(before) if previous else None,
-        help=f"{metric.definition}{compared}",
+        delta_description=_described(before, compared) if compared else None,
+        help=f"{metric.definition}{with_what}",
         border=True,
         height="stretch",
         chart_data=days,
@@ -56,8 +56,9 @@ def tile(
     )
 
 
-def _described(before: str) -> str:
-    return f"from {before}" if before != "–" else "nothing to compare with"
+def _described(before: str, compared: Comparison) -> str:
+    days = periods.compared_in_words(compared)
+    return f"from {before}, {days}" if before != "–" else f"nothing to compare with, {days}"
 
 
 def shown(metric: Metric[Any], value: Value) -> str:

@@ -1,0 +1,54 @@
+"""What a window of days is compared with: months with months, a day under way with as much of the day before."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from core import clock
+from core.services.filters import Span
+from core.services.windows import Window
+
+_MOST_MONTHS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Days to compare with; with `until`, the last of them counts up to that instant only."""
+
+    window: Window
+    until: datetime | None = None
+
+    @property
+    def span(self) -> Span:
+        """The instants that count."""
+        return Span(self.window.span.start, self.until or self.window.span.end)
+
+
+def like(window: Window, *, rolling: bool = False) -> Comparison:
+    """What is like a window, before it.
+
+    Today until now is compared with yesterday until the same minute, whole months with as many months before, the
+    first days of a month with the same days of the month before. Any other window, and a `rolling` one (so many days
+    that end today), is compared with as many days just before it.
+    """
+    today = clock.today()
+    if window == Window.of_days(today, today):
+        return Comparison(window.previous, clock.now().replace(second=0, microsecond=0) - timedelta(days=1))
+    if rolling:
+        return Comparison(window.previous)
+    return Comparison(_months_before(window) or _same_days(window) or window.previous)
+
+
+def _months_before(window: Window) -> Window | None:
+    """As many months before a window of whole months; of one month alone when it is a month of the calendar."""
+    fewest = 1 if window.start.day == 1 else 2
+    months = (n for n in range(fewest, _MOST_MONTHS + 1) if clock.add_months(window.end, -n) == window.start)
+    number = next(months, None)
+    return None if number is None else Window(clock.add_months(window.end, -2 * number), window.start)
+
+
+def _same_days(window: Window) -> Window | None:
+    """The same days of the month before, for the first days of a month; a shorter month ends them."""
+    if window.start.day != 1 or window.last.replace(day=1) != window.start:
+        return None
+    start = clock.add_months(window.start, -1)
+    return Window(start, min(start + timedelta(days=window.length), window.start))

@@ -1,0 +1,163 @@
+// Draws a list of records: `data` is the payload that record_list.py documents. Text is set as text, never as markup.
+const drawn = new WeakMap();
+
+function element(name, className, text) {
+  const made = document.createElement(name);
+  if (className) made.className = className;
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+function header(column) {
+  const cell = element("th", column.classes);
+  cell.scope = "col";
+  if (column.sorted) cell.setAttribute("aria-sort", column.sorted);
+  if (column.says) cell.title = column.says;
+  if (!column.href) {
+    cell.append(element("span", "", column.label));
+    return cell;
+  }
+  const link = element("a", "order", column.label);
+  link.href = column.href;
+  link.dataset.focus = `order ${column.name}`;
+  const arrow = { ascending: " ↑", descending: " ↓" }[column.sorted] ?? " ↕";
+  const mark = element("span", column.sorted ? "arrow" : "arrow faint", arrow);
+  mark.setAttribute("aria-hidden", "true");
+  link.append(mark);
+  cell.append(link);
+  return cell;
+}
+
+function body(column, value, row, isFirst) {
+  const [text, colour] = Array.isArray(value) ? value : [value, null];
+  const cell = element(isFirst ? "th" : "td", column.classes);
+  if (isFirst) cell.scope = "row";
+  // As wide as suits a list beside the menu at 1280 pixels, and wider with it.
+  if (column.width) cell.style.maxWidth = `max(${column.width}px, ${column.width / 8.5}cqi)`;
+  const inside = element(isFirst && row.href ? "a" : "span", colour ? `word ${colour}` : "", text);
+  if (isFirst && row.href) {
+    inside.href = row.href;
+    inside.classList.add("record");
+    inside.dataset.focus = `row ${row.key}`;
+    inside.setAttribute("aria-label", row.name);
+  }
+  cell.append(inside);
+  return cell;
+}
+
+function box(label, checked, focus) {
+  const made = element("input");
+  made.type = "checkbox";
+  made.checked = checked;
+  made.dataset.focus = focus;
+  made.setAttribute("aria-label", label);
+  return made;
+}
+
+function table(data, picked) {
+  const made = element("table");
+  made.append(element("caption", "unseen", data.alt));
+  const head = made.createTHead().insertRow();
+  if (data.choosing) {
+    const all = box("Choose all rows of this page", data.rows.every((row) => picked.has(row.key)), "all");
+    all.dataset.all = "1";
+    head.append(element("th", "pick first"));
+    head.lastChild.append(all);
+  }
+  head.append(...data.columns.map(header));
+  if (data.act) head.append(element("th", "act"));
+  const rows = made.createTBody();
+  for (const row of data.rows) {
+    const line = rows.insertRow();
+    line.dataset.key = row.key;
+    if (row.href) line.className = "linked";
+    if (data.choosing) {
+      line.append(element("td", "pick first"));
+      line.lastChild.append(box(`Choose ${row.name}`, picked.has(row.key), `pick ${row.key}`));
+      line.classList.toggle("picked", picked.has(row.key));
+    }
+    line.append(...data.columns.map((column, place) => body(column, row.cells[place], row, place === 0)));
+    if (data.act) line.append(actOf(data.act, row));
+  }
+  return made;
+}
+
+function actOf(label, row) {
+  const cell = element("td", "act");
+  if (row.acts) {
+    const button = element("button", "", label);
+    button.type = "button";
+    button.dataset.focus = `act ${row.key}`;
+    button.setAttribute("aria-label", `${label} ${row.name}`);
+    cell.append(button);
+  }
+  return cell;
+}
+
+export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
+  const root = parentElement.querySelector(".root");
+  const said = JSON.stringify(data);
+  const before = drawn.get(root);
+  // Boxes that were ticked stay so while the same rows are shown: the answer to the first click must not undo the second.
+  const picked = before && before.mark === data.mark ? before.picked : new Set(data.chosen);
+  drawn.set(root, { said, mark: data.mark, picked });
+
+  if (before?.said !== said) {
+    const focused = root.getRootNode().activeElement?.dataset?.focus;
+    const scroller = element("div", "scroller");
+    scroller.append(table(data, picked));
+    root.replaceChildren(scroller);
+    if (focused) root.querySelector(`[data-focus="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  }
+
+  root.onclick = (event) => {
+    const link = event.target.closest("a");
+    if (link) {
+      if (!isPlain(event)) return;
+      event.preventDefault();
+      visit(link.href);
+      return;
+    }
+    const line = event.target.closest("tbody tr");
+    if (event.target.closest("button")) {
+      setTriggerValue("acted", line.dataset.key);
+      return;
+    }
+    if (event.target.closest(".pick, input")) return;
+    const record = line?.querySelector("a.record");
+    // Who marks a text to copy it does not open the record.
+    if (!record || !window.getSelection().isCollapsed) return;
+    if (isPlain(event)) visit(record.href);
+    else if (event.ctrlKey || event.metaKey || event.shiftKey) window.open(record.href, "_blank", "noopener");
+  };
+  root.onauxclick = (event) => {
+    const record = event.button === 1 && !event.target.closest("a") && event.target.closest("tbody tr.linked");
+    if (record) window.open(record.querySelector("a.record").href, "_blank", "noopener");
+  };
+  root.onchange = (event) => {
+    const keys = event.target.dataset.all ? data.rows.map((row) => row.key) : [event.target.closest("tr").dataset.key];
+    keys.forEach((key) => (event.target.checked ? picked.add(key) : picked.delete(key)));
+    root.querySelectorAll("tbody tr").forEach((line) => {
+      line.querySelector("input").checked = picked.has(line.dataset.key);
+      line.classList.toggle("picked", picked.has(line.dataset.key));
+    });
+    root.querySelector("[data-all]").checked = data.rows.every((row) => picked.has(row.key));
+    setStateValue("picked", { mark: data.mark, keys: [...picked] });
+  };
+  root.onkeydown = (event) => {
+    const step = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
+    const next = step && event.target.closest("tbody tr")?.[step];
+    if (!next || !isPlainKey(event)) return;
+    event.preventDefault();
+    const again = event.target.closest(".pick") ? "input" : event.target.closest(".act") ? "button" : "a.record";
+    (next.querySelector(again) ?? next.querySelector("a.record"))?.focus();
+  };
+  root.onmouseover = (event) => {
+    const cell = event.target.closest("tbody td, tbody th");
+    if (cell) cell.title = cell.scrollWidth > cell.clientWidth ? cell.textContent : "";
+  };
+}
+
+function isPlainKey(event) {
+  return !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+}
