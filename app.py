@@ -19,7 +19,7 @@ from core.api.root_address import RootAddress
 from core.api.turnstile import Sockets
 from core.settings import settings
 from core.store.engine import store
-from core.ui import identity, unavailable
+from core.ui import frame, identity, unavailable
 from core.worker import Worker
 
 log = structlog.get_logger("coverdesk.serving")
@@ -51,7 +51,12 @@ app = st.App(
     Path(__file__).parent / "pages" / "_main.py",
     routes=routes,
     lifespan=lifespan,
-    middleware=[Middleware(Sockets), Middleware(SecurityHeaders), Middleware(RootAddress), Middleware(ProviderAnswers)],
+    middleware=[
+        Middleware(Sockets),
+        Middleware(SecurityHeaders),
+        Middleware(RootAddress, style=frame.LOOK.read_text()),
+        Middleware(ProviderAnswers),
+    ],
     on_script_error=unavailable.explain,
     secrets=identity.secrets(),
 )
