@@ -20,7 +20,7 @@ from core.api.routing import EveryPath
 from core.api.turnstile import Sockets
 from core.settings import settings
 from core.store.engine import store
-from core.ui import identity, unavailable
+from core.ui import frame, identity, unavailable
 from core.worker import Worker
 
 log = structlog.get_logger("coverdesk.serving")
@@ -56,7 +56,7 @@ app = st.App(
         Middleware(Sockets),
         Middleware(SecurityHeaders),
         Middleware(EveryPath, v1),
-        Middleware(RootAddress),
+        Middleware(RootAddress, style=frame.LOOK.read_text()),
         Middleware(ProviderAnswers),
     ],
     on_script_error=unavailable.explain,

@@ -9,7 +9,6 @@ from core.errors import StoreUnavailable
 from core.ui import demonstration, frame, link_forms, navigation, signing_in, unavailable
 
 st.set_page_config(page_title="Coverdesk", page_icon=frame.ICON, layout="wide", initial_sidebar_state=256)
-st.html(frame.LOOK)
 with unavailable.explained():
     try:
         person = None if link_forms.asked() else frame.current()

@@ -1,7 +1,7 @@
 """Tells the screens' script where the process stands, so that it does not look for it below every address.
 
 Without it the framework asks `/purchases/_stcore/health` before `/_stcore/health` and writes a 404 on the console of
-every deep link. The page that it sends for each address is a static file; this adds one line to its head.
+every deep link. The page that it sends for each address is a static file: its head gets that line, our style and name.
 """
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -22,8 +22,9 @@ _UNWANTED = {b"accept-encoding", b"if-none-match", b"if-modified-since"}
 class RootAddress:
     """Adds the line to the framework's page; whatever else is sent passes as it is."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, style: str = "") -> None:
         self.app = app
+        self._added = SCRIPT + b"<style>" + style.encode() + b"</style>"
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
         """Pass the request on; hold back an HTML page until it is whole."""
@@ -31,14 +32,14 @@ class RootAddress:
             await self.app(scope, receive, send)
             return
         headers = [header for header in scope["headers"] if header[0] not in _UNWANTED]
-        await self.app({**scope, "headers": headers}, receive, _Adding(send).message)
+        await self.app({**scope, "headers": headers}, receive, _Adding(send, self._added).message)
 
 
 class _Adding:
     """Holds the start and body of one HTML answer back."""
 
-    def __init__(self, send: Send) -> None:
-        self._send = send
+    def __init__(self, send: Send, added: bytes) -> None:
+        self._send, self._added = send, added
         self._start: Message | None = None
         self._body = b""
 
@@ -54,7 +55,7 @@ class _Adding:
 
     async def _whole(self, start: Message) -> None:
         if _MARK in self._body:
-            self._body = self._body.replace(_HEAD, _HEAD + SCRIPT, 1).replace(_NAME, _OUR_NAME, 1)
+            self._body = self._body.replace(_HEAD, _HEAD + self._added, 1).replace(_NAME, _OUR_NAME, 1)
             headers = MutableHeaders(scope=start)
             headers["content-length"] = str(len(self._body))
             # The file's own mark says nothing of the line.

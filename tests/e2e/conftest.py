@@ -166,15 +166,7 @@ def page(browser: Browser, desk: Desk, tmp_path: Path) -> Iterator[Page]:
     visitor.set_default_timeout(PATIENCE)
     page, troubles = visitor.new_page(), list[str]()
     page.on("pageerror", lambda error: troubles.append(str(error)))
-    # The framework asks below every address for its own files first and finds them at the root: 404s by design.
-    page.on(
-        "console",
-        lambda said: (
-            troubles.append(said.text)
-            if said.type == "error" and "/_stcore/" not in said.location.get("url", "")
-            else None
-        ),
-    )
+    page.on("console", lambda said: troubles.append(said.text) if said.type == "error" else None)
     page.on("request", lambda sent: troubles.append(sent.url) if _elsewhere(sent.url, desk.url) else None)
     yield page
     page.screenshot(path=tmp_path / "last.png", full_page=True)

@@ -21,7 +21,7 @@ from tests import papers
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import every_cover
-from tests.ui.conftest import Screen, press, texts
+from tests.ui.conftest import Screen, follow, press, texts
 
 PAGE = "buy/buy.py"
 
@@ -169,7 +169,7 @@ def test_a_sale_gives_a_receipt_and_a_live_policy(page: AppTest, store: Store) -
 
 def test_the_receipt_leads_to_the_policy(page: AppTest, store: Store) -> None:
     press(press(fill(page, insurer_a.THIRD_PARTY), "Review"), "Confirm and buy for ₦15,000.00")
-    at = press(page, "Open the policy")
+    at = follow(press(page, "Open the policy"))
     with store.reading(Scope.system()) as session:
         policy_id, number = session.execute(sa.select(Policy.id, Policy.policy_number)).one()
     assert at.query_params["id"] == str(policy_id)

@@ -22,7 +22,7 @@ from core.ui import periods, words
 from core.ui.sales import charts, tiles
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, lagos
-from tests.ui.conftest import Screen, address, press, texts
+from tests.ui.conftest import Screen, address, follow, press, texts
 
 
 @pytest.fixture(autouse=True)
@@ -158,7 +158,8 @@ def test_show_these_purchases_keeps_every_filter_and_the_total(sold: Store, scre
     with sold.reading(Scope.staff(is_live=True)) as session:
         taken = figures.summary(session, periods.window_of("1y", lagos(NOW)), selection.wanted).current.takings
     assert words.naira(taken.sold_minor) in texts(at)
-    press(at, "Show these purchases")
+    link = next(link.proto for link in at.get("page_link") if link.proto.label == "Show these purchases")
+    follow(at, f"/purchases?{link.query_string}")
     assert at.title[0].value == "Purchases"
     assert Selection.read(address(at)) == selection
     assert f"**{words.naira(taken.sold_minor)}**" in texts(at)

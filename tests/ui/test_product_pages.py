@@ -18,7 +18,7 @@ from core.store.scope import Scope
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, lists, person_of, press, texts
+from tests.ui.conftest import Screen, follow, lists, person_of, press, texts
 
 CAR = UUID("01900000-0000-7000-8000-000000010201")
 LOAN = UUID("01900000-0000-7000-8000-000000080101")
@@ -148,6 +148,7 @@ def test_a_change_of_rates_is_compared_and_confirmed_once(screen: Screen, store:
     assert "₦320.00" in str([line.value for line in at.text])
     at.button(key="rates.confirm").click().run()
     assert not at.exception
+    follow(at)
     assert "The new rates of Credit life, single premium hold from" in texts(at)
     planned = seen(store, LOAN).planned
     tomorrow = clock.lagos_midnight(clock.add_days(clock.today(), 1))

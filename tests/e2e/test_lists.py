@@ -1,0 +1,199 @@
+"""Lists of records in a real browser: a row opens by click and by key, a header sorts every row, Back is one step."""
+
+import io
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import sqlalchemy as sa
+from playwright.sync_api import Page, expect
+
+from core import clock, ids, money
+from core.api import exporting
+from core.services.distributors import keys
+from core.services.exports.export_formats import CSV
+from core.services.exports.export_shelf import kind_named
+from core.services.exports.receipts import Order
+from core.services.filters import SalesFilter
+from core.services.renewals import renewals_due
+from core.store.scope import Scope
+from core.store.tables import Purchase, Submission
+from core.ui import words
+from tests.e2e.conftest import Desk, Visit, settled
+
+LISTS = {
+    "purchases": ("operations", "/purchases?period=1y&order=largest", "Premium"),
+    "renewals": ("operations", "/renewals?order=oldest", "Renewed"),
+    "due": ("operations", "/due?order=latest", "Ends"),
+    "customers": ("operations", "/customers?order=name", "Name"),
+    "policies": ("operations", "/search?order=ends-back", "Ends"),
+    "awaiting": ("operations", "/awaiting?state=dead&order=newest", "Waiting"),
+    "claims": ("claims", "/queue?view=all&order=claimant", "Claimant"),
+    "audit log": ("admin", "/audit_log?kind=key", None),
+    "exports": ("finance", "/exports?order=most-rows", "Rows"),
+    "products": ("admin", "/products?on=true&order=insurer", "Insurer"),
+    "keys": ("admin", "/keys?order=distributor", "Distributor"),
+    "staff": ("admin", "/staff?order=email-back", "E-mail"),
+    "distributors": ("admin", "/partners?view=distributors&order=oldest", "Since"),
+    "insurers": ("admin", "/partners?view=insurers", None),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def filled(desk: Desk) -> None:
+    """Something stands on every list."""
+    with desk.store.writing(Scope.system()) as session:
+        keys.issue(session, distributor_id=desk.seller, is_live=True, name="Shop", actor="tests")
+        told = session.execute(sa.select(Submission.policy_id).limit(1)).scalar_one()
+        session.execute(sa.update(Submission).where(Submission.policy_id == told).values(state="dead"))
+    kind = kind_named("purchases")
+    order = Order(id=ids.new(), kind=kind, format=CSV, selection=kind.read({}), is_live=True, actor="tests")
+    exporting.export_to(order, io.BytesIO())
+
+
+def bucket(desk: Desk) -> str:
+    with desk.store.reading(Scope.staff(is_live=True)) as session:
+        buckets = renewals_due.due(session, clock.today(), SalesFilter())
+    return next(each.key for each in buckets if each.policies)
+
+
+def entries(page: Page) -> int:
+    found: int = page.evaluate("history.length")
+    return found
+
+
+def arrived(page: Page) -> None:
+    expect(page).to_have_url(re.compile(r"[?&]id="))
+    settled(page)
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_row_opens_by_click_and_by_key_and_back_is_the_same_list(visit: Visit, desk: Desk, name: str) -> None:
+    role, path, sorted_by = LISTS[name]
+    page = visit(role, f"{path}&bucket={bucket(desk)}" if name == "due" else path)
+    address, rows = page.url, page.locator("tbody tr")
+    first = rows.first.inner_text()
+    before = entries(page)
+    rows.first.locator("td").nth(-2 if name in ("awaiting", "due") else -1).click()
+    arrived(page)
+    assert entries(page) == before + 1
+    page.go_back()
+    expect(page).to_have_url(address)
+    expect(rows.first).to_have_text(first.replace("\t", ""), use_inner_text=False)
+    if sorted_by:
+        expect(page.get_by_role("columnheader", name=sorted_by)).to_have_attribute("aria-sort", re.compile("ending$"))
+    settled(page)
+    rows.first.get_by_role("link").focus()
+    page.keyboard.press("Enter")
+    arrived(page)
+    page.go_back()
+    expect(page).to_have_url(address)
+    page.go_forward()
+    arrived(page)
+
+
+def test_a_header_sorts_all_rows_and_says_so(visit: Visit, desk: Desk) -> None:
+    with desk.store.reading(Scope.staff(is_live=True)) as session:
+        totals = sorted(session.execute(sa.select(Purchase.total_minor)).scalars())
+    assert len(totals) > 50, "more than a page"
+    page = visit("operations", "/purchases")
+    header, before = page.get_by_role("columnheader", name="Premium"), entries(page)
+    header.get_by_role("link").press("Enter")
+    expect(header).to_have_attribute("aria-sort", "descending")
+    expect(page.locator("tbody tr").first).to_contain_text(words.naira(totals[-1]))
+    header.get_by_role("link").click()
+    expect(header).to_have_attribute("aria-sort", "ascending")
+    expect(page.locator("tbody tr").first).to_contain_text(words.naira(totals[0]))
+    assert parse_qs(urlsplit(page.url).query) == {"order": ["smallest"]}
+    assert entries(page) == before + 2
+    assert money.shown(totals[0]) in page.locator("tbody tr").first.inner_text()
+
+
+def test_a_row_opens_in_a_new_tab_and_the_arrows_walk_through_the_rows(visit: Visit) -> None:
+    page = visit("operations", "/purchases")
+    address = page.url
+    with page.context.expect_page() as opened:
+        page.locator("tbody tr").nth(2).locator("td").first.click(modifiers=["Control"])
+    assert "id=" in opened.value.url
+    expect(page).to_have_url(address)
+    rows = page.locator("tbody tr")
+    rows.first.get_by_role("link").focus()
+    page.keyboard.press("ArrowDown")
+    expect(rows.nth(1).get_by_role("link")).to_be_focused()
+
+
+def test_where_there_is_little_room_the_four_columns_that_matter_stay(visit: Visit) -> None:
+    page = visit("operations", "/purchases")
+    page.set_viewport_size({"width": 820, "height": 900})
+    heads = page.locator("thead th")
+    expect(heads.locator("visible=true")).to_have_count(4)
+    assert [head.split(" ")[0].strip("↓↕\n") for head in heads.all_inner_texts() if head] == [
+        "Sold",
+        "Customer",
+        "Product",
+        "Premium",
+    ]
+
+
+def test_one_act_is_one_entry_on_the_dashboard_and_in_the_menu(visit: Visit) -> None:
+    page = visit("operations", "/dashboard?period=1y&mode=live")
+    before = entries(page)
+    page.get_by_text("Custom", exact=True).click()
+    expect(page).to_have_url(re.compile("from=.*to="))
+    settled(page)
+    assert entries(page) == before + 1
+    address = page.url
+    page.get_by_role("link", name="Show these purchases").click()
+    expect(page).to_have_url(re.compile("/purchases[?]from="))
+    settled(page)
+    assert entries(page) == before + 2
+    page.go_back()
+    expect(page).to_have_url(address)
+    settled(page)
+    page.get_by_text("Test", exact=True).click()
+    expect(page).to_have_url(re.compile("mode=test"))
+    settled(page)
+    now = entries(page)
+    page.get_by_role("link", name="Renewals").click()
+    expect(page).to_have_url(re.compile("/renewals[?]mode=test"))
+    settled(page)
+    assert entries(page) == now + 1
+
+
+def test_every_tab_says_where_one_is(visit: Visit) -> None:
+    page = visit("operations", "/purchases")
+    expect(page).to_have_title("Purchases · Coverdesk")
+    page.locator("tbody tr").first.locator("td").first.click()
+    arrived(page)
+    expect(page).to_have_title(re.compile(r".+ · Purchase · Coverdesk"))
+    page.get_by_role("link", name="Open the policy").click()
+    expect(page).to_have_title(re.compile(r".+ · Policy · Coverdesk"))
+    page.goto("/nowhere-at-all")
+    expect(page).to_have_title("Page not found · Coverdesk")
+
+
+def _contrast(one: float, other: float) -> float:
+    return (max(one, other) + 0.05) / (min(one, other) + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_in_the_dark_the_chosen_segment_is_the_brightest_of_its_group(visit: Visit) -> None:
+    page = visit("operations", "/dashboard")
+    page.emulate_media(color_scheme="dark")
+    page.reload()
+    page.get_by_role("button", name="Sign out").wait_for()
+    settled(page)
+    for group in page.get_by_role("radiogroup").all():
+        colours = group.get_by_role("radio").evaluate_all(
+            """all => all.map(one => [
+                one.ariaChecked, getComputedStyle(one).color, getComputedStyle(one).backgroundColor])"""
+        )
+        chosen = next(colour for checked, *colour in colours if checked == "true")
+        others = [text for checked, text, _ in colours if checked != "true"]
+        assert all(_luminance(chosen[0]) > _luminance(text) for text in others)
+        assert _contrast(*map(_luminance, chosen)) >= 4.5

@@ -1,0 +1,29 @@
+"""Nobody leads a person on by the call that makes two entries in the browser's history."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from core.settings import ROOT
+
+SCREENS = [path for folder in ("pages", "core/ui") for path in Path(ROOT, folder).rglob("*.py")]
+PLANTED = 'import streamlit as st\nst.switch_page("sales/purchase.py", query_params={"id": "1"})\n'
+
+
+def offenders(source: str) -> list[int]:
+    """The lines that call st.switch_page, or draw records with st.dataframe."""
+    calls = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
+    named = ((node.lineno, node.func) for node in calls)
+    return [
+        line for line, func in named if isinstance(func, ast.Attribute) and func.attr in {"switch_page", "dataframe"}
+    ]
+
+
+def test_a_planted_offender_is_found() -> None:
+    assert offenders(PLANTED) == [2]
+
+
+@pytest.mark.parametrize("path", SCREENS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_records_are_listed_and_opened_in_one_way(path: Path) -> None:
+    assert offenders(path.read_text()) == []
