@@ -13,7 +13,8 @@ TARGETS = re.findall(r"^([a-z0-9-]+):", MAKEFILE, re.MULTILINE)
 
 def make(*words: str) -> str:
     """What make prints; with `-n` the commands that it would run."""
-    return subprocess.run(["make", "--no-print-directory", *words], cwd=ROOT, capture_output=True, text=True).stdout
+    command = ["make", "--no-print-directory", *words]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
 def test_help_names_every_target_with_a_line_on_it() -> None:
