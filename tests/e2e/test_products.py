@@ -1,4 +1,4 @@
-"""A price changes in a browser: an admin compares new rates with old ones, confirms once, and the API charges them."""
+"""A price changes in a browser: an admin compares new rates and proposes them once, another confirms them."""
 
 from uuid import UUID
 
@@ -6,9 +6,10 @@ import httpx
 from playwright.sync_api import expect
 
 from core.services.distributors import keys
-from core.services.products import product_detail
+from core.services.people import staff
+from core.services.products import product_detail, rate_changes
 from core.store.scope import Scope
-from tests.e2e.conftest import Desk, Visit, settled, twice
+from tests.e2e.conftest import PASSWORD, Desk, Visit, settled, twice
 
 # Other tests of this server sell the single premium: this one leaves it as it is.
 LOAN = UUID("01900000-0000-7000-8000-000000080102")
@@ -24,26 +25,42 @@ def charged(desk: Desk, key: str) -> float:
     return price
 
 
-def test_the_api_charges_what_the_admin_has_previewed_and_confirmed(visit: Visit, desk: Desk) -> None:
+def confirmed_by_another(desk: Desk) -> None:
+    """What waits is confirmed by a second admin."""
+    email = "second@coverdesk.example"
+    with desk.store.writing(Scope.system()) as session:
+        staff.add(session, email=email, name="Second", roles=["admin"], password=PASSWORD, actor="tests")
+        product = product_detail.one(session, LOAN)
+        assert product.proposal is not None
+        by = staff.person_named(session, email)
+        rate_changes.confirm(session, LOAN, product.proposal.id, seen=product.version, by=by)
+
+
+def test_the_api_charges_what_one_admin_proposed_and_another_confirmed_from_its_day_on(
+    visit: Visit, desk: Desk
+) -> None:
     with desk.store.writing(Scope.system()) as session:
         key = keys.issue(session, distributor_id=desk.seller, is_live=False, name="prices", actor="tests")
     assert charged(desk, key) == 6900.0
     page = visit("admin", f"/product?id={LOAN}")
     page.get_by_role("button", name="Change rates").click()
     page.wait_for_url("**/rates?id=*")
-    page.get_by_text("At once", exact=True).click()
     page.get_by_label("Death (%)").fill("0.5")
     page.keyboard.press("Enter")
     metrics = page.get_by_test_id("stMetricValue")
     expect(metrics.nth(1)).to_have_text("₦9,600.00")
     expect(metrics.nth(0)).to_have_text("₦6,900.00")
     settled(page)
-    twice(page.get_by_role("button", name="Confirm: new rates at once"))
+    twice(page.get_by_role("button", name="Propose: Shares of the loan"))
     page.wait_for_url("**/product?id=*")
-    expect(page.get_by_text("The new rates of Credit life, level monthly hold at once.")).to_be_visible()
-    assert charged(desk, key) == 9600.0
+    expect(page.get_by_text("are proposed: another admin confirms them.")).to_be_visible()
+    expect(page.get_by_role("button", name="Confirm", exact=True)).to_have_count(0)
+    confirmed_by_another(desk)
+    assert charged(desk, key) == 6900.0
     with desk.store.reading(Scope.system()) as session:
-        assert [version.state for version in product_detail.one(session, LOAN).versions] == ["In force", "Past"]
+        product = product_detail.one(session, LOAN)
+        assert [version.state for version in product.versions] == ["Planned", "In force"]
+    page.reload()
     page.get_by_role("link", name="In the audit log").click()
     page.wait_for_url("**/audit_log?*")
-    expect(page.get_by_text("1 entry")).to_be_visible()
+    expect(page.get_by_text("2 entries")).to_be_visible()

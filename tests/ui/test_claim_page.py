@@ -1,6 +1,8 @@
 """The review of one claim: opening it, the moves of each person, refusals that lose nothing, two officers at once."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from core import clock, seal
 from core.services import revealing
 from core.services.claims import claim_moves, claim_work, claims
-from core.settings import ROOT
+from core.settings import ROOT, settings
 from core.store.engine import Store
 from core.ui.claims import claim_actions, claim_words
 from tests import papers
@@ -134,6 +136,29 @@ def test_a_medical_report_is_opened_for_a_reason_alone(opens: Opens, office: Off
     assert (entry.action, (entry.after or {})["field"]) == (revealing.SHOWN, "credit_life_claim_meta.medical_report")
 
 
+def test_a_medical_report_opens_inside_the_page_after_the_desk_moved(
+    opens: Opens, office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim_id = office.lodge()
+    meta = office.claim(claim_id).credit_life_claim_meta or {}
+    letter = meta["loan_offer_letter"]
+    office.put(claim_id, credit_life_claim_meta={**meta, "incident_type": "Death", "medical_report": letter})
+    monkeypatch.setenv("COVERDESK_BASE_URL", "https://desk.elsewhere.example")
+    settings.cache_clear()
+    at = opens(claim_id)
+    at.segmented_control(key=key(claim_id, "document")).set_value("medical_report").run()
+    at.button(key=f"reveal.claim.{claim_id}.credit_life_claim_meta.medical_report").click().run()
+    at.selectbox(key="reveal.reason").set_value(revealing.REASONS[1])
+    at.text_input(key="reveal.details").set_value("is it a disability")
+    at.button(key="reveal.confirm").click().run()
+    paper = f"/files/{letter.rpartition('/')[2]}"
+    assert any(paper in html.proto.body for html in at.get("html"))
+    assert not at.get("dialog")
+    with clock.frozen(clock.now() + timedelta(minutes=15)):
+        assert not any(paper in html.proto.body for html in at.run().get("html"))
+    settings.cache_clear()
+
+
 def test_gadget_claim_shows_its_facts_and_only_the_end_of_the_account(opens: Opens, office: Office) -> None:
     claim_id = office.lodge()
     device = {"account_number": "0123456789", "bank_name": "Lagoon Bank", "cost_of_repair": "60000.00"}
@@ -153,7 +178,7 @@ MATRIX: dict[str, dict[str, tuple[str, ...]]] = {
     "Viewed": dict.fromkeys(claim_moves.ways_from("Viewed"), PEOPLE),
     "Approved": dict.fromkeys(claim_moves.ways_from("Approved"), PEOPLE),
     # Sade has approved it, and it is above the limit of Ada.
-    "Offer accepted": {"Paid": ("root",)},
+    "Offer accepted": {"Paid": ("root",), "Reviewing": ("sade", "root")},
     "Declined": {"Reviewing": ("sade", "root")},
     "Settled": {"Reviewing": ("sade", "root")},
 }
@@ -162,8 +187,9 @@ MATRIX: dict[str, dict[str, tuple[str, ...]]] = {
 @pytest.mark.parametrize("status", MATRIX)
 def test_each_person_may_choose_just_the_moves_that_are_theirs(opens: Opens, office: Office, status: str) -> None:
     claim_id, sade = office.lodge(), office.people["sade"].id
-    amounts = {"approved_amount_minor": 20_000_000, "offer_amount_minor": 20_000_000, "approved_by": sade}
+    amounts = {"approved_amount_minor": 7_000_000, "offer_amount_minor": 7_000_000, "approved_by": sade}
     office.put(claim_id, claim_status=status, **amounts)
+    office.people["ada"] = replace(office.people["ada"], claim_limit_minor=6_000_000)
     for by in PEOPLE:
         at = opens(claim_id, by)
         assert moves(at, claim_id) == {to: by in who for to, who in MATRIX[status].items()}, by
@@ -176,13 +202,17 @@ def test_claim_is_approved_with_the_amount_that_the_records_suggest(opens: Opens
     claim_id = office.lodge()
     at = choose(opens(claim_id), claim_id, "Approved")
     assert at.text_input(key=key(claim_id, "amount Approved")).value == "75,000.00"
-    at.text_input(key=key(claim_id, "amount Approved")).set_value("₦90,000").run()
+    at.text_input(key=key(claim_id, "amount Approved")).set_value("₦99,999,999").run()
     assert "The offer would be ₦75,000.00" in texts(at)
+    confirm(at, claim_id)
+    assert "Must not be above ₦75,000.00, what is still owed" in texts(at)
+    assert office.claim(claim_id).claim_status == "Viewed"
+    at.text_input(key=key(claim_id, "amount Approved")).set_value("₦70,000").run()
     at.text_area(key=key(claim_id, "note")).set_value("Complete")
     confirm(at, claim_id)
     assert "The claim is Approved now" in texts(at)
     claim = office.claim(claim_id)
-    assert (claim.claim_status, claim.approved_amount_minor, claim.version) == ("Approved", 9_000_000, 3)
+    assert (claim.claim_status, claim.approved_amount_minor, claim.version) == ("Approved", 7_000_000, 3)
     assert office.events(claim_id)[-1].note == "Complete"
     assert not [button for button in at.button if button.key == key(claim_id, "confirm")]
 
@@ -199,6 +229,22 @@ def test_amount_beyond_the_limit_is_refused_beside_it_and_stays(opens: Opens, of
     assert at.text_input(key=key(claim_id, "amount Approved")).value == "100000.01"
     assert at.text_area(key=key(claim_id, "note")).value == ODD
     assert office.claim(claim_id).claim_status == "Viewed"
+
+
+def test_a_reference_that_paid_another_claim_is_refused_beside_its_field(opens: Opens, office: Office) -> None:
+    first, second = office.lodge(), office.lodge()
+    office.walk(first, "Approved", "Offer sent", "Offer accepted", "Paid")
+    office.walk(second, "Approved", "Offer sent", "Offer accepted")
+    assert "The deductions stand with the offer" in texts(opens(second))
+    at = choose(opens(second), second, "Paid")
+    at.text_input(key=key(second, "payment_reference")).set_value("trf-0001")
+    confirm(at, second)
+    assert "Was used for another payment of this insurer already" in texts(at)
+    assert office.claim(second).claim_status == "Offer accepted"
+    at.text_input(key=key(second, "payment_reference")).set_value("TRF-0009")
+    confirm(at, second)
+    assert "reference TRF-0009" in texts(at)
+    assert office.claim(second).claim_status == "Paid"
 
 
 def test_decline_needs_its_code_and_its_note_and_loses_neither(opens: Opens, office: Office) -> None:
@@ -220,17 +266,17 @@ def test_decline_needs_its_code_and_its_note_and_loses_neither(opens: Opens, off
 
 def test_offer_follows_the_rule_and_shows_its_steps(opens: Opens, office: Office) -> None:
     claim_id = office.lodge()
-    office.move(claim_id, "Approved", amount="90000")
+    office.move(claim_id, "Approved", amount="72000")
     at = opens(claim_id)
     at.text_input(key=key(claim_id, "excess")).set_value("5,000")
     press(at, "Keep the deductions")
     choose(at, claim_id, "Offer sent")
-    assert at.text_input(key=key(claim_id, "amount Offer sent")).value == "70,000.00"
-    assert "the lower of 90,000.00 and 75,000.00" in texts(at)
-    assert "75,000.00 - 5,000.00" in texts(at)
+    assert at.text_input(key=key(claim_id, "amount Offer sent")).value == "67,000.00"
+    assert "the lower of 72,000.00 and 75,000.00" in texts(at)
+    assert "72,000.00 - 5,000.00" in texts(at)
     confirm(at, claim_id)
     claim = office.claim(claim_id)
-    assert (claim.claim_status, claim.offer_amount_minor) == ("Offer sent", 7_000_000)
+    assert (claim.claim_status, claim.offer_amount_minor) == ("Offer sent", 6_700_000)
     assert "waiting for the claimant" in texts(at)
 
 

@@ -1,7 +1,8 @@
 """The screens of products: the list and its filters, one product, and a change of rates that is compared first."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from dataclasses import replace
+from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -11,10 +12,12 @@ from streamlit.testing.v1 import AppTest
 from core import clock
 from core.covers import insurer_a
 from core.errors import InvalidInput
-from core.services.products import product_changes, product_detail
+from core.services.people.staff import Person
+from core.services.products import product_detail, rate_changes
 from core.services.products.product_detail import ProductDetail
 from core.store.engine import Store
 from core.store.scope import Scope
+from core.store.tables import Staff
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell
@@ -32,8 +35,19 @@ def still() -> Iterator[None]:
         yield
 
 
-def opened(screen: Screen, path: str, *roles: str, **query: str) -> AppTest:
-    at = screen(*(roles or ("admin",)))
+MAKER, CHECKER = person_of("admin"), person_of("admin")
+
+
+@pytest.fixture(autouse=True)
+def admins(store: Store) -> None:
+    """Two admins with accounts: one proposes, the other confirms."""
+    with store.writing(Scope.system()) as session:
+        for name, person in {"maker": MAKER, "checker": CHECKER}.items():
+            session.insert(Staff(id=person.id, email=f"{name}@x.example", name=name, roles=["admin"]))
+
+
+def opened(screen: Screen, path: str, *, by: Person = MAKER, **query: str) -> AppTest:
+    at = screen(by=by)
     at.switch_page(path)
     at.query_params.update(query)
     at.run()
@@ -46,19 +60,32 @@ def seen(store: Store, product_id: UUID) -> ProductDetail:
         return product_detail.one(session, product_id)
 
 
-def elsewhere(store: Store, product_id: UUID, typed: dict[str, Any]) -> None:
-    """A change by somebody else, meanwhile."""
+def proposed(store: Store, product_id: UUID, typed: dict[str, Any], at: datetime | None = None) -> UUID:
+    """A change that the first admin proposes."""
     product = seen(store, product_id)
     with store.writing(Scope.system()) as session:
-        product_changes.plan(
+        return rate_changes.propose(
             session,
             product_id,
             typed,
             start=product.latest.id,
-            effective_at=shipped.STILL + timedelta(days=40),
+            effective_at=at or shipped.STILL + timedelta(days=40),
             seen=product.version,
-            by=person_of("admin"),
+            by=MAKER,
         )
+
+
+def elsewhere(store: Store, product_id: UUID, typed: dict[str, Any]) -> None:
+    """A change by others, meanwhile: proposed by one, confirmed by another."""
+    proposal_id = proposed(store, product_id, typed)
+    with store.writing(Scope.system()) as session:
+        version = product_detail.one(session, product_id).version
+        rate_changes.confirm(session, product_id, proposal_id, seen=version, by=CHECKER)
+
+
+def price_proposed(store: Store) -> str:
+    proposal = seen(store, CAR).proposal
+    return str(proposal.tariff.price) if proposal else ""
 
 
 def names(at: AppTest) -> list[str]:
@@ -149,10 +176,69 @@ def test_a_change_of_rates_is_compared_and_confirmed_once(screen: Screen, store:
     at.button(key="rates.confirm").click().run()
     assert not at.exception
     follow(at)
-    assert "The new rates of Credit life, single premium hold from" in texts(at)
-    planned = seen(store, LOAN).planned
+    assert "are proposed: another admin confirms them" in texts(at)
+    assert "Nov 2026" in texts(at)
+    product = seen(store, LOAN)
     tomorrow = clock.lagos_midnight(clock.add_days(clock.today(), 1))
-    assert [(version.effective_at, str(version.tariff.mca_commission)) for version in planned] == [(tomorrow, "20.00")]
+    assert product.proposal is not None
+    assert (product.proposal.effective_at, str(product.proposal.tariff.mca_commission)) == (tomorrow, "20.00")
+    assert len(product.versions) == 1, "nothing is planned yet"
+
+
+def test_another_admin_confirms_what_the_headline_says(screen: Screen, store: Store) -> None:
+    first = clock.lagos_midnight(date(2026, 12, 1))
+    proposed(store, CAR, {"mca_commission": "20", "price": "16000"}, first)
+    headline = "Platform commission 12.50 % → 20 %, Price ₦15,000.00 → ₦16,000.00 from 1 Dec 2026"
+    at = opened(screen, ONE, id=str(CAR))
+    assert headline in texts(at)
+    assert {"Confirm", "Refuse"}.isdisjoint(button.label for button in at.button)
+    assert at.button(key="proposal Take it back")
+    assert next(button for button in at.button if button.label == "Change rates").disabled
+    at = opened(screen, ONE, by=CHECKER, id=str(CAR))
+    at.button(key="proposal Confirm").click().run()
+    assert [dialog.proto.dialog.title.replace("\\", "") for dialog in at.get("dialog")] == [headline]
+    at.button(key="decision.confirm").click().run()
+    assert f"Confirmed: {headline}" in texts(at)
+    assert [version.state for version in seen(store, CAR).versions] == ["Planned", "In force"]
+
+
+def test_another_admin_refuses_with_a_reason_and_who_proposed_takes_back(screen: Screen, store: Store) -> None:
+    proposed(store, CAR, {"price": "16000"})
+    at = opened(screen, ONE, by=CHECKER, id=str(CAR))
+    at.button(key="proposal Refuse").click().run()
+    at.button(key="decision.confirm").click().run()
+    assert seen(store, CAR).proposal is not None
+    at.text_input(key="decision.field.reason").set_value("Not agreed")
+    at.button(key="decision.confirm").click().run()
+    assert "The change is refused" in texts(at)
+    assert seen(store, CAR).proposal is None
+    proposed(store, CAR, {"price": "16000"})
+    at = opened(screen, ONE, id=str(CAR))
+    at.button(key="proposal Take it back").click().run()
+    at.button(key="decision.confirm").click().run()
+    assert (seen(store, CAR).proposal, len(seen(store, CAR).versions)) == (None, 1)
+
+
+def test_who_had_a_password_reset_reads_from_when_on_they_may_confirm(screen: Screen, store: Store) -> None:
+    proposed(store, CAR, {"price": "16000"})
+    resting = replace(CHECKER, approves_from=shipped.STILL + timedelta(hours=24))
+    at = opened(screen, ONE, by=resting, id=str(CAR))
+    assert at.button(key="proposal Confirm").disabled
+    assert "you can approve again from 21 Nov 2026, 08:08 on" in texts(at)
+
+
+def test_the_list_leads_to_what_waits_for_a_second_admin(screen: Screen, store: Store) -> None:
+    proposed(store, CAR, {"price": "16000"})
+    assert f"waits for a second admin: [{seen(store, CAR).name}](" in texts(opened(screen, LIST))
+
+
+def test_commissions_that_leave_the_insurer_too_little_are_said_and_not_proposed(screen: Screen, store: Store) -> None:
+    at = opened(screen, RATES, id=str(CAR))
+    assert "must leave the insurer at least 50 % of the premium" in texts(at)
+    at.text_input(key="rates.mca_commission").set_value("70")
+    at.text_input(key="rates.distributor_commission").set_value("30").run()
+    assert "Must leave the insurer at least 50 %" in texts(at)
+    assert not [button for button in at.button if button.key == "rates.confirm"]
 
 
 @pytest.mark.parametrize(
@@ -189,16 +275,11 @@ def test_what_is_wrong_stands_beside_its_figure_and_nothing_is_lost(screen: Scre
     at.text_input(key="rates.price").set_value("abc").run()
     assert "Must be a number" in texts(at)
     assert not [button for button in at.button if button.key == "rates.confirm"]
-    at.text_input(key="rates.price").set_value("17,500")
-    at.date_input(key="rates.day").set_value(clock.today())
-    at.run()
-    at.button(key="rates.confirm").click().run()
-    assert "Must not be in the past" in texts(at)
+    at.text_input(key="rates.price").set_value("17,500").run()
+    with clock.frozen(shipped.STILL + timedelta(days=2)):
+        at.button(key="rates.confirm").click().run()
+    assert seen(store, CAR).proposal is None
     assert at.text_input(key="rates.price").value == "17,500"
-    assert len(seen(store, CAR).versions) == 1
-    at.segmented_control(key="rates.how").set_value("At once").run()
-    at.button(key="rates.confirm").click().run()
-    assert str(seen(store, CAR).in_force.tariff.price) == "17500.00"
 
 
 def test_a_figure_that_was_not_compared_is_not_confirmed(screen: Screen, store: Store) -> None:
@@ -209,7 +290,7 @@ def test_a_figure_that_was_not_compared_is_not_confirmed(screen: Screen, store: 
     assert "compare once more" in texts(at)
     assert len(seen(store, CAR).versions) == 1
     at.button(key="rates.confirm").click().run()
-    assert str(seen(store, CAR).planned[0].tariff.price) == "175000.00"
+    assert price_proposed(store) == "175000.00"
 
 
 def test_somebody_elses_change_is_said_and_what_was_typed_stays(screen: Screen, store: Store) -> None:
@@ -220,7 +301,8 @@ def test_somebody_elses_change_is_said_and_what_was_typed_stays(screen: Screen, 
     assert "Nothing of yours was written" in texts(at)
     assert at.text_input(key="rates.price").value == "17,500"
     at.button(key="rates.confirm").click().run()
-    assert [str(version.tariff.price) for version in seen(store, CAR).planned] == ["17500.00", "16000.00"]
+    assert price_proposed(store) == "17500.00"
+    assert [str(version.tariff.price) for version in seen(store, CAR).planned] == ["16000.00"]
 
 
 def test_texts_are_shown_as_they_will_be_and_saved(screen: Screen, store: Store) -> None:

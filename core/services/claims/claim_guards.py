@@ -39,7 +39,6 @@ def amount_of(move: Move, claim: Claim, person: Person, given: MoveInput, limits
     refuse_unless(
         [
             *_of_amount(move, claim, given, minor),
-            *_of_approval(move, limits, minor),
             *_of_offer(move, claim, given, minor, limits),
             *_of_words(move, given),
         ]
@@ -47,6 +46,7 @@ def amount_of(move: Move, claim: Claim, person: Person, given: MoveInput, limits
     beyond = claim_moves.above_limit(person, minor) if AUTHORITY in move.needs else None
     if beyond:
         raise _refusal(NotAllowed, move, [beyond], field="amount" if given.amount is not None else None)
+    refuse_unless(_of_approval(move, limits, minor))
     return minor
 
 

@@ -64,8 +64,9 @@ def confirming(product: ProductDetail, proposal: Proposal, headline: str, by: Pe
     return Decision(
         title=words.plain(headline),
         icon="fact_check",
-        says=f"**{words.plain(proposal.proposer)}** proposed it on {words.moment(proposal.proposed_at)}. From that time"
-        " on every sale and every price uses the new figures; policies that are sold keep theirs.",
+        says=f"**{words.plain(proposal.proposer)}** proposed it on {words.moment(proposal.proposed_at)}. From"
+        f" {words.moment(proposal.effective_at)} on every sale and every price uses the new figures; policies that are"
+        " sold keep theirs.",
         confirm="Confirm the change",
         act=lambda: made(
             lambda session: rate_changes.confirm(session, product.id, proposal.id, seen=product.version, by=by),
@@ -76,18 +77,22 @@ def confirming(product: ProductDetail, proposal: Proposal, headline: str, by: Pe
 
 def refusing(product: ProductDetail, proposal: Proposal, headline: str, by: Person) -> Decision:
     """Refuse what another admin proposed, with the reason."""
+
+    def act() -> str:
+        # Read here: the work may run in a thread that knows no session.
+        told = decisions.typed("reason")
+        return made(
+            lambda session: rate_changes.refuse(session, product.id, proposal.id, seen=product.version, by=by, **told),
+            "The change is refused, and the rates stay as they are.",
+        )
+
     return Decision(
         title="Refuse the change",
         icon="block",
         says=f"{words.plain(headline)}: proposed by **{words.plain(proposal.proposer)}**. The rates stay as they are.",
         asks=lambda: decisions.field("reason", "Reason", longest=500),
         confirm="Refuse it",
-        act=lambda: made(
-            lambda session: rate_changes.refuse(
-                session, product.id, proposal.id, seen=product.version, by=by, **decisions.typed("reason")
-            ),
-            "The change is refused, and the rates stay as they are.",
-        ),
+        act=act,
     )
 
 
