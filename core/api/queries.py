@@ -9,7 +9,8 @@ from uuid import UUID
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from core import clock, ids
-from core.covers.fields import fault, one_of
+from core.covers.faults import fault
+from core.covers.fields import one_of
 from core.covers.request import Request, refuse_unless
 from core.errors import InvalidInput
 from core.services.customers.customers import CustomerFilter

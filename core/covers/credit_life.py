@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field, ValidationInfo
 from core import money
 from core.covers import fields, parts
 from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates, Step, Term
+from core.covers.faults import fault
 from core.covers.request import Request, is_sold
 from core.errors import InvalidInput
 
@@ -24,7 +25,7 @@ Tenure = Annotated[int, Field(ge=3, le=120), fields.WHOLE]
 def _of_a_running_loan(value: date, info: ValidationInfo) -> date:
     tenure = info.data.get("loan_tenure")
     if tenure is not None and not is_sold(info) and parts.is_over(Term.months(value, tenure)):
-        raise fields.fault(parts.OVER)
+        raise fault(parts.OVER)
     return value
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Annotated, Any, get_args
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -22,9 +22,11 @@ from pydantic import (
     WithJsonSchema,
 )
 from pydantic.fields import FieldInfo
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from pydantic_core import CoreSchema, core_schema
 
-from core import clock, money, reference
+from core import clock, reference
+from core.covers import numbers
+from core.covers.faults import fault
 from core.covers.request import is_sold, suggestion
 
 _FEW = 12
@@ -95,11 +97,6 @@ class InDays:
     """An example of this date is so many days from today, so that it never grows old."""
 
     days: int
-
-
-def fault(message: str) -> PydanticCustomError:
-    """A validation fault in our words."""
-    return PydanticCustomError("fault", message.replace("{", "{{").replace("}", "}}"))
 
 
 def marks(field: FieldInfo) -> list[Any]:
@@ -223,49 +220,6 @@ def _year(value: str) -> str:
     return value
 
 
-def _naira(value: Any) -> Decimal:
-    amount = _finite(value)
-    if amount is None:
-        raise fault("must be a number")
-    if amount < 0:
-        raise fault("must not be negative")
-    if amount > money.LARGEST:
-        raise fault("must be at most 10,000,000,000,000")
-    kept = amount.quantize(money.KOBO) + 0
-    if kept != amount:
-        raise fault("must have at most two decimals")
-    return kept
-
-
-def _finite(value: Any) -> Decimal | None:
-    """The exact value of a number or of a plain decimal text; none for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
-        return None
-    if isinstance(value, str) and not re.fullmatch(
-        r"[+-]?[0-9]{1,40}(\.[0-9]{0,40})?|[+-]?\.[0-9]{1,40}", value.strip()
-    ):
-        return None
-    try:
-        number = Decimal(str(value).strip())
-    except (InvalidOperation, ValueError):
-        return None
-    return number if number.is_finite() else None
-
-
-def _above_zero(value: Decimal) -> Decimal:
-    if value <= 0:
-        raise fault("must be more than 0")
-    return value
-
-
-def _count(value: Any) -> int:
-    number = _finite(value)
-    # Compared before it is divided: arithmetic on 1e999999999 overflows, a comparison does not.
-    if number is None or not -(10**6) <= number <= 10**6 or number % 1:
-        raise fault("must be a whole number")
-    return int(number)
-
-
 def _flag(value: Any) -> Any:
     if isinstance(value, str) and value.strip().lower() in {"true", "false"}:
         return value.strip().lower() == "true"
@@ -277,20 +231,6 @@ def _flag(value: Any) -> Any:
 def _year_text(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
-
-_LARGEST = float(money.LARGEST)
-_AMOUNT = {
-    "anyOf": [
-        {"type": "number", "minimum": 0, "maximum": _LARGEST},
-        {"type": "string", "pattern": r"^[0-9]{1,13}(\.[0-9]{1,2})?$"},
-    ]
-}
-_ABOVE_ZERO = {
-    "anyOf": [
-        {"type": "number", "exclusiveMinimum": 0, "maximum": _LARGEST},
-        {"type": "string", "pattern": r"^(?!0+(\.0+)?$)[0-9]{1,13}(\.[0-9]{1,2})?$"},
-    ]
-}
 
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 LongText = Annotated[str, Field(min_length=1, max_length=2000)]
@@ -314,9 +254,9 @@ Year = Annotated[
     BeforeValidator(_year_text),
     AfterValidator(_year),
 ]
-Naira = Annotated[Decimal, BeforeValidator(_naira), WithJsonSchema(_AMOUNT)]
-PositiveNaira = Annotated[Naira, AfterValidator(_above_zero), WithJsonSchema(_ABOVE_ZERO)]
-WHOLE = BeforeValidator(_count)
+Naira = Annotated[Decimal, BeforeValidator(numbers.naira), WithJsonSchema(numbers.AMOUNT)]
+PositiveNaira = Annotated[Naira, AfterValidator(numbers.above_zero), WithJsonSchema(numbers.ABOVE_ZERO)]
+WHOLE = BeforeValidator(numbers.count)
 Count = Annotated[int, WHOLE]
 Flag = Annotated[
     bool, BeforeValidator(_flag), WithJsonSchema({"anyOf": [{"type": "boolean"}, {"enum": ["true", "false"]}]})

@@ -11,6 +11,7 @@ from core import reference
 from core.covers import fields, parts
 from core.covers.ages import age_on
 from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates, Step, Term
+from core.covers.faults import fault
 from core.covers.pricing import Sum, at_least_minimum
 from core.covers.request import Request
 from core.errors import InvalidInput
@@ -29,23 +30,23 @@ ZONE_NAMES = dict(_ZONES.values())
 def _after_departure(value: date, info: ValidationInfo) -> date:
     departure = info.data.get("departure_date")
     if departure is not None and value < departure:
-        raise fields.fault("must not be before departure_date")
+        raise fault("must not be before departure_date")
     if departure is not None and days_between(departure, value) > LONGEST_DAYS:
-        raise fields.fault(f"must be within {LONGEST_DAYS} days of travel, both end days counted")
+        raise fault(f"must be within {LONGEST_DAYS} days of travel, both end days counted")
     return value
 
 
 def _not_too_old(value: date, info: ValidationInfo) -> date:
     departure = info.data.get("departure_date")
     if departure is not None and age_on(departure, value) > OLDEST:
-        raise fields.fault(f"must be of a traveller of at most {OLDEST} years at departure")
+        raise fault(f"must be of a traveller of at most {OLDEST} years at departure")
     return value
 
 
 def _state_of_residence(value: str, info: ValidationInfo) -> str:
     found = reference.state(value) or reference.canonical(_states(info.data), value)
     if found is None:
-        raise fields.fault("must be from the states of the nationality, or of Nigeria")
+        raise fault("must be from the states of the nationality, or of Nigeria")
     return found
 
 

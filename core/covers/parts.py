@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field
 from core import clock, money, reference
 from core.covers import fields
 from core.covers.cover import Rates, Term
+from core.covers.faults import fault
 from core.covers.request import Request, refuse_unless
 
 OVER = "must leave cover: this term is already over"
@@ -58,7 +59,7 @@ class Item(Request):
 
 def _together(items: list[Item]) -> list[Item]:
     if total_of(items) > money.LARGEST:
-        raise fields.fault("must be worth at most 10,000,000,000,000 together")
+        raise fault("must be worth at most 10,000,000,000,000 together")
     return items
 
 

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field, ValidationInfo
 
 from core import reference
 from core.covers import fields
+from core.covers.faults import fault
 from core.covers.request import Request
 
 Colour = Annotated[str, fields.Pick(reference.colours, "colour list", reference.colour)]
@@ -17,24 +18,24 @@ Usage = Annotated[str, fields.one_of("Private", "Commercial")]
 def _make_id(value: str) -> str:
     make = reference.make_by_id(value)
     if make is None:
-        raise fields.fault("must be an id from the vehicle make lookup")
+        raise fault("must be an id from the vehicle make lookup")
     return make.id
 
 
 def _model_id(value: str, info: ValidationInfo) -> str:
     model = reference.model_by_id(value)
     if model is None:
-        raise fields.fault("must be an id from the vehicle model lookup")
+        raise fault("must be an id from the vehicle model lookup")
     make = reference.make_by_id(info.data.get("vehicle_make") or "")
     if make is not None and model.make != make.name:
-        raise fields.fault("must be a model of the vehicle_make")
+        raise fault("must be a model of the vehicle_make")
     return model.id
 
 
 def _make_name(value: str) -> str:
     make = reference.make_by_id_or_name(value)
     if make is None:
-        raise fields.fault("must be an id or a name from the vehicle make lookup")
+        raise fault("must be an id or a name from the vehicle make lookup")
     return make.name
 
 
@@ -44,7 +45,7 @@ def _model_name(value: str, info: ValidationInfo) -> str:
     found = (reference.model_by_id_or_name(value, candidate) for candidate in makes)
     model = next((known for known in found if known), None)
     if model is None:
-        raise fields.fault("must be an id or a name from the vehicle model lookup, of the vehicle_make")
+        raise fault("must be an id or a name from the vehicle model lookup, of the vehicle_make")
     return model.name
 
 

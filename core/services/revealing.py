@@ -12,6 +12,7 @@ from sqlmodel import col
 
 from core import seal
 from core.covers import fields, request
+from core.covers.faults import fault
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, NotFound
 from core.services.office import audit
@@ -59,7 +60,7 @@ class HiddenValue(NamedTuple):
 
 def _in_words(details: str) -> str:
     if len(details.split()) < _FEWEST_WORDS:
-        raise fields.fault(f"must say in at least {_FEWEST_WORDS} words what it is needed for")
+        raise fault(f"must say in at least {_FEWEST_WORDS} words what it is needed for")
     return details
 
 

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from core import clock
 from core.covers import fields
+from core.covers.faults import fault
 from core.covers.request import Request
 from core.services.claims import claim_rules
 
@@ -18,7 +19,7 @@ def _plain(value: Any) -> Any:
 
 def _not_later(value: date) -> date:
     if value > clock.today():
-        raise fields.fault("must not be in the future")
+        raise fault("must not be in the future")
     return value
 
 

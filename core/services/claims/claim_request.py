@@ -7,6 +7,7 @@ from typing import Annotated, Final
 from pydantic import Field, ValidationInfo, field_validator
 
 from core.covers import fields
+from core.covers.faults import fault
 from core.covers.request import Request
 from core.services.claims import claim_rules
 
@@ -47,7 +48,7 @@ class CreditLifeClaimRequest(Request):
     def _after_offer(cls, value: date, info: ValidationInfo) -> date:
         offered = info.data.get("loan_offer_date")
         if offered is not None and value < offered:
-            raise fields.fault("must not be before loan_offer_date")
+            raise fault("must not be before loan_offer_date")
         return value
 
     @field_validator("pending_repayment_amount")
@@ -55,7 +56,7 @@ class CreditLifeClaimRequest(Request):
     def _within_loan(cls, value: Decimal, info: ValidationInfo) -> Decimal:
         loan = info.data.get("loan_amount")
         if loan is not None and value > loan:
-            raise fields.fault("must not be more than loan_amount")
+            raise fault("must not be more than loan_amount")
         return value
 
     @field_validator("police_report", "medical_report", "employment_termination_letter")
@@ -64,5 +65,5 @@ class CreditLifeClaimRequest(Request):
         incident, accidental = info.data.get("incident_type", ""), info.data.get("accidental", False)
         if value is None and info.field_name in claim_rules.required_documents(incident, accidental=accidental):
             reason = "an accident" if info.field_name in claim_rules.AFTER_AN_ACCIDENT else incident
-            raise fields.fault(f"is required for {reason}")
+            raise fault(f"is required for {reason}")
         return value

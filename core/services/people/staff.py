@@ -13,6 +13,7 @@ from sqlmodel import col
 
 from core import clock, money
 from core.covers import fields, request
+from core.covers.faults import fault
 from core.covers.request import Request
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.office import audit
@@ -54,7 +55,7 @@ class Person:
 
 def _known(roles: list[str]) -> list[str]:
     if not roles or set(roles) - set(ROLES):
-        raise fields.fault(f"must be one or more of {', '.join(ROLES)}")
+        raise fault(f"must be one or more of {', '.join(ROLES)}")
     return sorted(set(roles))
 
 
