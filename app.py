@@ -11,16 +11,18 @@ from starlette.middleware import Middleware
 from uvicorn.config import HTTP_PROTOCOLS
 
 from core import logs
-from core.api import warming, wire
+from core.api import preloading
 from core.api.app import routes, v1
-from core.api.headers import SecurityHeaders
-from core.api.provider_answers import ProviderAnswers
-from core.api.root_address import RootAddress
-from core.api.routing import EveryPath
-from core.api.turnstile import Sockets
+from core.api.http.routing import EveryPath
+from core.api.http.security_headers import SecurityHeaders
+from core.api.outside.oidc_failures import ProviderAnswers
+from core.api.outside.root_address import RootAddress
+from core.api.protection import slow_senders
+from core.api.protection.load_shedding import Sockets
 from core.settings import settings
-from core.store.engine import store
-from core.ui import frame, identity, unavailable
+from core.store.access.engine import store
+from core.ui.kit import frame, unavailable
+from core.ui.sign_in import oidc
 from core.worker import Worker
 
 log = structlog.get_logger("coverdesk.serving")
@@ -35,13 +37,13 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     settings().refuse_unsafe()
     anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
     logs.configure()
-    if HTTP_PROTOCOLS["auto"] != wire.NAME:
+    if HTTP_PROTOCOLS["auto"] != slow_senders.NAME:
         log.warning("connections have no deadlines and no bounds: `coverdesk serve` gives them both")
     opened = store()
     worker = Worker(opened)
     if settings().worker:
         worker.start()
-    warming.begin(*WARM)
+    preloading.begin(*WARM)
     yield
     # What is under way with an insurer is brought home first.
     await anyio.to_thread.run_sync(worker.stop)
@@ -60,7 +62,7 @@ app = st.App(
         Middleware(ProviderAnswers),
     ],
     on_script_error=unavailable.explain,
-    secrets=identity.secrets(),
+    secrets=oidc.secrets(),
 )
 
 if __name__ == "__main__":

@@ -13,19 +13,19 @@ from typer.main import get_command, get_group
 from core.commands import stores
 from core.errors import CoverdeskError
 from core.settings import UnreadableSetting
-from core.store import privacy
+from core.store.operations import file_permissions
 
 # The words after `coverdesk`: the module under core.commands that knows each, and its line of help.
 SUBJECTS: Mapping[str, tuple[str, str]] = {
-    "init": ("making", "Create or migrate the store and load the catalogue, and print how to begin; safe to repeat."),
+    "init": ("init", "Create or migrate the store and load the catalogue, and print how to begin; safe to repeat."),
     "demo": (
-        "making",
+        "init",
         "Write a labelled demonstration portfolio, and in demonstration mode its accounts; safe to repeat.",
     ),
-    "serve": ("running", "Serve screens and API in one process."),
-    "api": ("running", "Serve the API alone, in as many processes as wanted (PostgreSQL for more than one)."),
-    "check": ("auditing", "Audit the whole store; exit code 1 when anything does not hold."),
-    "verify": ("verifying", "Replay the whole specification against a running server, in test mode only."),
+    "serve": ("serve", "Serve screens and API in one process."),
+    "api": ("serve", "Serve the API alone, in as many processes as wanted (PostgreSQL for more than one)."),
+    "check": ("check", "Audit the whole store; exit code 1 when anything does not hold."),
+    "verify": ("verify", "Replay the whole specification against a running server, in test mode only."),
     "backup": (
         "backups",
         "Write the whole store and its files into FILE; sales go on meanwhile. The server secret is not in it.",
@@ -35,7 +35,7 @@ SUBJECTS: Mapping[str, tuple[str, str]] = {
         "Make the store what FILE says. What stood there before is kept beside it under another name.",
     ),
     "reseal": (
-        "resealing",
+        "reseal",
         "Seal every personal number anew with the newest key, while sales go on; older keys may be removed afterwards.",
     ),
     "worker": (
@@ -49,7 +49,7 @@ SUBJECTS: Mapping[str, tuple[str, str]] = {
     "keys": ("keys", "API keys of distributors."),
     "staff": ("staff", "People who sign in."),
     "claims": ("claims", "Claims and where they stand."),
-    "export": ("exporting", "Exports, each with a receipt."),
+    "export": ("export", "Exports, each with a receipt."),
 }
 
 _INTERRUPTED = 130
@@ -104,7 +104,7 @@ def coverdesk() -> None:
 
 def main() -> None:
     """Where a process of ours starts: its files are private from here on, which only a whole process can be."""
-    privacy.begin_private()
+    file_permissions.begin_private()
     run()
 
 

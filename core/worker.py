@@ -15,12 +15,14 @@ from core.errors import CoverdeskError, InvalidInput, StateForbids, StoreUnavail
 from core.insurers.answers import InsurerAnswer
 from core.insurers.client import InsurerClient, Patience
 from core.insurers.faults import InsurerFault
-from core.services.insurers import insurer_answers, insurer_connections, sending
-from core.services.insurers.insurer_connections import Insurer
+from core.services.insurers import answers as insurer_answers
+from core.services.insurers import connections as insurer_connections
+from core.services.insurers import sending
+from core.services.insurers.connections import Insurer
 from core.services.insurers.sending import Job
 from core.settings import settings
-from core.store.engine import Store
-from core.store.scope import Scope, ScopedSession
+from core.store.access.engine import Store
+from core.store.access.scope import Scope, ScopedSession
 
 log = structlog.get_logger("coverdesk.worker")
 T = TypeVar("T")

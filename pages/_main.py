@@ -6,7 +6,9 @@ It stands inside pages/ on purpose: beside the folder, the framework would run a
 import streamlit as st
 
 from core.errors import StoreUnavailable
-from core.ui import demonstration, frame, link_forms, navigation, signing_in, unavailable
+from core.ui.kit import demonstration, frame, navigation, unavailable
+from core.ui.sign_in import gate as sign_in_gate
+from core.ui.sign_in import link_forms
 
 st.set_page_config(page_title="Coverdesk", page_icon=frame.ICON, layout="wide", initial_sidebar_state=256)
 with unavailable.explained():
@@ -19,6 +21,6 @@ with unavailable.explained():
     demonstration.banner()
     frame.name_tab(page.title if page else "Sign in")
     if page is None:
-        signing_in.screen(frame.LOGO)
+        sign_in_gate.screen(frame.LOGO)
     else:
         page.run()

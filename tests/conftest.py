@@ -22,9 +22,10 @@ from core.services.distributors import keys  # noqa: E402
 from core.services.people import passwords  # noqa: E402
 from core.services.products import catalogue  # noqa: E402
 from core.services.selling.buying import Seller  # noqa: E402
-from core.store import engine, schema  # noqa: E402
-from core.store.engine import Store  # noqa: E402
-from core.store.scope import Scope  # noqa: E402
+from core.store.access import engine  # noqa: E402
+from core.store.access.engine import Store  # noqa: E402
+from core.store.access.scope import Scope  # noqa: E402
+from core.store.schema import migrating  # noqa: E402
 from tests.process_state import unchanged_process  # noqa: E402, F401 a fixture of every test
 
 # A password is hashed slowly on purpose. The suite hashes thousands, and takes the cheapest hash of the same kind.
@@ -58,7 +59,7 @@ def postgres() -> Iterator[sa.URL]:
 
 
 def _ready(store: Store) -> None:
-    schema.migrate(store)
+    migrating.migrate(store)
     with store.writing(Scope.system()) as session:
         catalogue.load(session)
 

@@ -9,11 +9,11 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel
 
 from core import ids
-from core.covers import parts
-from core.store import daybook
-from core.store.engine import Store
-from core.store.scope import Scope, ScopedSession
-from core.store.tables import (
+from core.covers import request_parts
+from core.store.access.engine import Store
+from core.store.access.scope import Scope, ScopedSession
+from core.store.rollups import daily_rollup
+from core.store.schema.tables import (
     Claim,
     ClaimEvent,
     ClaimPayment,
@@ -52,7 +52,7 @@ class Portfolio:
                 rows = [row.model_dump() for row in writer.rows if type(row) is entity]
                 if rows:
                     session.execute(sa.insert(entity), rows)
-            daybook.rebuild(session.connection())
+            daily_rollup.rebuild(session.connection())
 
 
 def sales_at(session: ScopedSession, seller: UUID, *instants: datetime) -> None:
@@ -91,7 +91,7 @@ class _Writer:
             is_live=self.plan.is_live,
             email=f"Person{number}.{self.plan.seed}@example.com",
             email_key=f"person{number}.{self.plan.seed}@example.com",
-            name_key=parts.name_key(first, last),
+            name_key=request_parts.name_key(first, last),
             first_name=first,
             last_name=last,
             phone_number="+2348031234567",

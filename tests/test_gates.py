@@ -24,13 +24,13 @@ DOORS = [
     "pages.sales.planted",
 ]
 NO_DOORS = [
-    "core.store.tables",
-    "core.store.tables_claims",
-    "core.store.tables_sales",
-    "core.store.spoken",
-    "core.store.prepared",
-    "core.store.driven",
-    "core.store.one_writer",
+    "core.store.schema.tables",
+    "core.store.schema.claims",
+    "core.store.schema.sales",
+    "core.store.access.statements",
+    "core.store.access.compiled_query",
+    "core.store.access.compiled_write",
+    "core.store.access.group_commit",
     "sqlalchemy",
     "sqlmodel",
 ]
@@ -88,7 +88,7 @@ def test_the_composition_of_the_one_process_imports_no_table_and_no_sql() -> Non
         )
     ]
     assert [name for name in imported if name.startswith(("sqlalchemy", "sqlmodel"))] == []
-    assert {name for name in imported if name.startswith("core.store")} <= {"core.store.engine.store"}
+    assert {name for name in imported if name.startswith("core.store")} <= {"core.store.access.engine.store"}
 
 
 def test_types_are_checked_in_the_core_the_screens_and_the_one_process(tmp_path: Path) -> None:

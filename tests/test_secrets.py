@@ -17,15 +17,15 @@ from sqlmodel import col
 from core import seal
 from core import settings as settings_module
 from core.covers.cover import Cover
-from core.covers.shelf import COVERS
+from core.covers.registry import COVERS
 from core.errors import Unauthorized
-from core.services import idempotency, revealing
-from core.services.office import resealing
+from core.services import idempotency, pii_reveal
+from core.services.admin import resealing
 from core.services.people import passwords, sign_in, staff
 from core.services.selling import buying
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Policy
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Policy
 from tests.conftest import SECRET, Partner, make_partner
 from tests.covers import shipped
 from tests.load.serving import environment, run, started
@@ -142,8 +142,8 @@ def _show_one(store: Store, scene: Scene) -> None:
         assert row is not None
         where = next(iter(seal.unseal(row.sealed)))
         person = staff.person_named(session, "ada@desk.example")
-        hidden = revealing.Hidden(kind="policy", record_id=row.id, path=where)
-        shown = revealing.reveal(
+        hidden = pii_reveal.Hidden(kind="policy", record_id=row.id, path=where)
+        shown = pii_reveal.reveal(
             session, hidden, reason="Working a claim", details="the caller asked for it", person=person
         )
     assert shown in {BVN, PASSPORT}

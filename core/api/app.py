@@ -16,35 +16,20 @@ from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Connection
 
 from core import logs
-from core.api import (
-    buying,
-    certificates,
-    claims,
-    customers,
-    exporting,
-    failures,
-    files,
-    health,
-    lookups,
-    openapi,
-    policies,
-    pricing,
-    products,
-    purchases,
-    renewals,
-    signing,
-    warming,
-)
-from core.api.auth import KeyGate
-from core.api.bodies import StrictRoute
-from core.api.headers import SecurityHeaders
-from core.api.journal import Journal
-from core.api.routing import Routing
-from core.api.safety import LastResort
-from core.api.turnstile import Turnstile, plainly
+from core.api import preloading
+from core.api.http import error_handlers, openapi
+from core.api.http.auth import KeyGate
+from core.api.http.bodies import StrictRoute
+from core.api.http.error_boundary import LastResort
+from core.api.http.request_log import Journal
+from core.api.http.routing import Routing
+from core.api.http.security_headers import SecurityHeaders
+from core.api.outside import certificates, downloads, health, signing_in
+from core.api.protection.load_shedding import Turnstile, plainly
+from core.api.v1 import buying, claims, customers, files, lookups, policies, pricing, products, purchases, renewals
 from core.errors import StoreUnavailable
 from core.settings import settings
-from core.store.engine import store
+from core.store.access.engine import store
 
 
 class _WholeFiles(StaticFiles):
@@ -63,7 +48,7 @@ api = FastAPI(
     redirect_slashes=False,
 )
 api.router.route_class = StrictRoute
-failures.install(api)
+error_handlers.install(api)
 # What is asked most comes first, and `/products/{id}` last, so that no lookup under /products is taken for an id.
 for room in (buying, purchases, policies, renewals, customers, pricing, claims, files, lookups, products):
     # Not included as routers: those are searched twice for each request, which cost more than the search itself.
@@ -106,7 +91,7 @@ async def _alone(_: Starlette) -> AsyncIterator[None]:
     with suppress(StoreUnavailable):
         store()
     logs.configure()
-    warming.begin()
+    preloading.begin()
     yield
     store().close()
 
@@ -118,7 +103,7 @@ def _everything_under(prefix: str, application: ASGIApp) -> Mount:
     return mount
 
 
-_plain = [*signing.routes, *files.routes, *certificates.routes, *exporting.routes]
+_plain = [*signing_in.routes, *files.routes, *certificates.routes, *downloads.routes]
 for route in _plain:
     route.app = Turnstile(route.app, plainly)
 v1 = _everything_under("/v1", api)

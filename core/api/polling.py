@@ -8,8 +8,8 @@ from typing import Final
 
 import httpx
 
-from core.api.queries import OVERLAP
-from core.api.verifying import Outcome, Replay
+from core.api.contract_replay import Outcome, Replay
+from core.api.http.queries import OVERLAP
 
 PATH: Final = "/products/insurer-f/buy-personal-accident"
 SALES, SELLERS = 24, 4

@@ -10,12 +10,13 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
-from core.services.office import audit
+from core.services.audit import log as audit
 from core.settings import settings
-from core.store import backups, engine
-from core.store.backups import Manifest
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.store.access import engine
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.operations import backups
+from core.store.operations.backups import Manifest
 
 out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True)
 File = Annotated[Path, typer.Argument(metavar="FILE", dir_okay=False)]

@@ -6,11 +6,11 @@ import typer
 from rich.console import Console
 
 from core import ids
-from core.services.claims import claim_work
-from core.services.claims.claim_changes import ClaimChange
+from core.services.claims.workflow import actions as claim_actions
+from core.services.claims.workflow.changes import ClaimChange
 from core.services.people import staff
-from core.store import engine
-from core.store.scope import Scope, ScopedSession
+from core.store.access import engine
+from core.store.access.scope import Scope, ScopedSession
 
 app = typer.Typer(help="Claims and where they stand.", no_args_is_help=True)
 out = Console()
@@ -38,7 +38,7 @@ def move_claim(
 
     def work(session: ScopedSession) -> ClaimChange:
         person = staff.person_named(session, by)
-        return claim_work.move(session, claim_id, to=to, person=person, version=version, **said)
+        return claim_actions.move(session, claim_id, to=to, person=person, version=version, **said)
 
     moved = engine.store().transact(Scope.system(), work)
     out.print(f"{claim_id} is {moved.claim['claim_status']} now, at version {moved.version}", highlight=False)

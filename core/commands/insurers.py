@@ -12,7 +12,8 @@ from core import logs
 from core.insurers import sandbox
 from core.insurers.sandbox import SandboxInsurer
 from core.settings import UnreadableSetting, settings
-from core.store import engine, versions
+from core.store.access import engine
+from core.store.schema import versions
 from core.worker import Worker
 
 out = Console(soft_wrap=True)

@@ -9,9 +9,9 @@ from rich.table import Table
 
 from core import clock
 from core.commands import ACTOR
-from core.services.distributors import key_office, keys
-from core.store import engine
-from core.store.scope import Scope
+from core.services.distributors import key_admin, keys
+from core.store.access import engine
+from core.store.access.scope import Scope
 
 app = typer.Typer(help="API keys of distributors.", no_args_is_help=True)
 out, err = Console(), Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
@@ -28,7 +28,7 @@ def issue_key(
         raise typer.BadParameter("must be test or live", param_hint="--mode")
     said = {"distributor": distributor, "mode": mode, "name": name}
     with engine.writing(Scope.system()) as session:
-        issued = key_office.issue_unasked(session, said, actor=ACTOR)
+        issued = key_admin.issue_unasked(session, said, actor=ACTOR)
     if issued.new_distributor:
         err.print(f"{issued.new_distributor} is a new distributor.")
     sys.stdout.write(issued.key + "\n")

@@ -9,8 +9,8 @@ from rich.console import Console
 from core.commands import ACTOR
 from core.errors import StateForbids
 from core.services.people import invitations, staff
-from core.store import engine
-from core.store.scope import Scope
+from core.store.access import engine
+from core.store.access.scope import Scope
 
 app = typer.Typer(help="People who sign in.", no_args_is_help=True)
 out = Console()

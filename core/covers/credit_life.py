@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, ValidationInfo
 
 from core import money
-from core.covers import fields, parts
+from core.covers import fields, request_parts
 from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates, Step, Term
 from core.covers.faults import fault
 from core.covers.request import Request, is_sold
@@ -24,8 +24,8 @@ Tenure = Annotated[int, Field(ge=3, le=120), fields.WHOLE]
 
 def _of_a_running_loan(value: date, info: ValidationInfo) -> date:
     tenure = info.data.get("loan_tenure")
-    if tenure is not None and not is_sold(info) and parts.is_over(Term.months(value, tenure)):
-        raise fault(parts.OVER)
+    if tenure is not None and not is_sold(info) and request_parts.is_over(Term.months(value, tenure)):
+        raise fault(request_parts.OVER)
     return value
 
 
@@ -48,7 +48,7 @@ class CreditLifeRequest(Request):
     phone_number: fields.Phone = Field(examples=["08031234567"])
     date_of_birth: fields.BirthDate = Field(examples=["1990-04-12"])
     loan_amount: fields.PositiveNaira = Field(examples=[100000])
-    gender: parts.Gender = Field(examples=["Female"])
+    gender: request_parts.Gender = Field(examples=["Female"])
     loan_tenure: Tenure = Field(examples=[12], description="Months.")
     id_image_url: fields.Picture = Field(examples=["https://files.example.com/id/okafor.jpg"])
     loan_start_date: Annotated[fields.Day, AfterValidator(_of_a_running_loan), fields.InDays(0)] = Field(

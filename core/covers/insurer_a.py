@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from core import clock
-from core.covers import fields, instalments, parts, vehicles
+from core.covers import fields, instalments, request_parts, vehicles
 from core.covers.cover import IN_FORCE, PENDING, Answer, Cover, Price, Rates, Term
 from core.covers.pricing import annual, flat
 
@@ -99,7 +99,7 @@ def auto_words(request: AutoRequest) -> dict[str, Any]:
 
 def plate(request: AutoRequest) -> str:
     """The plate as it is compared: it is the risk and the key to find the policy by."""
-    return parts.plate_key(request.registration_number)
+    return request_parts.plate_key(request.registration_number)
 
 
 THIRD_PARTY = Cover(
@@ -109,7 +109,7 @@ THIRD_PARTY = Cover(
     title="Third-party auto",
     request=ThirdPartyRequest,
     premium=third_party_premium,
-    term=parts.year_from_today,
+    term=request_parts.year_from_today,
     birth=IN_FORCE,
     answer=Answer.UNDER_POLICY,
     payload=third_party_payload,

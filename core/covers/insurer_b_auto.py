@@ -6,20 +6,20 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from core.covers import fields, parts, vehicles
+from core.covers import fields, request_parts, vehicles
 from core.covers.cover import IN_FORCE, PENDING, Answer, Cover, Price, Rates, Term
 from core.covers.pricing import annual, flat
 
 
-class AutoRequest(parts.Identified, parts.Person):
+class AutoRequest(request_parts.Identified, request_parts.Person):
     """A vehicle and its owner; what the specification does not list as required is optional (contract S16)."""
 
     date_of_birth: fields.BirthDate = Field(examples=["1985-03-14"])
     address: fields.Address = Field(examples=["15 Aba Road, Port Harcourt"])
-    state: parts.State = Field(examples=["Rivers"])
+    state: request_parts.State = Field(examples=["Rivers"])
     bvn: fields.Bvn = Field(examples=["22212345678"])
-    title_id: parts.Title = Field(examples=["mrs"], description="A title of the titles lookup, or its slug.")
-    title: Annotated[parts.Title | None, fields.SameAs("title_id")] = Field(default=None, examples=["Mrs"])
+    title_id: request_parts.Title = Field(examples=["mrs"], description="A title of the titles lookup, or its slug.")
+    title: Annotated[request_parts.Title | None, fields.SameAs("title_id")] = Field(default=None, examples=["Mrs"])
     registration_number: fields.Plate = Field(examples=["PHC-614EF"])
     vehicle_category: vehicles.Usage = Field(examples=["Private"])
     vehicle_make: vehicles.Make | None = Field(default=None, examples=["Toyota"])
@@ -105,7 +105,7 @@ def comprehensive_payload(request: ComprehensiveAutoRequest, price: Price) -> Ma
 
 def plate(request: AutoRequest) -> str:
     """The plate as it is compared: it is the risk and the key to find the policy by."""
-    return parts.plate_key(request.registration_number)
+    return request_parts.plate_key(request.registration_number)
 
 
 THIRD_PARTY = Cover(
@@ -115,7 +115,7 @@ THIRD_PARTY = Cover(
     title="Third-party auto",
     request=ThirdPartyAutoRequest,
     premium=third_party_premium,
-    term=parts.year_from_today,
+    term=request_parts.year_from_today,
     birth=IN_FORCE,
     answer=Answer.DIRECT,
     payload=third_party_payload,

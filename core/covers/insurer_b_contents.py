@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from core.covers import fields, parts
+from core.covers import fields, request_parts
 from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates, Term
 from core.covers.pricing import annual, at_least_minimum, percentage
 
@@ -16,13 +16,13 @@ SHOP_PAPERS = ("Drivers License", "NIN", "International Passport")
 INTERVALS = ("daily", "weekly", "monthly", "quarterly", "yearly")
 
 
-class OwnerRequest(parts.Identified, parts.Person):
+class OwnerRequest(request_parts.Identified, request_parts.Person):
     """Who owns the contents."""
 
     address: fields.Address = Field(examples=["27 Awolowo Road, Ikoyi"])
     date_of_birth: fields.BirthDate = Field(examples=["1985-03-14"])
-    title: parts.Title = Field(examples=["Mrs"])
-    gender: parts.Gender = Field(examples=["Female"])
+    title: request_parts.Title = Field(examples=["Mrs"])
+    gender: request_parts.Gender = Field(examples=["Female"])
 
 
 class ContentRequest(OwnerRequest):
@@ -30,7 +30,7 @@ class ContentRequest(OwnerRequest):
 
     pre_ownership: fields.Text = Field(examples=["First owner"])
     tenancy: fields.Text = Field(examples=["Tenant"])
-    lga: parts.Lga = Field(examples=["LAGOS-Eti-Osa"])
+    lga: request_parts.Lga = Field(examples=["LAGOS-Eti-Osa"])
     is_full_year: fields.Flag = Field(examples=[True], description="False buys six months.")
     insurance_start_date: Annotated[fields.FromToday, fields.InDays(0)]
 
@@ -38,7 +38,7 @@ class ContentRequest(OwnerRequest):
 class OfficeRequest(ContentRequest):
     """Cover of the contents of an office."""
 
-    office_items: parts.Items = Field(
+    office_items: request_parts.Items = Field(
         examples=[[{"name": "Laptops", "amount": 2400000}, {"name": "Printer", "amount": "350000.00"}]]
     )
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000020101"])
@@ -48,7 +48,7 @@ class HomeRequest(ContentRequest):
     """Cover of the contents of a home."""
 
     description: fields.LongText = Field(examples=["Three-bedroom flat on the second floor"])
-    home_items: parts.Items = Field(
+    home_items: request_parts.Items = Field(
         examples=[[{"name": "Television", "amount": 850000}, {"name": "Refrigerator", "amount": "620000.00"}]]
     )
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000020201"])
@@ -69,12 +69,12 @@ class ShopRequest(OwnerRequest):
 
 def office_premium(request: OfficeRequest, rates: Rates) -> Price:
     """A percentage of the office's items."""
-    return content_price(parts.total_of(request.office_items), request, rates)
+    return content_price(request_parts.total_of(request.office_items), request, rates)
 
 
 def home_premium(request: HomeRequest, rates: Rates) -> Price:
     """A percentage of the home's items."""
-    return content_price(parts.total_of(request.home_items), request, rates)
+    return content_price(request_parts.total_of(request.home_items), request, rates)
 
 
 def content_price(insured: Decimal, request: ContentRequest, rates: Rates) -> Price:
@@ -136,13 +136,13 @@ def content_words(request: ContentRequest, price: Price) -> dict[str, Any]:
 
 def office_payload(request: OfficeRequest, price: Price) -> Mapping[str, Any]:
     """What the insurer is sent for an office."""
-    items = parts.items_in_words(request.office_items, "ItemName", "ItemValue")
+    items = request_parts.items_in_words(request.office_items, "ItemName", "ItemValue")
     return {**content_words(request, price), "OfficeItems": items}
 
 
 def home_payload(request: HomeRequest, price: Price) -> Mapping[str, Any]:
     """What the insurer is sent for a home."""
-    items = parts.items_in_words(request.home_items, "ItemName", "ItemValue")
+    items = request_parts.items_in_words(request.home_items, "ItemName", "ItemValue")
     return {**content_words(request, price), "PropertyDescription": request.description, "HomeItems": items}
 
 
@@ -195,7 +195,7 @@ SHOP = Cover(
     title="Shop content",
     request=ShopRequest,
     premium=shop_premium,
-    term=parts.year_from_today,
+    term=request_parts.year_from_today,
     birth=IN_FORCE,
     answer=Answer.DIRECT,
     payload=shop_payload,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, ValidationInfo
 
 from core import reference
-from core.covers import fields, parts
+from core.covers import fields, request_parts
 from core.covers.ages import age_on
 from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates, Step, Term
 from core.covers.faults import fault
@@ -74,7 +74,7 @@ class Trip(Request):
         description="The last day of cover: the return."
     )
     date_of_birth: Annotated[fields.BirthDate, AfterValidator(_not_too_old)] = Field(examples=["1985-03-14"])
-    destination: parts.Country = Field(examples=["France"])
+    destination: request_parts.Country = Field(examples=["France"])
     num_of_passengers: Annotated[int, Field(ge=1, le=9), fields.WHOLE] = Field(examples=[2])
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000030101"])
 
@@ -86,14 +86,14 @@ class TravelPriceRequest(Trip):
     phone_number: fields.Phone | None = Field(default=None, examples=["08061234567"])
 
 
-class TravelRequest(parts.Person, Trip):
+class TravelRequest(request_parts.Person, Trip):
     """Cover of a trip."""
 
-    title: parts.Title = Field(examples=["Mrs"])
-    gender: parts.Gender = Field(examples=["Female"])
+    title: request_parts.Title = Field(examples=["Mrs"])
+    gender: request_parts.Gender = Field(examples=["Female"])
     passport_number: fields.Passport = Field(examples=["A12345678"])
     address: fields.Address = Field(examples=["9 Ademola Street, Wuse 2"])
-    nationality: parts.Country = Field(examples=["Nigeria"], description="Country of residence.")
+    nationality: request_parts.Country = Field(examples=["Nigeria"], description="Country of residence.")
     state: ResidenceState = Field(examples=["FCT"], description="State of residence.")
     occupation: fields.Text = Field(examples=["Pharmacist"])
     marital_status: Annotated[str, fields.Pick(reference.marital_statuses, "list")] = Field(examples=["Married"])
@@ -186,6 +186,6 @@ TRAVEL = Cover(
     birth=IN_FORCE,
     answer=Answer.UNDER_POLICY,
     payload=payload,
-    risk=lambda request: parts.plate_key(request.passport_number),
+    risk=lambda request: request_parts.plate_key(request.passport_number),
 )
 COVERS = (TRAVEL,)

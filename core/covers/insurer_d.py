@@ -6,23 +6,23 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from core import reference
-from core.covers import fields, parts, vehicles
+from core.covers import fields, request_parts, vehicles
 from core.covers.cover import UNREPORTED, Answer, Cover, Price, Rates, Term
 from core.covers.pricing import annual
 
 
-class MiniComprehensiveRequest(parts.Named):
+class MiniComprehensiveRequest(request_parts.Named):
     """Mini comprehensive cover of one vehicle."""
 
     other_names: fields.Name = Field(examples=["Nkechi"], description="Middle name.")
     owner_title: Annotated[str, fields.Pick(reference.owner_titles, "owner titles lookup")] = Field(examples=["Mrs."])
-    gender: parts.Gender = Field(examples=["Female"])
+    gender: request_parts.Gender = Field(examples=["Female"])
     dob: fields.BirthDate = Field(examples=["1985-03-14"], description="As on legal documents.")
     phone: fields.Phone = Field(examples=["08061234567"])
     occupation: fields.Text = Field(examples=["Pharmacist"])
     address: fields.Address = Field(examples=["31 Ogui Road"])
     town: fields.Text = Field(examples=["Enugu"])
-    state: parts.State = Field(examples=["Enugu"])
+    state: request_parts.State = Field(examples=["Enugu"])
     national_id_image: fields.Picture = Field(examples=["https://files.example.com/id/eze-nin.jpg"])
     vehicle_registration_number: fields.Plate = Field(examples=["ENU-370JK"])
     vehicle_make: vehicles.Make = Field(examples=["Toyota"])
@@ -81,7 +81,7 @@ def payload(request: MiniComprehensiveRequest, price: Price) -> Mapping[str, Any
 
 def plate(request: MiniComprehensiveRequest) -> str:
     """The plate as it is compared: it is the risk and the key to find the policy by."""
-    return parts.plate_key(request.vehicle_registration_number)
+    return request_parts.plate_key(request.vehicle_registration_number)
 
 
 MINI_COMPREHENSIVE = Cover(

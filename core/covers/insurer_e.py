@@ -6,18 +6,18 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from core.covers import fields, parts
+from core.covers import fields, request_parts
 from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates, Step, Term
 from core.covers.pricing import Sum, at_least_minimum, percentage
 
 
-class MarineImportRequest(parts.Person):
+class MarineImportRequest(request_parts.Person):
     """Cover of one cargo, bought by an officer of the company that imports it."""
 
     cargo_value: fields.PositiveNaira = Field(examples=[25000000])
     cargo_description: fields.LongText | None = Field(default=None, examples=["Industrial sewing machines, 40 crates"])
-    country_of_origin: parts.Country = Field(examples=["China"])
-    destination_country: parts.Country = Field(examples=["Nigeria"])
+    country_of_origin: request_parts.Country = Field(examples=["China"])
+    destination_country: request_parts.Country = Field(examples=["Nigeria"])
     shipping_date: Annotated[fields.Day, fields.InDays(7)] = Field(description="A day, or a timestamp.")
     bill_of_lading: fields.Document = Field(examples=["https://files.example.com/cargo/bill-of-lading.pdf"])
     certificate_of_origin: fields.Document = Field(examples=["https://files.example.com/cargo/origin.pdf"])
@@ -36,7 +36,7 @@ def premium(request: MarineImportRequest, rates: Rates) -> Price:
 
 def term(request: MarineImportRequest, rates: Rates) -> Term:
     """The cover period from the shipping date; a period that is already over is refused."""
-    return parts.refuse_over("shipping_date", Term.months(request.shipping_date, rates.cover_months))
+    return request_parts.refuse_over("shipping_date", Term.months(request.shipping_date, rates.cover_months))
 
 
 def payload(request: MarineImportRequest, price: Price) -> Mapping[str, Any]:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from core.covers import fields, parts
+from core.covers import fields, request_parts
 from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates
 from core.covers.pricing import plan_price
 from core.covers.request import Request
@@ -23,10 +23,10 @@ class FlexiGuardRequest(Request):
     email: fields.Email = Field(examples=["tunde.balogun@example.com"])
     phone_number: fields.Phone = Field(examples=["08051234567"])
     date_of_birth: fields.BirthDate = Field(examples=["1988-09-30"])
-    gender: parts.Gender = Field(examples=["Male"])
+    gender: request_parts.Gender = Field(examples=["Male"])
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000060101"])
-    state: parts.State = Field(examples=["Lagos"])
-    identification_name: parts.Identification = Field(examples=["NIN"])
+    state: request_parts.State = Field(examples=["Lagos"])
+    identification_name: request_parts.Identification = Field(examples=["NIN"])
     identification_url: fields.Picture = Field(examples=["https://files.example.com/id/balogun.jpg"])
 
 
@@ -60,7 +60,7 @@ PERSONAL_ACCIDENT = Cover(
     title="Personal accident",
     request=FlexiGuardRequest,
     premium=premium,
-    term=parts.year_from_today,
+    term=request_parts.year_from_today,
     birth=IN_FORCE,
     life_insured="date_of_birth",
     answer=Answer.DIRECT,

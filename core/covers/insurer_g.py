@@ -7,23 +7,23 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from core import clock
-from core.covers import fields, parts
+from core.covers import fields, request_parts
 from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates, Term
 from core.covers.pricing import plan_price
 
 Plan = Annotated[str, fields.one_of("Silver", "Basic", "Monthly")]
 
 
-class PersonalAccidentRequest(parts.Named):
+class PersonalAccidentRequest(request_parts.Named):
     """A personal accident policy on one of three plans."""
 
     plan: Plan = Field(examples=["Silver"])
     city: fields.Text = Field(examples=["Ibadan"])
     phone: fields.Phone = Field(examples=["08061234567"])
     dob: fields.BirthDate = Field(examples=["1985-03-14"])
-    gender: parts.Gender = Field(examples=["Female"])
+    gender: request_parts.Gender = Field(examples=["Female"])
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000070101"])
-    state: parts.State | None = Field(default=None, examples=["Oyo"])
+    state: request_parts.State | None = Field(default=None, examples=["Oyo"])
 
 
 def premium(request: PersonalAccidentRequest, rates: Rates) -> Price:

@@ -13,7 +13,7 @@ from sqlmodel.sql.sqltypes import UTCDateTime
 
 from core import clock
 from core.store.expressions import matches
-from core.store.tables import Customer, Policy, Product
+from core.store.schema.tables import Customer, Policy, Product
 
 CustomerType = Literal["principal", "beneficiary", "all"]
 

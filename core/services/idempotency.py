@@ -12,9 +12,9 @@ from sqlmodel import col
 
 from core import clock, seal
 from core.errors import KeyReused
-from core.store.driven import Driven
-from core.store.scope import Scope, ScopedSession
-from core.store.tables import KeptAnswer
+from core.store.access.compiled_write import Driven
+from core.store.access.scope import Scope, ScopedSession
+from core.store.schema.tables import KeptAnswer
 
 # Twice what was promised. Every so many claims clear away twice as many answers that nobody can ask for any more.
 _REMEMBERED: Final = timedelta(hours=48)

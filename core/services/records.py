@@ -12,8 +12,8 @@ from core.clock import wire as at
 from core.money import wire as naira
 from core.services.shapes import CustomerRecord, Mode, PolicyRecord, PolicyStatus, PurchaseRecord, Times
 from core.settings import settings
-from core.store.as_sent import SentId, SentMode, SentMoment, SentNaira
-from core.store.tables import Customer, Policy, Purchase
+from core.store.access.wire_types import SentId, SentMode, SentMoment, SentNaira
+from core.store.schema.tables import Customer, Policy, Purchase
 
 
 def text(value: UUID | None) -> str | None:

@@ -4,11 +4,11 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput, NotFound
-from core.services.office import audit_search
-from core.services.office.audit_search import Entry
-from core.store.engine import reading
-from core.ui import frame, tables, words
+from core.services.audit import search as audit_search
+from core.services.audit.search import Entry
+from core.store.access.engine import reading
 from core.ui.admin import audit_view
+from core.ui.kit import frame, tables, words
 
 
 def found() -> Entry | None:

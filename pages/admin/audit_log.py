@@ -3,36 +3,36 @@
 import streamlit as st
 
 from core.errors import InvalidInput
-from core.services.office import audit_search
-from core.services.office.audit_search import Found, Terms
-from core.services.office.audit_selection import NAMES, AuditSelection
-from core.store.engine import reading
-from core.ui import address, frame, tables, words
-from core.ui.admin.audit_grid import ENTRIES
-from core.ui.exports import export_panel
+from core.services.audit import search as audit_search
+from core.services.audit.search import Found, Terms
+from core.services.audit.selection import NAMES, AuditSelection
+from core.store.access.engine import reading
+from core.ui.admin.audit_table import ENTRIES
+from core.ui.exports import panel as export_panel
+from core.ui.kit import frame, tables, url_state, words
 
 LONGEST = 100
 
 
 def asked() -> AuditSelection:
     try:
-        return AuditSelection.read(address.values(*NAMES))
+        return AuditSelection.read(url_state.values(*NAMES))
     except InvalidInput as error:
-        address.way_back(error.faults)
+        url_state.way_back(error.faults)
 
 
 def filters(wanted: AuditSelection, known: Terms) -> None:
     with st.grid(4, min_column_width=190, gap="xsmall", vertical_alignment="bottom"):
-        address.search_box("q", "Find", text=wanted.q, placeholder="Any text of an entry", longest=LONGEST)
+        url_state.search_box("q", "Find", text=wanted.q, placeholder="Any text of an entry", longest=LONGEST)
         actors = {**known.actors, **{who: who for who in wanted.who if who not in known.actors}}
-        address.choices("who", "Who", actors, chosen=wanted.who, anything="Everybody")
+        url_state.choices("who", "Who", actors, chosen=wanted.who, anything="Everybody")
         actions = {action: words.title(action) for action in (*known.actions, *wanted.action)}
-        address.choices("action", "What", actions, chosen=wanted.action, anything="Every action")
+        url_state.choices("action", "What", actions, chosen=wanted.action, anything="Every action")
         kinds = {kind: words.title(kind) for kind in (*known.kinds, wanted.kind) if kind}
-        address.choice("kind", "Kind of record", kinds, chosen=wanted.kind or None)
-        address.search_box("id", "Its id", text=wanted.id, placeholder="As the table shows it", longest=LONGEST)
-        address.day_boxes(("from", "From", wanted.first), ("to", "To (included)", wanted.last))
-        address.reset_button(shown=wanted != AuditSelection())
+        url_state.choice("kind", "Kind of record", kinds, chosen=wanted.kind or None)
+        url_state.search_box("id", "Its id", text=wanted.id, placeholder="As the table shows it", longest=LONGEST)
+        url_state.day_boxes(("from", "From", wanted.first), ("to", "To (included)", wanted.last))
+        url_state.reset_button(shown=wanted != AuditSelection())
 
 
 def counted(found: Found) -> str:
@@ -51,10 +51,10 @@ with reading(frame.scope()) as session:
 wanted = asked()
 filters(wanted, known)
 with st.skeleton(height=300), reading(frame.scope()) as session:
-    found = audit_search.page(session, wanted, ENTRIES.paging(address.page()), known)
+    found = audit_search.page(session, wanted, ENTRIES.paging(url_state.page()), known)
 if not found.total:
     st.info("No entry matches this selection.", icon=":material/filter_alt_off:")
-    st.button("Show all entries", type="primary", on_click=address.reset)
+    st.button("Show all entries", type="primary", on_click=url_state.reset)
     st.stop()
 number = tables.page_of(ENTRIES, found.total)
 if number is None:

@@ -2,20 +2,20 @@
 
 import streamlit as st
 
-from core.services.distributors import distributor_list
-from core.services.distributors.distributor_list import DistributorDetail
-from core.ui import decisions, facts, frame, tables, words
+from core.services.distributors import list as distributor_list
+from core.services.distributors.list import DistributorDetail
 from core.ui.admin import partner_actions, partner_pages
+from core.ui.kit import dialogs, facts, frame, tables, words
 
 
 def buttons(of: DistributorDetail) -> None:
     row = of.row
     with st.container(horizontal=True, gap="xsmall", width="content", vertical_alignment="center"):
-        st.button("Change", icon=":material/edit:", on_click=lambda: decisions.open_(partner_actions.changing(row)))
+        st.button("Change", icon=":material/edit:", on_click=lambda: dialogs.open_(partner_actions.changing(row)))
         st.button(
             "Switch off" if row.active else "Switch on",
             icon=f":material/{'toggle_off' if row.active else 'toggle_on'}:",
-            on_click=lambda: decisions.open_(partner_actions.switching(row)),
+            on_click=lambda: dialogs.open_(partner_actions.switching(row)),
         )
         partner_pages.log_link("distributor", row.id)
 
@@ -47,7 +47,7 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
             tab=f"{row.name} · Distributor",
         )
     buttons(found)
-decisions.run("admin")
+dialogs.run("admin")
 with st.grid(2, min_column_width=320, gap="small"):
     with st.container(border=True, height="stretch"):
         facts.line("E-mail", row.email or "–")

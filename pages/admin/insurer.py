@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from core.services.insurers import insurer_list
-from core.services.insurers.insurer_list import InsurerRow
-from core.ui import decisions, facts, frame, tables, words
+from core.services.insurers import list as insurer_list
+from core.services.insurers.list import InsurerRow
 from core.ui.admin import partner_actions, partner_pages
+from core.ui.kit import dialogs, facts, frame, tables, words
 
 CONTACT: Mapping[str, Callable[[InsurerRow], str]] = {
     "Contact": lambda row: f"{row.first_name} {row.last_name}",
@@ -55,7 +55,7 @@ def business(of: InsurerRow) -> None:
 
 
 def change(of: InsurerRow) -> None:
-    decisions.open_(partner_actions.changing_insurer(of))
+    dialogs.open_(partner_actions.changing_insurer(of))
 
 
 frame.require("admin")
@@ -73,7 +73,7 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
     with st.container(horizontal=True, gap="xsmall", width="content", vertical_alignment="center"):
         st.button("Change", icon=":material/edit:", on_click=change, args=(insurer,))
         partner_pages.log_link("insurer", insurer.id)
-decisions.run("admin")
+dialogs.run("admin")
 with st.grid(3, min_column_width=300, gap="small"):
     connection(insurer)
     business(insurer)

@@ -4,19 +4,19 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput, NotFound
-from core.services.distributors import key_office
-from core.services.distributors.key_office import KeyRow
-from core.store.engine import reading
-from core.store.scope import Scope
-from core.ui import facts, frame, tables, words
+from core.services.distributors import key_admin
+from core.services.distributors.key_admin import KeyRow
+from core.store.access.engine import reading
+from core.store.access.scope import Scope
 from core.ui.admin import admin_writes
+from core.ui.kit import facts, frame, tables, words
 
 
 def found() -> KeyRow | None:
     """The key of the address; when there is none, say so."""
     try:
         with reading(Scope.system()) as session:
-            return key_office.one(session, ids.parse(st.query_params.get("id", "")))
+            return key_admin.one(session, ids.parse(st.query_params.get("id", "")))
     except InvalidInput:
         st.error("The address names no key: its id has to be a UUID.", icon=":material/link_off:")
     except NotFound as error:
@@ -30,7 +30,7 @@ def revoking(key: KeyRow) -> None:
             f"Whoever calls with **{words.plain(key.hint)}** is refused within a second. This cannot be undone:"
             " issue another key before, if the distributor goes on."
         )
-        click = admin_writes.doing(lambda session, by: key_office.revoke(session, key.id, by=by), "The key is revoked.")
+        click = admin_writes.doing(lambda session, by: key_admin.revoke(session, key.id, by=by), "The key is revoked.")
         st.button("Revoke the key", type="primary", on_click=click)
 
 

@@ -4,13 +4,13 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput, StateForbids
-from core.services.distributors import distributors, key_office
-from core.store.engine import reading
-from core.store.scope import Scope
-from core.ui import frame, tables, words
+from core.services.distributors import distributors, key_admin
+from core.store.access.engine import reading
+from core.store.access.scope import Scope
 from core.ui.admin import admin_writes, key_table
 from core.ui.admin.key_table import KEYS
 from core.ui.forms import forms
+from core.ui.kit import frame, tables, words
 
 SEED = "keys.seed"
 MODES = {"test": "Test: invented sales only", "live": "Live: real sales"}
@@ -40,7 +40,7 @@ def ask(names: list[str]) -> tuple[bool, dict[str, str | None], dict[str, "st.de
 def issue(said: dict[str, str | None], places: dict[str, "st.delta_generator.DeltaGenerator"]) -> None:
     seed = st.session_state[SEED]
     try:
-        key = admin_writes.write(lambda session, by: key_office.issue(session, said, seed=seed, by=by))
+        key = admin_writes.write(lambda session, by: key_admin.issue(session, said, seed=seed, by=by))
     except InvalidInput as error:
         for fault in error.faults:
             places[fault.field].markdown(forms.complaint(fault.message))
@@ -75,13 +75,13 @@ names = {str(seller.id): seller.name for seller in sellers}
 wanted = key_table.asked(names)
 key_table.filters(wanted, names)
 with reading(Scope.system()) as session:
-    found = key_office.page(session, wanted, KEYS.paging(1), order=KEYS.order_among(key_office.ORDERS))
+    found = key_admin.page(session, wanted, KEYS.paging(1), order=KEYS.order_among(key_admin.ORDERS))
 number = tables.page_of(KEYS, found.total_count)
 if number is None:
     st.stop()
 if number > 1:
     with reading(Scope.system()) as session:
-        found = key_office.page(session, wanted, KEYS.paging(number), order=KEYS.order_among(key_office.ORDERS))
+        found = key_admin.page(session, wanted, KEYS.paging(number), order=KEYS.order_among(key_admin.ORDERS))
 st.markdown(KEYS.counted(found.total_count))
 if found.rows:
     tables.draw(KEYS, found.rows, number=number, total=found.total_count)

@@ -5,20 +5,20 @@ from typing import Any
 import streamlit as st
 
 from core.errors import InvalidInput
-from core.services.distributors import distributor_list
-from core.services.distributors.distributor_list import NAMES, DistributorSelection
-from core.services.insurers import insurer_list
-from core.store.engine import reading
-from core.ui import address, decisions, frame, tables
+from core.services.distributors import list as distributor_list
+from core.services.distributors.list import NAMES, DistributorSelection
+from core.services.insurers import list as insurer_list
+from core.store.access.engine import reading
 from core.ui.admin import partner_actions
-from core.ui.admin.partner_grids import DISTRIBUTORS, INSURERS
+from core.ui.admin.partner_tables import DISTRIBUTORS, INSURERS
+from core.ui.kit import dialogs, frame, tables, url_state
 
 VIEWS = {"distributors": "Distributors", "insurers": "Insurers"}
 ON = {"true": "Active", "false": "Off"}
 
 
 def choose() -> str:
-    asked: str = address.one_of("view", VIEWS) or "distributors"
+    asked: str = url_state.one_of("view", VIEWS) or "distributors"
     st.session_state["view"] = asked
     st.segmented_control(
         "Show",
@@ -34,29 +34,29 @@ def choose() -> str:
 
 def asked() -> DistributorSelection:
     try:
-        return DistributorSelection.read(address.values(*NAMES))
+        return DistributorSelection.read(url_state.values(*NAMES))
     except InvalidInput as error:
-        address.way_back(error.faults)
+        url_state.way_back(error.faults)
 
 
 def distributors() -> None:
     wanted = asked()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        address.search_box("q", "Find", text=wanted.q, placeholder="Name or e-mail", longest=100)
+        url_state.search_box("q", "Find", text=wanted.q, placeholder="Name or e-mail", longest=100)
         on = None if wanted.on is None else str(wanted.on).lower()
-        address.choice("on", "State", ON, chosen=on)
-        address.reset_button(shown=wanted != DistributorSelection())
+        url_state.choice("on", "State", ON, chosen=on)
+        url_state.reset_button(shown=wanted != DistributorSelection())
         st.button(
             "Add a distributor",
             icon=":material/add_business:",
             type="primary",
-            on_click=lambda: decisions.open_(partner_actions.adding()),
+            on_click=lambda: dialogs.open_(partner_actions.adding()),
         )
     with st.skeleton(height=300), reading(frame.scope()) as session:
         page = distributor_list.page(
             session,
             wanted,
-            DISTRIBUTORS.paging(address.page()),
+            DISTRIBUTORS.paging(url_state.page()),
             order=DISTRIBUTORS.order_among(distributor_list.ORDERS),
         )
     if not page.total_count:
@@ -71,7 +71,7 @@ def distributors() -> None:
 def nothing(*, narrowed: bool) -> None:
     if narrowed:
         st.info("No distributor matches this selection.", icon=":material/filter_alt_off:")
-        st.button("Show all distributors", type="primary", on_click=address.reset)
+        st.button("Show all distributors", type="primary", on_click=url_state.reset)
     else:
         st.info("There is no distributor yet. Add the first one above, then issue its key under API keys.")
 
@@ -94,5 +94,5 @@ def heading(table: tables.Table[Any], total: int) -> None:
 
 frame.require("admin")
 frame.page_header("Distributors and insurers", "Who sells, who insures, and how each of them does.")
-decisions.run("admin")
+dialogs.run("admin")
 {"distributors": distributors, "insurers": insurers}[choose()]()

@@ -4,12 +4,12 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
-from core.services.people import staff_changes, staff_list, staff_sessions
+from core.services.people import account_changes, staff_list, staff_sessions
 from core.services.people.staff_list import StaffRow
-from core.store.engine import reading
-from core.store.scope import Scope
-from core.ui import facts, frame, tables, words
+from core.store.access.engine import reading
+from core.store.access.scope import Scope
 from core.ui.admin import admin_writes, staff_cards, staff_form
+from core.ui.kit import facts, frame, tables, words
 
 LIST, LOG = "admin/staff.py", "admin/audit_log.py"
 
@@ -41,7 +41,7 @@ def duties(person: StaffRow) -> None:
 def save(person: StaffRow, shown: staff_form.Shown, asked: staff_form.Asked) -> None:
     try:
         admin_writes.write(
-            lambda session, by: staff_changes.change(session, person.id, asked.said, seen_at=shown.seen_at, by=by)
+            lambda session, by: account_changes.change(session, person.id, asked.said, seen_at=shown.seen_at, by=by)
         )
     except InvalidInput as error:
         asked.blame(error.faults)

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from core.services.office import audit
-from core.services.products.product_detail import ProductDetail
-from core.services.sales.sale_detail import Event
-from core.store.engine import reading
-from core.ui import decisions, facts, frame, tables, words
+from core.services.audit import log as audit
+from core.services.products.detail import ProductDetail
+from core.services.views.sale import Event
+from core.store.access.engine import reading
 from core.ui.admin import product_cards, product_page, product_texts
+from core.ui.kit import dialogs, facts, frame, tables, words
 
 
 def history(product: ProductDetail) -> None:
@@ -31,7 +31,7 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
             tab=f"{product.name} · Product",
         )
     product_cards.buttons(product, person)
-decisions.run("admin")
+dialogs.run("admin")
 product_cards.proposed(product, person)
 with st.grid(2, min_column_width=320, gap="small"):
     product_cards.product(product)

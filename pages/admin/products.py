@@ -3,27 +3,27 @@
 import streamlit as st
 
 from core.errors import InvalidInput
-from core.services.products import product_list
-from core.services.products.product_list import NAMES, ProductSelection
-from core.store.engine import reading
-from core.ui import address, frame, tables, words
-from core.ui.admin.product_grid import PRODUCTS
+from core.services.products import list as product_list
+from core.services.products.list import NAMES, ProductSelection
+from core.store.access.engine import reading
+from core.ui.admin.product_table import PRODUCTS
+from core.ui.kit import frame, tables, url_state, words
 
 ON = {"true": "On sale", "false": "Off"}
 
 
 def asked() -> ProductSelection:
     try:
-        return ProductSelection.read(address.values(*NAMES))
+        return ProductSelection.read(url_state.values(*NAMES))
     except InvalidInput as error:
-        address.way_back(error.faults)
+        url_state.way_back(error.faults)
 
 
 def filters(wanted: ProductSelection) -> None:
     with st.grid(5, min_column_width=140, gap="xsmall", vertical_alignment="bottom"):
-        address.search_box("q", "Find", text=wanted.q, placeholder="Name or endpoint", longest=100)
+        url_state.search_box("q", "Find", text=wanted.q, placeholder="Name or endpoint", longest=100)
         for name, label, known in (("provider", "Insurer", insurers), ("category", "Category", categories)):
-            address.choices(
+            url_state.choices(
                 name,
                 label,
                 {str(key): value for key, value in known.items()},
@@ -31,8 +31,8 @@ def filters(wanted: ProductSelection) -> None:
                 anything="All",
             )
         on = None if wanted.on is None else str(wanted.on).lower()
-        address.choice("on", "Sold", ON, chosen=on)
-        address.reset_button(shown=wanted != ProductSelection())
+        url_state.choice("on", "Sold", ON, chosen=on)
+        url_state.reset_button(shown=wanted != ProductSelection())
 
 
 frame.require("admin")
@@ -47,11 +47,11 @@ wanted = asked()
 filters(wanted)
 with st.skeleton(height=300), reading(frame.scope()) as session:
     page = product_list.page(
-        session, wanted, PRODUCTS.paging(address.page()), order=PRODUCTS.order_among(product_list.ORDERS)
+        session, wanted, PRODUCTS.paging(url_state.page()), order=PRODUCTS.order_among(product_list.ORDERS)
     )
 if not page.total_count:
     st.info("No product matches this selection.", icon=":material/filter_alt_off:")
-    st.button("Show all products", type="primary", on_click=address.reset)
+    st.button("Show all products", type="primary", on_click=url_state.reset)
     st.stop()
 number = tables.page_of(PRODUCTS, page.total_count)
 if number is None:

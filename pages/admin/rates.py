@@ -11,11 +11,11 @@ from core.covers.tariff import Tariff
 from core.covers.tariff_reading import typed_tariff
 from core.errors import CoverdeskError, InvalidInput, StaleVersion
 from core.services.products import rate_changes
-from core.services.products.product_detail import ProductDetail, RatesFrom
-from core.store.engine import store
-from core.store.scope import Scope, ScopedSession
-from core.ui import decisions, frame, page_links, tables, words
+from core.services.products.detail import ProductDetail, RatesFrom
+from core.store.access.engine import store
+from core.store.access.scope import Scope, ScopedSession
 from core.ui.admin import product_form, product_page, product_preview, product_words
+from core.ui.kit import dialogs, frame, page_links, tables, words
 
 KEY = product_page.FORM
 
@@ -89,7 +89,7 @@ def propose(product: ProductDetail, start: RatesFrom, typed: Mapping[str, Any], 
         st.session_state[f"{KEY}.refusal"] = str(error)
     else:
         del st.session_state[f"{KEY}.seen"]
-        decisions.say(f"The new rates of {product.name} are proposed: another admin confirms them.")
+        dialogs.say(f"The new rates of {product.name} are proposed: another admin confirms them.")
         st.session_state[product_page.DONE] = product.id
 
 

@@ -4,14 +4,14 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput
-from core.services.people import invitations, staff_changes, staff_list
+from core.services.people import account_changes, invitations, staff_list
 from core.services.people.staff import Person
 from core.settings import settings
-from core.store.engine import reading
-from core.store.scope import Scope, ScopedSession
-from core.ui import frame, page_links, tables
+from core.store.access.engine import reading
+from core.store.access.scope import Scope, ScopedSession
 from core.ui.admin import admin_writes, staff_cards, staff_form, staff_table
 from core.ui.admin.staff_table import STAFF
+from core.ui.kit import frame, page_links, tables
 
 DRAFT = "staff.new"
 
@@ -26,7 +26,7 @@ def add() -> None:
         return
 
     def work(session: ScopedSession, by: Person) -> str | None:
-        staff_changes.add(session, token, asked.said, by=by)
+        account_changes.add(session, token, asked.said, by=by)
         return invitations.password_link(session, token, by=by) if settings().passwords else None
 
     try:

@@ -5,12 +5,12 @@ from datetime import datetime
 import streamlit as st
 
 from core import clock
-from core.services.office import readiness, system
+from core.services.admin import readiness, system
 from core.settings import settings
-from core.store.engine import reading
-from core.store.scope import Scope
-from core.ui import frame, words
+from core.store.access.engine import reading
+from core.store.access.scope import Scope
 from core.ui.admin import system_cards
+from core.ui.kit import frame, words
 
 
 @st.cache_data(ttl="15s", max_entries=4, show_spinner=False)

@@ -10,13 +10,13 @@ from core.covers.credit_life import BASES, CREDIT_LIFE
 from core.services.distributors import distributors
 from core.services.distributors.distributors import DistributorName
 from core.services.products.products import OnSale
-from core.store.engine import reading
-from core.ui import frame
+from core.store.access.engine import reading
 from core.ui.buying import checkout, selling, without_sellers
 from core.ui.buying.checkout import Checkout
 from core.ui.buying.price_curves import Figures, basis_of
 from core.ui.buying.price_panel import ask_figures, show_curve, show_price, summary
 from core.ui.buying.selling import Counter
+from core.ui.kit import frame
 
 KEY = "credit_life"
 BUYING = f"{KEY}.buying"

@@ -4,19 +4,23 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput, NotFound
-from core.services.claims import claim_officers
-from core.services.claims.claim_officers import Officer
-from core.services.claims.claim_review import ClaimReview
-from core.store.engine import reading
-from core.ui import frame, tables, words
-from core.ui.claims import claim_actions, claim_attempts, claim_cards, claim_decision, claim_tabs, claim_viewer
+from core.services.claims.review import officers as claim_officers
+from core.services.claims.review.officers import Officer
+from core.services.claims.review.review import ClaimReview
+from core.store.access.engine import reading
+from core.ui.claims import attempts as claim_attempts
+from core.ui.claims import cards as claim_cards
+from core.ui.claims import decision as claim_decision
+from core.ui.claims import document_viewer, review_actions
+from core.ui.claims import tabs as claim_tabs
+from core.ui.kit import frame, tables, words
 
 
 def found() -> ClaimReview | None:
     """The claim of the address, which is opened by that; when there is none, say so."""
     try:
         claim_id = ids.parse(st.query_params.get("id", ""))
-        return claim_actions.opened(claim_id, person=person, is_live=frame.mode())
+        return review_actions.opened(claim_id, person=person, is_live=frame.mode())
     except InvalidInput:
         st.error("The address names no claim: its id has to be a UUID.", icon=":material/link_off:")
     except NotFound as error:
@@ -49,7 +53,7 @@ def details(review: ClaimReview, officers: list[Officer]) -> None:
         ]
     )
     with papers:
-        claim_viewer.draw(review)
+        document_viewer.draw(review)
     with told, st.grid(2, min_column_width=320, gap="small"):
         claim_cards.submitted(review, person)
         claim_cards.people(review, person)

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.services.claims import claimable
-from core.services.claims.claimable import ClaimablePolicy
-from core.store.engine import reading
-from core.ui import facts, frame, words
+from core.services.claims.intake import claimable_policies
+from core.services.claims.intake.claimable_policies import ClaimablePolicy
+from core.store.access.engine import reading
 from core.ui.buying.selling import Counter
-from core.ui.claims import claim_lodging
+from core.ui.claims import lodging as claim_lodging
+from core.ui.kit import facts, frame, words
 
 SEARCH = "policies/search.py"
 
@@ -25,7 +25,7 @@ def found() -> ClaimablePolicy | None:
         autocomplete="off",
     )
     with reading(frame.scope()) as session:
-        policies = claimable.numbered(session, number)
+        policies = claimable_policies.numbered(session, number)
     if not number.strip():
         st.info("Type the number of the caller's credit life policy to begin.", icon=":material/badge:")
         search()

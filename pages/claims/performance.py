@@ -3,18 +3,19 @@
 import streamlit as st
 
 from core import clock
-from core.services.claims import claim_breakdowns, claim_figures
+from core.services.claims.reports import breakdowns as claim_breakdowns
+from core.services.claims.reports import figures as claim_figures
 from core.services.sales.choices import choices
-from core.store.engine import reading
-from core.ui import frame, periods
-from core.ui.claims import claim_board
+from core.store.access.engine import reading
+from core.ui.claims import performance_cards
+from core.ui.kit import frame, periods
 from core.ui.sales import sales_filters
 
 DEFAULT = "6m"
 PERIODS = [name for name in periods.NAMES if name != periods.ALL]
 
 person = frame.require("claims", "supervisor")
-claim_board.follow()
+performance_cards.follow()
 frame.page_header(
     "Performance", "How fast claims are settled, how old the open ones are, and why and by whom they are decided."
 )
@@ -30,7 +31,7 @@ st.caption(
     " Days are those of Lagos."
 )
 # The tiles are on the screen while what the charts show is still being read.
-claim_board.draw_tiles(summary)
+performance_cards.draw_tiles(summary)
 with st.skeleton(height=400), reading(frame.scope()) as session:
     aged = claim_breakdowns.ageing(session)
     reasons = claim_breakdowns.reasons(session, window)
@@ -44,10 +45,10 @@ if not (summary.current.lodged or summary.current.decided or officers):
     )
     st.page_link("claims/lodge.py", label="Lodge a claim", icon=":material/note_add:")
     st.stop()
-claim_board.draw_over_time(summary)
+performance_cards.draw_over_time(summary)
 with st.grid(2, min_column_width=380, gap="small"):
-    claim_board.draw_turnaround(claim_breakdowns.turnaround(summary.decisions))
-    claim_board.draw_ageing(aged)
-    claim_board.draw_reasons(reasons, window)
-    claim_board.draw_types(types)
-claim_board.draw_officers(officers)
+    performance_cards.draw_turnaround(claim_breakdowns.turnaround(summary.decisions))
+    performance_cards.draw_ageing(aged)
+    performance_cards.draw_reasons(reasons, window)
+    performance_cards.draw_types(types)
+performance_cards.draw_officers(officers)

@@ -2,16 +2,19 @@
 
 import streamlit as st
 
-from core.services.claims import claim_officers, claim_queue
-from core.services.claims.claim_queue import QueueTotal
-from core.services.claims.claim_selection import View
+from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists.queue import QueueTotal
+from core.services.claims.lists.selection import View
+from core.services.claims.review import officers as claim_officers
 from core.services.sales.choices import choices
-from core.store.engine import reading
-from core.ui import address, frame, tables, words
-from core.ui.claims import claim_filters, claim_handing, claim_views
-from core.ui.claims.claim_filters import Asked
-from core.ui.claims.claim_grid import CLAIMS
-from core.ui.exports import export_panel
+from core.store.access.engine import reading
+from core.ui.claims import assignment as claim_assignment
+from core.ui.claims import filters as claim_filters
+from core.ui.claims import queue_views
+from core.ui.claims.filters import Asked
+from core.ui.claims.queue_table import CLAIMS
+from core.ui.exports import panel as export_panel
+from core.ui.kit import frame, tables, url_state, words
 
 IDLE = "Nothing is waiting for you, and every open claim has somebody who works on it."
 NOTHING = {
@@ -34,9 +37,9 @@ def nothing(asked: Asked) -> None:
     st.info(why_empty(asked.view), icon=":material/inbox:")
     with st.container(horizontal=True, vertical_alignment="center"):
         if asked.view not in ("open", "all") and counts.views["open"]:
-            st.button("Show all open claims", on_click=address.change, args=({"view": ["open"]},))
+            st.button("Show all open claims", on_click=url_state.change, args=({"view": ["open"]},))
         elif asked.view != "all" and counts.views["all"]:
-            st.button("Show all claims", on_click=address.change, args=({"view": ["all"]},))
+            st.button("Show all claims", on_click=url_state.change, args=({"view": ["all"]},))
         st.page_link("claims/lodge.py", label="Lodge a claim", icon=":material/note_add:")
 
 
@@ -66,20 +69,20 @@ def footer(total: QueueTotal) -> None:
 
 
 person = frame.require("claims", "supervisor")
-claim_handing.follow()
+claim_assignment.follow()
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
     frame.page_header("Queue", "Which claim to take next, whose it is, and how many of its 60 days are left.")
-    claim_handing.take_button(person)
+    claim_assignment.take_button(person)
 asked = claim_filters.read(person)
-counts = claim_views.counted(person)
+counts = queue_views.counted(person)
 with reading(frame.scope()) as session:
     officers, names = claim_officers.active(session), choices(session).names["distributor"]
-claim_handing.notice()
-claim_views.draw(person, asked.view, counts)
+claim_assignment.notice()
+queue_views.draw(person, asked.view, counts)
 claim_filters.draw(asked, officers)
 with st.skeleton(height=300), reading(frame.scope()) as session:
     total = claim_queue.total(session, asked.wanted)
-    paging = CLAIMS.paging(address.page())
+    paging = CLAIMS.paging(url_state.page())
     rows = claim_queue.rows(session, asked.wanted, order=CLAIMS.order, paging=paging)
 export_panel.offer(
     "claims", asked.selection.address(), rows=total.count, sum_minor=total.claimed_minor, beside=controls
@@ -93,9 +96,9 @@ if number is None:
     st.stop()
 above = st.container()
 picked = tables.draw(
-    CLAIMS, rows, number=number, total=total.count, chosen={seen.id for seen in claim_handing.chosen()}
+    CLAIMS, rows, number=number, total=total.count, chosen={seen.id for seen in claim_assignment.chosen()}
 )
-claim_handing.keep(rows, picked)
+claim_assignment.keep(rows, picked)
 with above:
-    claim_handing.bar(person, officers)
+    claim_assignment.bar(person, officers)
 footer(total)

@@ -6,10 +6,10 @@ from core import ids
 from core.errors import InvalidInput
 from core.services.exports import receipts
 from core.services.exports.receipts import Receipt
-from core.store.engine import reading
-from core.store.scope import Scope
-from core.ui import frame, tables, words
-from core.ui.exports import receipt_grid, receipt_view
+from core.store.access.engine import reading
+from core.store.access.scope import Scope
+from core.ui.exports import receipt_table, receipt_view
+from core.ui.kit import frame, tables, words
 
 
 def found() -> Receipt | None:
@@ -30,7 +30,7 @@ receipt = found()
 if receipt is None:
     st.stop()
 with reading(Scope.system()) as session:
-    (row,) = receipt_grid.rows(session, [receipt])
+    (row,) = receipt_table.rows(session, [receipt])
     before = receipts.one(session, receipt.again_of) if receipt.again_of else None
     later = receipts.again(session, receipt.id)
 frame.page_header(

@@ -5,37 +5,38 @@ from dataclasses import replace
 import streamlit as st
 
 from core.errors import InvalidInput
-from core.services.exports import export_shelf, receipts
+from core.services.exports import receipts
+from core.services.exports import registry as export_registry
 from core.services.exports.receipt_selection import NAMES, ReceiptSelection
 from core.services.exports.receipts import Receipt
 from core.services.paging import Page
-from core.store.engine import reading
-from core.store.scope import Scope
-from core.ui import address, frame, tables
-from core.ui.exports import receipt_grid
-from core.ui.exports.receipt_grid import RECEIPTS
+from core.store.access.engine import reading
+from core.store.access.scope import Scope
+from core.ui.exports import receipt_table
+from core.ui.exports.receipt_table import RECEIPTS
+from core.ui.kit import frame, tables, url_state
 
 
 def asked() -> ReceiptSelection:
     try:
-        return ReceiptSelection.read(address.values(*NAMES))
+        return ReceiptSelection.read(url_state.values(*NAMES))
     except InvalidInput as error:
-        address.way_back(error.faults)
+        url_state.way_back(error.faults)
 
 
 def filters(wanted: ReceiptSelection, people: dict[str, str]) -> None:
     with st.grid(5, min_column_width=150, gap="xsmall", vertical_alignment="bottom"):
-        kinds = {kind.name: kind.title for kind in export_shelf.KINDS}
-        address.choices("kind", "Export", kinds, chosen=wanted.kind, anything="Every kind")
-        address.choice("person", "By", people, chosen=wanted.person, anything="Everybody")
-        address.day_boxes(("from", "From", wanted.first), ("to", "To (included)", wanted.last))
-        address.reset_button(shown=wanted != ReceiptSelection())
+        kinds = {kind.name: kind.title for kind in export_registry.KINDS}
+        url_state.choices("kind", "Export", kinds, chosen=wanted.kind, anything="Every kind")
+        url_state.choice("person", "By", people, chosen=wanted.person, anything="Everybody")
+        url_state.day_boxes(("from", "From", wanted.first), ("to", "To (included)", wanted.last))
+        url_state.reset_button(shown=wanted != ReceiptSelection())
 
 
 def nothing(wanted: ReceiptSelection) -> None:
     if wanted != ReceiptSelection():
         st.info("No export matches this selection.", icon=":material/filter_alt_off:")
-        st.button("Show all exports", type="primary", on_click=address.reset)
+        st.button("Show all exports", type="primary", on_click=url_state.reset)
         return
     st.info(
         "Nothing was exported in this mode yet. Open a list, narrow it as you like, and use Export CSV or Export XLSX:"
@@ -49,7 +50,7 @@ def page_of(wanted: ReceiptSelection) -> Page[Receipt]:
     with reading(Scope.system()) as session:
         narrowed = replace(wanted.wanted, is_live=frame.mode())
         return receipts.page(
-            session, narrowed, RECEIPTS.paging(address.page()), order=RECEIPTS.order_among(receipts.ORDERS)
+            session, narrowed, RECEIPTS.paging(url_state.page()), order=RECEIPTS.order_among(receipts.ORDERS)
         )
 
 
@@ -71,5 +72,5 @@ with st.container(horizontal=True, vertical_alignment="center", horizontal_align
     st.markdown(RECEIPTS.counted(found.total_count), width="content")
     tables.choices(RECEIPTS)
 with reading(Scope.system()) as session:
-    rows = receipt_grid.rows(session, found.rows)
+    rows = receipt_table.rows(session, found.rows)
 tables.draw(RECEIPTS, rows, number=number, total=found.total_count)

@@ -7,8 +7,8 @@ from core.services.insurers import awaiting
 from core.services.insurers.awaiting import Waiting
 from core.services.paging import Page
 from core.services.sales.choices import choices
-from core.store.engine import reading
-from core.ui import address, frame, tables, words
+from core.store.access.engine import reading
+from core.ui.kit import frame, tables, url_state, words
 from core.ui.policies import awaiting_view, insurer_health, resends
 from core.ui.policies.awaiting_view import Asked
 
@@ -23,14 +23,14 @@ def found(asked: Asked) -> Page[Waiting]:
             provider_id=asked.provider_id,
             wanted=asked.state,
             order=TABLE.order_among(awaiting_view.ORDERS),
-            paging=TABLE.paging(address.page()),
+            paging=TABLE.paging(url_state.page()),
         )
 
 
 def nothing(asked: Asked) -> None:
     if asked.narrowed:
         st.info("Nothing that waits matches.", icon=":material/search_off:")
-        st.button("Show all that waits", type="primary", on_click=address.reset)
+        st.button("Show all that waits", type="primary", on_click=url_state.reset)
     else:
         st.info(
             "Nothing waits for an insurer: every policy of this mode is settled with its insurer.",

@@ -4,11 +4,14 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput, NotFound
-from core.services.policies import policy_detail
-from core.services.policies.policy_detail import PolicyDetail
-from core.store.engine import reading
-from core.ui import facts, frame, reveal, tables, words
-from core.ui.policies import policy_cards, policy_claims, policy_dialogs, resends, submission_card
+from core.services.views import policy as policy_view
+from core.services.views.policy import PolicyDetail
+from core.store.access.engine import reading
+from core.ui.kit import facts, frame, reveal_dialog, tables, words
+from core.ui.policies import cards as policy_cards
+from core.ui.policies import claims as policy_claims
+from core.ui.policies import dialogs as policy_dialogs
+from core.ui.policies import resends, submission_card
 
 SEARCH = "policies/search.py"
 
@@ -17,7 +20,7 @@ def found() -> PolicyDetail | None:
     """The policy of the address; when there is none, say so."""
     try:
         with reading(frame.scope()) as session:
-            return policy_detail.one(session, ids.parse(st.query_params.get("id", "")))
+            return policy_view.one(session, ids.parse(st.query_params.get("id", "")))
     except InvalidInput:
         st.error("The address names no policy: its id has to be a UUID.", icon=":material/link_off:")
     except NotFound as error:
@@ -68,7 +71,7 @@ def details(policy: PolicyDetail) -> None:
 
 
 def personal(policy: PolicyDetail, within: str) -> None:
-    reveal.values(policy.sale.hidden, within=within, kind="policy", record_id=policy.id, by=person)
+    reveal_dialog.values(policy.sale.hidden, within=within, kind="policy", record_id=policy.id, by=person)
 
 
 person = frame.require("operations", "claims")

@@ -3,20 +3,20 @@
 import streamlit as st
 
 from core.services.paging import Page
-from core.services.policies import policy_search
-from core.services.policies.policy_search import PolicyRow
+from core.services.policies import search as policy_search
+from core.services.policies.search import PolicyRow
 from core.services.sales.choices import choices
-from core.store.engine import reading
-from core.ui import address, frame, periods, tables
-from core.ui.exports import export_panel
-from core.ui.policies import policy_filters
-from core.ui.policies.policy_filters import Search
-from core.ui.policies.policy_grid import POLICIES
+from core.store.access.engine import reading
+from core.ui.exports import panel as export_panel
+from core.ui.kit import frame, periods, tables, url_state
+from core.ui.policies import filters as policy_filters
+from core.ui.policies.filters import Search
+from core.ui.policies.table import POLICIES
 
 
 def found(search: Search) -> Page[PolicyRow]:
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        paging = POLICIES.paging(address.page())
+        paging = POLICIES.paging(url_state.page())
         return policy_search.page(
             session, search.text, search.wanted, names, order=POLICIES.order_among(policy_search.ORDERS), paging=paging
         )
@@ -25,7 +25,7 @@ def found(search: Search) -> Page[PolicyRow]:
 def nothing(search: Search) -> None:
     if search.narrowed:
         st.info("No policy matches.", icon=":material/search_off:")
-        st.button("Show all policies", type="primary", on_click=address.reset)
+        st.button("Show all policies", type="primary", on_click=url_state.reset)
     else:
         st.info(
             "There is no policy in this mode yet. Sell one under Buy, or look at the other mode with the switch in"

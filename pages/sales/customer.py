@@ -4,11 +4,11 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput, NotFound
-from core.services.customers import customer_detail
-from core.services.customers.customer_detail import CustomerDetail
 from core.services.sales.choices import choices
-from core.store.engine import reading
-from core.ui import frame, tables, words
+from core.services.views import customer as customer_view
+from core.services.views.customer import CustomerDetail
+from core.store.access.engine import reading
+from core.ui.kit import frame, tables, words
 from core.ui.sales import customer_cards
 
 CUSTOMERS = "sales/customers.py"
@@ -18,7 +18,7 @@ def found() -> CustomerDetail | None:
     """The customer of the address; when there is none, say so."""
     try:
         with reading(frame.scope()) as session:
-            return customer_detail.one(session, ids.parse(st.query_params.get("id", "")), choices(session))
+            return customer_view.one(session, ids.parse(st.query_params.get("id", "")), choices(session))
     except InvalidInput:
         st.error("The address names no customer: its id has to be a UUID.", icon=":material/link_off:")
     except NotFound as error:

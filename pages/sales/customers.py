@@ -2,28 +2,28 @@
 
 import streamlit as st
 
-from core.services.customers import customers_table
-from core.services.customers.customer_selection import CustomerSelection
-from core.services.customers.customers_table import CustomerRow
+from core.services.customers import table as customers_table
+from core.services.customers.selection import CustomerSelection
+from core.services.customers.table import CustomerRow
 from core.services.paging import Page
 from core.services.sales.choices import choices
-from core.store.engine import reading
-from core.ui import address, frame, tables
-from core.ui.exports import export_panel
+from core.store.access.engine import reading
+from core.ui.exports import panel as export_panel
+from core.ui.kit import frame, tables, url_state
 from core.ui.sales import customer_filters
-from core.ui.sales.customer_grid import CUSTOMERS
+from core.ui.sales.customer_table import CUSTOMERS
 
 
 def found(asked: CustomerSelection) -> Page[CustomerRow]:
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        order, paging = CUSTOMERS.order_among(customers_table.ORDERS), CUSTOMERS.paging(address.page())
+        order, paging = CUSTOMERS.order_among(customers_table.ORDERS), CUSTOMERS.paging(url_state.page())
         return customers_table.page(session, asked.wanted, names, order=order, paging=paging)
 
 
 def nothing(asked: CustomerSelection) -> None:
     if asked != CustomerSelection():
         st.info("No customer matches.", icon=":material/search_off:")
-        st.button("Show all customers", type="primary", on_click=address.reset)
+        st.button("Show all customers", type="primary", on_click=url_state.reset)
     else:
         st.info(
             "There is no customer in this mode yet: the first sale makes one. Look at the other mode with the switch"

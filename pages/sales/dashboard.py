@@ -4,8 +4,8 @@ import streamlit as st
 
 from core import clock
 from core.services.sales.figures import Summary
-from core.ui import address, frame, periods, remembered, words
-from core.ui.remembered import Standing
+from core.ui.kit import figure_cache, frame, periods, url_state, words
+from core.ui.kit.figure_cache import Standing
 from core.ui.sales import dashboard_cards, money_table, sales_filters, tiles
 from core.ui.sales.sales_filters import Asked
 
@@ -58,7 +58,7 @@ def sum_of_parts(asked: Asked, summary: Summary) -> None:
 def nothing_sold(asked: Asked) -> None:
     if asked.narrowed:
         st.info("Nothing was sold in this selection.", icon=":material/filter_alt_off:")
-        st.button("Start again without filters", on_click=address.reset, type="primary")
+        st.button("Start again without filters", on_click=url_state.reset, type="primary")
     else:
         first = ", or record a first sale under Buy" if person.may("operations") else ""
         st.info(
@@ -67,24 +67,24 @@ def nothing_sold(asked: Asked) -> None:
             icon=":material/rocket_launch:",
         )
         if asked.period != "1y":
-            st.button("Show the last year", on_click=address.change, args=({"period": ["1y"]},), type="primary")
+            st.button("Show the last year", on_click=url_state.change, args=({"period": ["1y"]},), type="primary")
 
 
 person = frame.require("operations", "finance")
 frame.page_header(
     "Dashboard", "How sales go, against the period before, and which insurer, product or distributor moved."
 )
-at = remembered.standing()
-names = remembered.names(at)
+at = figure_cache.standing()
+names = figure_cache.names(at)
 asked = sales_filters.read(names, default=DEFAULT, offer=PERIODS)
 window = asked.window or periods.window_of(DEFAULT, clock.today())
 filters(asked)
 cut = dashboard_cards.read_cut(window)
 with st.skeleton(height=600):
     wanted = asked.selection.wanted
-    summary = remembered.summary(at, window, periods.compared(asked.period, window), wanted)
-    parts = remembered.breakdown(at, window, wanted)
-    lines = remembered.over_time(at, window, wanted, grain=cut.grain, split=cut.split)
+    summary = figure_cache.summary(at, window, periods.compared(asked.period, window), wanted)
+    parts = figure_cache.breakdown(at, window, wanted)
+    lines = figure_cache.over_time(at, window, wanted, grain=cut.grain, split=cut.split)
 header(summary, at)
 tiles.draw(summary)
 sum_of_parts(asked, summary)

@@ -5,15 +5,16 @@ from dataclasses import replace
 import streamlit as st
 
 from core import clock
-from core.services.renewals import due_table, renewals_due
-from core.services.renewals.renewals_due import Bucket
+from core.services.renewals import due as renewals_due
+from core.services.renewals import due_table
+from core.services.renewals.due import Bucket
 from core.services.sales.choices import choices
-from core.store.engine import reading
-from core.ui import address, frame, tables, words
-from core.ui.policies import policy_dialogs
+from core.store.access.engine import reading
+from core.ui.kit import frame, tables, url_state, words
+from core.ui.policies import dialogs as policy_dialogs
 from core.ui.sales import due_filters
 from core.ui.sales.due_filters import DueAsked
-from core.ui.sales.renewal_grid import DUE
+from core.ui.sales.renewal_table import DUE
 
 
 def toolbar(bucket: Bucket) -> None:
@@ -28,7 +29,7 @@ def nothing(asked: DueAsked, everywhere: int) -> None:
     """The tile that is open lists nothing; `everywhere` is what all of them list."""
     if asked.narrowed:
         st.info("No policy of this selection ends in these days.", icon=":material/filter_alt_off:")
-        st.button("Show every insurer, product and distributor", type="primary", on_click=address.reset)
+        st.button("Show every insurer, product and distributor", type="primary", on_click=url_state.reset)
     elif everywhere:
         st.info("No policy ends in these days. Look at the other tiles.", icon=":material/task_alt:")
     else:
@@ -53,7 +54,7 @@ asked = due_filters.read(names)
 due_filters.draw(asked, names)
 with st.skeleton(height=300), reading(frame.scope()) as session:
     buckets = renewals_due.due(session, clock.today(), asked.wanted)
-    paging = table.paging(address.page())
+    paging = table.paging(url_state.page())
     rows = due_table.rows(
         session, asked.bucket, asked.wanted, names, order=table.order_among(due_table.ORDERS), paging=paging
     )

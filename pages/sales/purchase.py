@@ -4,10 +4,10 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput, NotFound
-from core.services.sales import sale_detail
-from core.services.sales.sale_detail import SaleDetail
-from core.store.engine import reading
-from core.ui import facts, frame, reveal, tables, words
+from core.services.views import sale as sale_view
+from core.services.views.sale import SaleDetail
+from core.store.access.engine import reading
+from core.ui.kit import facts, frame, reveal_dialog, tables, words
 from core.ui.sales import sale_split, sales_filters
 
 PURCHASES, POLICY, CUSTOMER = "sales/purchases.py", "policies/policy.py", "sales/customer.py"
@@ -17,7 +17,7 @@ def found() -> SaleDetail | None:
     """The purchase of the address; when there is none, say so."""
     try:
         with reading(frame.scope()) as session:
-            return sale_detail.one(session, ids.parse(st.query_params.get("id", "")))
+            return sale_view.one(session, ids.parse(st.query_params.get("id", "")))
     except InvalidInput:
         st.error("The address names no purchase: its id has to be a UUID.", icon=":material/link_off:")
     except NotFound as error:
@@ -103,7 +103,7 @@ with st.grid(2, min_column_width=320, gap="small"):
     customer(sale)
     origin(sale)
 facts.explained(sale.explained)
-reveal.values(sale.hidden, within="submitted", kind="policy", record_id=sale.policy_id, by=person)
+reveal_dialog.values(sale.hidden, within="submitted", kind="policy", record_id=sale.policy_id, by=person)
 facts.submitted(sale.submitted)
 facts.history(sale.history)
 st.caption(f"Purchase {sale.id} · policy {sale.policy_id} · customer {sale.customer_id}")

@@ -3,15 +3,15 @@
 import streamlit as st
 
 from core.money import Split
-from core.services.sales import sales_table
+from core.services.sales import table as sales_table
 from core.services.sales.choices import choices
-from core.services.sales.takings import Takings
-from core.store.engine import reading
-from core.ui import address, frame, periods, tables, words
-from core.ui.exports import export_panel
+from core.services.sales.sales_totals import Takings
+from core.store.access.engine import reading
+from core.ui.exports import panel as export_panel
+from core.ui.kit import frame, periods, tables, url_state, words
 from core.ui.sales import money_table, sales_filters
 from core.ui.sales.sales_filters import Asked
-from core.ui.sales.sales_grid import PURCHASES
+from core.ui.sales.sales_table import PURCHASES
 
 DEFAULT = periods.ALL
 
@@ -56,7 +56,7 @@ def footer(total: Takings, given_back: Split) -> None:
 def nothing(asked: Asked) -> None:
     if asked.narrowed or asked.period != DEFAULT:
         st.info("No purchase matches this selection.", icon=":material/filter_alt_off:")
-        st.button("Show all purchases", type="primary", on_click=address.reset)
+        st.button("Show all purchases", type="primary", on_click=url_state.reset)
     else:
         first = "Record one under Buy, let" if person.may("operations") else "Let"
         st.info(
@@ -73,7 +73,7 @@ with reading(frame.scope()) as session:
 asked = sales_filters.read(names, default=DEFAULT)
 filters(asked)
 with st.skeleton(height=300), reading(frame.scope()) as session:
-    wanted, paging = asked.selection.wanted, PURCHASES.paging(address.page())
+    wanted, paging = asked.selection.wanted, PURCHASES.paging(url_state.page())
     total = sales_table.total(session, wanted)
     rows = sales_table.rows(session, wanted, names, order=PURCHASES.order_among(sales_table.ORDERS), paging=paging)
     given_back = sales_table.given_back(session, wanted)

@@ -5,15 +5,15 @@ from dataclasses import replace
 import streamlit as st
 
 from core.money import Split
-from core.services.renewals import renewals_table
-from core.services.renewals.renewals_table import RenewalTotal
+from core.services.renewals import table as renewals_table
+from core.services.renewals.table import RenewalTotal
 from core.services.sales.choices import choices
-from core.store.engine import reading
-from core.ui import address, frame, periods, tables, words
-from core.ui.exports import export_panel
+from core.store.access.engine import reading
+from core.ui.exports import panel as export_panel
+from core.ui.kit import frame, periods, tables, url_state, words
 from core.ui.sales import money_table, renewal_filters
 from core.ui.sales.renewal_filters import RenewalsAsked
-from core.ui.sales.renewal_grid import RENEWALS
+from core.ui.sales.renewal_table import RENEWALS
 
 
 def toolbar(asked: RenewalsAsked, total: RenewalTotal) -> None:
@@ -55,7 +55,7 @@ def footer(total: RenewalTotal, given_back: Split) -> None:
 def nothing(asked: RenewalsAsked) -> None:
     if asked.narrowed:
         st.info("No renewal matches this selection.", icon=":material/filter_alt_off:")
-        st.button("Show all renewals", type="primary", on_click=address.reset)
+        st.button("Show all renewals", type="primary", on_click=url_state.reset)
     else:
         st.info(
             "No policy of this mode has been renewed yet. What is up for it stands under Due for renewal.",
@@ -78,7 +78,7 @@ asked = renewal_filters.read(names)
 renewal_filters.draw(asked, names)
 with st.skeleton(height=300), reading(frame.scope()) as session:
     total = renewals_table.total(session, asked.wanted)
-    order, paging = table.order_among(renewals_table.ORDERS), table.paging(address.page())
+    order, paging = table.order_among(renewals_table.ORDERS), table.paging(url_state.page())
     rows = renewals_table.rows(session, asked.wanted, names, order=order, paging=paging)
     given_back = renewals_table.given_back(session, asked.wanted)
 toolbar(asked, total)

@@ -6,8 +6,8 @@ import threading
 import pytest
 from starlette.responses import Response
 
-from core.api.at_once import at_once
-from core.store.engine import Store
+from core.api.http.run_inline import at_once
+from core.store.access.engine import Store
 
 
 @pytest.mark.parametrize("is_short", [True, False])

@@ -9,7 +9,7 @@ from core.covers.cover import Answer, Cover
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import example
 from core.covers.insurer_b_auto import COMPREHENSIVE
-from core.covers.shelf import COVERS, cover_of
+from core.covers.registry import COVERS, cover_of
 from tests.api.conftest import Client
 from tests.conftest import Partner
 

@@ -6,9 +6,9 @@ from uuid import UUID
 import pytest
 
 from core.covers import credit_life, insurer_a, insurer_f
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Customer
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Customer
 from tests.api.conftest import Client
 from tests.api.selling import UNKNOWN, broken, buy, data_of, page_of
 from tests.conftest import Partner

@@ -4,8 +4,8 @@ import socket
 
 import pytest
 
-from core.api import bodies
-from core.store.engine import Store
+from core.api.http import bodies
+from core.store.access.engine import Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
 

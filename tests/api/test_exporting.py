@@ -9,11 +9,11 @@ import pytest
 
 from core import ids
 from core.services.exports import receipts
-from core.services.exports.export_shelf import KINDS
 from core.services.exports.exports import ExportKind
+from core.services.exports.registry import KINDS
 from core.services.people import sign_in, staff, staff_sessions
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
 from tests.api.conftest import Client
 from tests.conftest import Partner
 from tests.portfolio import Portfolio

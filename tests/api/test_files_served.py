@@ -5,11 +5,11 @@ import pytest
 
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import example
-from core.services.office import audit
+from core.services.audit import log as audit
 from core.services.people import staff, staff_sessions
 from core.services.people.sign_in import COOKIE
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
 from tests import papers
 from tests.api.conftest import Client
 from tests.api.uploading import path_in, uploaded

@@ -16,8 +16,8 @@ import pytest
 
 from core.api.app import api
 from core.covers import credit_life, insurer_a
-from core.covers.shelf import COVERS
-from core.store.engine import Store
+from core.covers.registry import COVERS
+from core.store.access.engine import Store
 from tests import papers
 from tests.conftest import Partner
 from tests.covers import shipped

@@ -9,14 +9,15 @@ import pytest
 import uvicorn
 
 from core import settings as settings_module
-from core.api import allowances, auth, turnstile
-from core.api.allowances import Allowance, place
-from core.api.turnstile import Pace, Sockets, Turnstile
-from core.commands import running
+from core.api.http import auth
+from core.api.protection import load_shedding, rate_limits
+from core.api.protection.load_shedding import Pace, Sockets, Turnstile
+from core.api.protection.rate_limits import Allowance, place
+from core.commands import serve
 from core.errors import TooManyRequests
 from core.services.distributors import keys
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
 from tests.api.conftest import Client
 from tests.conftest import Partner
 
@@ -32,11 +33,11 @@ def limit(monkeypatch: pytest.MonkeyPatch) -> Iterator[Limit]:
             monkeypatch.setenv(f"COVERDESK_{name.upper()}", str(value))
         settings_module.settings.cache_clear()
 
-    turnstile._requests._paid_at.clear()
+    load_shedding._requests._paid_at.clear()
     yield set_
     monkeypatch.undo()
     settings_module.settings.cache_clear()
-    turnstile._requests._paid_at.clear()
+    load_shedding._requests._paid_at.clear()
 
 
 @pytest.fixture
@@ -99,7 +100,7 @@ def test_zero_is_no_limit(client: Client, gate: auth.KeyGate, limit: Limit, part
 
 
 def test_a_flood_of_names_takes_bounded_memory_and_the_worst_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(allowances, "MOST_NAMES", 100)
+    monkeypatch.setattr(rate_limits, "MOST_NAMES", 100)
     counted = Allowance()
     for _ in range(5):
         counted.take("flood", per_minute=5)
@@ -137,11 +138,11 @@ def test_a_forwarded_address_is_believed_from_a_proxy_that_we_were_told_of_alone
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "so that it is as before afterwards")
     monkeypatch.delenv("FORWARDED_ALLOW_IPS")
     monkeypatch.setenv("MALLOC_ARENA_MAX", "8")  # said already: nothing of this process changes
-    running._ready_to_listen()
+    serve._ready_to_listen()
     seen: list[str] = []
 
     async def work(scope: Any, receive: Any, send: Any) -> None:
-        seen.append(turnstile.address(scope))
+        seen.append(load_shedding.address(scope))
 
     config = uvicorn.Config(work, lifespan="off")
     config.load()
@@ -193,7 +194,7 @@ def test_beyond_the_bound_a_request_is_refused_at_once_and_slow_senders_keep_nob
 
     asyncio.run(run())
     assert said == [503, 200, 200, 200, 200, 200]
-    assert (turnstile._load.at_work, turnstile._load.arriving) == (0, 0)
+    assert (load_shedding._load.at_work, load_shedding._load.arriving) == (0, 0)
 
 
 def test_one_address_has_a_bounded_number_of_open_screens(limit: Limit) -> None:

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 import pytest
 
 from core import clock
-from core.services.office import audit
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.services.audit import log as audit
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
 from tests import papers
 from tests.api.claiming import LODGE, PAPER, Lodge, claim_of, path_in, total, upload
 from tests.api.conftest import Client

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from core import clock, reference
-from core.api.lookups import LOOKUPS
+from core.api.v1.lookups import LOOKUPS
 from tests.api.conftest import Client
 from tests.conftest import Partner
 

@@ -10,9 +10,9 @@ from openapi_spec_validator import validate
 
 from core.api.app import api
 from core.covers.fields import example
+from core.covers.registry import COVERS
 from core.covers.request import Request
-from core.covers.shelf import COVERS
-from core.services.claims.claim_request import CreditLifeClaimRequest
+from core.services.claims.intake.request import CreditLifeClaimRequest
 from core.settings import settings
 from tests.api.conftest import Client
 from tests.conftest import Partner

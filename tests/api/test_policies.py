@@ -8,10 +8,10 @@ import pytest
 
 from core import clock
 from core.covers import credit_life, insurer_a, insurer_b_auto
-from core.services.policies import policy_changes
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Customer, Policy
+from core.services.policies import changes as policy_changes
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Customer, Policy
 from tests.api.conftest import Client
 from tests.api.selling import UNKNOWN, broken, buy, data_of
 from tests.conftest import Partner

@@ -5,11 +5,12 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from core.api import polling, queries, verifying
+from core.api import contract_replay, polling
 from core.api.app import api
+from core.api.http import queries
 from core.covers.insurer_f import PERSONAL_ACCIDENT
 from core.services.selling import buying
-from core.store.engine import Store
+from core.store.access.engine import Store
 from tests.api.conftest import Client
 from tests.api.selling import buy, data_of
 from tests.conftest import Partner
@@ -17,7 +18,7 @@ from tests.covers import shipped
 
 
 def test_a_poll_with_the_overlap_misses_no_sale_while_others_sell(store: Store, partner: Partner, server: str) -> None:
-    with verifying.replay(server, partner.test_key) as run:
+    with contract_replay.replay(server, partner.test_key) as run:
         (outcome,) = polling.outcomes(run)
     assert outcome.fault is None
     assert f"{polling.SALES} sales" in outcome.operation
@@ -51,13 +52,13 @@ def test_a_poll_that_misses_a_sale_is_reported(
 ) -> None:
     # From the future no sale is ever seen.
     monkeypatch.setattr(polling, "OVERLAP", timedelta(days=-1))
-    with verifying.replay(server, partner.test_key) as run:
+    with contract_replay.replay(server, partner.test_key) as run:
         (outcome,) = polling.outcomes(run)
     assert outcome.fault == f"{polling.SALES} sales were never seen"
 
 
 def test_a_server_that_does_not_answer_is_reported() -> None:
-    with verifying.replay("http://127.0.0.1:9", "cd_test_anything") as run:
+    with contract_replay.replay("http://127.0.0.1:9", "cd_test_anything") as run:
         (outcome,) = polling.outcomes(run)
     assert outcome.fault == "no answer: ConnectError"
 

@@ -5,9 +5,9 @@ from typing import Any
 from uuid import UUID
 
 from core import clock
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Product, ProductBlock
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Product, ProductBlock
 from tests.api.conftest import Client
 from tests.api.selling import data_of
 from tests.conftest import Partner

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from core.api.provider_answers import CALLBACK, LOGIN, REFUSED, UNREACHABLE, ProviderAnswers
+from core.api.outside.oidc_failures import CALLBACK, LOGIN, REFUSED, UNREACHABLE, ProviderAnswers
 
 
 def framework(request: Request) -> Response:

@@ -6,7 +6,7 @@ import pytest
 
 from core.covers.fields import example
 from core.covers.insurer_f import PERSONAL_ACCIDENT
-from core.services.claims import claim_rules
+from core.services.claims.intake import requirements
 from tests import papers
 from tests.api.claiming import LODGE, PAPER, Lodge, claim_of, faults_of, policy_number, total, upload
 from tests.api.conftest import Client
@@ -129,7 +129,7 @@ def test_a_paper_that_is_no_proper_file_is_refused_by_name(
 
 
 def test_more_files_than_papers_are_refused(lodge: Lodge) -> None:
-    assert lodge(**dict.fromkeys(claim_rules.DOCUMENTS, PAPER), extra=PAPER).status_code == 400
+    assert lodge(**dict.fromkeys(requirements.DOCUMENTS, PAPER), extra=PAPER).status_code == 400
 
 
 @pytest.mark.parametrize(

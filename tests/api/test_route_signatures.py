@@ -6,10 +6,10 @@ from typing import Annotated, Any
 import pytest
 from fastapi import APIRouter, BackgroundTasks, Cookie, Depends, Header, Query, Request, Response
 
-from core.api.auth import Signed
-from core.api.bodies import StrictRoute
-from core.api.queries import Id, PageQuery
-from core.api.reads import ReadRoute
+from core.api.http.auth import Signed
+from core.api.http.bodies import StrictRoute
+from core.api.http.queries import Id, PageQuery
+from core.api.http.reads import ReadRoute
 from core.covers.request import Request as Body
 
 

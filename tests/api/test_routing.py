@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from core.api import openapi
 from core.api.app import api
-from core.store.engine import Store
+from core.api.http import openapi
+from core.store.access.engine import Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
 from tests.load.serving import Server, serving

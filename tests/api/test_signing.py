@@ -7,10 +7,10 @@ import httpx
 import pytest
 
 from core import clock, settings
-from core.api import headers
+from core.api.http import security_headers
 from core.services.people import sign_in, staff
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
 from tests.api.conftest import Client
 
 SYSTEM = Scope.system()
@@ -141,7 +141,7 @@ def test_signing_out_takes_a_post(client: Client) -> None:
 @pytest.mark.parametrize("path", ["/healthz", sign_in.SIGN_OUT, "/v1/nope", "/nowhere"])
 def test_every_answer_carries_the_security_headers(client: Client, path: str) -> None:
     answer = client.get(path)
-    for name in headers._EVERYWHERE:
+    for name in security_headers._EVERYWHERE:
         assert name in answer.headers
     assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
     assert answer.headers["x-content-type-options"] == "nosniff"

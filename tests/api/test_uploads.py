@@ -9,11 +9,11 @@ import httpx
 import pytest
 from starlette.requests import ClientDisconnect
 
-from core.api import forms
+from core.api.http import forms
+from core.services.audit import log as audit
 from core.services.files import files
-from core.services.office import audit
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
 from tests import papers
 from tests.api.conftest import Client
 from tests.api.uploading import UPLOAD, path_in, uploaded

@@ -12,7 +12,7 @@ import pytest
 import uvicorn
 
 from core import settings as settings_module
-from core.api import wire
+from core.api.protection import slow_senders
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def bounded(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
         "UNREAD_SECONDS": 0.3,
         "_EVERY_SECONDS": 0.05,
     }.items():
-        monkeypatch.setattr(wire, name, value)
+        monkeypatch.setattr(slow_senders, name, value)
 
     async def answer(scope: Any, receive: Any, send: Any) -> None:
         if scope["path"] == "/read":
@@ -37,7 +37,7 @@ def bounded(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen(300)
-        config = uvicorn.Config(answer, http=wire.BoundedProtocol, log_level="critical", lifespan="off")
+        config = uvicorn.Config(answer, http=slow_senders.BoundedProtocol, log_level="critical", lifespan="off")
         running = uvicorn.Server(config)
         thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
         thread.start()
@@ -114,7 +114,7 @@ def test_a_reader_who_stops_is_ended_and_two_hundred_half_requests_keep_nobody_w
         lazy.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
         assert lazy.recv(1)
         until, received = time.monotonic() + 20, 1
-        while any(ledger.open for ledger in wire._ledgers.values()) and time.monotonic() < until:
+        while any(ledger.open for ledger in slow_senders._ledgers.values()) and time.monotonic() < until:
             time.sleep(0.05)  # it does not read
         with contextlib.suppress(ConnectionResetError):
             while chunk := lazy.recv(1_000_000):

@@ -27,14 +27,14 @@ from core.covers import insurer_b_auto  # noqa: E402
 from core.covers.fields import example  # noqa: E402
 from core.covers.request import read  # noqa: E402
 from core.insurers.sandbox import SandboxInsurer  # noqa: E402
+from core.services.admin import store_check  # noqa: E402
 from core.services.distributors import keys  # noqa: E402
-from core.services.office import checking  # noqa: E402
 from core.services.products import catalogue  # noqa: E402
 from core.services.selling import buying  # noqa: E402
 from core.services.selling.buying import Seller  # noqa: E402
-from core.store import schema  # noqa: E402
-from core.store.engine import store, writing  # noqa: E402
-from core.store.scope import Scope  # noqa: E402
+from core.store.access.engine import store, writing  # noqa: E402
+from core.store.access.scope import Scope  # noqa: E402
+from core.store.schema import migrating  # noqa: E402
 from core.worker import Worker  # noqa: E402
 
 COVER = insurer_b_auto.COMPREHENSIVE
@@ -91,7 +91,7 @@ def drained() -> tuple[float, float]:
 
 def main() -> None:
     """Everything, one after the other."""
-    schema.migrate(store())
+    migrating.migrate(store())
     with writing(Scope.system()) as session:
         catalogue.load(session)
         seller = Seller(distributor_id=keys.distributor_named(session, "Bench"), is_live=True, actor="bench")
@@ -116,7 +116,7 @@ def main() -> None:
         say(f"50 sales while the insurer hangs: {told([sell(seller, 'approves') for _ in range(50)])}")
         worker.stop()
     with store().reading(Scope.system()) as session:
-        say(f"audit of the store: {list(checking.faults(session)) or 'everything holds'}")
+        say(f"audit of the store: {list(store_check.faults(session)) or 'everything holds'}")
 
 
 if __name__ == "__main__":

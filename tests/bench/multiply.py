@@ -18,9 +18,9 @@ from contextlib import contextmanager
 import sqlalchemy as sa
 from sqlmodel import SQLModel
 
-import core.store.tables  # noqa: F401 - metadata is complete once it is imported
-from core.store.demo import marker
-from core.store.tables_figures import COVER, MEASURES
+import core.store.schema.tables  # noqa: F401 - metadata is complete once it is imported
+from core.demo import marker
+from core.store.schema.rollups import COVER, MEASURES
 from tests.bench.portfolios import FOLDER
 
 COPIED = ("customer", "purchase", "policy", "certificate", "submission", "renewal", "refund", "insured_risk")

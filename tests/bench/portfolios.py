@@ -14,12 +14,14 @@ from uuid import UUID
 
 import sqlalchemy as sa
 
+from core import demo
 from core.services.distributors import keys
 from core.services.products import catalogue
 from core.settings import VAR
-from core.store import demo, schema, statistics
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.operations import statistics
+from core.store.schema import migrating
 
 SECRET = "bench-0123456789-abcdefghijklmnopqrstuvwxyz"
 FOLDER = Path(os.environ.get("COVERDESK_BENCH_FOLDER", VAR / "bench"))
@@ -121,7 +123,7 @@ def _addresses() -> Iterator[dict[int, str]]:
 
 def _made(url: str, size: int) -> Portfolio:
     store = Store(url)
-    schema.migrate(store)
+    migrating.migrate(store)
     with store.writing(Scope.system()) as session:
         catalogue.load(session)
     if not demo.write(store, purchases=size, seed=1).already_there:

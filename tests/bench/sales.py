@@ -110,8 +110,8 @@ def _serving(name: str, command: Sequence[str], key: str, environment: Mapping[s
 def _partner(url: str) -> tuple[str, str]:
     """The id of a distributor of its own in that store, and its live key."""
     from core.services.distributors import keys
-    from core.store.engine import Store
-    from core.store.scope import Scope
+    from core.store.access.engine import Store
+    from core.store.access.scope import Scope
 
     store = Store(url)
     with store.writing(Scope.system()) as session:
@@ -190,13 +190,15 @@ def database(kind: str, folder: Path) -> Iterator[str]:
 
 def build(url: str, purchases: int) -> None:
     """The catalogue and, where wanted, the demonstration's portfolio."""
+    from core import demo
     from core.services.products import catalogue
-    from core.store import demo, schema, statistics
-    from core.store.engine import Store
-    from core.store.scope import Scope
+    from core.store.access.engine import Store
+    from core.store.access.scope import Scope
+    from core.store.operations import statistics
+    from core.store.schema import migrating
 
     store = Store(url)
-    schema.migrate(store)
+    migrating.migrate(store)
     with store.writing(Scope.system()) as session:
         catalogue.load(session)
     if purchases:

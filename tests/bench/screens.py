@@ -22,9 +22,9 @@ from streamlit.testing.v1 import AppTest
 from core import ids
 from core.services.people.staff import Person
 from core.settings import ROOT
-from core.store.engine import reading
-from core.store.scope import Scope
-from core.store.tables import (
+from core.store.access.engine import reading
+from core.store.access.scope import Scope
+from core.store.schema.tables import (
     ApiKey,
     AuditEntry,
     Claim,
@@ -36,7 +36,7 @@ from core.store.tables import (
     Purchase,
     Staff,
 )
-from core.ui import frame, menu
+from core.ui.kit import frame, menu
 
 ROUNDS = 15
 # The screens of one record: the record that their address names.

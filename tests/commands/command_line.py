@@ -9,7 +9,7 @@ import pytest
 from core import seal
 from core.cli import run
 from core.settings import settings
-from core.store import engine
+from core.store.access import engine
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from core.services.audit import log as audit
 from core.services.distributors import keys
-from core.services.office import audit
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
 from tests.commands.command_line import coverdesk
 
 

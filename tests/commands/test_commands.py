@@ -13,15 +13,16 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from core import demo
 from core.cli import SUBJECTS, Later, main
+from core.services.admin import demonstration
 from core.services.distributors import keys
-from core.services.office import demonstration
 from core.services.people import staff
 from core.settings import ROOT
-from core.store import demo, privacy
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import AuditEntry, Staff
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.operations import file_permissions
+from core.store.schema.tables import AuditEntry, Staff
 from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
 from tests.process_state import changes, state
@@ -40,7 +41,7 @@ def test_commands_and_servers_start_without_what_they_do_not_need_yet() -> None:
 import sys
 import core.cli, core.commands.keys
 assert not sys.modules.keys() & {later | {"fastapi", "pikepdf", "httpx"}}, "keys"
-import core.commands.running, core.api.app
+import core.commands.serve, core.api.app
 assert not sys.modules.keys() & {later | {"streamlit"}}, "api"
 """
     subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
@@ -214,7 +215,7 @@ def test_a_store_that_others_could_read_is_closed_to_them(tmp_path: Path) -> Non
     made = tmp_path / "store.db"
     made.touch(mode=0o644)
     made.chmod(0o644)
-    privacy.keep_private(Store(f"sqlite:///{made}"))
+    file_permissions.keep_private(Store(f"sqlite:///{made}"))
     assert made.stat().st_mode & 0o777 == 0o640
 
 

@@ -8,12 +8,12 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel, col
 
 from core import settings as settings_module
+from core.services.admin import demonstration
 from core.services.distributors import keys
-from core.services.office import demonstration
 from core.services.people import staff
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Purchase, Staff
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Purchase, Staff
 from tests.commands.command_line import coverdesk
 from tests.conftest import SECRET
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from core import clock, ids
-from core.store import shelving
-from core.store.engine import Store
+from core.store.access.engine import Store
+from core.store.operations import blob_storage
 from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
 from tests.store.test_backups import upload
@@ -15,7 +15,7 @@ from tests.store.test_backups import upload
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 def test_old_files_without_a_row_are_named_and_left_alone(store: Store, partner: Partner) -> None:
-    kept = shelving.path_of(upload(store, partner))
+    kept = blob_storage.path_of(upload(store, partner))
     stray, draft, young = (_put(suffix) for suffix in ("", ".arriving", ""))
     store.close()
     for path in (kept, stray, draft):
@@ -28,8 +28,8 @@ def test_old_files_without_a_row_are_named_and_left_alone(store: Store, partner:
 
 def _put(suffix: str) -> Path:
     code = ids.code()
-    shelving.put(code, b"half a letter")
-    path = shelving.path_of(code)
+    blob_storage.put(code, b"half a letter")
+    path = blob_storage.path_of(code)
     return path.rename(path.with_name(path.name + suffix))
 
 

@@ -9,7 +9,7 @@ from core import clock
 from core.covers import credit_life, insurer_f, insurer_g
 from core.covers.cover import Cover
 from core.covers.offers import offer
-from core.covers.shelf import COVERS
+from core.covers.registry import COVERS
 from core.covers.tariff import Changeable, Kind, Tariff
 from core.covers.tariff_reading import typed_tariff
 from core.errors import InvalidInput

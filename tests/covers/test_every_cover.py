@@ -9,8 +9,8 @@ from core import clock
 from core.covers import fields
 from core.covers.cover import Cover
 from core.covers.fields import example
+from core.covers.registry import COVERS, cover_of
 from core.covers.request import read
-from core.covers.shelf import COVERS, cover_of
 from tests.covers.shipped import GOLDEN, body, faults, golden_file, products, rates
 
 NEVER_TAKEN = ("agent_code", "id", "total", "is_live", "mca_profit", "policy_number", "start_at")

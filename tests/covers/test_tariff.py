@@ -3,11 +3,11 @@
 from decimal import Decimal
 from typing import Any
 
-from core.covers.shelf import cover_of
+from core.covers.registry import cover_of
 from core.covers.tariff import Changeable, Kind, Tariff
 from core.covers.tariff_reading import typed_tariff
-from core.ui import words
 from core.ui.admin import product_words
+from core.ui.kit import words
 from tests.covers import shipped
 
 

@@ -9,11 +9,11 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.services.office import checking
-from core.store import shelving
-from core.store.engine import Store
-from core.store.scope import Scope, ScopedSession
-from core.store.tables import (
+from core.services.admin import store_check
+from core.store.access.engine import Store
+from core.store.access.scope import Scope, ScopedSession
+from core.store.operations import blob_storage
+from core.store.schema.tables import (
     AuditEntry,
     Certificate,
     Customer,
@@ -39,7 +39,7 @@ def faults(store: Store, crowd: Crowd, *, before: int) -> list[str]:
     with store.reading(Scope.system()) as session:
         found += _sales(session, crowd.sold)
         found += _files(session, crowd.uploaded)
-        found += checking.faults(session)
+        found += store_check.faults(session)
     return found + crowd.troubles
 
 
@@ -110,7 +110,7 @@ def _files(session: ScopedSession, uploaded: Mapping[str, Answered]) -> Iterator
         code = one.data["file_url"].rsplit("/", 1)[-1]
         if rows.get(code) != one.sent["sha256"]:
             yield f"{one.key}: its file has no row"
-        elif hashlib.sha256(shelving.path_of(code).read_bytes()).hexdigest() != one.data["sha256"]:
+        elif hashlib.sha256(blob_storage.path_of(code).read_bytes()).hexdigest() != one.data["sha256"]:
             yield f"{one.key}: its file is another one"
 
 

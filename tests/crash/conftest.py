@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+from core import demo
 from core import settings as settings_module
 from core.services.products import catalogue
-from core.store import demo, engine, schema
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.store.access import engine
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema import migrating
 from tests.conftest import BOTH, SECRET, Partner, make_partner
 from tests.crash import books, sizes
 from tests.crash.postgres import Postgres
@@ -63,7 +65,7 @@ class Room:
             shutil.copy(template, self.folder / f"{self._name}.db")
             return
         with self.opened() as store:
-            schema.migrate(store)
+            migrating.migrate(store)
             with store.writing(Scope.system()) as session:
                 catalogue.load(session)
 

@@ -11,9 +11,9 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.errors import InvalidInput
-from core.store import backups
-from core.store.scope import Scope
-from core.store.tables import ExportReceipt
+from core.store.access.scope import Scope
+from core.store.operations import backups
+from core.store.schema.tables import ExportReceipt
 from tests.crash.conftest import Room
 from tests.crash.serving import Process, kill, loaded
 from tests.crash.sizes import CRASHES, ON_POSTGRES, ON_SQLITE

@@ -7,8 +7,8 @@ import pytest
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.store.scope import Scope
-from core.store.tables import KeptAnswer
+from core.store.access.scope import Scope
+from core.store.schema.tables import KeptAnswer
 from tests.crash.conftest import Place
 from tests.crash.selling import Crowd
 from tests.crash.serving import executed

@@ -17,9 +17,9 @@ from core.covers import fields
 from core.covers.cover import Cover
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.insurer_a import THIRD_PARTY
-from core.covers.shelf import COVERS
+from core.covers.registry import COVERS
 from core.services.products import products
-from core.store.scope import Scope
+from core.store.access.scope import Scope
 from core.ui.forms import questions
 from core.ui.forms.questions import Kind, Question
 from tests.covers import shipped

@@ -13,10 +13,10 @@ from playwright.sync_api import Download, Locator, Page, expect
 from core import money
 from core.services.exports import receipts
 from core.services.sales import figures
+from core.services.sales.sales_totals import Takings
 from core.services.sales.selection import Selection
-from core.services.sales.takings import Takings
 from core.services.windows import Window
-from core.store.scope import Scope
+from core.store.access.scope import Scope
 from tests.e2e.conftest import PATIENCE, Desk, Visit, settled
 
 

@@ -7,10 +7,10 @@ from playwright.sync_api import Page, expect
 
 from core import clock
 from core.covers import insurer_a
-from core.services.policies import policy_states
+from core.services.policies import states as policy_states
 from core.services.selling import buying
 from core.services.selling.buying import Sale, Seller
-from core.store.scope import Scope
+from core.store.access.scope import Scope
 from tests.covers import shipped
 from tests.e2e.conftest import Desk, Visit, settled, twice
 

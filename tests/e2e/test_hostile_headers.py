@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from core.api import headers
+from core.api.http import security_headers
 from tests.e2e.conftest import Desk
 
 # Routes of the framework, of the desk and of nobody; the API has tests of its own.
@@ -38,7 +38,7 @@ def test_every_answer_of_the_process_is_guarded_and_names_no_forged_host(desk: D
             answer = client.request(method, address, headers=forged)
             said = f"{method} {address}: {answer.status_code}"
             assert answer.status_code < 500, said
-            for name in headers._EVERYWHERE:
+            for name in security_headers._EVERYWHERE:
                 assert name in answer.headers, f"{said} lacks {name}"
             assert "evil.example" not in str(answer.headers), said
             assert "evil.example" not in answer.text, said

@@ -9,16 +9,16 @@ import sqlalchemy as sa
 from playwright.sync_api import Page, expect
 
 from core import clock, ids, money
-from core.api import exporting
+from core.api.outside import downloads
 from core.services.distributors import keys
-from core.services.exports.export_formats import CSV
-from core.services.exports.export_shelf import kind_named
+from core.services.exports.formats import CSV
 from core.services.exports.receipts import Order
+from core.services.exports.registry import kind_named
 from core.services.filters import SalesFilter
-from core.services.renewals import renewals_due
-from core.store.scope import Scope
-from core.store.tables import Purchase, Submission
-from core.ui import words
+from core.services.renewals import due as renewals_due
+from core.store.access.scope import Scope
+from core.store.schema.tables import Purchase, Submission
+from core.ui.kit import words
 from tests.e2e.conftest import Desk, Visit, settled
 
 LISTS = {
@@ -48,7 +48,7 @@ def filled(desk: Desk) -> None:
         session.execute(sa.update(Submission).where(Submission.policy_id == told).values(state="dead"))
     kind = kind_named("purchases")
     order = Order(id=ids.new(), kind=kind, format=CSV, selection=kind.read({}), is_live=True, actor="tests")
-    exporting.export_to(order, io.BytesIO())
+    downloads.export_to(order, io.BytesIO())
 
 
 def bucket(desk: Desk) -> str:

@@ -7,8 +7,9 @@ from playwright.sync_api import expect
 
 from core.services.distributors import keys
 from core.services.people import staff
-from core.services.products import product_detail, rate_changes
-from core.store.scope import Scope
+from core.services.products import detail as product_detail
+from core.services.products import rate_changes
+from core.store.access.scope import Scope
 from tests.e2e.conftest import PASSWORD, Desk, Visit, settled, twice
 
 # Other tests of this server sell the single premium: this one leaves it as it is.

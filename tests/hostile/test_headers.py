@@ -10,9 +10,10 @@ import pytest
 from starlette.routing import BaseRoute, Mount, Route
 
 from core.api import app as application
-from core.api import exporting, headers, health
+from core.api.http import security_headers
+from core.api.outside import downloads, health
 from core.covers.credit_life import CREDIT_LIFE
-from core.store.engine import Store
+from core.store.access.engine import Store
 from tests import papers
 from tests.api.conftest import Client
 from tests.api.selling import buy
@@ -80,7 +81,7 @@ def _beside(route: BaseRoute) -> Iterator[str]:
 
 
 def guarded(answer: Any, said: str) -> None:
-    for name in headers._EVERYWHERE:
+    for name in security_headers._EVERYWHERE:
         assert name in answer.headers, f"{said} lacks {name}"
     assert answer.headers["x-content-type-options"] == "nosniff", said
     assert "frame-ancestors" in answer.headers["content-security-policy"], said
@@ -108,7 +109,7 @@ def test_a_defect_carries_the_security_headers_too(
     def broken(*_: Any, **__: Any) -> Any:
         raise ZeroDivisionError("secret inside")
 
-    monkeypatch.setattr(exporting, "_order", broken)
+    monkeypatch.setattr(downloads, "_order", broken)
     monkeypatch.setattr(health.readiness, "fault", broken)
     for address in ("/exports/purchases.csv", "/readyz"):
         answer = client.get(address)

@@ -11,15 +11,16 @@ import pytest
 import sqlalchemy as sa
 
 from core.covers.cover import Cover
-from core.covers.shelf import COVERS
-from core.services.claims import claim_questions, claim_work
+from core.covers.registry import COVERS
+from core.services.claims.workflow import actions as claim_actions
+from core.services.claims.workflow import questions as claim_questions
 from core.services.distributors import keys
-from core.services.exports.export_shelf import KINDS
+from core.services.exports.registry import KINDS
 from core.services.people import sign_in, staff, staff_sessions
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Claim, Customer, Distributor, Policy, Product, Provider, Purchase, Staff
-from core.ui import menu
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Claim, Customer, Distributor, Policy, Product, Provider, Purchase, Staff
+from core.ui.kit import menu
 from tests import papers
 from tests.api.claiming import LODGE
 from tests.api.conftest import Client
@@ -114,7 +115,7 @@ def planted(store: Store, client: Client, partner: Partner) -> dict[str, str]:
         claim_questions.ask(
             session, session.scalars(sa.select(Claim)).one().id, text=f"{MARKDOWN}\n# {HTML}", person=person
         )
-        claim_work.comment(
+        claim_actions.comment(
             session, session.scalars(sa.select(Claim)).one().id, text=f"{HTML}\n- {MARKDOWN}", person=person
         )
     with store.reading(Scope.system()) as session:
@@ -130,7 +131,7 @@ def test_hostile_texts_are_text_on_every_screen(
         staff.add(session, email="a@x.example", name=MARKDOWN, roles=["admin"], password="x" * 12, actor="tests")
         admin = staff.person_named(session, "a@x.example")
     # A claim that is opened is viewed by somebody who exists.
-    monkeypatch.setattr("core.ui.frame.current", lambda: admin)
+    monkeypatch.setattr("core.ui.kit.frame.current", lambda: admin)
     for page in menu.SCREENS:
         at.query_params.clear()
         if page.address in planted:

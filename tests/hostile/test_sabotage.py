@@ -16,23 +16,23 @@ from fastapi import Response
 from sqlmodel import col
 
 from core import clock, ids, money
-from core.api import auth, bodies, envelope, failures, headers
+from core.api.http import auth, bodies, envelope, error_handlers, security_headers
 from core.covers import insurer_b_auto
 from core.covers.credit_life import CREDIT_LIFE
 from core.errors import StaleVersion, Unauthorized
 from core.services import idempotency, personal
-from core.services.claims import claim_changes
+from core.services.claims.workflow import changes as claim_changes
 from core.services.distributors import keys
 from core.services.distributors.keys import Caller
-from core.services.exports import export_parts
+from core.services.exports import column_parts
 from core.services.people import sign_in, staff, staff_sessions, tickets
 from core.services.people.staff import Person
-from core.store import engine, scope
-from core.store.engine import Store
-from core.store.prepared import Prepared
-from core.store.scope import Scope
-from core.store.tables import ApiKey, Customer, KeptAnswer, ProductVersion
-from core.ui import words
+from core.store.access import engine, scope
+from core.store.access.compiled_query import Prepared
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import ApiKey, Customer, KeptAnswer, ProductVersion
+from core.ui.kit import words
 from tests.api.conftest import Client
 from tests.api.selling import buy
 from tests.conftest import Partner, fresh_store
@@ -251,7 +251,7 @@ def test_a_failure_that_is_no_envelope_is_noticed(
     client: Client, partner: Partner, store: Store, monkeypatch: Patch
 ) -> None:
     plain = lambda error: Response(str(error), error.status, media_type="text/plain")  # noqa: E731
-    caught(lambda: refused_as_a_whole(client, partner, store, "null"), monkeypatch, (failures, "failure", plain))
+    caught(lambda: refused_as_a_whole(client, partner, store, "null"), monkeypatch, (error_handlers, "failure", plain))
 
 
 # What it costs.
@@ -376,14 +376,14 @@ def test_a_formula_that_nobody_defuses_is_noticed(
         assert "HYPERLINK" in text
         assert "'=HYPERLINK" in text, "a formula went into a spreadsheet"
 
-    caught(defused, monkeypatch, (export_parts, "cell", lambda text: f'"{(text or "").replace(chr(34), chr(34) * 2)}"'))
+    caught(defused, monkeypatch, (column_parts, "cell", lambda text: f'"{(text or "").replace(chr(34), chr(34) * 2)}"'))
 
 
 def test_an_answer_without_security_headers_is_noticed(client: Client, monkeypatch: Patch) -> None:
     def guarded() -> None:
         assert "x-content-type-options" in client.get("/healthz").headers
 
-    caught(guarded, monkeypatch, (headers, "_EVERYWHERE", {}))
+    caught(guarded, monkeypatch, (security_headers, "_EVERYWHERE", {}))
 
 
 def test_a_number_kept_in_clear_is_noticed(store: Store, client: Client, partner: Partner, monkeypatch: Patch) -> None:

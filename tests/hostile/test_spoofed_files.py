@@ -9,8 +9,8 @@ from collections.abc import Callable
 import pikepdf
 import pytest
 
-from core.services.files import judging
-from core.store.engine import Store
+from core.services.files import inspection
+from core.store.access.engine import Store
 from tests import papers
 from tests.api.conftest import Client
 from tests.api.uploading import UPLOAD, path_in
@@ -109,7 +109,7 @@ def test_what_is_no_paper_is_refused_whatever_it_claims(
 
 
 def test_an_ordinary_pdf_with_object_streams_is_taken(store: Store) -> None:
-    assert judging.judge(unfolding_pdf(1_048_576), "file").content_type == "application/pdf"
+    assert inspection.judge(unfolding_pdf(1_048_576), "file").content_type == "application/pdf"
 
 
 @pytest.mark.parametrize("form", ["PNG", "JPEG", "WEBP"])

@@ -13,9 +13,9 @@ from core.covers.cover import Cover
 from core.insurers.client import Patience
 from core.insurers.sandbox import Issued, SandboxInsurer
 from core.services.selling.buying import Sale
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import InsurerConnection, Policy, Submission
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import InsurerConnection, Policy, Submission
 from core.worker import Worker
 from tests.conftest import Partner
 from tests.covers import shipped

@@ -13,13 +13,14 @@ from sqlmodel import col
 from core import clock, ids, worker
 from core.covers import insurer_a, insurer_b_contents, insurer_d
 from core.insurers.answers import InsurerAnswer
-from core.services.insurers import insurer_connections, sending
+from core.services.audit import log as audit
+from core.services.insurers import connections as insurer_connections
+from core.services.insurers import sending
 from core.services.insurers.sending import Job
-from core.services.office import audit
-from core.services.policies import policy_changes
+from core.services.policies import changes as policy_changes
 from core.services.selling.buying import Sale
-from core.store.scope import Scope
-from core.store.tables import AuditEntry, Policy, Refund, Submission
+from core.store.access.scope import Scope
+from core.store.schema.tables import AuditEntry, Policy, Refund, Submission
 from tests.insurers.conftest import IMPATIENT, PATIENT, SILENT, Line
 
 

@@ -7,14 +7,14 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import ids
-from core.services.claims import claim_work
-from core.services.claims.claim_changes import ClaimChange
-from core.services.office import audit
+from core.services.audit import log as audit
+from core.services.claims.workflow import actions as claim_actions
+from core.services.claims.workflow.changes import ClaimChange
 from core.services.people import staff
 from core.services.people.staff import Person
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import AuditEntry, Claim, ClaimEvent, Staff
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import AuditEntry, Claim, ClaimEvent, Staff
 from tests.conftest import Partner
 from tests.services.test_lodging import Desk
 
@@ -73,7 +73,7 @@ class Office:
         """One move with the version of now, unless another is given."""
         seen = self.claim(claim_id).version if version is None else version
         with self.store.writing(DESK) as session:
-            return claim_work.move(session, claim_id, to=to, person=self.people[by], version=seen, **said)
+            return claim_actions.move(session, claim_id, to=to, person=self.people[by], version=seen, **said)
 
     def walk(self, claim_id: UUID, *statuses: str) -> None:
         """Moves with what each needs; who approved does not pay, and every payment has a reference of its own."""

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from core.covers.cover import Cover
-from core.covers.shelf import COVERS
+from core.covers.registry import COVERS
 from core.errors import DuplicateRisk
 from core.services.sales import purchases
 from core.services.selling import buying
 from core.services.selling.buying import Sale
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Policy
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Policy
 from tests.conftest import Partner
 from tests.covers import shipped
 

@@ -11,15 +11,18 @@ from sqlmodel import col
 from core import clock
 from core.covers import insurer_a, insurer_b_auto
 from core.errors import InvalidInput, StateForbids
+from core.services.admin import store_check
+from core.services.audit import log as audit
 from core.services.insurers import resending
-from core.services.office import audit, checking
 from core.services.people.staff import Person
-from core.services.policies import policies, policy_changes, policy_detail
-from core.services.policies.policy_changes import Activation, PolicyChange
+from core.services.policies import changes as policy_changes
+from core.services.policies import policies
+from core.services.policies.changes import Activation, PolicyChange
 from core.services.selling.buying import Sale
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import AuditEntry, NumberCounter, Policy, Submission
+from core.services.views import policy as policy_view
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import AuditEntry, NumberCounter, Policy, Submission
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import kept, sell
@@ -88,7 +91,7 @@ def test_without_the_insurers_word_it_is_issued_by_hand_and_goes_on_waiting(stor
     assert change.policy["submitted_to_provider"] is False
     with store.reading(partner.scope()) as session:
         assert policies.one(session, sale.policy_id)["submitted_to_provider"] is False
-        told = policy_detail.one(session, sale.policy_id).submission
+        told = policy_view.one(session, sale.policy_id).submission
     after = submission(store, sale)
     assert (after.state, after.next_try_at, after.answer) == ("queued", before.next_try_at, None)
     assert told is not None
@@ -97,7 +100,7 @@ def test_without_the_insurers_word_it_is_issued_by_hand_and_goes_on_waiting(stor
     assert (entry.action, entry.actor) == ("policy issued by hand", ADA)
     assert entry.after["insurer_accepted"] is False
     with store.reading(Scope.system()) as session:
-        assert checking.faults(session) == []
+        assert store_check.faults(session) == []
 
 
 def test_a_policy_issued_by_hand_can_be_noted_as_reported_later(store: Store, partner: Partner) -> None:

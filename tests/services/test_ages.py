@@ -15,9 +15,9 @@ from core.covers.cover import Cover
 from core.errors import InvalidInput, NotRenewable
 from core.services.renewals import renewals
 from core.services.renewals.renewals import Renewed
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Customer, ProductVersion
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Customer, ProductVersion
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell, sold

@@ -3,9 +3,9 @@
 import pytest
 import sqlalchemy as sa
 
-from core.services.office import audit
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.services.audit import log as audit
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
 
 
 def fill(store: Store, entries: int = 40) -> None:

@@ -9,18 +9,19 @@ from uuid import UUID
 import pytest
 
 from core import clock, ids
-from core.api import exporting
+from core.api.outside import downloads
 from core.covers import insurer_a
 from core.errors import InvalidInput, NotFound
-from core.services.exports.export_audit import AUDIT
-from core.services.exports.export_formats import CSV
+from core.services.audit import log as audit
+from core.services.audit import search as audit_search
+from core.services.audit.search import Found
+from core.services.audit.selection import AuditSelection
+from core.services.exports.formats import CSV
+from core.services.exports.kinds.audit import AUDIT
 from core.services.exports.receipts import Order
-from core.services.office import audit, audit_search
-from core.services.office.audit_search import Found
-from core.services.office.audit_selection import AuditSelection
 from core.services.paging import Paging
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell
@@ -131,7 +132,7 @@ def test_an_export_holds_what_the_screen_shows_and_is_itself_written_down(log: S
             actor=ADA,
         )
         out = io.BytesIO()
-        exporting.export_to(order, out)
+        downloads.export_to(order, out)
         rows = list(csv.DictReader(io.StringIO(out.getvalue().decode(), newline="")))
         shown = found(log, **{name: value[0] for name, value in wanted.items()}).rows
         assert [row["id"] for row in rows] == [str(row.id) for row in shown]

@@ -17,12 +17,13 @@ import pytest
 from core import clock
 from core.covers import credit_life, insurer_a
 from core.errors import NotFound
-from core.services.policies import certificate_pdf, certificates, policy_changes
+from core.services.policies import certificate_pdf, certificates
+from core.services.policies import changes as policy_changes
 from core.services.policies.certificates import CertificateFacts
 from core.services.renewals import renewals
 from core.services.selling.buying import Sale
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import every_cover, sell

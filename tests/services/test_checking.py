@@ -6,17 +6,19 @@ from datetime import UTC, datetime
 import pytest
 import sqlalchemy as sa
 
-from core.services.office import checking
-from core.store import demo, shelving, versions
-from core.store.engine import Store
-from core.store.scope import Scope
+from core import demo
+from core.services.admin import store_check
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.operations import blob_storage
+from core.store.schema import versions
 
 UNTIL = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def faults(store: Store) -> list[str]:
     with store.reading(Scope.system()) as session:
-        return checking.faults(session)
+        return store_check.faults(session)
 
 
 @pytest.fixture
@@ -120,14 +122,14 @@ def test_each_fault_is_named(portfolio: Store, first: Callable[[Store], list[str
 def test_missing_and_changed_files_are_named(portfolio: Store) -> None:
     with portfolio.reading(Scope.system()) as session:
         codes = session.execute(sa.text("SELECT code FROM uploaded_file ORDER BY code LIMIT 2")).scalars().all()
-    shelving.remove(codes[0])
-    shelving.path_of(codes[1]).write_bytes(b"something else")
+    blob_storage.remove(codes[0])
+    blob_storage.path_of(codes[1]).write_bytes(b"something else")
     assert {f"file {codes[0]} is missing", f"file {codes[1]} was changed"} <= set(faults(portfolio))
 
 
 def test_summary_counts_what_was_checked(portfolio: Store) -> None:
     with portfolio.reading(Scope.system()) as session:
-        checked = checking.check(session)
+        checked = store_check.check(session)
     assert checked.holds
     assert checked.counts["purchases"] == checked.counts["policies"] == 250
     assert checked.version == versions.newest()

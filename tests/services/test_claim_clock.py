@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from core import clock
 from core.errors import InvalidInput, NotAllowed, StateForbids
-from core.services.claims import claim_clock, claim_questions
-from core.services.claims.claim_clock import ALLOWED, DECIDED, WAITING, Clock, Pause, Reached
-from core.services.claims.claim_rules import CLAIM_STATUSES
-from core.store.engine import Store
+from core.services.claims.intake.requirements import CLAIM_STATUSES
+from core.services.claims.workflow import clock as claim_clock
+from core.services.claims.workflow import questions as claim_questions
+from core.services.claims.workflow.clock import ALLOWED, DECIDED, WAITING, Clock, Pause, Reached
+from core.store.access.engine import Store
 from tests.conftest import Partner
 from tests.services.claim_office import DESK, Office
 from tests.services.test_lodging import NOON

@@ -12,13 +12,15 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock
-from core.services.claims import claim_breakdowns, claim_clock, claim_figures
-from core.services.claims.claim_clock import Pause, Reached
-from core.services.claims.claim_metrics import CLAIM_METRICS, ClaimFacts
+from core.services.claims.reports import breakdowns as claim_breakdowns
+from core.services.claims.reports import figures as claim_figures
+from core.services.claims.reports.metrics import CLAIM_METRICS, ClaimFacts
+from core.services.claims.workflow import clock as claim_clock
+from core.services.claims.workflow.clock import Pause, Reached
 from core.services.sales import figures
 from core.services.windows import Window
-from core.store.engine import Store
-from core.store.tables import Claim, ClaimEvent, ClaimPayment
+from core.store.access.engine import Store
+from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment
 from tests.conftest import Partner
 from tests.portfolio import lagos
 from tests.services.claim_office import DESK, PAID, Office

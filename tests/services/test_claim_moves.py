@@ -7,16 +7,17 @@ from uuid import UUID
 
 import pytest
 
+from core.demo.claims import paths as claim_paths
 from core.errors import StateForbids
-from core.services.claims import claim_matrix, claim_moves, claim_rules
-from core.services.claims.claim_moves import MOVES
+from core.services.claims.intake import requirements
+from core.services.claims.workflow import transition_docs, transitions
+from core.services.claims.workflow.transitions import MOVES
 from core.settings import ROOT
-from core.store.demo import claim_paths
-from core.store.engine import Store
+from core.store.access.engine import Store
 from tests.conftest import Partner
 from tests.services.claim_office import SAID, Office
 
-STATUSES = claim_rules.CLAIM_STATUSES
+STATUSES = requirements.CLAIM_STATUSES
 
 
 @pytest.fixture
@@ -44,13 +45,13 @@ def test_table_cannot_be_changed() -> None:
 
 @pytest.mark.parametrize("path", [path for path, _ in (*claim_paths.LOANS, *claim_paths.DEVICES)], ids=" ".join)
 def test_demonstration_goes_allowed_ways_only(path: tuple[str, ...]) -> None:
-    assert all(claim_moves.between(start, to) for start, to in pairwise((claim_paths.PENDING, *path)))
+    assert all(transitions.between(start, to) for start, to in pairwise((claim_paths.PENDING, *path)))
 
 
 def test_page_says_what_the_code_does() -> None:
-    page = claim_matrix.PAGE.read_text()
+    page = transition_docs.PAGE.read_text()
     assert "| **Pending** |" in page
-    assert claim_matrix.filled(page) == page, "run: python -m core.services.claims.claim_matrix"
+    assert transition_docs.filled(page) == page, "run: python -m core.services.claims.workflow.transition_docs"
 
 
 def test_every_pair_of_statuses_moves_or_is_refused(office: Office) -> None:
@@ -70,7 +71,7 @@ def test_every_pair_of_statuses_moves_or_is_refused(office: Office) -> None:
         else:
             with pytest.raises(StateForbids, match=f"that is {start} cannot become {to}") as refused:
                 office.move(claim_id, to, by="sade", **SAID.get(to, {}))
-            assert refused.value.detail == {"claim_status": start, "allowed": list(claim_moves.ways_from(start))}
+            assert refused.value.detail == {"claim_status": start, "allowed": list(transitions.ways_from(start))}
             assert office.claim(claim_id) == before
         if to == "Paid":
             claim_id, paid_id = paid_id, claim_id
@@ -78,12 +79,12 @@ def test_every_pair_of_statuses_moves_or_is_refused(office: Office) -> None:
 
 
 def words(office: Office, claim_id: UUID, by: str) -> dict[str, tuple[str, ...]]:
-    return {move.to: move.missing for move in claim_moves.allowed(office.claim(claim_id), office.people[by])}
+    return {move.to: move.missing for move in transitions.allowed(office.claim(claim_id), office.people[by])}
 
 
 def test_officer_is_told_what_each_move_still_needs(office: Office) -> None:
     claim_id = office.lodge()
-    assert set(words(office, claim_id, "ada")) == set(claim_moves.ways_from("Pending"))
+    assert set(words(office, claim_id, "ada")) == set(transitions.ways_from("Pending"))
     assert not any(words(office, claim_id, "ada").values())
     office.put(claim_id, credit_life_claim_meta={"incident_type": "Death", "accidental": "true"})
     assert words(office, claim_id, "ada")["Approved"] == (

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import money
-from core.services.claims import claim_offers
-from core.store.tables import Claim
+from core.services.claims.workflow import offers as claim_offers
+from core.store.schema.tables import Claim
 
 amounts = st.integers(0, 10**12).map(money.to_naira)
 

@@ -16,16 +16,20 @@ from alembic import command
 
 from core import clock, ids
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, StateForbids
-from core.services.claims import claim_figures, claim_payments, claim_queue, claim_review, claim_work
-from core.services.claims.claim_search import ClaimFilter
-from core.services.customers import customer_detail
-from core.services.office import checking
+from core.services.admin import store_check
+from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists.search import ClaimFilter
+from core.services.claims.reports import figures as claim_figures
+from core.services.claims.review import review as claim_review
+from core.services.claims.workflow import actions as claim_actions
+from core.services.claims.workflow import payments as claim_payments
 from core.services.sales import choices, figures
+from core.services.views import customer as customer_view
 from core.services.windows import Window
-from core.store import schema, versions
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import ClaimEvent, ClaimPayment, Policy, Staff
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema import migrating, versions
+from core.store.schema.tables import ClaimEvent, ClaimPayment, Policy, Staff
 from tests.conftest import Partner
 from tests.services.claim_office import DESK, PAID, Office
 from tests.services.test_lodging import NOON
@@ -84,7 +88,7 @@ def paid_figures(office: Office, claim_id: UUID) -> dict[str, int]:
             "queue": claim_queue.total(session, ClaimFilter()).paid_minor,
             "performance": claim_figures.summary(session, window).current.paid_minor,
             "dashboard": figures.summary(session, window).current.claims_paid_minor,
-            "customer": customer_detail.one(
+            "customer": customer_view.one(
                 session, office.claim(claim_id).customer_id, choices.choices(session)
             ).claims_paid_minor,
             "review": claim_review.one(session, claim_id, person=office.people["sade"]).amounts.limits.paid_minor,
@@ -115,7 +119,7 @@ def test_the_first_payment_stays_in_every_figure_while_a_claim_is_reopened_and_a
     office.move(claim_id, "Declined", reason="other", note="Nothing more is owed")
     assert set(paid_figures(office, claim_id).values()) == {7_000_000}
     with office.store.reading(Scope.system()) as session:
-        assert checking.faults(session) == []
+        assert store_check.faults(session) == []
 
 
 def test_an_offer_that_was_accepted_before_this_payment_rule_is_not_paid(office: Office) -> None:
@@ -237,16 +241,16 @@ def test_deductions_stand_once_an_offer_was_accepted(office: Office) -> None:
     claim_id = office.lodge()
     office.walk(claim_id, *ACCEPTED)
     with pytest.raises(StateForbids, match="The deductions stand with the offer that was accepted"):
-        office.do(claim_work.set_deductions, claim_id, excess=Decimal(1), betterment=Decimal(0), version=4)
+        office.do(claim_actions.set_deductions, claim_id, excess=Decimal(1), betterment=Decimal(0), version=4)
     assert office.claim(claim_id).version == 4
     office.move(claim_id, "Reviewing", by="sade")
-    office.do(claim_work.set_deductions, claim_id, excess=Decimal(1), betterment=Decimal(0), version=5)
+    office.do(claim_actions.set_deductions, claim_id, excess=Decimal(1), betterment=Decimal(0), version=5)
 
 
 def test_deductions_that_rise_while_an_offer_is_out_take_it_out_of_acceptance(office: Office) -> None:
     claim_id = office.lodge()
     office.walk(claim_id, "Approved", "Offer sent")
-    office.do(claim_work.set_deductions, claim_id, excess=Decimal(20000), betterment=Decimal(0), version=3)
+    office.do(claim_actions.set_deductions, claim_id, excess=Decimal(20000), betterment=Decimal(0), version=3)
     with pytest.raises(StateForbids, match=r"Offer accepted needs an offer .* ₦55,000.00"):
         office.move(claim_id, "Offer accepted")
 
@@ -286,10 +290,10 @@ def test_old_payments_are_made_from_the_log_and_each_keeps_its_amount(office: Of
         event = office.events(twice)[-1].model_dump() | {"id": ids.new(), "claim_id": untold}
         session.insert(ClaimEvent(**event))
     with office.store.writers.begin() as connection:
-        command.downgrade(schema._config(connection), "0005")
+        command.downgrade(migrating._config(connection), "0005")
         told = sa.text("UPDATE claim SET payment_reference = 'trf-0001 ' WHERE offer_amount_minor = 2000000")
         connection.execute(told)
-    schema.migrate(office.store)
+    migrating.migrate(office.store)
     assert versions.version(office.store) == versions.newest()
     found = {(claim_id, amount): reference for claim_id, amount, reference in payments(office)}
     assert found == {

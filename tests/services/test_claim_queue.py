@@ -12,15 +12,17 @@ import sqlalchemy as sa
 
 from core import clock
 from core.errors import InvalidInput, NotAllowed
-from core.services.claims import claim_questions, claim_queue, claim_taking
-from core.services.claims.claim_queue import QueueRow
-from core.services.claims.claim_selection import VIEWS, ClaimSelection, View
-from core.services.claims.claim_taking import Assigned, Seen
-from core.services.office import checking
+from core.services.admin import store_check
+from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists.queue import QueueRow
+from core.services.claims.lists.selection import VIEWS, ClaimSelection, View
+from core.services.claims.workflow import assignment
+from core.services.claims.workflow import questions as claim_questions
+from core.services.claims.workflow.assignment import Assigned, Seen
 from core.services.paging import Paging
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Claim
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Claim
 from tests.conftest import Partner
 from tests.services.claim_office import DESK, PAID, Office
 from tests.services.test_lodging import NOON
@@ -120,10 +122,10 @@ def test_the_clock_on_a_claim_is_the_one_of_its_history(office: Office, lives: d
     office.walk(lives["offered"], "Offer accepted", "Paid", "Settled")
     office.walk(lives["declined"], "Reviewing")
     with office.store.reading(Scope.system()) as session:
-        assert checking.faults(session) == []
+        assert store_check.faults(session) == []
     office.put(lives["fresh"], clock_from=NOON)
     with office.store.reading(Scope.system()) as session:
-        assert checking.faults(session) == [f"claim {lives['fresh']} keeps another clock than its history gives"]
+        assert store_check.faults(session) == [f"claim {lives['fresh']} keeps another clock than its history gives"]
 
 
 def test_the_total_adds_up_what_is_claimed_offered_and_paid(office: Office, lives: dict[str, UUID]) -> None:
@@ -178,7 +180,7 @@ def test_an_address_says_its_selection_again() -> None:
 
 def take(office: Office, by: str) -> UUID | None:
     with office.store.writing(DESK) as session:
-        return claim_taking.take_next(session, person=office.people[by])
+        return assignment.take_next(session, person=office.people[by])
 
 
 def test_next_is_the_most_urgent_that_nobody_has(office: Office, lives: dict[str, UUID]) -> None:
@@ -206,11 +208,11 @@ def test_two_who_take_the_next_one_at_once_get_two_claims(office: Office) -> Non
 def give(office: Office, chosen: list[Seen], to: str | None, *, by: str = "ada") -> Assigned:
     officer = office.people[to].id if to else None
     with office.store.writing(DESK) as session:
-        return claim_taking.assign(session, chosen, to=officer, person=office.people[by])
+        return assignment.assign(session, chosen, to=officer, person=office.people[by])
 
 
 def test_several_claims_are_given_at_once_and_the_beaten_one_is_told(office: Office, lives: dict[str, UUID]) -> None:
-    chosen = claim_taking.as_seen(rows(office, view="open"))
+    chosen = assignment.as_seen(rows(office, view="open"))
     assert give(office, chosen, "bola") == Assigned(done=5, lost=())
     assert {office.claim(seen.id).assigned_to for seen in chosen} == {office.people["bola"].id}
     again = give(office, chosen, "bola", by="sade")
@@ -221,7 +223,7 @@ def test_several_claims_are_given_at_once_and_the_beaten_one_is_told(office: Off
 
 
 def test_each_way_of_being_too_late_has_its_words(office: Office, lives: dict[str, UUID]) -> None:
-    chosen = {seen.id: seen for seen in claim_taking.as_seen(rows(office, view="all"))}
+    chosen = {seen.id: seen for seen in assignment.as_seen(rows(office, view="all"))}
     office.move(lives["fresh"], "Viewed")
     give(office, [chosen[lives["near"]]], None)
     office.put(lives["over"], deleted_at=NOON)
@@ -236,7 +238,7 @@ def test_each_way_of_being_too_late_has_its_words(office: Office, lives: dict[st
 
 
 def test_a_claim_goes_to_nobody_who_cannot_have_it(office: Office, lives: dict[str, UUID]) -> None:
-    chosen = claim_taking.as_seen(rows(office, view="unassigned"))
+    chosen = assignment.as_seen(rows(office, view="unassigned"))
     with pytest.raises(InvalidInput):
         give(office, chosen, "funmi")
     with pytest.raises(NotAllowed):
@@ -247,13 +249,13 @@ def test_a_claim_goes_to_nobody_who_cannot_have_it(office: Office, lives: dict[s
 def test_of_two_who_assign_the_same_claims_at_once_each_claim_has_one_winner(office: Office) -> None:
     for number in range(4):
         office.lodge(text=str(number))
-    chosen, start = claim_taking.as_seen(rows(office, view="unassigned")), Barrier(2)
+    chosen, start = assignment.as_seen(rows(office, view="unassigned")), Barrier(2)
 
     def attempt(name: str) -> Any:
         start.wait()
         officer = office.people[name]
         return office.store.transact(
-            DESK, lambda session: claim_taking.assign(session, chosen, to=officer.id, person=officer)
+            DESK, lambda session: assignment.assign(session, chosen, to=officer.id, person=officer)
         )
 
     with ThreadPoolExecutor(2) as pool:

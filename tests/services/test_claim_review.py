@@ -10,23 +10,20 @@ import pytest
 from core import clock, ids
 from core.covers.cover import Term
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
-from core.services.claims import (
-    claim_attaching,
-    claim_kin,
-    claim_questions,
-    claim_review,
-    claim_signals,
-    claim_work,
-    claimable,
-)
-from core.services.claims.claim_review import ClaimReview
+from core.services.claims.intake import attaching as claim_attaching
+from core.services.claims.intake import claimable_policies
+from core.services.claims.review import fraud_flags, related
+from core.services.claims.review import review as claim_review
+from core.services.claims.review.review import ClaimReview
+from core.services.claims.workflow import actions as claim_actions
+from core.services.claims.workflow import questions as claim_questions
 from core.services.files import files
 from core.services.files.files import Sent
 from core.services.policies import certificates
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Policy
-from core.ui import words
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Policy
+from core.ui.kit import words
 from tests import papers
 from tests.conftest import Partner
 from tests.services.claim_office import DESK, Office
@@ -100,7 +97,7 @@ def test_end_of_cover_is_that_of_the_policy_and_its_certificate(office: Office) 
     with office.store.reading(DESK) as session:
         policy = session.get_one(Policy, office.desk.sale.policy_id)
         certificate = certificates.by_code(session, policy.certificate_code or "")
-        (found,) = claimable.numbered(session, policy.policy_number or "")
+        (found,) = claimable_policies.numbered(session, policy.policy_number or "")
     first, end = (words.day(day) for day in (certificate.start_at, certificate.expiration_at))
     last = words.day(clock.add_days(clock.lagos_day(certificate.expiration_at), -1))
     assert said_of_cover(office, claim_id) == f"Cover {first} to {end} · Last day of cover {last}"
@@ -112,8 +109,8 @@ def test_end_of_cover_is_that_of_the_policy_and_its_certificate(office: Office) 
 def test_day_of_expiration_is_covered_where_it_was_paid_for() -> None:
     term = Term.through(date(2026, 11, 2), date(2026, 11, 9))
     policy = Policy(start_at=term.start_at, expiration_at=term.expiration_at)
-    assert claim_signals.cover_days(policy) == (date(2026, 11, 2), date(2026, 11, 9))
-    assert claim_signals.cover_facts(policy) == [("Cover", "02 Nov 2026 to 09 Nov 2026")]
+    assert fraud_flags.cover_days(policy) == (date(2026, 11, 2), date(2026, 11, 9))
+    assert fraud_flags.cover_facts(policy) == [("Cover", "02 Nov 2026 to 09 Nov 2026")]
 
 
 def test_document_that_is_missing_or_gone_is_told_apart(office: Office) -> None:
@@ -138,13 +135,13 @@ def test_other_claims_are_bound_by_policy_customer_and_account(office: Office, p
     assert {line.id: line.ties for line in found.kin}[third] == ("same payout account",)
     assert found.signals == ["Another claim asks for payment to the same account"]
     with office.store.reading(DESK) as session:
-        lines = claim_kin.of_policy(session, office.desk.sale.policy_id)
+        lines = related.of_policy(session, office.desk.sale.policy_id)
     assert {line.id for line in lines} == {first, second}
 
 
 def test_conversation_tells_questions_from_comments(office: Office) -> None:
     claim_id = office.lodge()
-    office.do(claim_work.comment, claim_id, text="For us")
+    office.do(claim_actions.comment, claim_id, text="For us")
     office.do(claim_questions.ask, claim_id, by="ada", text="Send the original")
     found = review(office, claim_id)
     assert sorted((said.text, said.by, said.for_claimant, said.is_open) for said in found.talk) == [
@@ -160,7 +157,7 @@ def test_conversation_tells_questions_from_comments(office: Office) -> None:
 def test_who_comes_second_learns_what_was_changed_and_by_whom(office: Office) -> None:
     claim_id = office.lodge()
     office.move(claim_id, "Reviewing")
-    office.do(claim_work.comment, claim_id, text="Hello")
+    office.do(claim_actions.comment, claim_id, text="Hello")
     office.move(claim_id, "Approved", by="sade", amount="70000", note="Fine")
     (event,) = review(office, claim_id).since(2)
     assert event.actor == "staff sade@x.example"
@@ -177,12 +174,12 @@ def test_claim_of_the_other_mode_and_an_unknown_one_have_no_review(office: Offic
 def test_policy_of_a_caller_is_found_by_any_spelling_of_its_number(office: Office) -> None:
     number = str(office.desk.sale.policy["meta"]["policy_number"])
     with office.store.reading(DESK) as session:
-        (found,) = claimable.numbered(session, f" {number.lower()} ")
-        assert claimable.numbered(session, "") == claimable.numbered(session, "nothing") == []
+        (found,) = claimable_policies.numbered(session, f" {number.lower()} ")
+        assert claimable_policies.numbered(session, "") == claimable_policies.numbered(session, "nothing") == []
     assert (found.id, found.loan_amount, found.stage) == (office.desk.sale.policy_id, 100000, "In force")
     assert (found.loan_start_on, found.loan_end_on) == (date(2026, 8, 22), date(2027, 8, 22))
     with office.store.reading(Scope.staff(is_live=True)) as session:
-        assert claimable.numbered(session, number) == []
+        assert claimable_policies.numbered(session, number) == []
 
 
 def attach(office: Office, claim_id: UUID, name: str, *, by: str = "bola", version: int, text: str = "new") -> None:

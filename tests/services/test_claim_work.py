@@ -14,10 +14,13 @@ import pytest
 
 from core import clock, ids
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
-from core.services.claims import claim_questions, claim_rules, claim_work, claims
-from core.services.claims.claim_changes import ClaimChange
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.services.claims.intake import requirements
+from core.services.claims.lists import claims
+from core.services.claims.workflow import actions as claim_actions
+from core.services.claims.workflow import questions as claim_questions
+from core.services.claims.workflow.changes import ClaimChange
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
 from tests.conftest import Partner
 from tests.services.claim_office import DESK, PAID, SAID, Office
 from tests.services.test_lodging import NOON
@@ -149,7 +152,9 @@ def test_offer_without_an_amount_follows_the_rule(office: Office) -> None:
     claim_id = office.lodge()
     office.move(claim_id, "Approved", amount="75000")
     version = office.claim(claim_id).version
-    office.do(claim_work.set_deductions, claim_id, excess=Decimal(5000), betterment=Decimal("100.50"), version=version)
+    office.do(
+        claim_actions.set_deductions, claim_id, excess=Decimal(5000), betterment=Decimal("100.50"), version=version
+    )
     office.move(claim_id, "Offer sent")
     assert office.claim(claim_id).offer_amount_minor == 7_500_000 - 500_000 - 10_050
 
@@ -157,7 +162,7 @@ def test_offer_without_an_amount_follows_the_rule(office: Office) -> None:
 def test_offer_above_what_the_rule_gives_is_refused_and_one_below_needs_a_reason(office: Office) -> None:
     claim_id = office.lodge()
     office.move(claim_id, "Approved", amount="14000")
-    office.do(claim_work.set_deductions, claim_id, excess=Decimal(1000), betterment=Decimal("500.25"), version=2)
+    office.do(claim_actions.set_deductions, claim_id, excess=Decimal(1000), betterment=Decimal("500.25"), version=2)
     for above in ("12499.76", "13000.01", "14000"):
         refusal = refused(office, InvalidInput, claim_id, "Offer sent", amount=above, note="We promised")
         assert str(refusal) == "amount must not be above ₦12,499.75, what remains after excess and betterment"
@@ -183,7 +188,7 @@ def test_offer_above_what_is_owed_says_so(office: Office) -> None:
 def test_deductions_that_leave_nothing_leave_no_offer(office: Office) -> None:
     claim_id = office.lodge()
     office.move(claim_id, "Approved", amount="75000")
-    office.do(claim_work.set_deductions, claim_id, excess=Decimal(80000), betterment=Decimal(0), version=2)
+    office.do(claim_actions.set_deductions, claim_id, excess=Decimal(80000), betterment=Decimal(0), version=2)
     assert broken(refused(office, InvalidInput, claim_id, "Offer sent")) == ["amount"]
 
 
@@ -212,7 +217,7 @@ def test_decline_needs_a_reason_code_and_a_note(office: Office) -> None:
 
 def test_every_reason_code_declines(office: Office) -> None:
     claim_id = office.lodge()
-    for reason in claim_rules.DECLINE_REASONS:
+    for reason in requirements.DECLINE_REASONS:
         change = office.move(claim_id, "Declined", reason=reason.title().replace(" ", "-"), note="As agreed")
         assert change.claim["decline_reason"] == reason
         office.move(claim_id, "Reviewing", by="sade")
@@ -290,11 +295,11 @@ def test_claims_are_worked_by_their_officers_only(office: Office) -> None:
     claim_id = office.lodge()
     refused(office, NotAllowed, claim_id, "Viewed", by="funmi")
     for verb, options in (
-        (claim_work.view, {}),
-        (claim_work.comment, {"text": "Hello"}),
-        (claim_work.assign, {"to": None, "version": 1}),
-        (claim_work.set_incident_date, {"on": "2026-11-01", "version": 1}),
-        (claim_work.set_deductions, {"excess": "1", "betterment": "1", "version": 1}),
+        (claim_actions.view, {}),
+        (claim_actions.comment, {"text": "Hello"}),
+        (claim_actions.assign, {"to": None, "version": 1}),
+        (claim_actions.set_incident_date, {"on": "2026-11-01", "version": 1}),
+        (claim_actions.set_deductions, {"excess": "1", "betterment": "1", "version": 1}),
     ):
         with pytest.raises(NotAllowed):
             office.do(verb, claim_id, by="funmi", **options)
@@ -305,9 +310,9 @@ def test_claim_of_another_mode_or_none_is_not_found(office: Office) -> None:
     claim_id, person = office.lodge(), office.people["bola"]
     for scope, wanted in ((Scope.staff(is_live=True), claim_id), (DESK, ids.new())):
         with pytest.raises(NotFound), office.store.writing(scope) as session:
-            claim_work.move(session, wanted, to="Viewed", person=person, version=1)
+            claim_actions.move(session, wanted, to="Viewed", person=person, version=1)
         with pytest.raises(NotFound), office.store.writing(scope) as session:
-            claim_work.view(session, wanted, person=person)
+            claim_actions.view(session, wanted, person=person)
 
 
 def test_second_officer_is_told_the_version_of_now(office: Office) -> None:
@@ -349,8 +354,8 @@ def test_two_officers_on_one_claim_have_one_winner(office: Office) -> None:
 
 def test_opening_a_pending_claim_makes_it_viewed_once(office: Office) -> None:
     claim_id = office.lodge()
-    first = office.do(claim_work.view, claim_id, by="ada")
-    again = office.do(claim_work.view, claim_id, by="bola")
+    first = office.do(claim_actions.view, claim_id, by="ada")
+    again = office.do(claim_actions.view, claim_id, by="bola")
     assert first == again
     assert (again.claim["claim_status"], again.version) == ("Viewed", 2)
     assert [(event.status, event.staff_id) for event in office.events(claim_id)] == [
@@ -358,7 +363,7 @@ def test_opening_a_pending_claim_makes_it_viewed_once(office: Office) -> None:
         ("Viewed", office.people["ada"].id),
     ]
     office.move(claim_id, "Reviewing")
-    assert office.do(claim_work.view, claim_id).claim["claim_status"] == "Reviewing"
+    assert office.do(claim_actions.view, claim_id).claim["claim_status"] == "Reviewing"
 
 
 def test_two_who_open_a_claim_at_once_view_it_once(office: Office) -> None:
@@ -366,7 +371,7 @@ def test_two_who_open_a_claim_at_once_view_it_once(office: Office) -> None:
 
     def attempt(by: str) -> ClaimChange:
         meet.wait()
-        change: ClaimChange = office.do(claim_work.view, claim_id, by=by)
+        change: ClaimChange = office.do(claim_actions.view, claim_id, by=by)
         return change
 
     with ThreadPoolExecutor(2) as pool:
@@ -376,7 +381,7 @@ def test_two_who_open_a_claim_at_once_view_it_once(office: Office) -> None:
 
 def test_comment_takes_nothing_from_anybody(office: Office) -> None:
     claim_id = office.lodge()
-    said = office.do(claim_work.comment, claim_id, text="Called.\nNo answer.", for_claimant=True)
+    said = office.do(claim_actions.comment, claim_id, text="Called.\nNo answer.", for_claimant=True)
     with office.store.reading(DESK) as session:
         (comment,) = claims.one(session, claim_id)["comments"]
     assert (comment["id"], comment["text"]) == (str(said), "Called.\nNo answer.")
@@ -385,13 +390,13 @@ def test_comment_takes_nothing_from_anybody(office: Office) -> None:
     assert (entry.action, entry.after) == ("claim commented", {"comment_id": str(said), "for_claimant": True})
     for text in ("", " \n ", "x" * 2001, "a\0b"):
         with pytest.raises(InvalidInput, match="text"):
-            office.do(claim_work.comment, claim_id, text=text)
+            office.do(claim_actions.comment, claim_id, text=text)
 
 
 def test_what_officers_say_to_each_other_never_reaches_the_claimant(office: Office) -> None:
     claim_id = office.lodge()
-    office.do(claim_work.comment, claim_id, text="I doubt the letter.")
-    office.do(claim_work.comment, claim_id, text="We are on it.", for_claimant=True)
+    office.do(claim_actions.comment, claim_id, text="I doubt the letter.")
+    office.do(claim_actions.comment, claim_id, text="We are on it.", for_claimant=True)
     office.do(claim_questions.ask, claim_id, text="Please send the original.")
     office.move(claim_id, "Viewed", note="Odd")
     with office.store.reading(DESK) as session:
@@ -402,7 +407,7 @@ def test_what_officers_say_to_each_other_never_reaches_the_claimant(office: Offi
 
 def test_claim_is_assigned_to_who_works_claims(office: Office) -> None:
     claim_id, ada = office.lodge(), office.people["ada"].id
-    assert office.do(claim_work.assign, claim_id, to=ada, version=1).version == 2
+    assert office.do(claim_actions.assign, claim_id, to=ada, version=1).version == 2
     assert office.claim(claim_id).assigned_to == ada
     entry = office.log(claim_id)[-1]
     assert (entry.before, entry.after) == (
@@ -411,10 +416,10 @@ def test_claim_is_assigned_to_who_works_claims(office: Office) -> None:
     )
     for nobody in (office.people["funmi"].id, ids.new()):
         with pytest.raises(InvalidInput, match="assigned_to"):
-            office.do(claim_work.assign, claim_id, to=nobody, version=2)
+            office.do(claim_actions.assign, claim_id, to=nobody, version=2)
     with pytest.raises(StaleVersion):
-        office.do(claim_work.assign, claim_id, to=None, version=1)
-    office.do(claim_work.assign, claim_id, to=None, version=2)
+        office.do(claim_actions.assign, claim_id, to=None, version=1)
+    office.do(claim_actions.assign, claim_id, to=None, version=2)
     assert office.claim(claim_id).assigned_to is None
 
 
@@ -422,14 +427,14 @@ def test_day_of_the_incident_is_filled_in_and_flagged(office: Office) -> None:
     claim_id = office.lodge(loan_amount="99000")
     assert office.claim(claim_id).flags == ["loan_differs"]
     with clock.frozen(NOON):
-        office.do(claim_work.set_incident_date, claim_id, on="2026-08-30", version=1)
+        office.do(claim_actions.set_incident_date, claim_id, on="2026-08-30", version=1)
         assert office.claim(claim_id).flags == ["early_loss", "loan_differs"]
-        office.do(claim_work.set_incident_date, claim_id, on="2026-11-01", version=2)
+        office.do(claim_actions.set_incident_date, claim_id, on="2026-11-01", version=2)
         assert office.claim(claim_id).flags == ["loan_differs"]
         assert office.claim(claim_id).incident_date == "2026-11-01"
         for day in ("2026-11-21", "soon"):
             with pytest.raises(InvalidInput, match="incident_date"):
-                office.do(claim_work.set_incident_date, claim_id, on=day, version=3)
+                office.do(claim_actions.set_incident_date, claim_id, on=day, version=3)
     entry = office.log(claim_id)[-1]
     assert entry.before == {"incident_date": "2026-08-30", "flags": ["early_loss", "loan_differs"], "version": 2}
 
@@ -437,9 +442,9 @@ def test_day_of_the_incident_is_filled_in_and_flagged(office: Office) -> None:
 def test_same_incident_that_turns_out_is_flagged(office: Office) -> None:
     first, second = office.lodge(), office.lodge(incident_date="2026-11-02")
     with clock.frozen(NOON + timedelta(hours=1)):
-        office.do(claim_work.set_incident_date, second, on="2026-11-01", version=1)
+        office.do(claim_actions.set_incident_date, second, on="2026-11-01", version=1)
         assert "duplicate" not in office.claim(second).flags
-        office.do(claim_work.set_incident_date, first, on="2026-11-01", version=1)
+        office.do(claim_actions.set_incident_date, first, on="2026-11-01", version=1)
     assert "duplicate" in office.claim(first).flags
 
 
@@ -447,6 +452,6 @@ def test_decided_claim_keeps_its_facts(office: Office) -> None:
     claim_id = office.lodge()
     office.walk(claim_id, *PAID)
     with pytest.raises(StateForbids, match="keeps its facts"):
-        office.do(claim_work.set_incident_date, claim_id, on="2026-11-01", version=5)
+        office.do(claim_actions.set_incident_date, claim_id, on="2026-11-01", version=5)
     with pytest.raises(StateForbids, match="keeps its facts"):
-        office.do(claim_work.set_deductions, claim_id, excess=Decimal(1), betterment=Decimal(0), version=5)
+        office.do(claim_actions.set_deductions, claim_id, excess=Decimal(1), betterment=Decimal(0), version=5)

@@ -8,15 +8,16 @@ import sqlalchemy as sa
 
 from core import clock, ids
 from core.errors import NotFound
-from core.services.customers import customer_detail, customers_table
-from core.services.customers.customer_selection import CustomerSelection
+from core.services.customers import table as customers_table
 from core.services.customers.customers import CustomerFilter
-from core.services.customers.customers_table import CustomerRow
+from core.services.customers.selection import CustomerSelection
+from core.services.customers.table import CustomerRow
 from core.services.paging import Page, Paging
 from core.services.sales.choices import choices
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Claim, ClaimPayment, Customer, Policy, Purchase, Renewal
+from core.services.views import customer as customer_view
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Claim, ClaimPayment, Customer, Policy, Purchase, Renewal
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 
@@ -102,7 +103,7 @@ def test_distributor_order_and_pages_hold(sold: Store, partner: Partner) -> None
 def test_one_customer_has_all_that_is_theirs(sold: Store) -> None:
     row = max(found(sold).rows, key=lambda row: len(rows_of(sold, Claim, row.id)))
     with sold.reading(LIVE) as session:
-        one = customer_detail.one(session, row.id, choices(session))
+        one = customer_view.one(session, row.id, choices(session))
     assert (one.name, one.email, one.distributor, one.bought) == (row.name, row.email, row.distributor, row.bought)
     for entity, page in ((Purchase, one.purchases), (Renewal, one.renewals), (Policy, one.policies)):
         assert {each.id for each in page.rows} == {each.id for each in rows_of(sold, entity, row.id)}  # type: ignore[attr-defined]
@@ -124,11 +125,11 @@ def test_the_same_address_elsewhere_is_named_and_strangers_are_not_found(
         session.insert(twin := Customer(**details, distributor_id=stranger.id))
     with sold.reading(LIVE) as session:
         names = choices(session)
-        assert [each.id for each in customer_detail.one(session, row.id, names).elsewhere] == [twin.id]
+        assert [each.id for each in customer_view.one(session, row.id, names).elsewhere] == [twin.id]
         with pytest.raises(NotFound):
-            customer_detail.one(session, ids.new(), names)
+            customer_view.one(session, ids.new(), names)
     with sold.reading(Scope.staff(is_live=False)) as session, pytest.raises(NotFound):
-        customer_detail.one(session, row.id, names)
+        customer_view.one(session, row.id, names)
 
 
 def test_cover_stands_in_the_address_of_a_selection() -> None:

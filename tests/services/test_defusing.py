@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.services.exports.defusing import cell, defused
+from core.services.exports.formula_escaping import cell, defused
 
 FORMULAS = [
     "=1+1",

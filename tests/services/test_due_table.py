@@ -13,13 +13,14 @@ from core.covers import insurer_a, insurer_b_auto, insurer_f
 from core.errors import NotRenewable
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
-from core.services.renewals import due_table, next_terms, renewals, renewals_due
+from core.services.renewals import due as renewals_due
+from core.services.renewals import due_table, next_terms, renewals
+from core.services.renewals.due import BUCKETS
 from core.services.renewals.due_table import DueRow
-from core.services.renewals.renewals_due import BUCKETS
 from core.services.sales.choices import choices
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Product, ProductBlock
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Product, ProductBlock
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell

@@ -15,9 +15,9 @@ from core import clock
 from core.covers import credit_life, insurer_a, insurer_b_auto, insurer_c, insurer_d
 from core.covers.cover import PENDING, Cover, Term
 from core.errors import DuplicateRisk
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Customer, Policy
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Customer, Policy
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import every_auto_cover, kept, plate_field, refusal, sell, sold

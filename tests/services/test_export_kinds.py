@@ -15,26 +15,33 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock, ids
-from core.api import exporting
+from core.api.outside import downloads
 from core.errors import InvalidInput, TooLarge
-from core.services.claims import claim_queue, claim_rules, claim_selection
-from core.services.customers import customer_selection, customers
+from core.services.audit import log as audit
+from core.services.claims.intake import requirements
+from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import selection as claim_selection
+from core.services.customers import customers
+from core.services.customers import selection as customer_selection
 from core.services.exports import receipts
-from core.services.exports.export_formats import CSV, EXCEL_CSV, FORMATS, XLSX, Format
-from core.services.exports.export_parts import PLACES
-from core.services.exports.export_shapes import DATE, DAY, MOMENT, TEXT
-from core.services.exports.export_shelf import KINDS, kind_named
+from core.services.exports.column_parts import PLACES
+from core.services.exports.columns import DATE, DAY, MOMENT, TEXT
 from core.services.exports.exports import ExportKind
+from core.services.exports.formats import CSV, EXCEL_CSV, FORMATS, XLSX, Format
 from core.services.exports.receipts import Order
-from core.services.office import audit
+from core.services.exports.registry import KINDS, kind_named
 from core.services.paging import Paging
-from core.services.policies import policy_search, policy_selection, policy_states
-from core.services.renewals import renewal_selection, renewals_table
-from core.services.sales import sales_table, selection
+from core.services.policies import search as policy_search
+from core.services.policies import selection as policy_selection
+from core.services.policies import states as policy_states
+from core.services.renewals import selection as renewal_selection
+from core.services.renewals import table as renewals_table
+from core.services.sales import selection
+from core.services.sales import table as sales_table
 from core.services.sales.choices import choices
-from core.store.engine import Store
-from core.store.scope import Scope, ScopedSession
-from core.store.tables import (
+from core.store.access.engine import Store
+from core.store.access.scope import Scope, ScopedSession
+from core.store.schema.tables import (
     Claim,
     Customer,
     Distributor,
@@ -86,7 +93,7 @@ def ordered(
 
 def made(order: Order) -> bytes:
     out = io.BytesIO()
-    exporting.export_to(order, out)
+    downloads.export_to(order, out)
     return out.getvalue()
 
 
@@ -264,7 +271,7 @@ def test_states_days_and_references_are_those_of_the_screens(sold: Store) -> Non
     assert len(set(stages.values())) > 3
     for row in records(made(ordered(kind_named("claims")))):
         shown = queue[row["id"]]
-        assert row["reference"] == claim_rules.reference(shown.id)
+        assert row["reference"] == requirements.reference(shown.id)
         assert row["days"] == str(shown.clock.age_days)
         assert row["days_counted"] == str(shown.clock.counted.days)
         assert row["days_left"] == ("" if shown.clock.is_decided else str(shown.clock.days_left))
@@ -284,7 +291,7 @@ def test_a_workbook_that_is_broken_off_leaves_neither_receipt_nor_file(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     order = ordered(kind_named("customers"), XLSX)
-    stream = exporting.streamed(order, exporting.Tally())
+    stream = downloads.streamed(order, downloads.Tally())
     assert next(stream) == b""
     (folder,) = tmp_path.glob("coverdesk-export-*")
     assert folder.stat().st_mode & 0o077 == 0

@@ -11,22 +11,23 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock, ids, money
-from core.api import exporting
+from core.api.outside import downloads
+from core.services.audit import log as audit
 from core.services.exports import exports, progress, receipts
-from core.services.exports.export_formats import CSV
-from core.services.exports.export_purchases import PURCHASES
 from core.services.exports.exports import Tally
+from core.services.exports.formats import CSV
+from core.services.exports.kinds.purchases import PURCHASES
 from core.services.exports.receipts import Order
-from core.services.office import audit
 from core.services.paging import Paging
-from core.services.sales import figures, sales_table
+from core.services.sales import figures
+from core.services.sales import table as sales_table
 from core.services.sales.choices import choices
 from core.services.sales.metrics import BY_KEY
 from core.services.sales.selection import Selection
 from core.services.windows import Window
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Policy, Product, Purchase
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Policy, Product, Purchase
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, lagos
 
@@ -161,7 +162,7 @@ def ordered(selection: Selection = Selection(), *, staff_id: UUID | None = None)
 def test_a_whole_export_leaves_a_receipt_and_two_lines_in_the_log(sold: Store, partner: Partner) -> None:
     order = ordered(Selection(distributor=(partner.id,)))
     out = io.BytesIO()
-    tally = exporting.export_to(order, out)
+    tally = downloads.export_to(order, out)
     with sold.reading(Scope.system()) as session:
         receipt = receipts.one(session, order.id)
         log = [(entry.action, entry.after) for entry in audit.history(session, order.subject)]
@@ -177,7 +178,7 @@ def test_a_whole_export_leaves_a_receipt_and_two_lines_in_the_log(sold: Store, p
 
 def test_an_export_that_is_broken_off_is_in_the_log_and_has_no_receipt(sold: Store) -> None:
     order = ordered()
-    stream = exporting.streamed(order, Tally())
+    stream = downloads.streamed(order, Tally())
     next(stream)
     assert progress.rows(order.id) is not None
     stream.close()
@@ -192,7 +193,7 @@ def test_a_sale_during_an_export_is_not_in_it(sold: Store, partner: Partner, mon
     order, tally = ordered(), Tally()
     with sold.reading(Scope.staff(is_live=True)) as session:
         before = sales_table.total(session, Selection().wanted)
-    stream = exporting.streamed(order, tally)
+    stream = downloads.streamed(order, tally)
     next(stream)
     Portfolio(seed=9, size=5, sellers=(partner.id,)).write(sold)
     list(stream)
@@ -201,7 +202,7 @@ def test_a_sale_during_an_export_is_not_in_it(sold: Store, partner: Partner, mon
 
 def test_an_empty_selection_is_a_heading_and_a_receipt(store: Store) -> None:
     order, out = ordered(), io.BytesIO()
-    tally = exporting.export_to(order, out)
+    tally = downloads.export_to(order, out)
     assert out.getvalue().decode() == ",".join(COLUMNS) + "\r\n"
     assert (tally.rows, tally.sum_minor) == (0, 0)
 

@@ -13,14 +13,14 @@ import sqlalchemy as sa
 from core import clock
 from core.services.comparisons import Comparison
 from core.services.filters import SalesFilter
-from core.services.sales import breakdowns, figures, takings
+from core.services.sales import breakdowns, figures, sales_totals
 from core.services.sales.choices import DIMENSIONS, choices
 from core.services.sales.metrics import BY_KEY, METRICS
 from core.services.windows import Window
-from core.store import daybook
-from core.store.engine import Store
-from core.store.scope import Scope, ScopedSession
-from core.store.tables import Claim, ClaimPayment, Policy, Product, Purchase, Refund, Renewal
+from core.store.access.engine import Store
+from core.store.access.scope import Scope, ScopedSession
+from core.store.rollups import daily_rollup
+from core.store.schema.tables import Claim, ClaimPayment, Policy, Product, Purchase, Refund, Renewal
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, lagos, sales_at
 
@@ -183,17 +183,17 @@ def test_daybook_and_rows_tell_the_same(sold: Store, partner: Partner) -> None:
         for window in WINDOWS:
             from_book, from_rows = (replace(f, created=window.span) for f in (SalesFilter(), every_source))
             for chosen in [(), *((key,) for key in keys), keys[2:]]:
-                assert takings.by(session, from_book, *chosen) == takings.by(session, from_rows, *chosen)
-        assert takings.total(session, SalesFilter()) == takings.total(session, every_source)
+                assert sales_totals.by(session, from_book, *chosen) == sales_totals.by(session, from_rows, *chosen)
+        assert sales_totals.total(session, SalesFilter()) == sales_totals.total(session, every_source)
 
 
 def test_daybook_is_kept_in_step_and_can_be_made_anew(sold: Store) -> None:
     with sold.writers.begin() as connection:
-        assert daybook.faults(connection) == []
+        assert daily_rollup.faults(connection) == []
         connection.execute(sa.text("UPDATE daybook_line SET sold = sold + 1 WHERE grain = 'day'"))
-        assert daybook.faults(connection) != []
-        daybook.rebuild(connection)
-        assert daybook.faults(connection) == []
+        assert daily_rollup.faults(connection) != []
+        daily_rollup.rebuild(connection)
+        assert daily_rollup.faults(connection) == []
 
 
 def test_a_rolled_back_sale_leaves_no_trace_in_the_daybook(store: Store, partner: Partner) -> None:
@@ -204,7 +204,7 @@ def test_a_rolled_back_sale_leaves_no_trace_in_the_daybook(store: Store, partner
         sales_at(session, partner.id, NOW)
         raise Halt
     with store.reading(Scope.system()) as session:
-        assert takings.total(session, SalesFilter()) == takings.NOTHING
+        assert sales_totals.total(session, SalesFilter()) == sales_totals.NOTHING
 
 
 @pytest.mark.parametrize(

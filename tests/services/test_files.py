@@ -6,14 +6,15 @@ import pytest
 
 from core import ids
 from core.errors import InvalidInput, NotAllowed, NotFound, Unauthorized
-from core.services.files import file_links, files, judging
-from core.services.files.file_links import Owner
+from core.services.files import files, inspection
+from core.services.files import links as file_links
 from core.services.files.files import Sent
+from core.services.files.links import Owner
 from core.services.people.staff import Person
 from core.settings import settings
-from core.store import shelving
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.operations import blob_storage
 from tests import papers
 from tests.conftest import Partner
 
@@ -44,20 +45,20 @@ def owner(partner: Partner, *, is_live: bool = False) -> Owner:
     ],
 )
 def test_sent_name_is_shown_without_what_could_mislead(name: str, shown: str) -> None:
-    assert shelving.shown_name(name, (".pdf",)) == shown
+    assert blob_storage.shown_name(name, (".pdf",)) == shown
 
 
 @pytest.mark.parametrize(
     ("form", "mode"), [("PNG", "RGBA"), ("PNG", "P"), ("PNG", "I;16"), ("JPEG", "CMYK"), ("JPEG", "L")]
 )
 def test_pictures_of_every_usual_make_are_drawn_anew(form: str, mode: str) -> None:
-    judged = judging.judge(papers.picture(form, mode=mode), "file")
+    judged = inspection.judge(papers.picture(form, mode=mode), "file")
     assert papers.opened(judged.content).size == (64, 48)
 
 
 def test_judging_the_judged_changes_nothing_more() -> None:
-    once = judging.judge(papers.photograph("PNG"), "file")
-    assert judging.judge(once.content, "file") == once
+    once = inspection.judge(papers.photograph("PNG"), "file")
+    assert inspection.judge(once.content, "file") == once
 
 
 @pytest.mark.parametrize(

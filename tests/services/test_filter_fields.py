@@ -15,10 +15,11 @@ import sqlalchemy as sa
 from core.services import filters
 from core.services.filters import SalesFilter, Span, marked
 from core.services.policies import policies
-from core.services.renewals import renewal_records
-from core.services.sales import day_totals, sale_conditions
-from core.store.scope import Scope
-from core.store.tables import DaybookLine
+from core.services.renewals import records as renewal_records
+from core.services.sales import conditions as sale_conditions
+from core.services.sales import day_totals
+from core.store.access.scope import Scope
+from core.store.schema.tables import DaybookLine
 
 ONE, TWO = UUID("01900000-0000-7000-8000-000000000001"), UUID("01900000-0000-7000-8000-000000000002")
 MARCH, APRIL = (

@@ -8,8 +8,8 @@ import pytest
 from core import clock
 from core.errors import InvalidInput, Unauthorized
 from core.services.people import invitations, passwords, staff
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
 from tests.services.test_staff_changes import PASSWORD, ticket_of
 
 SYSTEM = Scope.system()

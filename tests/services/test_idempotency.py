@@ -14,9 +14,9 @@ from core.errors import KeyReused
 from core.services.idempotency import Answer, fingerprint, once
 from core.services.sales import purchases
 from core.services.selling import buying
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import KeptAnswer
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import KeptAnswer
 from tests.conftest import Partner
 from tests.portfolio import NOW
 

@@ -7,13 +7,13 @@ import sqlalchemy as sa
 
 from core import ids
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids, Unauthorized
-from core.services.distributors import key_office, keys
-from core.services.distributors.key_office import KeyFilter
+from core.services.distributors import key_admin, keys
+from core.services.distributors.key_admin import KeyFilter
 from core.services.paging import Paging
 from core.services.people.staff import Person
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import ApiKey, AuditEntry, Distributor
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import ApiKey, AuditEntry, Distributor
 from tests.conftest import Partner
 
 
@@ -61,7 +61,7 @@ def test_an_admin_issues_one_key_however_often_it_is_asked_for(store: Store, adm
 
     def issue(seed: str, **changed: str) -> str:
         return store.transact(
-            Scope.system(), lambda session: key_office.issue(session, {**said, **changed}, seed=seed, by=admin)
+            Scope.system(), lambda session: key_admin.issue(session, {**said, **changed}, seed=seed, by=admin)
         )
 
     key = issue("seed")
@@ -69,7 +69,7 @@ def test_an_admin_issues_one_key_however_often_it_is_asked_for(store: Store, adm
     assert len({key, issue("other seed"), issue("seed", name="Office"), issue("seed", mode="test")}) == 4
     with store.reading(Scope.system()) as session:
         assert keys.authenticate(session, key).is_live
-        page = key_office.page(session, KeyFilter(is_live=True), Paging(1, 50))
+        page = key_admin.page(session, KeyFilter(is_live=True), Paging(1, 50))
         log = session.execute(sa.select(AuditEntry)).scalars().all()
         session.expunge_all()
     assert (page.total_count, {row.distributor for row in page.rows}) == (3, {"Corner Shop"})
@@ -80,14 +80,14 @@ def test_an_admin_issues_one_key_however_often_it_is_asked_for(store: Store, adm
 
 def test_a_key_is_revoked_once_and_listed_so(store: Store, partner: Partner, admin: Person) -> None:
     with store.reading(Scope.system()) as session:
-        live = key_office.page(session, KeyFilter(is_live=True, revoked=False), Paging(1, 50)).rows[0]
+        live = key_admin.page(session, KeyFilter(is_live=True, revoked=False), Paging(1, 50)).rows[0]
     for _ in range(2):
-        store.transact(Scope.system(), lambda session: key_office.revoke(session, live.id, by=admin))
+        store.transact(Scope.system(), lambda session: key_admin.revoke(session, live.id, by=admin))
     with store.reading(Scope.system()) as session:
-        assert key_office.one(session, live.id).state == "Revoked"
+        assert key_admin.one(session, live.id).state == "Revoked"
         with pytest.raises(Unauthorized):
             keys.authenticate(session, partner.live_key)
-        assert key_office.page(session, KeyFilter(distributor_id=partner.id, revoked=True), Paging(1, 50)).total_count
+        assert key_admin.page(session, KeyFilter(distributor_id=partner.id, revoked=True), Paging(1, 50)).total_count
         actions = session.execute(sa.select(AuditEntry.action)).scalars().all()
     assert actions.count("key revoked") == 1
 
@@ -95,15 +95,15 @@ def test_a_key_is_revoked_once_and_listed_so(store: Store, partner: Partner, adm
 def test_what_is_wrong_with_a_new_key_is_said(store: Store, partner: Partner, admin: Person) -> None:
     with store.writing(Scope.system()) as session:
         with pytest.raises(InvalidInput) as refusal:
-            key_office.issue(session, {"distributor": " ", "mode": "real", "name": None}, seed="s", by=admin)
+            key_admin.issue(session, {"distributor": " ", "mode": "real", "name": None}, seed="s", by=admin)
         assert {fault.field for fault in refusal.value.faults} == {"distributor", "mode", "name"}
         session.execute(sa.update(Distributor).values(active=False))
         with pytest.raises(StateForbids, match="switched off"):
-            key_office.issue(session, {"distributor": "Swift Lenders", "mode": "test", "name": "x"}, seed="s", by=admin)
+            key_admin.issue(session, {"distributor": "Swift Lenders", "mode": "test", "name": "x"}, seed="s", by=admin)
         nobody = replace(admin, roles=("operations", "finance"))
         for verb in (
-            lambda: key_office.issue(session, {}, seed="s", by=nobody),
-            lambda: key_office.revoke(session, ids.new(), by=nobody),
+            lambda: key_admin.issue(session, {}, seed="s", by=nobody),
+            lambda: key_admin.revoke(session, ids.new(), by=nobody),
         ):
             with pytest.raises(NotAllowed):
                 verb()

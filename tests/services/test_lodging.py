@@ -12,17 +12,19 @@ from core import clock, ids
 from core.covers import request as requests
 from core.covers.credit_life import CREDIT_LIFE
 from core.errors import InvalidInput
-from core.services.claims import claim_records, claim_rules, claims, lodging
-from core.services.claims.claim_request import CreditLifeClaimRequest
-from core.services.claims.claim_search import ClaimFilter
-from core.services.claims.claim_shapes import ClaimRecord
+from core.services.claims.intake import lodging, requirements
+from core.services.claims.intake.request import CreditLifeClaimRequest
+from core.services.claims.lists import claims
+from core.services.claims.lists import records as claim_records
+from core.services.claims.lists.search import ClaimFilter
+from core.services.claims.lists.shapes import ClaimRecord
 from core.services.files import files
-from core.services.files.file_links import Owner
 from core.services.files.files import Sent
+from core.services.files.links import Owner
 from core.services.people import staff
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Claim, ClaimComment, ClaimEvent, Policy, UploadedFile
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, Policy, UploadedFile
 from tests import papers
 from tests.conftest import Partner
 from tests.services.selling import sell
@@ -57,7 +59,7 @@ class Desk:
             "pending_repayment_amount": "75000",
             **changed,
         }
-        needed = claim_rules.required_documents(told["incident_type"], accidental=told["accidental"] == "true")
+        needed = requirements.required_documents(told["incident_type"], accidental=told["accidental"] == "true")
         arriving = [
             Sent(field=name, file_name="a.pdf", content=papers.pdf(text=text or ids.code()))
             for name in needed
@@ -84,7 +86,7 @@ def desk(store: Store, partner: Partner) -> Desk:
 
 
 def test_every_incident_of_the_specification_has_its_benefit_and_papers() -> None:
-    assert {name: incident.benefit for name, incident in claim_rules.INCIDENTS.items()} == {
+    assert {name: incident.benefit for name, incident in requirements.INCIDENTS.items()} == {
         "Death": "death",
         "Permanent disability": "permanent_disability",
         "Temporary disability": "temporary_disability",
@@ -92,12 +94,12 @@ def test_every_incident_of_the_specification_has_its_benefit_and_papers() -> Non
         "Loss of job": "loss_of_job",
         "Burglary": None,
     }
-    assert claim_rules.required_documents("Death", accidental=True) == (
+    assert requirements.required_documents("Death", accidental=True) == (
         "loan_offer_letter",
         "police_report",
         "medical_report",
     )
-    assert claim_rules.required_documents("Burglary", accidental=False) == ("loan_offer_letter",)
+    assert requirements.required_documents("Burglary", accidental=False) == ("loan_offer_letter",)
 
 
 def test_sound_claim_raises_no_flag(desk: Desk) -> None:
@@ -179,7 +181,7 @@ def test_flags_are_words_that_the_rules_explain(desk: Desk) -> None:
     desk.change_policy(cancelled_at=NOON)
     desk.lodge(text="x", incident_date="2026-08-01")
     _, flags = desk.lodge(text="x", incident_date="2026-08-01", loan_amount="200000")
-    assert flags == [name for name in claim_rules.FLAGS if name in flags]
+    assert flags == [name for name in requirements.FLAGS if name in flags]
     assert len(flags) == 7
 
 

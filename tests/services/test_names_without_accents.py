@@ -5,18 +5,18 @@ from unicodedata import normalize
 import pytest
 from alembic import command
 
-from core.covers import parts
+from core.covers import request_parts
 from core.covers.credit_life import CREDIT_LIFE
 from core.services.customers import customers
 from core.services.customers.customers import CustomerFilter
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
-from core.services.policies import policy_search
+from core.services.policies import search as policy_search
 from core.services.sales.choices import choices
 from core.services.selling.buying import Sale
-from core.store import schema
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema import migrating
 from tests.conftest import Partner
 from tests.services.selling import sell
 
@@ -78,14 +78,14 @@ def test_what_nobody_is_called_finds_nobody(store: Store, sale: Sale, text: str)
 
 
 def test_a_key_is_lower_case_bare_and_never_longer_than_the_names() -> None:
-    assert parts.name_key("ÉMILE", normalize("NFD", "Ọ̀ṣun")) == "emile osun"
-    assert len(parts.folded("각" * 9)) == 9
+    assert request_parts.name_key("ÉMILE", normalize("NFD", "Ọ̀ṣun")) == "emile osun"
+    assert len(request_parts.folded("각" * 9)) == 9
 
 
 def test_customers_of_before_get_their_keys(store: Store, sale: Sale) -> None:
     with store.writers.begin() as connection:
-        command.downgrade(schema._config(connection), "0004")
-        schema.upgrade(connection, "head")
-    assert schema.differences(store) == []
+        command.downgrade(migrating._config(connection), "0004")
+        migrating.upgrade(connection, "head")
+    assert migrating.differences(store) == []
     assert people(store, "ola-ogundele") == ["Adé"]
     assert people(store, "bisi eze") == ["Bisi"]

@@ -9,14 +9,16 @@ import pytest
 from core import clock, ids
 from core.covers import insurer_a
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids, Unauthorized
-from core.services.distributors import distributor_list, keys, partner_changes
-from core.services.distributors.distributor_list import DistributorRow, DistributorSelection
-from core.services.insurers import insurer_list
-from core.services.office import audit
+from core.services.audit import log as audit
+from core.services.distributors import changes as partner_changes
+from core.services.distributors import keys
+from core.services.distributors import list as distributor_list
+from core.services.distributors.list import DistributorRow, DistributorSelection
+from core.services.insurers import list as insurer_list
 from core.services.paging import Paging
-from core.services.products import product_changes
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.services.products import changes as product_changes
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
 from tests.conftest import Partner
 from tests.services.selling import sell
 from tests.services.test_product_changes import CAR

@@ -16,15 +16,17 @@ from core import clock
 from core.covers import credit_life, insurer_a, insurer_b_auto, insurer_f
 from core.covers.refunds import Refund as Preview
 from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
-from core.services.office import audit
-from core.services.policies import certificates, policies, policy_changes, policy_states
-from core.services.policies.policy_changes import PolicyChange
-from core.services.policies.policy_states import PolicyState
+from core.services.audit import log as audit
+from core.services.policies import certificates, policies
+from core.services.policies import changes as policy_changes
+from core.services.policies import states as policy_states
+from core.services.policies.changes import PolicyChange
+from core.services.policies.states import PolicyState
 from core.services.renewals import renewals
 from core.services.selling.buying import Sale
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Certificate, Policy, Refund, Submission
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Certificate, Policy, Refund, Submission
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import kept, sell

@@ -18,25 +18,22 @@ import sqlalchemy as sa
 from core import clock, money
 from core.covers import credit_life, insurer_a, insurer_c, insurer_f
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
-from core.services.office import audit
+from core.services.audit import log as audit
 from core.services.paging import Paging
 from core.services.people import invitations, staff
 from core.services.people.staff import Person
 from core.services.policies import policies
-from core.services.products import (
-    product_changes,
-    product_detail,
-    product_list,
-    product_previews,
-    product_shelf,
-    rate_changes,
-)
-from core.services.products.product_detail import ProductDetail
-from core.services.products.product_list import ProductSelection
+from core.services.products import catalogue_cache, rate_changes
+from core.services.products import changes as product_changes
+from core.services.products import detail as product_detail
+from core.services.products import list as product_list
+from core.services.products import previews as product_previews
+from core.services.products.detail import ProductDetail
+from core.services.products.list import ProductSelection
 from core.services.sales import purchases
-from core.store.engine import Store
-from core.store.scope import Scope, ScopedSession
-from core.store.tables import ProductVersion, Purchase, RateProposal, Staff
+from core.store.access.engine import Store
+from core.store.access.scope import Scope, ScopedSession
+from core.store.schema.tables import ProductVersion, Purchase, RateProposal, Staff
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell
@@ -420,12 +417,12 @@ def test_a_work_reads_the_catalogue_with_its_own_change_and_nobody_else_keeps_it
         said = {"description": "Never committed", "key_benefits": "One", "how_it_works": "", "how_to_claim": ""}
         product_changes.describe(session, LOAN, said, seen=1, by=ADMIN)
         session.flush()
-        raise StateForbids(str(product_shelf.shelf(session).records[LOAN, True]["description"]))
+        raise StateForbids(str(catalogue_cache.shelf(session).records[LOAN, True]["description"]))
 
     with pytest.raises(StateForbids, match="Never committed"):
         store.transact(Scope.system(), described)
     with store.reading(Scope.system()) as session:
-        assert product_shelf.shelf(session).records[LOAN, True]["description"] != "Never committed"
+        assert catalogue_cache.shelf(session).records[LOAN, True]["description"] != "Never committed"
 
 
 def test_the_list_tells_what_is_off_and_what_is_planned(store: Store, partner: Partner) -> None:

@@ -14,18 +14,18 @@ from typing import Any
 import pytest
 
 from core import clock, ids
-from core.covers.shelf import COVERS
+from core.covers.registry import COVERS
+from core.demo.sales.requests import wishes
+from core.services.admin import store_check
 from core.services.exports import exports
-from core.services.exports.export_shelf import kind_named
 from core.services.exports.exports import Tally
-from core.services.office import checking
-from core.services.policies.policy_selection import PolicySelection
+from core.services.exports.registry import kind_named
+from core.services.policies.selection import PolicySelection
 from core.services.products import products
 from core.services.sales.selection import Selection
 from core.services.selling import buying
-from core.store.demo.requests import wishes
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
 from tests.conftest import Partner, fresh_store, make_partner
 from tests.covers import shipped
 
@@ -45,7 +45,7 @@ def test_random_sales_add_up_and_are_the_same_on_both_databases(
                 _sell(store, make_partner(store, "Swift Lenders"))
                 books.append([_csv(store, "purchases", Selection()), _csv(store, "policies", PolicySelection())])
                 with store.reading(Scope.system()) as session:
-                    assert checking.faults(session) == []
+                    assert store_check.faults(session) == []
     first, second = books
     assert first == second
     rows = list(csv.DictReader(StringIO(first[0].decode())))

@@ -15,22 +15,24 @@ from core import clock, ids, money
 from core.covers import insurer_a
 from core.errors import StateForbids
 from core.money import Split
+from core.services.admin import store_check
 from core.services.exports import exports
-from core.services.exports.export_purchases import PURCHASES
-from core.services.exports.export_renewals import RENEWALS
 from core.services.exports.exports import Tally
+from core.services.exports.kinds.purchases import PURCHASES
+from core.services.exports.kinds.renewals import RENEWALS
 from core.services.filters import SalesFilter
-from core.services.office import checking
-from core.services.policies import policy_changes
-from core.services.policies.policy_changes import PolicyChange
-from core.services.renewals import renewals, renewals_table
-from core.services.sales import figures, sales_table, takings
+from core.services.policies import changes as policy_changes
+from core.services.policies.changes import PolicyChange
+from core.services.renewals import renewals
+from core.services.renewals import table as renewals_table
+from core.services.sales import figures, sales_totals
+from core.services.sales import table as sales_table
 from core.services.sales.metrics import BY_KEY, REFUNDS
 from core.services.selling.buying import Sale
 from core.services.windows import Window
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Claim, Policy, ProductVersion, Purchase, Refund, Renewal
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Claim, Policy, ProductVersion, Purchase, Refund, Renewal
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.claim_office import PAID, Office
@@ -76,7 +78,7 @@ def parts(row: Any) -> Split:
 
 def faults(store: Store) -> list[str]:
     with store.reading(Scope.system()) as session:
-        return checking.faults(session)
+        return store_check.faults(session)
 
 
 @pytest.fixture
@@ -114,7 +116,7 @@ def test_a_decline_reverses_every_part_exactly(store: Store, partner: Partner) -
     (purchase,), (refund,) = rows(store, Purchase), rows(store, Refund)
     assert parts(refund) == parts(purchase)
     with store.reading(DESK) as session:
-        written = takings.total(session, SalesFilter())
+        written = sales_totals.total(session, SalesFilter())
     assert written.net == Split(0, 0, 0)
     assert written.gross == parts(purchase)
     assert faults(store) == []
@@ -142,7 +144,7 @@ def test_every_movement_is_the_sum_of_its_three_shares_and_all_of_them_are_the_f
     assert len(found) == 2 + 1 + 3
     assert all(row.premium == row.insurer + row.platform + row.seller for row in found)
     with store.reading(DESK) as session:
-        net = takings.total(session, SalesFilter()).net
+        net = sales_totals.total(session, SalesFilter()).net
     sums = [sum(getattr(row, name) for row in found) for name in ("premium", "platform", "seller", "insurer")]
     assert sums == [net.total_minor, net.mca_profit_minor, net.distributor_profit_minor, net.provider_share_minor]
 

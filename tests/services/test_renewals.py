@@ -16,16 +16,18 @@ from sqlmodel import col
 from core import clock
 from core.covers import insurer_a, insurer_b_auto, insurer_b_contents, insurer_c, insurer_f, insurer_g
 from core.errors import DuplicateRisk, NotFound, NotRenewable
+from core.services.audit import log as audit
 from core.services.filters import SalesFilter
-from core.services.office import audit
-from core.services.policies import policy_changes
-from core.services.renewals import renewal_records, renewals, renewals_due
-from core.services.renewals.renewal_windows import RenewalWindow, policy_year, window
+from core.services.policies import changes as policy_changes
+from core.services.renewals import due as renewals_due
+from core.services.renewals import records as renewal_records
+from core.services.renewals import renewals
 from core.services.renewals.renewals import Renewed
+from core.services.renewals.windows import RenewalWindow, policy_year, window
 from core.services.selling.buying import Sale
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import AuditEntry, Certificate, Policy, Product, ProductVersion, Renewal
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import AuditEntry, Certificate, Policy, Product, ProductVersion, Renewal
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import kept, sell

@@ -10,13 +10,13 @@ import pytest
 from core import clock
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
-from core.services.renewals import renewals_table
-from core.services.renewals.renewals_table import RenewalRow, Sums
-from core.services.sales import takings
+from core.services.renewals import table as renewals_table
+from core.services.renewals.table import RenewalRow, Sums
+from core.services.sales import sales_totals
 from core.services.sales.choices import choices
 from core.services.windows import open_dates, open_days
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 
@@ -87,7 +87,7 @@ def test_what_took_effect_equals_the_dashboard(sold: Store, partner: Partner) ->
     asked = (SalesFilter(), SalesFilter(created=DAYS), SalesFilter(created=DAYS, distributor_ids=(partner.id,)))
     for wanted in asked:
         with sold.reading(LIVE) as session:
-            shown = takings.total(session, wanted)
+            shown = sales_totals.total(session, wanted)
             by_rows = renewals_table.total(session, replace(wanted, status=True)).whole
             total = renewals_table.total(session, wanted)
         assert total.effective == by_rows

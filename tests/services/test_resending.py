@@ -11,16 +11,18 @@ from core import settings as settings_module
 from core.covers import insurer_a, insurer_b_auto, insurer_d
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.insurers.faults import InsurerFault
-from core.services.insurers import awaiting, insurer_answers, insurer_connections, resending, sending
+from core.services.audit import log as audit
+from core.services.insurers import answers as insurer_answers
+from core.services.insurers import awaiting, resending, sending
+from core.services.insurers import connections as insurer_connections
 from core.services.insurers.awaiting import Waiting
-from core.services.office import audit
 from core.services.paging import Page, Paging
 from core.services.people.staff import Person
 from core.services.sales.choices import choices
 from core.services.selling.buying import Sale
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import InsurerConnection, Policy, Submission
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import InsurerConnection, Policy, Submission
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell

@@ -9,13 +9,13 @@ import sqlalchemy as sa
 from core import ids, seal
 from core.covers import insurer_a, insurer_b_auto
 from core.errors import InvalidInput, NotAllowed, NotFound
-from core.services import revealing
-from core.services.office import audit
+from core.services import pii_reveal
+from core.services.audit import log as audit
 from core.services.people.staff import Person
-from core.services.revealing import Hidden, Kind
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import AuditEntry, Claim, Policy
+from core.services.pii_reveal import Hidden, Kind
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import AuditEntry, Claim, Policy
 from tests.conftest import Partner
 from tests.services.selling import sell
 
@@ -31,14 +31,14 @@ def somebody(*roles: str) -> Person:
 
 def reveal(store: Store, hidden: Hidden, *roles: str, reason: str = REASON, details: str = DETAILS) -> str:
     with store.writing(LIVE) as session:
-        return revealing.reveal(
+        return pii_reveal.reveal(
             session, hidden, reason=reason, details=details, person=somebody(*(roles or ("operations",)))
         )
 
 
 def entries(store: Store) -> list[AuditEntry]:
     with store.reading(Scope.system()) as session:
-        found = session.execute(sa.select(AuditEntry).where(AuditEntry.action == revealing.SHOWN)).scalars().all()
+        found = session.execute(sa.select(AuditEntry).where(AuditEntry.action == pii_reveal.SHOWN)).scalars().all()
         session.expunge_all()
         return list(found)
 
@@ -88,9 +88,9 @@ def test_the_value_is_shown_and_the_log_says_who_what_and_why_but_not_the_value(
 def test_every_hidden_value_of_a_policy_is_listed_masked_and_can_be_shown(store: Store, partner: Partner) -> None:
     sale = sell(store, partner, insurer_b_auto.THIRD_PARTY, is_live=True, bvn=BVN)
     with store.reading(LIVE) as session:
-        hidden = dict(revealing.hidden_in(session.get_one(Policy, sale.policy_id)))
+        hidden = dict(pii_reveal.hidden_in(session.get_one(Policy, sale.policy_id)))
     assert hidden["submitted.bvn"] == seal.mask(BVN)
-    assert hidden["submitted.identification_url"] == revealing.HIDDEN
+    assert hidden["submitted.identification_url"] == pii_reveal.HIDDEN
     shown = {path: reveal(store, Hidden(kind="policy", record_id=sale.policy_id, path=path)) for path in hidden}
     assert shown["submitted.bvn"] == BVN
     assert shown["submitted.identification_url"].startswith("https://")
@@ -150,5 +150,5 @@ def test_links_of_a_claim_are_shown_and_what_is_not_hidden_is_not_found(
             reveal(store, hidden)
     mine = Hidden(kind="policy", record_id=policy_id, path="submitted.bvn")
     with store.writing(Scope.staff(is_live=False)) as session, pytest.raises(NotFound):
-        revealing.reveal(session, mine, reason=REASON, details=DETAILS, person=somebody("operations"))
+        pii_reveal.reveal(session, mine, reason=REASON, details=DETAILS, person=somebody("operations"))
     assert len(entries(store)) == 1

@@ -5,11 +5,11 @@ from uuid import UUID
 import pytest
 
 from core import ids, money, reference
-from core.covers.shelf import COVERS
+from core.covers.registry import COVERS
 from core.errors import NotFound
-from core.services.sales import sale_detail
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.services.views import sale as sale_view
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
 from tests.conftest import Partner
 from tests.services.selling import sell
 
@@ -24,7 +24,7 @@ def sold(store: Store, partner: Partner, key: str) -> UUID:
 def test_the_parts_are_the_whole_and_the_log_begins_with_the_sale(store: Store, partner: Partner) -> None:
     purchase_id = sold(store, partner, "insurer-f/buy-personal-accident")
     with store.reading(LIVE) as session:
-        sale = sale_detail.one(session, purchase_id)
+        sale = sale_view.one(session, purchase_id)
     assert sum(part.minor for part in sale.parts) == sale.total_minor
     assert money.share(sale.total_minor, sale.parts[1].basis_points or 0) == sale.parts[1].minor
     assert (sale.distributor, sale.stage, sale.refunded_minor) == ("Swift Lenders", "In force", 0)
@@ -36,9 +36,9 @@ def test_papers_are_hidden_personal_numbers_masked_and_ids_named(store: Store, p
     with_papers = sold(store, partner, "insurer-b/buy-third-party-auto")
     with_ids = sold(store, partner, "insurer-a/buy-thirdparty")
     with store.reading(LIVE) as session:
-        papers = sale_detail.one(session, with_papers).submitted
-        vehicle = sale_detail.one(session, with_ids).submitted
-    assert papers["identification_url"] == sale_detail.HIDDEN
+        papers = sale_view.one(session, with_papers).submitted
+        vehicle = sale_view.one(session, with_ids).submitted
+    assert papers["identification_url"] == sale_view.HIDDEN
     assert papers["bvn"].startswith("*")
     assert vehicle["vehicle_make"] in {make.name for make in reference.vehicle_makes(None)}
     assert "product_id" not in vehicle
@@ -48,4 +48,4 @@ def test_the_other_mode_and_unknown_ids_are_not_found(store: Store, partner: Par
     purchase_id = sold(store, partner, "insurer-f/buy-personal-accident")
     for scope, wanted in ((TEST, purchase_id), (LIVE, ids.new())):
         with store.reading(scope) as session, pytest.raises(NotFound):
-            sale_detail.one(session, wanted)
+            sale_view.one(session, wanted)

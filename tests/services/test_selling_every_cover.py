@@ -13,14 +13,14 @@ from sqlmodel import col
 from core import clock
 from core.covers import credit_life, insurer_a, insurer_b_contents, insurer_c
 from core.covers.cover import Cover
-from core.covers.shelf import COVERS
+from core.covers.registry import COVERS
 from core.errors import InvalidInput
-from core.services.office import audit
+from core.services.audit import log as audit
 from core.services.policies import policies
 from core.services.sales import purchases
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Certificate, Submission
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Certificate, Submission
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import every_cover, kept, plate_field, sell, sold

@@ -8,9 +8,9 @@ import sqlalchemy as sa
 from core import clock
 from core.errors import TooManyRequests, Unauthorized
 from core.services.people import passwords, sign_in, staff
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import SignInAttempt
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import SignInAttempt
 
 SYSTEM = Scope.system()
 EMAIL = "ada@x.example"

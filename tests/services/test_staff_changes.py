@@ -13,12 +13,12 @@ import sqlalchemy as sa
 from core import clock, ids
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids, Unauthorized
 from core.services.paging import Paging
-from core.services.people import invitations, passwords, staff, staff_changes, staff_list, staff_sessions
+from core.services.people import account_changes, invitations, passwords, staff, staff_list, staff_sessions
 from core.services.people.staff import Person
 from core.services.people.staff_list import StaffFilter, StaffRow
-from core.store.engine import Store
-from core.store.scope import Scope, ScopedSession
-from core.store.tables import AuditEntry
+from core.store.access.engine import Store
+from core.store.access.scope import Scope, ScopedSession
+from core.store.schema.tables import AuditEntry
 
 SYSTEM = Scope.system()
 PASSWORD, CHOSEN = "correct horse battery", "staple of my own choice"
@@ -47,7 +47,7 @@ class Office:
 
     def add(self, **changed: Any) -> UUID:
         key = ids.new()
-        self.do(staff_changes.add, key, {**BOLA, **changed}, by=self.ada)
+        self.do(account_changes.add, key, {**BOLA, **changed}, by=self.ada)
         return key
 
     def row(self, key: UUID) -> StaffRow:
@@ -58,7 +58,7 @@ class Office:
         row = self.row(key)
         limit = None if row.claim_limit_minor is None else str(row.claim_limit_minor / 100)
         said = {"name": row.name, "roles": list(row.roles), "claim_limit": limit, **changed}
-        self.do(staff_changes.change, key, said, seen_at=row.updated_at, by=by or self.ada)
+        self.do(account_changes.change, key, said, seen_at=row.updated_at, by=by or self.ada)
 
     def link(self, key: UUID) -> str:
         return ticket_of(self.do(invitations.password_link, key, by=self.ada))
@@ -104,7 +104,7 @@ def test_somebody_new_chooses_a_password_by_a_link_and_nobody_else_learns_it(off
 def test_asking_twice_adds_one_account_and_an_email_belongs_to_one(office: Office) -> None:
     key = ids.new()
     for _ in range(2):
-        office.do(staff_changes.add, key, BOLA, by=office.ada)
+        office.do(account_changes.add, key, BOLA, by=office.ada)
     with pytest.raises(InvalidInput) as refusal:
         office.add(email="BOLA@x.example")
     assert [fault.field for fault in refusal.value.faults] == ["email"]
@@ -147,19 +147,19 @@ def test_an_account_that_somebody_else_changed_is_not_overwritten(office: Office
         office.change(bola, by=office.eze, name="Bola Ade")
     said = {"name": "Bola", "roles": ["finance"]}
     with pytest.raises(StaleVersion):
-        office.do(staff_changes.change, bola, said, seen_at=seen, by=office.ada)
+        office.do(account_changes.change, bola, said, seen_at=seen, by=office.ada)
     assert office.row(bola).roles == ("claims",)
     unchanged = {"name": "Bola Ade", "roles": ["claims"], "claim_limit": "250000.50"}
-    office.do(staff_changes.change, bola, unchanged, seen_at=seen, by=office.ada)
+    office.do(account_changes.change, bola, unchanged, seen_at=seen, by=office.ada)
     assert [entry.action for entry in office.log()].count("staff changed") == 1
 
 
 def test_nobody_takes_away_their_own_access_nor_that_of_the_last_admin(office: Office) -> None:
     with pytest.raises(StateForbids, match="your own"):
-        office.do(staff_changes.disable, office.ada.id, by=office.ada)
+        office.do(account_changes.disable, office.ada.id, by=office.ada)
     with pytest.raises(StateForbids, match="your own"):
         office.change(office.ada.id, roles=["finance"])
-    office.do(staff_changes.disable, office.eze.id, by=office.ada)
+    office.do(account_changes.disable, office.eze.id, by=office.ada)
     with pytest.raises(StateForbids, match="last admin"):
         office.do(staff.disable, "ada@x.example", actor="command line")
     with pytest.raises(StateForbids, match="last admin"):
@@ -173,7 +173,7 @@ def test_nobody_takes_away_their_own_access_nor_that_of_the_last_admin(office: O
 def test_two_admins_who_disable_each_other_at_once_leave_one(office: Office) -> None:
     def disable(who: Person, by: Person) -> bool:
         try:
-            office.store.transact(SYSTEM, lambda session: staff_changes.disable(session, who.id, by=by))
+            office.store.transact(SYSTEM, lambda session: account_changes.disable(session, who.id, by=by))
         except StateForbids:
             return False
         return True
@@ -189,12 +189,12 @@ def test_disabling_ends_sessions_and_link_and_enabling_brings_neither_back(offic
     bola = office.add()
     ticket, token = office.link(bola), office.do(staff_sessions.open_session, bola)
     for _ in range(2):
-        office.do(staff_changes.disable, bola, by=office.ada)
+        office.do(account_changes.disable, bola, by=office.ada)
     assert (office.row(bola).state, office.row(bola).open_sessions) == ("Disabled", 0)
     with pytest.raises(StateForbids, match="enable it first"):
         office.link(bola)
     for _ in range(2):
-        office.do(staff_changes.enable, bola, by=office.ada)
+        office.do(account_changes.enable, bola, by=office.ada)
     with office.store.reading(SYSTEM) as session:
         assert staff.person_of(session, token) is None
         with pytest.raises(Unauthorized):
@@ -208,11 +208,11 @@ def test_one_session_or_all_of_them_are_ended(office: Office) -> None:
         latest = staff_sessions.latest(session, office.eze.id)
     assert [one.is_open for one in latest] == [True] * 3
     handle = staff_sessions.hash_of(tokens[0])
-    assert office.do(staff_changes.end_sessions, office.eze.id, by=office.ada, handle=handle) == 1
+    assert office.do(account_changes.end_sessions, office.eze.id, by=office.ada, handle=handle) == 1
     with office.store.reading(SYSTEM) as session:
         assert [staff.person_of(session, token) is None for token in tokens] == [True, False, False]
-    assert office.do(staff_changes.end_sessions, office.eze.id, by=office.ada) == 2
-    assert office.do(staff_changes.end_sessions, office.eze.id, by=office.ada) == 0
+    assert office.do(account_changes.end_sessions, office.eze.id, by=office.ada) == 2
+    assert office.do(account_changes.end_sessions, office.eze.id, by=office.ada) == 0
     assert office.row(office.eze.id).open_sessions == 0
     assert [entry.after for entry in office.log() if entry.action == "sessions ended"] == [
         {"sessions": 1},
@@ -242,23 +242,23 @@ def test_only_an_admin_may_do_any_of_this(office: Office) -> None:
     bola = office.add()
     supervisor = Person(id=bola, email="b@x.example", name="B", roles=("supervisor",), claim_limit_minor=None)
     verbs: list[Callable[[ScopedSession], object]] = [
-        lambda session: staff_changes.add(session, ids.new(), BOLA, by=supervisor),
-        lambda session: staff_changes.change(session, bola, {}, seen_at=clock.now(), by=supervisor),
-        lambda session: staff_changes.disable(session, bola, by=supervisor),
-        lambda session: staff_changes.enable(session, bola, by=supervisor),
-        lambda session: staff_changes.end_sessions(session, bola, by=supervisor),
+        lambda session: account_changes.add(session, ids.new(), BOLA, by=supervisor),
+        lambda session: account_changes.change(session, bola, {}, seen_at=clock.now(), by=supervisor),
+        lambda session: account_changes.disable(session, bola, by=supervisor),
+        lambda session: account_changes.enable(session, bola, by=supervisor),
+        lambda session: account_changes.end_sessions(session, bola, by=supervisor),
         lambda session: invitations.password_link(session, bola, by=supervisor),
     ]
     for verb in verbs:
         with pytest.raises(NotAllowed):
             office.do(verb)
-    for verb in (staff_changes.disable, staff_changes.enable, invitations.password_link):
+    for verb in (account_changes.disable, account_changes.enable, invitations.password_link):
         with pytest.raises(NotFound):
             office.do(verb, ids.new(), by=office.ada)
 
 
 def test_people_are_found_by_name_role_and_state(office: Office) -> None:
-    office.do(staff_changes.disable, office.add(), by=office.ada)
+    office.do(account_changes.disable, office.add(), by=office.ada)
 
     def found(**wanted: Any) -> list[str]:
         with office.store.reading(SYSTEM) as session:

@@ -4,10 +4,10 @@ import pytest
 
 from core import settings as settings_module
 from core.covers import credit_life
-from core.services.office import checking, system
-from core.store import versions
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.services.admin import store_check, system
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema import versions
 from tests.conftest import SECRET, Partner
 from tests.services.selling import sell
 
@@ -45,6 +45,6 @@ def test_settings_are_told_without_their_secrets(monkeypatch: pytest.MonkeyPatch
 
 def test_every_rule_is_checked_and_named_once(store: Store) -> None:
     with store.reading(Scope.system()) as session:
-        found = list(checking.findings(session))
-    assert len(found) == checking.rules() == len({finding.rule for finding in found}) > 20
+        found = list(store_check.findings(session))
+    assert len(found) == store_check.rules() == len({finding.rule for finding in found}) > 20
     assert not [finding for finding in found if finding.faults]

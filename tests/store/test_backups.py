@@ -7,15 +7,18 @@ import pytest
 import sqlalchemy as sa
 from sqlmodel import SQLModel
 
+from core import demo
 from core.errors import InvalidInput, StateForbids
+from core.services.admin import store_check
 from core.services.files import files
 from core.services.files.files import Sent
-from core.services.office import checking
 from core.settings import settings
-from core.store import backups, demo, engine, versions
-from core.store.backups import Manifest
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.store.access import engine
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.operations import backups
+from core.store.operations.backups import Manifest
+from core.store.schema import versions
 from tests.conftest import Partner, make_partner
 from tests.papers import pdf
 
@@ -45,7 +48,7 @@ def restore(store: Store, source: Path) -> str | None:
 
 def faults(store: Store) -> list[str]:
     with store.reading(SYSTEM) as session:
-        return checking.faults(session)
+        return store_check.faults(session)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlmodel import SQLModel
 
-from core.store import tables  # noqa: F401 every table is known once these are
+from core.store.schema import tables  # noqa: F401 every table is known once these are
 
 COLUMNS = [column for table in SQLModel.metadata.sorted_tables for column in table.columns]
 

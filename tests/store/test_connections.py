@@ -11,14 +11,14 @@ from psycopg.pq import TransactionStatus
 
 from core import clock
 from core.services.filters import SalesFilter, Span
-from core.services.products import product_shelf
+from core.services.products import catalogue_cache
 from core.services.sales import purchases
-from core.store import engine
-from core.store.engine import Store
-from core.store.prepared import Prepared
-from core.store.scope import Scope, ScopedSession
-from core.store.spoken import driver_of, say
-from core.store.tables import InsuredRisk, NumberCounter, Provider
+from core.store.access import engine
+from core.store.access.compiled_query import Prepared
+from core.store.access.engine import Store
+from core.store.access.scope import Scope, ScopedSession
+from core.store.access.statements import driver_of, say
+from core.store.schema.tables import InsuredRisk, NumberCounter, Provider
 from tests.conftest import Partner, administering
 
 PROVIDERS = Prepared(sa.select(sa.func.count()).select_from(Provider))
@@ -97,7 +97,7 @@ def test_what_nobody_waits_for_goes_together(store: Store, monkeypatch: pytest.M
 @on_postgres
 def test_questions_that_do_not_hang_on_each_other_go_together(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     with store.asking(SYSTEM) as session, trips(monkeypatch) as sent:
-        revision, providers = product_shelf.revision(session), PROVIDERS.asked(session)
+        revision, providers = catalogue_cache.revision(session), PROVIDERS.asked(session)
         assert sent == []
         assert providers.one == (7,)
         assert revision.one
@@ -110,7 +110,7 @@ def test_a_list_of_purchases_is_one_trip_with_its_transaction(
 ) -> None:
     for wanted, needed in ((SalesFilter(), 1), (SalesFilter(created=Span(clock.now())), 2)):
         with store.reading(partner.scope()) as session:
-            product_shelf.shelf(session)
+            catalogue_cache.shelf(session)
         with trips(monkeypatch) as sent, store.reading(partner.scope()) as session:
             purchases.page(session, wanted, ends=True)
         assert sent == ["together"] * needed

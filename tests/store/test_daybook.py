@@ -5,10 +5,11 @@ from datetime import timedelta
 import sqlalchemy as sa
 from alembic import command
 
-from core.store import daybook, schema
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import DaybookLine, DayTotal, Policy, ProductVersion, Purchase, Renewal
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.rollups import daily_rollup
+from core.store.schema import migrating
+from core.store.schema.tables import DaybookLine, DayTotal, Policy, ProductVersion, Purchase, Renewal
 from tests.conftest import Partner
 from tests.portfolio import NOW, sales_at
 
@@ -25,7 +26,7 @@ def lines(store: Store) -> list[tuple[str, str, int, int, int]]:
 
 def faults(store: Store) -> list[str]:
     with store.engine.connect() as connection:
-        return daybook.faults(connection)
+        return daily_rollup.faults(connection)
 
 
 def renewal(purchase: Purchase, policy: Policy, version: ProductVersion, **changed: object) -> Renewal:
@@ -71,9 +72,9 @@ def test_a_store_of_an_earlier_release_is_given_its_daybook(store: Store, partne
         sales_at(session, partner.id, NOW)
         session.execute(sa.update(Purchase).values(premium_frequency=None))
     with store.writers.begin() as connection:
-        command.downgrade(schema._config(connection), "0002")
-    schema.migrate(store)
-    assert schema.differences(store) == []
+        command.downgrade(migrating._config(connection), "0002")
+    migrating.migrate(store)
+    assert migrating.differences(store) == []
     assert lines(store) == [("day", "2026-11-20", 1, 0, 0), ("month", "2026-11-01", 1, 0, 0)]
 
 

@@ -12,26 +12,25 @@ import pytest
 import sqlalchemy as sa
 from sqlmodel import SQLModel, col
 
-from core import clock, money, seal
+from core import clock, demo, money, seal
+from core.covers import registry
 from core.covers import request as requests
-from core.covers import shelf
+from core.demo import chunks, portfolio
+from core.demo.market.offers import on_the_shelf
+from core.demo.random_source import dice
 from core.errors import StateForbids
 from core.services import personal
-from core.services.claims import claim_rules
-from core.services.office import checking, demonstration
+from core.services.admin import demonstration, store_check
+from core.services.claims.intake import requirements
 from core.services.people import passwords
 from core.services.policies import certificates
 from core.services.renewals import renewals
-from core.services.renewals.renewal_windows import window
+from core.services.renewals.windows import window
 from core.services.selling.buying import Seller
 from core.settings import settings
-from core.store import demo
-from core.store.demo import chunks, portfolio
-from core.store.demo.dice import dice
-from core.store.demo.offers import on_the_shelf
-from core.store.engine import Store
-from core.store.scope import Scope, ScopedSession
-from core.store.tables import Claim, Customer, Policy, Product, Purchase, Submission
+from core.store.access.engine import Store
+from core.store.access.scope import Scope, ScopedSession
+from core.store.schema.tables import Claim, Customer, Policy, Product, Purchase, Submission
 from tests.conftest import Partner, make_partner
 from tests.services import selling
 
@@ -98,7 +97,7 @@ def test_another_demonstration_is_refused(store: Store) -> None:
 
 
 def test_store_with_its_own_business_is_refused(store: Store, partner: Partner) -> None:
-    selling.sell(store, partner, shelf.COVERS[0])
+    selling.sell(store, partner, registry.COVERS[0])
     before = rows_of(store)
     with pytest.raises(StateForbids, match="business of its own"):
         write(store)
@@ -121,7 +120,7 @@ def test_killed_run_leaves_a_sound_store_and_goes_on(
         write(store)
     assert len(read(store, sa.select(col(Purchase.id)))) == 100
     with store.reading(Scope.system()) as session:
-        assert checking.faults(session) == []
+        assert store_check.faults(session) == []
         assert demonstration.is_demonstration(session)
     monkeypatch.setattr(portfolio, "write_chunk", whole)
     write(store), write(twin)
@@ -137,7 +136,7 @@ def test_store_without_a_demonstration_says_so(store: Store) -> None:
 def test_every_request_is_worded_by_its_cover_and_nothing_of_a_stand_in_is_left(store: Store) -> None:
     with store.reading(Scope.system()) as session:
         offers = on_the_shelf(session, UNTIL)
-    assert {offer.cover for offer in offers if offer.cover} == set(shelf.COVERS)
+    assert {offer.cover for offer in offers if offer.cover} == set(registry.COVERS)
     thrown = dice(1, "tests")
     for offer in offers:
         for variant in [offer.variant(thrown) for _ in range(5)]:
@@ -188,11 +187,11 @@ def test_business_is_believable(store: Store) -> None:
 
 def test_claims_stand_in_every_status(store: Store) -> None:
     write(store, purchases=2_000)
-    assert {row[0] for row in read(store, sa.select(col(Claim.claim_status)))} == set(claim_rules.CLAIM_STATUSES)
+    assert {row[0] for row in read(store, sa.select(col(Claim.claim_status)))} == set(requirements.CLAIM_STATUSES)
     reasons = {row[0] for row in read(store, sa.select(col(Claim.decline_reason)))}
-    assert reasons <= {*claim_rules.DECLINE_REASONS, claim_rules.NOT_DECLINED}
+    assert reasons <= {*requirements.DECLINE_REASONS, requirements.NOT_DECLINED}
     flags = {flag for row in read(store, sa.select(col(Claim.flags))) for flag in row[0]}
-    assert flags <= set(claim_rules.FLAGS)
+    assert flags <= set(requirements.FLAGS)
 
 
 def test_product_that_is_no_longer_sold_was_sold_in_the_first_year(store: Store) -> None:
@@ -206,10 +205,10 @@ def test_product_that_is_no_longer_sold_was_sold_in_the_first_year(store: Store)
 def test_next_sale_gets_the_next_number(store: Store) -> None:
     write(store)
     partner = make_partner(store, "Swift Lenders")
-    for cover in shelf.COVERS:
+    for cover in registry.COVERS:
         selling.sell(store, partner, cover)
     with store.reading(Scope.system()) as session:
-        assert checking.faults(session) == []
+        assert store_check.faults(session) == []
 
 
 def test_policy_of_the_demonstration_can_be_renewed_for_what_it_cost(store: Store) -> None:
@@ -224,7 +223,7 @@ def test_policy_of_the_demonstration_can_be_renewed_for_what_it_cost(store: Stor
             assert money.to_minor(renewals.renew(session, policy.id, seller).price.total) == total
             renewed.add(policy.product_id)
         assert len(renewed) > 8
-        assert checking.faults(session) == []
+        assert store_check.faults(session) == []
 
 
 def _due() -> Any:
@@ -243,7 +242,7 @@ def test_submitted_data_can_be_read_again_by_its_cover(store: Store) -> None:
     query = sa.select(Policy, Product).join(Product, col(Product.id) == col(Policy.product_id))
     with store.reading(Scope.system()) as session:
         for policy, product in session.execute(query):
-            cover = shelf.cover_of(product.prefix, product.route_name)
+            cover = registry.cover_of(product.prefix, product.route_name)
             if cover is None:
                 continue
             submitted = personal.restored(policy.submitted, policy.sealed, "submitted")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from core.store import drafts
+from core.store.operations import unfinished_files
 
 
 def test_only_drafts_that_nobody_holds_are_cleared(tmp_path: Path) -> None:
@@ -15,8 +15,8 @@ def test_only_drafts_that_nobody_holds_are_cleared(tmp_path: Path) -> None:
     file.write_text("half")
     other = tmp_path / "draft"
     other.write_text("whole")
-    with drafts.held(working):
-        drafts.clear(tmp_path, ".draft-*")
+    with unfinished_files.held(working):
+        unfinished_files.clear(tmp_path, ".draft-*")
         assert sorted(tmp_path.iterdir()) == sorted([working, beginning, other])
-    drafts.clear(tmp_path, ".draft-*")
+    unfinished_files.clear(tmp_path, ".draft-*")
     assert sorted(tmp_path.iterdir()) == sorted([beginning, other])

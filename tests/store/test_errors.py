@@ -4,9 +4,9 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock, ids
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Provider
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Provider
 
 BVN, EMAIL = "22212345678", "ada@insurer.example"
 

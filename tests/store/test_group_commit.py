@@ -14,11 +14,11 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
 from core.errors import NotFound, StoreUnavailable
-from core.store import one_writer as one_writer_module
-from core.store import turns
-from core.store.engine import Store
-from core.store.scope import Scope, ScopedSession, ScopeViolation
-from core.store.tables import NumberCounter
+from core.store.access import fair_lock
+from core.store.access import group_commit as one_writer_module
+from core.store.access.engine import Store
+from core.store.access.scope import Scope, ScopedSession, ScopeViolation
+from core.store.schema.tables import NumberCounter
 
 SYSTEM = Scope.system()
 THREADS = 12
@@ -255,7 +255,7 @@ def test_work_that_nobody_waits_for_any_more_is_not_done(one_writer: Store) -> N
 
 
 def test_turns_come_in_the_order_of_asking() -> None:
-    line, came = turns.Turns(), list[int]()
+    line, came = fair_lock.Turns(), list[int]()
 
     def go(number: int) -> None:
         line.take(time.monotonic() + 10)

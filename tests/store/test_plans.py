@@ -14,13 +14,13 @@ from core.services.customers.customers import CustomerFilter
 from core.services.filters import SalesFilter, Span
 from core.services.paging import Paging
 from core.services.policies import policies
-from core.services.renewals import renewal_records
-from core.services.sales import purchases, whereabouts
-from core.store import statistics
-from core.store.engine import Store
-from core.store.prepared import Prepared
-from core.store.scope import Scope, ScopedSession, ScopeViolation
-from core.store.tables import Purchase
+from core.services.renewals import records as renewal_records
+from core.services.sales import page_locator, purchases
+from core.store.access.compiled_query import Prepared
+from core.store.access.engine import Store
+from core.store.access.scope import Scope, ScopedSession, ScopeViolation
+from core.store.operations import statistics
+from core.store.schema.tables import Purchase
 from tests.conftest import Partner
 from tests.portfolio import NOW, sales_at
 
@@ -110,7 +110,7 @@ def test_a_list_is_counted_and_paged_in_an_index_that_holds_all_it_reads(
 def test_purchases_are_counted_in_the_daybook(store: Store, partner: Partner) -> None:
     statistics.refresh(store)
     with store.reading(partner.scope(is_live=True)) as session:
-        (step,) = plan(session, whereabouts.lines_of(SalesFilter()))
+        (step,) = plan(session, page_locator.lines_of(SalesFilter()))
     assert "COVERING INDEX ix_daybook_line_of_distributor (distributor_id=? AND is_live=? AND grain=? AND day>" in step
 
 

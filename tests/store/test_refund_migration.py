@@ -10,14 +10,14 @@ from alembic import command
 
 from core import clock, ids, money
 from core.covers import insurer_a
-from core.services.office import checking
-from core.services.policies import policy_changes
+from core.services.admin import store_check
+from core.services.policies import changes as policy_changes
 from core.services.renewals import renewals
 from core.services.selling.buying import Sale
-from core.store import schema
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import ProductVersion, Purchase, Refund, Renewal
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema import migrating
+from core.store.schema.tables import ProductVersion, Purchase, Refund, Renewal
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell
@@ -59,12 +59,12 @@ def refunds(store: Store) -> list[Refund]:
 
 def back_to_before(store: Store) -> None:
     with store.writers.begin() as connection:
-        command.downgrade(schema._config(connection), BEFORE)
+        command.downgrade(migrating._config(connection), BEFORE)
 
 
 def faults(store: Store) -> list[str]:
     with store.reading(Scope.system()) as session:
-        return checking.faults(session)
+        return store_check.faults(session)
 
 
 def test_the_way_back_and_forth_changes_no_amount(store: Store, ended: Sale) -> None:
@@ -74,8 +74,8 @@ def test_the_way_back_and_forth_changes_no_amount(store: Store, ended: Sale) -> 
     with store.engine.connect() as connection:
         kept = connection.exec_driver_sql("SELECT count(*), sum(amount_minor) FROM refund").one()
     assert tuple(map(int, kept)) == (2, sum(amounts[0] for amounts in before.values()))
-    schema.migrate(store)
-    assert schema.differences(store) == []
+    migrating.migrate(store)
+    assert migrating.differences(store) == []
     assert {(refund.purchase_id, refund.renewal_id): parts(refund) for refund in refunds(store)} == before
     assert faults(store) == []
 
@@ -85,7 +85,7 @@ def test_a_refund_rounded_once_over_two_terms_is_divided_without_losing_a_kobo(s
     with store.writers.begin() as connection:
         connection.exec_driver_sql("DROP TRIGGER refund_update" + ("" if store.is_sqlite else " ON refund"))
         connection.exec_driver_sql("UPDATE refund SET amount_minor = 1620001 WHERE method = 'short_rate'")
-    schema.migrate(store)
+    migrating.migrate(store)
     divided = [refund for refund in refunds(store) if refund.method == "short_rate"]
     with store.reading(Scope.system()) as session:
         renewal = session.execute(sa.select(Renewal)).scalar_one()
@@ -110,30 +110,30 @@ def test_a_refund_above_what_was_paid_stops_the_migration_by_its_id(store: Store
         connection.exec_driver_sql("DROP TRIGGER refund_update" + ("" if store.is_sqlite else " ON refund"))
         connection.exec_driver_sql("UPDATE refund SET amount_minor = 100000000000 WHERE method = 'full'")
     with pytest.raises(RuntimeError, match="gives back more than its policy paid"):
-        schema.migrate(store)
+        migrating.migrate(store)
     with store.engine.connect() as connection:
         assert connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar_one() == BEFORE
 
 
 def test_a_store_from_the_first_release_comes_to_the_same_books(store: Store, ended: Sale) -> None:
     with store.writers.begin() as connection:
-        command.downgrade(schema._config(connection), "0002")
-    schema.migrate(store)
-    assert schema.differences(store) == []
+        command.downgrade(migrating._config(connection), "0002")
+    migrating.migrate(store)
+    assert migrating.differences(store) == []
     assert faults(store) == []
 
 
 @pytest.mark.parametrize("statement", ["UPDATE refund SET total_minor = 0", "DELETE FROM refund"])
 def test_refunds_are_still_only_added(store: Store, ended: Sale, statement: str) -> None:
     back_to_before(store)
-    schema.migrate(store)
+    migrating.migrate(store)
     with store.writers.connect() as connection, pytest.raises(sa.exc.DBAPIError, match="keeps what it holds"):
         connection.execute(sa.text(statement))
 
 
 def test_a_refund_is_bound_to_its_term_after_the_migration_too(store: Store, ended: Sale) -> None:
     back_to_before(store)
-    schema.migrate(store)
+    migrating.migrate(store)
     with store.reading(Scope.system()) as session:
         purchase = session.execute(sa.select(Purchase).limit(1)).scalar_one()
         session.expunge_all()

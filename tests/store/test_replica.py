@@ -14,20 +14,20 @@ from starlette.requests import Request
 from streamlit.testing.v1 import AppTest
 
 from core import clock, ids
-from core.api import exporting, health
+from core.api.outside import downloads, health
 from core.covers.insurer_f import PERSONAL_ACCIDENT
 from core.services.exports import receipts
-from core.services.exports.export_formats import CSV
-from core.services.exports.export_purchases import PURCHASES
 from core.services.exports.exports import Tally
+from core.services.exports.formats import CSV
+from core.services.exports.kinds.purchases import PURCHASES
 from core.services.exports.receipts import Order
 from core.services.sales import figures
 from core.services.sales.selection import Selection
 from core.services.windows import Window
 from core.settings import ROOT
-from core.store.engine import Store
-from core.store.replica import AWAY, SIGHT, Bounds, Replica
-from core.store.scope import Scope
+from core.store.access.engine import Store
+from core.store.access.replica import AWAY, SIGHT, Bounds, Replica
+from core.store.access.scope import Scope
 from tests.conftest import Partner, PostgresDatabase, administering, fresh_store
 from tests.services import selling
 from tests.store.standby import Standby
@@ -105,7 +105,7 @@ def sold(store: Store, **wanted: bool) -> int:
 def exported(store: Store) -> Tally:
     order = Order(id=ids.new(), kind=PURCHASES, format=CSV, selection=Selection(), is_live=True, actor="tests")
     tally = Tally()
-    for _ in exporting.streamed(order, tally):
+    for _ in downloads.streamed(order, tally):
         pass
     with store.reading(Scope.system()) as session:
         assert receipts.one(session, order.id)
@@ -126,7 +126,7 @@ def test_figures_come_from_the_replica_and_say_as_of_when(held_up: Store) -> Non
 
 
 def test_the_dashboard_shows_them_with_that_moment(held_up: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.ui.frame.current", lambda: person_of("operations"))
+    monkeypatch.setattr("core.ui.kit.frame.current", lambda: person_of("operations"))
     at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=60).run()
     assert not at.exception
     assert next(tile.value for tile in at.metric if tile.label == "Policies sold") == "1"

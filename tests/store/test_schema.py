@@ -3,18 +3,18 @@
 import pytest
 import sqlalchemy as sa
 
-from core.store import schema, versions
-from core.store.engine import Store
+from core.store.access.engine import Store
+from core.store.schema import migrating, versions
 
 
 def test_migrated_store_and_models_agree(store: Store) -> None:
     assert versions.version(store) == versions.newest()
-    assert schema.differences(store) == []
+    assert migrating.differences(store) == []
 
 
 def test_migrating_again_changes_nothing(store: Store) -> None:
-    schema.migrate(store)
-    assert schema.differences(store) == []
+    migrating.migrate(store)
+    assert migrating.differences(store) == []
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import example
 from core.covers.request import read
 from core.services.selling import buying
-from core.store.engine import Store
-from core.store.scope import Scope, ScopeViolation, owned_entities
-from core.store.tables import Customer, Policy, Purchase
+from core.store.access.engine import Store
+from core.store.access.scope import Scope, ScopeViolation, owned_entities
+from core.store.schema.tables import Customer, Policy, Purchase
 from tests.conftest import Partner
 
 

@@ -11,10 +11,12 @@ from sqlmodel import SQLModel
 from core import seal
 from core import settings as settings_module
 from core.errors import StateForbids
-from core.services.office import audit
-from core.store import engine, schema, secret_mark
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.services.audit import log as audit
+from core.store.access import engine
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.operations import secret_mark
+from core.store.schema import migrating
 from tests.conftest import SECRET, Partner
 
 OTHER = "another-0123456789-abcdefghijklmnopqrstuvwx"
@@ -65,7 +67,7 @@ def test_a_store_is_not_opened_under_another_secret(store: Store) -> None:
     with pytest.raises(StateForbids, match=ANOTHER):
         engine.store()
     with pytest.raises(StateForbids, match=ANOTHER):
-        schema.migrate(store)
+        migrating.migrate(store)
     assert rows(store) == before
 
 
@@ -81,12 +83,12 @@ def test_a_store_of_an_earlier_release_is_judged_by_what_it_holds(
     with pytest.raises(StateForbids, match=ANOTHER):
         refuse_other(store)
     with pytest.raises(StateForbids, match=ANOTHER):
-        schema.migrate(store)
+        migrating.migrate(store)
 
 
 def test_a_store_of_an_earlier_release_gets_its_mark_when_it_is_migrated(store: Store, partner: Partner) -> None:
     without_its_mark(store)
-    schema.migrate(store)
+    migrating.migrate(store)
     assert rows(store)["store_secret"] == [(1, secret_mark.mark())]
 
 
@@ -106,6 +108,6 @@ def test_a_write_under_a_wrong_secret_does_not_make_the_store_that_ones(
 def test_an_empty_database_is_anybodys_until_the_first_has_made_it(tmp_path: Path) -> None:
     new = Store(f"sqlite:///{tmp_path / 'new.db'}")
     refuse_other(new)
-    schema.migrate(new)
+    migrating.migrate(new)
     refuse_other(new)
     new.close()

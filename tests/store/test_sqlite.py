@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.store.engine import Store, sqlite, wal_is_safe
+from core.store.access.engine import Store, sqlite, wal_is_safe
 
 only_sqlite = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 # As SQLite numbers them.

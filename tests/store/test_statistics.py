@@ -3,8 +3,8 @@
 import pytest
 import sqlalchemy as sa
 
-from core.store import statistics
-from core.store.engine import Store
+from core.store.access.engine import Store
+from core.store.operations import statistics
 from tests.conftest import Partner
 from tests.portfolio import Portfolio
 

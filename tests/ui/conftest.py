@@ -13,8 +13,8 @@ from streamlit.testing.v1 import AppTest
 from core import ids
 from core.services.people.staff import Person
 from core.settings import ROOT
-from core.store.engine import Store
-from core.ui import menu
+from core.store.access.engine import Store
+from core.ui.kit import menu
 from tests.conftest import fresh_store
 
 Screen = Callable[..., AppTest]
@@ -42,7 +42,7 @@ def screen(store: Store, monkeypatch: pytest.MonkeyPatch) -> Screen:
 
     def open_(*roles: str, page: str | None = None, by: Person | None = None, **query: str) -> AppTest:
         person = by or (person_of(*roles) if roles else None)
-        monkeypatch.setattr("core.ui.frame.current", lambda: person)
+        monkeypatch.setattr("core.ui.kit.frame.current", lambda: person)
         at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=30)
         at.query_params.update(query)
         at.run()

@@ -12,12 +12,12 @@ from core.covers import insurer_a, insurer_b_auto
 from core.covers import request as requests
 from core.covers.cover import Cover
 from core.services.selling.buying import Sale
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Policy
-from core.ui import words
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Policy
 from core.ui.forms import forms, questions
 from core.ui.forms.forms import Form
+from core.ui.kit import words
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell

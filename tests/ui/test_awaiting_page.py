@@ -9,9 +9,9 @@ from streamlit.testing.v1 import AppTest
 from core import settings as settings_module
 from core.covers import insurer_b_auto, insurer_d
 from core.services.selling.buying import Sale
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Submission
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Submission
 from tests.conftest import Partner
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, follow, lists, press, row_links, texts

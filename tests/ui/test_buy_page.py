@@ -11,9 +11,9 @@ from core import clock, ids
 from core.covers import fields, insurer_a, insurer_b_contents, insurer_f, insurer_g
 from core.covers.cover import Cover
 from core.services.products import products
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Policy, ProductBlock, Purchase
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Policy, ProductBlock, Purchase
 from core.ui.buying import live_prices
 from core.ui.forms import forms, questions
 from core.ui.forms.questions import Kind

@@ -10,11 +10,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock, seal
-from core.services import revealing
-from core.services.claims import claim_moves, claim_work, claims
+from core.services import pii_reveal
+from core.services.claims.lists import claims
+from core.services.claims.workflow import actions as claim_actions
+from core.services.claims.workflow import transitions
 from core.settings import ROOT, settings
-from core.store.engine import Store
-from core.ui.claims import claim_actions, claim_words
+from core.store.access.engine import Store
+from core.ui.claims import review_actions
+from core.ui.claims import words as claim_words
 from tests import papers
 from tests.conftest import Partner
 from tests.services.claim_office import DESK, Office
@@ -37,7 +40,7 @@ def opens(office: Office, monkeypatch: pytest.MonkeyPatch) -> Opens:
 
     def open_(claim_id: Any, by: str = "bola", *, page: str = PAGE, **query: str) -> AppTest:
         person = office.people[by]
-        monkeypatch.setattr("core.ui.frame.current", lambda: person)
+        monkeypatch.setattr("core.ui.kit.frame.current", lambda: person)
         at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=30)
         at.query_params["mode"] = "test"
         at.run()
@@ -128,12 +131,12 @@ def test_a_medical_report_is_opened_for_a_reason_alone(opens: Opens, office: Off
     assert not any("/files/" in html.proto.body for html in at.get("html"))
     assert not [link for link in at.get("link_button") if "/files/" in link.proto.url]
     at.button(key=f"reveal.claim.{claim_id}.credit_life_claim_meta.medical_report").click().run()
-    at.selectbox(key="reveal.reason").set_value(revealing.REASONS[1])
+    at.selectbox(key="reveal.reason").set_value(pii_reveal.REASONS[1])
     at.text_input(key="reveal.details").set_value("is it a disability")
     at.button(key="reveal.confirm").click().run()
     assert [link.proto.url for link in at.get("link_button")] == ["/files/" + letter.rpartition("/")[2]]
     entry = office.log(claim_id)[-1]
-    assert (entry.action, (entry.after or {})["field"]) == (revealing.SHOWN, "credit_life_claim_meta.medical_report")
+    assert (entry.action, (entry.after or {})["field"]) == (pii_reveal.SHOWN, "credit_life_claim_meta.medical_report")
 
 
 def test_a_medical_report_opens_inside_the_page_after_the_desk_moved(
@@ -148,7 +151,7 @@ def test_a_medical_report_opens_inside_the_page_after_the_desk_moved(
     at = opens(claim_id)
     at.segmented_control(key=key(claim_id, "document")).set_value("medical_report").run()
     at.button(key=f"reveal.claim.{claim_id}.credit_life_claim_meta.medical_report").click().run()
-    at.selectbox(key="reveal.reason").set_value(revealing.REASONS[1])
+    at.selectbox(key="reveal.reason").set_value(pii_reveal.REASONS[1])
     at.text_input(key="reveal.details").set_value("is it a disability")
     at.button(key="reveal.confirm").click().run()
     paper = f"/files/{letter.rpartition('/')[2]}"
@@ -175,8 +178,8 @@ def test_gadget_claim_shows_its_facts_and_only_the_end_of_the_account(opens: Ope
 PEOPLE = ("ada", "sade", "root")
 # What each of an officer with a limit, a supervisor and an administrator may do; "no" is shown and cannot be chosen.
 MATRIX: dict[str, dict[str, tuple[str, ...]]] = {
-    "Viewed": dict.fromkeys(claim_moves.ways_from("Viewed"), PEOPLE),
-    "Approved": dict.fromkeys(claim_moves.ways_from("Approved"), PEOPLE),
+    "Viewed": dict.fromkeys(transitions.ways_from("Viewed"), PEOPLE),
+    "Approved": dict.fromkeys(transitions.ways_from("Approved"), PEOPLE),
     # Sade has approved it, and it is above the limit of Ada.
     "Offer accepted": {"Paid": ("root",), "Reviewing": ("sade", "root")},
     "Declined": {"Reviewing": ("sade", "root")},
@@ -333,8 +336,8 @@ def test_a_second_click_moves_once_and_blames_nobody(opens: Opens, office: Offic
     claim_id = office.lodge()
     at = choose(opens(claim_id), claim_id, "Reviewing")
     bola = office.people["bola"]
-    seen = claim_actions.opened(claim_id, person=bola, is_live=False)
-    first = claim_actions.move(claim_actions.hand(seen, bola), to="Reviewing", note="")
+    seen = review_actions.opened(claim_id, person=bola, is_live=False)
+    first = review_actions.move(review_actions.hand(seen, bola), to="Reviewing", note="")
     confirm(at, claim_id)
     assert first in texts(at)
     assert not at.warning
@@ -385,7 +388,7 @@ def test_what_is_typed_on_one_claim_does_not_follow_to_another(opens: Opens, off
     first, second = office.lodge(), office.lodge()
     at = choose(opens(first), first, "Declined")
     at.text_area(key=key(first, "note")).set_value(ODD)
-    office.do(claim_work.view, second)
+    office.do(claim_actions.view, second)
     at.query_params["id"] = str(second)
     at.run()
     assert not [button for button in at.button if str(button.key).endswith("confirm")]

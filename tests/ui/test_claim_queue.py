@@ -8,10 +8,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock
-from core.services.claims import claim_questions, claim_queue, claim_work
+from core.services.claims.lists import queue as claim_queue
+from core.services.claims.workflow import actions as claim_actions
+from core.services.claims.workflow import questions as claim_questions
 from core.settings import ROOT
-from core.store.engine import Store
-from core.ui import tables, words
+from core.store.access.engine import Store
+from core.ui.kit import tables, words
 from tests.conftest import Partner
 from tests.services.claim_office import DESK, Office
 from tests.services.test_lodging import NOON
@@ -50,7 +52,7 @@ def opened(office: Office, monkeypatch: pytest.MonkeyPatch) -> Opened:
     """Opens a page as one of the office, in test mode, where its claims are."""
 
     def open_(path: str = QUEUE, /, *, by: str = "ada", **query: str) -> AppTest:
-        monkeypatch.setattr("core.ui.frame.current", lambda: office.people[by])
+        monkeypatch.setattr("core.ui.kit.frame.current", lambda: office.people[by])
         at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=30)
         at.query_params["mode"] = "test"
         at.run()
@@ -185,7 +187,7 @@ def test_chosen_claims_are_assigned_once_and_let_go(opened: Opened, office: Offi
 
 def test_who_was_slower_is_told_who_took_it(opened: Opened, office: Office, lives: dict[str, UUID]) -> None:
     at = choose(opened(view="unassigned"), 0, 1)
-    office.do(claim_work.assign, lives["over"], to=office.people["bola"].id, version=1)
+    office.do(claim_actions.assign, lives["over"], to=office.people["bola"].id, version=1)
     press(at, "Assign to me")
     assert "was taken by bola" in at.warning[0].value
     assert "1 claim is with you now" in texts(at)

@@ -8,17 +8,17 @@ from streamlit.testing.v1 import AppTest
 
 from core import clock, seal
 from core.covers import insurer_b_auto
-from core.services import revealing
-from core.services.customers import customers_table
-from core.services.customers.customer_selection import CustomerSelection
-from core.services.customers.customers_table import CustomerRow
+from core.services import pii_reveal
+from core.services.customers import table as customers_table
+from core.services.customers.selection import CustomerSelection
+from core.services.customers.table import CustomerRow
 from core.services.paging import Paging
 from core.services.sales.choices import choices
 from core.services.selling.buying import Sale
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import AuditEntry, Policy
-from core.ui import words
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import AuditEntry, Policy
+from core.ui.kit import words
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.services.selling import sell
@@ -150,7 +150,7 @@ def test_a_hidden_value_is_shown_once_for_a_reason_and_leaves_no_trace(
     at.button(key="reveal.confirm").click().run()
     assert BVN not in everything(at)
     assert "Is required" in texts(at)
-    at.selectbox(key="reveal.reason").set_value(revealing.REASONS[0])
+    at.selectbox(key="reveal.reason").set_value(pii_reveal.REASONS[0])
     at.text_input(key="reveal.details").set_value("she calls about her refund")
     at.button(key="reveal.confirm").click().run()
     assert [code.value for code in at.code] == [BVN]
@@ -158,7 +158,7 @@ def test_a_hidden_value_is_shown_once_for_a_reason_and_leaves_no_trace(
     assert BVN not in str(address(at))
     assert BVN not in everything(at.run())
     with store.reading(Scope.system()) as session:
-        query = sa.select(AuditEntry.actor, AuditEntry.after).where(AuditEntry.action == revealing.SHOWN)
+        query = sa.select(AuditEntry.actor, AuditEntry.after).where(AuditEntry.action == pii_reveal.SHOWN)
         (entry,) = session.execute(query).all()
     assert entry.actor == "staff somebody@coverdesk.example"
     assert BVN not in str(entry.after)

@@ -16,9 +16,9 @@ from core.services.sales.choices import choices
 from core.services.sales.metrics import METRICS
 from core.services.sales.selection import Selection
 from core.services.windows import Window
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.ui import periods, words
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.ui.kit import periods, words
 from core.ui.sales import charts, tiles
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, lagos

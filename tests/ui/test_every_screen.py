@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from core.store import demo
-from core.store.engine import Store
-from core.ui import menu
+from core import demo
+from core.store.access.engine import Store
+from core.ui.kit import menu
 from tests.conftest import BOTH, fresh_store
 from tests.ui.conftest import Screen
 

@@ -11,16 +11,16 @@ import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core import clock, ids
-from core.api import exporting
-from core.services.exports.export_formats import CSV, XLSX, Format
-from core.services.exports.export_shelf import kind_named
+from core.api.outside import downloads
+from core.services.exports.formats import CSV, XLSX, Format
 from core.services.exports.receipts import Order
-from core.services.policies.policy_selection import PolicySelection
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Policy
-from core.ui import words
-from core.ui.exports import export_panel
+from core.services.exports.registry import kind_named
+from core.services.policies.selection import PolicySelection
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Policy
+from core.ui.exports import panel as export_panel
+from core.ui.kit import words
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.ui.conftest import Screen, address, lists, press, texts
@@ -44,7 +44,7 @@ def exported(name: str, format_: Format = CSV, address: dict[str, list[str]] | N
     kind = kind_named(name)
     export = {"kind": kind, "format": format_, "selection": kind.read(address or {}), "is_live": True}
     order = Order(**{"id": ids.new(), "actor": "tests", **export, **changes})
-    exporting.export_to(order, io.BytesIO())
+    downloads.export_to(order, io.BytesIO())
     return order
 
 

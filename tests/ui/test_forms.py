@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.covers import fields, shelf
+from core.covers import fields, registry
 from core.covers.cover import Cover
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.request import read
@@ -17,18 +17,18 @@ from core.ui.forms.questions import Kind, Question
 from tests.ui.conftest import texts
 
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-every_cover = pytest.mark.parametrize("cover", shelf.COVERS, ids=lambda cover: cover.key)
+every_cover = pytest.mark.parametrize("cover", registry.COVERS, ids=lambda cover: cover.key)
 
 
 def form_of(prefix: str, route: str) -> None:
     """The script under test: a form, a button, and what became of it in the session."""
     import streamlit as st
 
-    from core.covers import shelf
+    from core.covers import registry
     from core.errors import InvalidInput
     from core.ui.forms import forms
 
-    cover = shelf.cover_of(prefix, route)
+    cover = registry.cover_of(prefix, route)
     assert cover
     form = forms.Form(key="form", model=cover.request, given={"product_id": st.session_state.product_id})
     typed = forms.ask(form)
@@ -113,7 +113,7 @@ def test_no_question_shows_a_raw_field_name(cover: Cover[Any]) -> None:
 
 
 def test_personal_numbers_are_masked_when_they_are_read_back() -> None:
-    asked = {q.name: q for cover in shelf.COVERS for q in questions.of(cover.request)}
+    asked = {q.name: q for cover in registry.COVERS for q in questions.of(cover.request)}
     assert asked["bvn"].personal
     assert asked["passport_number"].personal
     assert not asked["first_name"].personal
@@ -128,15 +128,15 @@ def test_a_question_knows_the_limits_of_its_field() -> None:
 
 
 def test_a_dependent_list_waits_for_what_it_depends_on() -> None:
-    at = opened(next(cover for cover in shelf.COVERS if cover.route == "buy-thirdparty"))
+    at = opened(next(cover for cover in registry.COVERS if cover.route == "buy-thirdparty"))
     assert at.selectbox(key="form.vehicle_model").disabled
-    make = fields.example(shelf.cover_of("insurer-a", "buy-thirdparty").request)["vehicle_make"]
+    make = fields.example(registry.cover_of("insurer-a", "buy-thirdparty").request)["vehicle_make"]
     at.selectbox(key="form.vehicle_make").set_value(make).run()
     assert not at.selectbox(key="form.vehicle_model").disabled
 
 
 def test_items_are_lines_that_are_added_removed_and_complained_of_one_by_one() -> None:
-    cover = next(cover for cover in shelf.COVERS if cover.route == "buy-home-content-cover")
+    cover = next(cover for cover in registry.COVERS if cover.route == "buy-home-content-cover")
     at, items = opened(cover), next(question for question in questions.of(cover.request) if question.columns)
     put(at, items, [{"name": "Television", "amount": "100,000"}, {"name": "Sofa", "amount": -1}])
     review(at)

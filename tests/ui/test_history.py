@@ -10,12 +10,12 @@ from streamlit.testing.v1 import AppTest
 from core.covers import insurer_a
 from core.covers.cover import Cover
 from core.services.distributors import keys
-from core.services.policies import policy_changes
+from core.services.policies import changes as policy_changes
 from core.services.selling import buying
 from core.services.selling.buying import Sale, Seller
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import ApiKey
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import ApiKey
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.ui.conftest import Screen, texts

@@ -4,11 +4,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.errors import Unauthorized
-from core.services.distributors import key_office, keys
-from core.services.distributors.key_office import KeyFilter
+from core.services.distributors import key_admin, keys
+from core.services.distributors.key_admin import KeyFilter
 from core.services.paging import Paging
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
 from tests.conftest import Partner
 from tests.ui.conftest import Screen, address, lists, press, texts
 
@@ -56,7 +56,7 @@ def test_keys_are_narrowed_by_the_address(screen: Screen, partner: Partner) -> N
 
 def test_a_key_is_revoked_on_its_page(screen: Screen, store: Store, partner: Partner) -> None:
     with store.reading(Scope.system()) as session:
-        key = key_office.page(session, KeyFilter(is_live=True), Paging(1, 1)).rows[0]
+        key = key_admin.page(session, KeyFilter(is_live=True), Paging(1, 1)).rows[0]
     at = screen("admin", page="admin/key.py")
     at.query_params["id"] = str(key.id)
     at.run()

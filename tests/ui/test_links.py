@@ -6,11 +6,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import ids
-from core.services.people import invitations, passwords, sign_in, staff, staff_changes
+from core.services.people import account_changes, invitations, passwords, sign_in, staff
 from core.services.people.staff import Person
 from core.settings import settings
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
 from tests.ui.conftest import Screen, press, texts
 
 pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
@@ -60,7 +60,7 @@ def test_a_colleague_chooses_a_password(screen: Screen, store: Store) -> None:
     admin = Person(id=ids.new(), email="ada@x.example", name="Ada", roles=("admin",), claim_limit_minor=None)
     bola = ids.new()
     with store.writing(Scope.system()) as session:
-        staff_changes.add(session, bola, {"email": "b@x.example", "name": "B*", "roles": ["claims"]}, by=admin)
+        account_changes.add(session, bola, {"email": "b@x.example", "name": "B*", "roles": ["claims"]}, by=admin)
         link = ticket_of(invitations.password_link(session, bola, by=admin))
     at = screen(t=link)
     assert "b@x.example" in texts(at)

@@ -9,9 +9,9 @@ from streamlit.testing.v1 import AppTest
 from core import clock
 from core.covers.credit_life import CREDIT_LIFE
 from core.services.selling.buying import Sale
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Claim, UploadedFile
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Claim, UploadedFile
 from tests import papers
 from tests.conftest import Partner
 from tests.services.selling import sell

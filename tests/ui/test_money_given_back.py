@@ -9,11 +9,11 @@ from streamlit.testing.v1 import AppTest
 
 from core import clock
 from core.covers import insurer_a
-from core.services.policies import policy_changes
+from core.services.policies import changes as policy_changes
 from core.services.renewals import renewals
 from core.services.selling.buying import Sale
-from core.store.engine import Store
-from core.ui import words
+from core.store.access.engine import Store
+from core.ui.kit import words
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.claim_office import Office

@@ -6,11 +6,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.errors import Unauthorized
-from core.services.distributors import distributor_list, keys, partner_changes
-from core.services.distributors.distributor_list import DistributorDetail
-from core.services.insurers import insurer_list
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.services.distributors import changes as partner_changes
+from core.services.distributors import keys
+from core.services.distributors import list as distributor_list
+from core.services.distributors.list import DistributorDetail
+from core.services.insurers import list as insurer_list
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
 from tests.conftest import Partner
 from tests.ui.conftest import Screen, lists, person_of, press, texts
 from tests.ui.test_product_pages import opened

@@ -11,13 +11,14 @@ from streamlit.testing.v1 import AppTest
 from core import clock
 from core.covers import credit_life, insurer_a, insurer_f
 from core.errors import StateForbids
-from core.services.policies import policy_changes, policy_states
+from core.services.policies import changes as policy_changes
+from core.services.policies import states as policy_states
 from core.services.selling.buying import Sale
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import AuditEntry, Policy, Refund
-from core.ui import words
-from core.ui.policies import policy_actions
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import AuditEntry, Policy, Refund
+from core.ui.kit import words
+from core.ui.policies import page_actions
 from tests.conftest import Partner
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, press, texts
@@ -198,10 +199,10 @@ def test_a_second_click_acts_once(screen: Screen, store: Store, active: Sale) ->
     at = press(opened(screen, active.policy_id), "Cancel policy")
     hand = at.session_state["policy.open"].hand
     given = {"reason": "Sold the car", "by_insurer": False, "expected": Decimal("13500.00")}
-    assert policy_actions.cancel(hand, **given) == policy_actions.cancel(hand, **given)
+    assert page_actions.cancel(hand, **given) == page_actions.cancel(hand, **given)
     assert count(store, Refund) == 1
     with pytest.raises(StateForbids, match="done already"):
-        policy_actions.cancel(hand, **{**given, "reason": "Another reason"})
+        page_actions.cancel(hand, **{**given, "reason": "Another reason"})
     assert "cannot be cancelled" in texts(at.run())
 
 
@@ -209,7 +210,7 @@ def test_a_refund_that_changed_since_it_was_shown_is_not_given(screen: Screen, s
     at = press(opened(screen, active.policy_id), "Cancel policy")
     hand = at.session_state["policy.open"].hand
     with pytest.raises(StateForbids, match=r"refund has changed to ₦13,500\.00"):
-        policy_actions.cancel(hand, reason="Sold it", by_insurer=False, expected=Decimal("13500.01"))
+        page_actions.cancel(hand, reason="Sold it", by_insurer=False, expected=Decimal("13500.01"))
     assert stage(store, active) == "In force"
     assert count(store, Refund) == 0
 

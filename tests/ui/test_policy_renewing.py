@@ -5,9 +5,9 @@ import re
 from core import clock
 from core.covers import insurer_a
 from core.services.renewals import renewals
-from core.store.engine import Store
-from core.store.tables import Renewal
-from core.ui import words
+from core.store.access.engine import Store
+from core.store.schema.tables import Renewal
+from core.ui.kit import words
 from tests.conftest import Partner
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, press, texts

@@ -11,13 +11,14 @@ from core.covers import insurer_a, insurer_f
 from core.errors import InvalidInput
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
-from core.services.policies import policy_changes, policy_search
+from core.services.policies import changes as policy_changes
+from core.services.policies import search as policy_search
 from core.services.sales.choices import choices
 from core.services.selling.buying import Sale
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Policy
-from core.ui import tables
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Policy
+from core.ui.kit import tables
 from tests.conftest import Partner
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, follow, lists, press, row_links, texts

@@ -13,11 +13,12 @@ from core import clock
 from core.covers import insurer_a
 from core.errors import InvalidInput
 from core.services.people.staff import Person
-from core.services.products import product_detail, rate_changes
-from core.services.products.product_detail import ProductDetail
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Staff
+from core.services.products import detail as product_detail
+from core.services.products import rate_changes
+from core.services.products.detail import ProductDetail
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Staff
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell

@@ -9,20 +9,20 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock, ids
-from core.api import exporting
-from core.services.exports.export_formats import CSV
-from core.services.exports.export_purchases import PURCHASES
+from core.api.outside import downloads
 from core.services.exports.exports import Tally
+from core.services.exports.formats import CSV
+from core.services.exports.kinds.purchases import PURCHASES
 from core.services.exports.receipts import Order
 from core.services.paging import Paging
-from core.services.sales import sales_table
+from core.services.sales import table as sales_table
 from core.services.sales.choices import choices
-from core.services.sales.sales_table import SaleRow
 from core.services.sales.selection import Selection
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.ui import words
-from core.ui.exports import export_panel
+from core.services.sales.table import SaleRow
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.ui.exports import panel as export_panel
+from core.ui.kit import words
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.ui.conftest import Screen, address, follow, lists, press, row_links, texts
@@ -137,7 +137,7 @@ def test_the_receipt_is_shown_and_equals_the_footer(sold: Store, screen: Screen,
     export = {"kind": PURCHASES, "format": CSV, "selection": Selection(distributor=(partner.id,)), "is_live": True}
     order = Order(id=export_id, actor="tests", **export)
     tally = Tally()
-    list(exporting.streamed(order, tally))
+    list(downloads.streamed(order, tally))
     link = f"purchases  distributor={partner.id}"
     at.session_state["export_last"] = export_panel.Started(export_id, link, tally.rows, NOW)
     at.run()

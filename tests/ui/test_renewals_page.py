@@ -12,15 +12,16 @@ from core import clock
 from core.covers import insurer_a, insurer_f
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
-from core.services.policies import policy_changes
-from core.services.renewals import due_table, renewals, renewals_table
-from core.services.renewals.renewal_selection import RenewalSelection
-from core.services.renewals.renewals_table import RenewalRow
+from core.services.policies import changes as policy_changes
+from core.services.renewals import due_table, renewals
+from core.services.renewals import table as renewals_table
+from core.services.renewals.selection import RenewalSelection
+from core.services.renewals.table import RenewalRow
 from core.services.sales.choices import choices
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import Policy, Renewal
-from core.ui import words
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Policy, Renewal
+from core.ui.kit import words
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.portfolio import NOW, Portfolio

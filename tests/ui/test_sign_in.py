@@ -8,10 +8,10 @@ from streamlit.testing.v1 import AppTest
 
 from core.errors import TooManyRequests, Unauthorized
 from core.services.people import passwords, sign_in, staff
-from core.store.engine import Store
-from core.store.scope import Scope
-from core.store.tables import SignInAttempt, Staff
-from core.ui import signing_in
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import SignInAttempt, Staff
+from core.ui.sign_in import gate as sign_in_gate
 from tests.ui.conftest import Screen, texts
 
 EMAIL, PASSWORD = "ada@coverdesk.example", "correct horse battery"
@@ -62,9 +62,9 @@ def test_guessing_is_slowed_down_even_for_the_right_password(screen: Screen) -> 
 def test_failures_are_counted_and_a_success_clears_them(store: Store) -> None:
     for _ in range(2):
         with pytest.raises(Unauthorized):
-            signing_in.hand_over(EMAIL, "wrong", "/")
+            sign_in_gate.hand_over(EMAIL, "wrong", "/")
     assert failures(store) == [2]
-    query = parse_qs(urlsplit(signing_in.hand_over(f" {EMAIL.upper()} ", PASSWORD, "/")).query)
+    query = parse_qs(urlsplit(sign_in_gate.hand_over(f" {EMAIL.upper()} ", PASSWORD, "/")).query)
     with store.writing(Scope.system()) as session:
         sign_in.complete(session, query["t"][0])
     assert failures(store) == []
@@ -82,7 +82,7 @@ def test_a_try_counts_before_its_password_is_looked_at(store: Store, monkeypatch
         passwords, "check", lambda *_: seen.append(failures(store)) or (_ for _ in ()).throw(Unauthorized)
     )
     with pytest.raises(Unauthorized):
-        signing_in.hand_over(EMAIL, "guess", "/")
+        sign_in_gate.hand_over(EMAIL, "guess", "/")
     assert seen == [[1]]
 
 
@@ -94,6 +94,6 @@ def test_an_account_without_a_password_cannot_be_guessed(store: Store) -> None:
     with store.writing(Scope.system()) as session:
         session.execute(sa.update(Staff).values(password_hash=None))
     with pytest.raises(Unauthorized):
-        signing_in.hand_over(EMAIL, PASSWORD, "/")
+        sign_in_gate.hand_over(EMAIL, PASSWORD, "/")
     with pytest.raises((Unauthorized, TooManyRequests)):
-        signing_in.hand_over(EMAIL, "", "/")
+        sign_in_gate.hand_over(EMAIL, "", "/")

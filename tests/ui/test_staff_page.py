@@ -7,8 +7,8 @@ from core.services.paging import Paging
 from core.services.people import invitations, staff, staff_list, staff_sessions
 from core.services.people.staff import Person
 from core.services.people.staff_list import StaffFilter, StaffRow
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
 from tests.ui.conftest import Screen, address, follow, lists, press, row_links, texts
 
 pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
@@ -46,7 +46,7 @@ def row(store: Store, email: str) -> StaffRow:
 
 def opened(screen: Screen, monkeypatch: pytest.MonkeyPatch, admin: Person, page: str, **query: str) -> AppTest:
     at = screen("admin", **query)
-    monkeypatch.setattr("core.ui.frame.current", lambda: admin)
+    monkeypatch.setattr("core.ui.kit.frame.current", lambda: admin)
     at.switch_page(page)
     at.query_params.update(query)
     at.run()

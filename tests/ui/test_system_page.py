@@ -3,8 +3,8 @@
 import pytest
 import sqlalchemy as sa
 
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
 from tests.conftest import Partner
 from tests.ui.conftest import Screen, press, texts
 

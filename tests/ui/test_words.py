@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from core.ui import words
+from core.ui.kit import words
 
 
 def test_money_is_shown_with_its_kobo() -> None:

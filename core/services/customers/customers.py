@@ -10,16 +10,16 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids
-from core.covers import parts
-from core.covers.parts import Holder
+from core.covers import request_parts
+from core.covers.request_parts import Holder
 from core.errors import NotFound
 from core.services import filters, records
 from core.services.customers import phones
 from core.services.filters import Span
 from core.services.paging import Page, Paging, newest
 from core.services.shapes import CustomerRecord
-from core.store.scope import ScopedSession
-from core.store.tables import Customer, Policy, Purchase
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Customer, Policy, Purchase
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,7 +88,7 @@ def conditions_of(wanted: CustomerFilter) -> list[sa.ColumnElement[bool]]:
 def _found(text: str) -> sa.ColumnElement[bool]:
     if re.fullmatch(r"\+?[\d\s()-]{7,}", text):
         return sa.or_(filters.mentions(_SEARCHED, text), col(Customer.phone_number).in_(phones.spellings(text)))
-    bare = parts.folded(text)
+    bare = request_parts.folded(text)
     if not bare or bare == text.lower():
         return filters.mentions(_SEARCHED, text)
     # An e-mail keeps its accents.
@@ -133,7 +133,7 @@ def find_or_make(session: ScopedSession, holder: Holder, distributor_id: UUID, *
 
 def _details(holder: Holder) -> dict[str, Any]:
     given = {
-        "name_key": parts.name_key(holder.first_name, holder.last_name),
+        "name_key": request_parts.name_key(holder.first_name, holder.last_name),
         "first_name": holder.first_name,
         "last_name": holder.last_name,
         "phone_number": holder.phone,

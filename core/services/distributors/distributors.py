@@ -6,8 +6,8 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.store.scope import ScopedSession
-from core.store.tables import Distributor
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Distributor
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

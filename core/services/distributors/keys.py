@@ -12,11 +12,11 @@ from sqlmodel import col
 
 from core import clock, ids, seal
 from core.errors import NotFound, Unauthorized
+from core.services.audit import log as audit
 from core.services.distributors import distributors
-from core.services.files.file_links import Owner
-from core.services.office import audit
-from core.store.scope import Scope, ScopedSession
-from core.store.tables import ApiKey, Distributor
+from core.services.files.links import Owner
+from core.store.access.scope import Scope, ScopedSession
+from core.store.schema.tables import ApiKey, Distributor
 
 _LETTERS = string.ascii_letters + string.digits
 _LENGTH = 40

@@ -12,12 +12,12 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from core.errors import NotAllowed
 from core.services.address_reader import Address
-from core.services.exports.export_shapes import Column
+from core.services.exports.columns import Column
 from core.services.people.staff import Person
 from core.services.records import mode
 from core.services.sales.choices import Choices, Dimension, choices
-from core.store import streamed
-from core.store.scope import AnySelect, ScopedSession
+from core.store.access import streaming
+from core.store.access.scope import AnySelect, ScopedSession
 
 CHUNK = 2_000
 
@@ -135,7 +135,7 @@ def lines(session: ScopedSession, kind: ExportKind[S], wanted: S, tally: Tally) 
     writers = [part.written(told) for part in kind.parts]
     yield tally.passed(f"{','.join(column.name for column in kind.columns)}\r\n".encode())
     query = kind.rows([*(part.value for part in kind.parts), *_summed(kind)], wanted, told.names)
-    with closing(streamed.batches(session, query, size=CHUNK)) as batches:
+    with closing(streaming.batches(session, query, size=CHUNK)) as batches:
         for rows in batches:
             # Column by column, so that the interpreter's own loops do the work.
             columns = list(zip(*rows, strict=True))

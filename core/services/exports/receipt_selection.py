@@ -7,7 +7,7 @@ from uuid import UUID
 
 from core import ids
 from core.services.address_reader import Address, AddressReader, written
-from core.services.exports.export_shelf import KINDS
+from core.services.exports.registry import KINDS
 from core.services.filters import Span
 from core.services.windows import open_days
 

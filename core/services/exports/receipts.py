@@ -11,15 +11,15 @@ from sqlmodel import col
 
 from core import clock, money
 from core.errors import InvalidInput
-from core.services.exports.export_formats import Format
-from core.services.exports.export_shapes import Cell
+from core.services.audit import log as audit
+from core.services.exports.columns import Cell
 from core.services.exports.exports import ExportKind, Selected, Tally
+from core.services.exports.formats import Format
 from core.services.exports.receipt_selection import COMMAND, ReceiptFilter
-from core.services.office import audit
 from core.services.paging import Page, Paging
 from core.services.records import mode
-from core.store.scope import AnySelect, ScopedSession
-from core.store.tables import ExportReceipt, Staff
+from core.store.access.scope import AnySelect, ScopedSession
+from core.store.schema.tables import ExportReceipt, Staff
 
 COMMAND_LINE = "command line"
 Sorting = Literal["newest", "oldest", "most-rows", "fewest-rows", "largest", "smallest"]

@@ -10,7 +10,7 @@ from typing import Any
 
 from core import clock
 from core.errors import TooLarge
-from core.services.exports.export_shapes import Cell, Column
+from core.services.exports.columns import Cell, Column
 
 # What a sheet holds below its heading, and a cell.
 MOST_ROWS = 1_048_575

@@ -16,14 +16,15 @@ from typing_extensions import TypedDict
 
 from core import clock, ids
 from core.errors import NotAllowed, NotFound, Unauthorized
-from core.services.files import file_links, judging
-from core.services.files.file_links import Owner
-from core.services.office import audit
+from core.services.audit import log as audit
+from core.services.files import inspection
+from core.services.files import links as file_links
+from core.services.files.links import Owner
 from core.services.people.staff import Person
 from core.services.shapes import Link
-from core.store import shelving
-from core.store.scope import ScopedSession
-from core.store.tables import UploadedFile
+from core.store.access.scope import ScopedSession
+from core.store.operations import blob_storage
+from core.store.schema.tables import UploadedFile
 
 LARGEST: Final = 10 * 1024 * 1024
 OPENERS: Final = ("claims", "operations", "supervisor")
@@ -35,7 +36,7 @@ class FileRecord(TypedDict):
 
     file_url: Link
     file_name: str
-    content_type: Annotated[str, WithJsonSchema({"type": "string", "enum": list(judging.MEDIA_TYPES)})]
+    content_type: Annotated[str, WithJsonSchema({"type": "string", "enum": list(inspection.MEDIA_TYPES)})]
     size: int
     sha256: Annotated[str, WithJsonSchema({"type": "string", "pattern": "^[0-9a-f]{64}$"})]
 
@@ -98,16 +99,16 @@ def keeping(sent: Iterable[Sent]) -> Iterator[list[Kept]]:
     finally:
         for file in kept:
             if not file.recorded:
-                shelving.remove(file.code)
+                blob_storage.remove(file.code)
 
 
 def _keep(sent: Sent) -> Kept:
-    judged = judging.judge(sent.content, sent.field)
-    shelving.put(sent.code, judged.content)
+    judged = inspection.judge(sent.content, sent.field)
+    blob_storage.put(sent.code, judged.content)
     return Kept(
         field=sent.field,
         code=sent.code,
-        file_name=shelving.shown_name(sent.file_name, judged.suffixes),
+        file_name=blob_storage.shown_name(sent.file_name, judged.suffixes),
         content_type=judged.content_type,
         size=len(judged.content),
         sha256=hashlib.sha256(judged.content).hexdigest(),
@@ -149,9 +150,9 @@ def stored(session: ScopedSession, code: str) -> Stored:
     row = session.execute(
         sa.select(col(UploadedFile.file_name), col(UploadedFile.content_type)).where(col(UploadedFile.code) == code)
     ).one_or_none()
-    if row is None or not shelving.path_of(code).is_file():
+    if row is None or not blob_storage.path_of(code).is_file():
         raise NotFound(_UNKNOWN)
-    return Stored(path=shelving.path_of(code), file_name=row.file_name, content_type=row.content_type)
+    return Stored(path=blob_storage.path_of(code), file_name=row.file_name, content_type=row.content_type)
 
 
 def opened(session: ScopedSession, code: str, person: Person | None) -> Stored:

@@ -10,14 +10,14 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services.insurers import insurer_connections
+from core.services.insurers import connections as insurer_connections
 from core.services.paging import Page, Paging
-from core.services.policies import policy_states
-from core.services.policies.policy_states import Stage
+from core.services.policies import states as policy_states
+from core.services.policies.states import Stage
 from core.services.sales.choices import Choices
 from core.settings import settings
-from core.store.scope import ScopedSession
-from core.store.tables import InsurerConnection, Policy, Provider, Submission
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import InsurerConnection, Policy, Provider, Submission
 
 Situation = Literal["Queued", "Being sent", "Deciding", "Trying again", "Set aside", "Not connected"]
 Health = Literal["Delegated", "Not used yet", "Working", "Failing", "Resting", "On trial"]

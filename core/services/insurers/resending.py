@@ -7,14 +7,16 @@ from sqlmodel import col
 
 from core import clock
 from core.errors import NotAllowed, NotFound, StateForbids
-from core.services.insurers import awaiting, insurer_answers, insurer_connections, submissions
-from core.services.office import audit
+from core.services.audit import log as audit
+from core.services.insurers import answers as insurer_answers
+from core.services.insurers import awaiting, submissions
+from core.services.insurers import connections as insurer_connections
 from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.records import mode
 from core.settings import settings
-from core.store.scope import ScopedSession
-from core.store.tables import Provider, Submission
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Provider, Submission
 
 SENDERS = ("operations",)
 

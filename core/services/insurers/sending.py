@@ -12,10 +12,10 @@ from sqlmodel import col
 
 from core import clock, seal
 from core.services import personal
-from core.services.insurers import insurer_connections
-from core.services.insurers.insurer_connections import Insurer
-from core.store.scope import AnySelect, ScopedSession
-from core.store.tables import InsurerConnection, Policy, Submission
+from core.services.insurers import connections as insurer_connections
+from core.services.insurers.connections import Insurer
+from core.store.access.scope import AnySelect, ScopedSession
+from core.store.schema.tables import InsurerConnection, Policy, Submission
 
 # Longer than any call may take: a worker that is alive always answers before its lease ends.
 LEASE = timedelta(seconds=60)

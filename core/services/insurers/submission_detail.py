@@ -9,8 +9,8 @@ from sqlmodel import col
 
 from core.services.insurers import awaiting
 from core.settings import settings
-from core.store.scope import ScopedSession
-from core.store.tables import Provider, Submission
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Provider, Submission
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,8 +7,8 @@ from sqlmodel import col
 
 from core import clock
 from core.settings import settings
-from core.store.scope import ScopedSession
-from core.store.tables import Policy, Submission
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Policy, Submission
 
 
 def open_for(session: ScopedSession, policy: Policy, segment: str) -> None:

@@ -15,12 +15,12 @@ from sqlmodel import col
 from core import clock, ids
 from core.covers import request
 from core.errors import InvalidInput, NotFound, StateForbids, Unauthorized
-from core.services.office import audit
-from core.services.people import passwords, staff, staff_changes, staff_sessions, tickets
+from core.services.audit import log as audit
+from core.services.people import account_changes, passwords, staff, staff_sessions, tickets
 from core.services.people.staff import NewPerson, Person
 from core.settings import settings
-from core.store.scope import ScopedSession
-from core.store.tables import Staff
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Staff
 
 LASTS: Final = timedelta(hours=24)
 OVER: Final = "This link has been used, has run out, or was replaced by a newer one"
@@ -49,7 +49,7 @@ def password_link(session: ScopedSession, staff_id: UUID, *, by: Person) -> str:
 
     NotFound for an unknown person, StateForbids for a disabled one. What the person has stays until they choose.
     """
-    staff_changes.refuse_unless_admin(by)
+    account_changes.refuse_unless_admin(by)
     row = session.execute(sa.select(Staff).where(col(Staff.id) == staff_id).with_for_update()).scalar_one_or_none()
     if row is None:
         raise NotFound("No such person")

@@ -14,8 +14,8 @@ from sqlmodel import col
 
 from core import clock, ids, seal
 from core.errors import FieldFault, InvalidInput, TooManyRequests, Unauthorized
-from core.store.scope import ScopedSession
-from core.store.tables import SignInAttempt, Staff
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import SignInAttempt, Staff
 
 SHORTEST, LONGEST = 12, 1000
 WRONG: Final = "The e-mail or the password is wrong"

@@ -16,13 +16,13 @@ from core.covers import fields, request
 from core.covers.faults import fault
 from core.covers.request import Request
 from core.errors import NotAllowed, NotFound, StateForbids
-from core.services.office import audit
+from core.services.audit import log as audit
 from core.services.people import passwords, staff_sessions
-from core.store import tables_parties
-from core.store.scope import AnySelect, ScopedSession
-from core.store.tables import Staff, StaffSession
+from core.store.access.scope import AnySelect, ScopedSession
+from core.store.schema import parties as party_tables
+from core.store.schema.tables import Staff, StaffSession
 
-ROLES: Final = tables_parties.ROLES
+ROLES: Final = party_tables.ROLES
 LAST_ADMIN: Final = "This is the last admin who can sign in: give somebody else the role first"
 _UNKNOWN: Final = "No such person"
 

@@ -12,13 +12,13 @@ from sqlmodel import col
 from core import clock
 from core.errors import NotFound
 from core.services import filters
-from core.services.office import audit
+from core.services.audit import log as audit
 from core.services.paging import Page, Paging
 from core.services.people.staff_sessions import SIGNED_IN, still_open
-from core.services.sales.sale_detail import Event
+from core.services.views.sale import Event
 from core.settings import settings
-from core.store.scope import AnySelect, ScopedSession
-from core.store.tables import AuditEntry, Staff, StaffSession
+from core.store.access.scope import AnySelect, ScopedSession
+from core.store.schema.tables import AuditEntry, Staff, StaffSession
 
 Order = Literal["name", "name-back", "email", "email-back"]
 _NAME, _EMAIL = sa.func.lower(col(Staff.name)), col(Staff.email)

@@ -10,10 +10,10 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids
-from core.services.office import audit
+from core.services.audit import log as audit
 from core.services.people import passwords
-from core.store.scope import ScopedSession
-from core.store.tables import Staff, StaffSession
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Staff, StaffSession
 
 IDLE: Final = timedelta(minutes=30)
 LONGEST: Final = timedelta(hours=12)

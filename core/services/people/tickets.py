@@ -9,8 +9,8 @@ from sqlmodel import col
 
 from core import clock, ids, seal
 from core.errors import Unauthorized
-from core.store.scope import ScopedSession
-from core.store.tables import OneTimeTicket
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import OneTimeTicket
 
 _FORGOTTEN_AFTER = timedelta(days=1)
 

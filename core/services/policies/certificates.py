@@ -9,12 +9,12 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids
-from core.covers import shelf
+from core.covers import registry
 from core.errors import NotFound
 from core.services.policies import certificate_lines
 from core.settings import settings
-from core.store.scope import AnySelect, ScopedSession
-from core.store.tables import Certificate, Distributor, Policy, Product, Provider, Purchase, Renewal
+from core.store.access.scope import AnySelect, ScopedSession
+from core.store.schema.tables import Certificate, Distributor, Policy, Product, Provider, Purchase, Renewal
 
 TEST_MODE = "Test mode - not a certificate of insurance"
 IN_FORCE, NOT_STARTED, EXPIRED, CANCELLED = "In force", "Not started", "Expired", "Cancelled"
@@ -119,7 +119,7 @@ def _facts(row: Any) -> CertificateFacts:
 
 
 def _title(product: Product) -> str:
-    cover = shelf.cover_of(product.prefix, product.route_name)
+    cover = registry.cover_of(product.prefix, product.route_name)
     words = (cover.title if cover else product.name).lower()
     for ending in (" insurance", " cover"):
         words = words.removesuffix(ending)

@@ -10,8 +10,8 @@ from sqlmodel import col
 
 from core import clock
 from core.money import Split
-from core.store.scope import ScopedSession
-from core.store.tables import Policy, Purchase, Renewal
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Policy, Purchase, Renewal
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,19 +8,19 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import money
-from core.covers import shelf
+from core.covers import registry
 from core.covers.cover import Cover
 from core.errors import NotFound
 from core.services import filters, records
 from core.services.filters import SalesFilter
 from core.services.paging import Page, Paging, newest
-from core.services.policies import policy_states
-from core.services.products import product_shelf
-from core.services.sales import whereabouts
-from core.services.sales.sale_conditions import by_customer
+from core.services.policies import states as policy_states
+from core.services.products import catalogue_cache
+from core.services.sales import page_locator
+from core.services.sales.conditions import by_customer
 from core.services.shapes import PolicyRecord, ProductRecord
-from core.store.scope import AnySelect, ScopedSession
-from core.store.tables import Customer, Distributor, Policy, Purchase
+from core.store.access.scope import AnySelect, ScopedSession
+from core.store.schema.tables import Customer, Distributor, Policy, Purchase
 
 EVERYTHING = SalesFilter()
 _OF_PRODUCT = ("name", "description", "id", "inspectable", "is_dynamic_pricing", "claimable")
@@ -36,14 +36,14 @@ def page(session: ScopedSession, wanted: SalesFilter = EVERYTHING, paging: Pagin
     wanted = by_customer(session, wanted)
 
     def read(ids: list[UUID]) -> list[PolicyRecord]:
-        products = product_shelf.shelf(session).records
+        products = catalogue_cache.shelf(session).records
         rows = session.execute(_embedding(col(Policy.id).in_(ids)))
         return [_listed(row, products[row.Policy.product_id, row.Policy.is_live]) for row in rows]
 
     if not wanted.of_catalogue:
         return newest(session, Policy, _matching(wanted), paging, read)
     # Each was sold with its purchase, at the same instant.
-    place = whereabouts.place(session, wanted, paging)
+    place = page_locator.place(session, wanted, paging)
     found = _matching(replace(wanted, created=place.span))
     return newest(session, Policy, found, paging, read, total=place.total, offset=place.offset)
 
@@ -57,7 +57,7 @@ def one(session: ScopedSession, policy_id: UUID) -> PolicyRecord:
     row = session.execute(_embedding(col(Policy.id) == policy_id, col(Policy.deleted_at).is_(None))).one_or_none()
     if row is None:
         raise NotFound("Policy not found")
-    product = product_shelf.shelf(session).records[row.Policy.product_id, row.Policy.is_live]
+    product = catalogue_cache.shelf(session).records[row.Policy.product_id, row.Policy.is_live]
     return {
         **_listed(row, product),
         "provider": dict(product["provider"]),
@@ -104,7 +104,7 @@ def _embedding(*conditions: sa.ColumnElement[bool]) -> AnySelect:
 
 def _listed(row: Any, product: ProductRecord) -> PolicyRecord:
     return {
-        **record_of(row.Policy, shelf.cover_of(product["prefix"], product["route_name"])),
+        **record_of(row.Policy, registry.cover_of(product["prefix"], product["route_name"])),
         "customer": records.customer(row.Customer),
         "product": records.only(product, *_OF_PRODUCT),
         "distributor": {"id": str(row.Policy.distributor_id), "business_name": row.business_name},

@@ -12,9 +12,9 @@ from core import clock
 from core.errors import StateForbids
 from core.services import records
 from core.services.policies.paid_terms import PaidTerm
-from core.store.scope import ScopedSession
-from core.store.tables import Claim, ClaimEvent
-from core.store.tables_claims import DECIDED
+from core.store.access.scope import ScopedSession
+from core.store.schema.claims import DECIDED
+from core.store.schema.tables import Claim, ClaimEvent
 
 _NAMED = 3
 

@@ -9,8 +9,8 @@ from uuid import UUID, uuid5
 
 from core import money, seal
 from core.settings import ROOT
-from core.store.scope import ScopedSession
-from core.store.tables import Product, ProductCategory, ProductVersion, Provider
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Product, ProductCategory, ProductVersion, Provider
 
 SHIPPED = ROOT / "data" / "catalogue"
 SHIPPED_AT = datetime(2024, 1, 1, tzinfo=UTC)

@@ -14,11 +14,11 @@ from core.covers.cover import Cover, Rates
 from core.errors import InvalidInput, NotFound
 from core.services import filters
 from core.services.paging import Page, Paging
-from core.services.products import product_records
+from core.services.products import records as product_records
 from core.services.shapes import CountedCategoryRecord, ProductRecord
-from core.store.prepared import Prepared
-from core.store.scope import AnySelect, ScopedSession
-from core.store.tables import Product, ProductBlock, ProductCategory, ProductVersion, Provider
+from core.store.access.compiled_query import Prepared
+from core.store.access.scope import AnySelect, ScopedSession
+from core.store.schema.tables import Product, ProductBlock, ProductCategory, ProductVersion, Provider
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -20,13 +20,14 @@ from core.covers.tariff import DISTRIBUTOR, HUNDRED, MCA, Tariff
 from core.covers.tariff_reading import typed_tariff
 from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.people import staff
+from core.services.people.account_changes import refuse_unless_admin
 from core.services.people.staff import Person
-from core.services.people.staff_changes import refuse_unless_admin
-from core.services.products import product_changes, product_detail
-from core.services.products.product_detail import ProductDetail, Proposal, RatesFrom
+from core.services.products import changes as product_changes
+from core.services.products import detail as product_detail
+from core.services.products.detail import ProductDetail, Proposal, RatesFrom
 from core.settings import settings
-from core.store.scope import ScopedSession
-from core.store.tables import ProductVersion, RateProposal
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import ProductVersion, RateProposal
 
 FARTHEST: Final = timedelta(days=5 * 365)
 _FIGURES: Final = ("price_minor", "mca_commission_bp", "distributor_commission_bp", "cover_months", "meta")

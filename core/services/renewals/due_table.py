@@ -13,11 +13,12 @@ from core import clock, money
 from core.errors import NotRenewable
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
-from core.services.renewals import next_terms, renewals_due
+from core.services.renewals import due as renewals_due
+from core.services.renewals import next_terms
 from core.services.renewals.next_terms import NextTerm
 from core.services.sales.choices import Choices
-from core.store.scope import ScopedSession
-from core.store.tables import Policy
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Policy
 
 Order = Literal["soonest", "latest"]
 _ENDS = col(Policy.expiration_at)

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.covers import ages, shelf
+from core.covers import ages, registry
 from core.covers import request as requests
 from core.covers.cover import Cover, Price, Term
 from core.errors import InvalidInput, NotRenewable
@@ -19,10 +19,10 @@ from core.services.policies import paid_terms, policies
 from core.services.policies.paid_terms import PaidTerm
 from core.services.products import products
 from core.services.products.products import OnSale
-from core.services.renewals import renewal_windows
-from core.services.renewals.renewal_windows import RenewalWindow, policy_year, window
-from core.store.scope import ScopedSession
-from core.store.tables import Policy, Product, ProductBlock
+from core.services.renewals import windows as renewal_windows
+from core.services.renewals.windows import RenewalWindow, policy_year, window
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Policy, Product, ProductBlock
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -128,7 +128,7 @@ def _next(
 
 
 def _cover_of(policy: Policy, product: Product, wanted: Cover[Any] | None) -> Cover[Any]:
-    sold = shelf.cover_of(product.prefix, product.route_name)
+    sold = registry.cover_of(product.prefix, product.route_name)
     if wanted is not None and sold is not wanted:
         refuse(policy, f"This policy is not {wanted.title.lower()} of {wanted.insurer}")
     if policy.cancelled_at is not None:

@@ -11,15 +11,15 @@ from sqlmodel import col
 from core import clock, money
 from core.covers.cover import Cover, Price, Term
 from core.errors import StaleVersion
-from core.services.office import audit
+from core.services.audit import log as audit
 from core.services.policies import certificates, policies
 from core.services.renewals import next_terms
 from core.services.renewals.next_terms import NextTerm
-from core.services.selling import risks
+from core.services.selling import duplicate_guard
 from core.services.selling.buying import Seller
 from core.services.shapes import PolicyRecord
-from core.store.scope import ScopedSession
-from core.store.tables import Policy, Renewal
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Policy, Renewal
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,7 +49,7 @@ def renew(
     if expected_version not in (None, policy.version):
         raise StaleVersion(detail={"version": policy.version})
     after = next_terms.of(session, policy, cover)
-    risks.claim_again(session, policy, after.term)
+    duplicate_guard.claim_again(session, policy, after.term)
     renewal = _renewal(policy, after, seller=seller)
     if not session.insert_once(renewal):
         next_terms.refuse(policy, "This term was renewed already", renewal_id=_renewal_of(session, policy))

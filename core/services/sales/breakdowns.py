@@ -9,12 +9,12 @@ from uuid import UUID
 
 from core import clock
 from core.services.filters import SalesFilter
-from core.services.sales import takings
+from core.services.sales import sales_totals
 from core.services.sales.choices import UNKNOWN, Choices, Dimension
 from core.services.sales.metrics import Facts
-from core.services.sales.takings import Key, Takings, added
+from core.services.sales.sales_totals import Key, Takings, added
 from core.services.windows import Window
-from core.store.scope import ScopedSession
+from core.store.access.scope import ScopedSession
 
 Grain = Literal["day", "week", "month"]
 _WRITTEN = ("sold", "sold_minor", "renewed", "renewed_minor")
@@ -51,7 +51,7 @@ class Series:
 class Breakdown:
     """The premium of a window, cut every way that a chart shows it."""
 
-    groups: takings.Grouped
+    groups: sales_totals.Grouped
     choices: Choices
 
     @property
@@ -86,7 +86,7 @@ def _largest_first(slices: list[Slice]) -> list[Slice]:
 def breakdown(session: ScopedSession, window: Window, wanted: SalesFilter, choices: Choices) -> Breakdown:
     """Everything about one window that one reading can tell."""
     within = replace(wanted, created=window.span)
-    groups = takings.by(session, within, "product_id", "distributor_id", "premium_frequency", measures=_WRITTEN)
+    groups = sales_totals.by(session, within, "product_id", "distributor_id", "premium_frequency", measures=_WRITTEN)
     return Breakdown(groups, choices)
 
 
@@ -103,7 +103,7 @@ def over_time(
     key: Key = "distributor_id" if split == "distributor" else "product_id"
     within = replace(wanted, created=window.span)
     sums: defaultdict[UUID, defaultdict[date, int]] = defaultdict(lambda: defaultdict(int))
-    for (bucket, member), part in takings.by(
+    for (bucket, member), part in sales_totals.by(
         session, within, grain, key, measures=("sold_minor", "renewed_minor")
     ).items():
         sums[choices.place(split, member, member)][bucket] += part.premium_minor

@@ -8,8 +8,8 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.store.scope import ScopedSession
-from core.store.tables import Distributor, Product, ProductCategory, Provider
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Distributor, Product, ProductCategory, Provider
 
 Dimension = Literal["provider", "category", "product", "distributor"]
 UNKNOWN = "Unknown"

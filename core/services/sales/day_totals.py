@@ -7,8 +7,8 @@ from sqlmodel import col
 
 from core.services.filters import SalesFilter, Span
 from core.services.windows import Window
-from core.store.scope import Scope
-from core.store.tables import DayTotal
+from core.store.access.scope import Scope
+from core.store.schema.tables import DayTotal
 
 _EVERYTHING = SalesFilter()
 

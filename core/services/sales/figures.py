@@ -11,13 +11,13 @@ from sqlmodel import col
 from core.services import comparisons, filters
 from core.services.comparisons import Comparison
 from core.services.filters import SalesFilter, Span
-from core.services.sales import takings, terms
+from core.services.sales import sales_totals, terms
 from core.services.sales.metrics import Facts, Metric, Value, moved, together
-from core.services.sales.takings import NOTHING
+from core.services.sales.sales_totals import NOTHING
 from core.services.windows import Window
+from core.store.access.scope import ScopedSession
 from core.store.expressions import lagos_day
-from core.store.scope import ScopedSession
-from core.store.tables import Claim, ClaimPayment, Policy
+from core.store.schema.tables import Claim, ClaimPayment, Policy
 
 EVERYTHING = SalesFilter()
 
@@ -63,7 +63,7 @@ def summary(
     compared = compared or comparisons.like(window)
     both = Window(compared.window.start, window.end)
     wanted = replace(wanted, created=both.span)
-    written = {day: sums for (day,), sums in takings.by(session, wanted, "day").items()}
+    written = {day: sums for (day,), sums in sales_totals.by(session, wanted, "day").items()}
     cover = terms.by_day(session, both, wanted, {day: sums.sold for day, sums in written.items()})
     paid = claims_paid_by_day(session, both.span, wanted)
     facts = {day: Facts(written.get(day, NOTHING), *cover[day], paid.get(day, 0)) for day in both.days}
@@ -80,7 +80,7 @@ def _part_of_day(
     """The last day that is compared with as far as it counts; cover is always that of the day's end."""
     day = compared.window.last
     part = Span(Window.of_days(day, day).span.start, compared.until)
-    written = takings.by(session, replace(wanted, created=part)).get((), NOTHING)
+    written = sales_totals.by(session, replace(wanted, created=part)).get((), NOTHING)
     paid = sum(claims_paid_by_day(session, part, wanted).values())
     return {day: facts[day]._replace(takings=written, claims_paid_minor=paid)}
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Generic, Literal, NamedTuple, TypeVar
 
-from core.services.sales.takings import NOTHING, Takings, added
+from core.services.sales.sales_totals import NOTHING, Takings, added
 
 Value = int | Decimal | None
 Unit = Literal["naira", "count", "share", "time"]

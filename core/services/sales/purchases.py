@@ -11,16 +11,16 @@ from core.errors import NotFound
 from core.services import filters, records
 from core.services.filters import SalesFilter
 from core.services.paging import Page, Paging
-from core.services.products import product_shelf
-from core.services.products.product_shelf import Shelf
+from core.services.products import catalogue_cache
+from core.services.products.catalogue_cache import Shelf
 from core.services.records import FIELDS_OF_CUSTOMER, FIELDS_OF_PURCHASE
-from core.services.sales import whereabouts
-from core.services.sales.sale_conditions import by_customer, conditions_of, matching
+from core.services.sales import page_locator
+from core.services.sales.conditions import by_customer, conditions_of, matching
 from core.services.shapes import PurchaseRecord
-from core.store.prepared import Asked, Prepared, PreparedByShape
-from core.store.scope import AnySelect, ScopedSession
-from core.store.spoken import Row, end_reading
-from core.store.tables import Customer, Policy, Purchase
+from core.store.access.compiled_query import Asked, Prepared, PreparedByShape
+from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access.statements import Row, end_reading
+from core.store.schema.tables import Customer, Policy, Purchase
 
 EVERYTHING = SalesFilter()
 _LAST = len(FIELDS_OF_PURCHASE)
@@ -36,8 +36,8 @@ def page(
     the session's transaction, whose end then costs no round trip of its own.
     """
     wanted = by_customer(session, wanted)
-    revision = product_shelf.revision(session)
-    place = whereabouts.place(session, wanted, paging)
+    revision = catalogue_cache.revision(session)
+    place = page_locator.place(session, wanted, paging)
     within = replace(wanted, created=place.span)
     values = {**filters.marked(within).values, "limit": paging.limit, "offset": place.offset}
     found = statement_of(within).asked(session, **values)
@@ -54,7 +54,7 @@ def statement_of(wanted: SalesFilter) -> Prepared:
 
 def one(session: ScopedSession, purchase_id: UUID) -> PurchaseRecord:
     """One purchase in full; NotFound when it is unknown here."""
-    revision = product_shelf.revision(session)
+    revision = catalogue_cache.revision(session)
     rows = _ONE.rows(session, id=purchase_id)
     if not rows:
         raise NotFound("Purchase not found")
@@ -86,7 +86,7 @@ _ONE = Prepared(
 
 
 def _records(session: ScopedSession, rows: list[Row], revision: Asked) -> list[PurchaseRecord]:
-    shelf = product_shelf.shelf(session, revision)
+    shelf = catalogue_cache.shelf(session, revision)
     return [_record(row, shelf) for row in rows]
 
 

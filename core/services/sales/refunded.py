@@ -4,8 +4,8 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.money import Split
-from core.store.scope import AnySelect, ScopedSession
-from core.store.tables import Purchase, Refund, Renewal
+from core.store.access.scope import AnySelect, ScopedSession
+from core.store.schema.tables import Purchase, Refund, Renewal
 
 OF_PURCHASE = sa.and_(col(Refund.purchase_id) == col(Purchase.id), col(Refund.renewal_id).is_(None))
 OF_RENEWAL = col(Refund.renewal_id) == col(Renewal.id)

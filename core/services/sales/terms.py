@@ -14,10 +14,10 @@ from core.services import filters
 from core.services.filters import SalesFilter, Span
 from core.services.sales import day_totals
 from core.services.windows import EARLIEST, Window
+from core.store.access.scope import AnySelect, ScopedSession
 from core.store.expressions import lagos_day
-from core.store.scope import AnySelect, ScopedSession
-from core.store.tables import DayTotal, Policy, Product, Renewal
-from core.store.tables_sales import UNUSUAL
+from core.store.schema.sales import UNUSUAL
+from core.store.schema.tables import DayTotal, Policy, Product, Renewal
 
 _ends, _cancelled, _declined = col(Policy.expiration_at), col(Policy.cancelled_at), col(Policy.declined_at)
 _stopped = sa.case((_cancelled.is_(None), _declined), (_declined < _cancelled, _declined), else_=_cancelled)

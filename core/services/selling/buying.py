@@ -5,23 +5,23 @@ from typing import Any, Final
 from uuid import UUID
 
 from core import ids, money
-from core.covers import parts
+from core.covers import request_parts
 from core.covers.cover import Cover, Price, Term
 from core.covers.offers import offer
 from core.errors import InvalidInput, all_of
 from core.services import personal
+from core.services.audit import log as audit
 from core.services.customers import customers
-from core.services.files import file_links
-from core.services.files.file_links import Owner
+from core.services.files import links as file_links
+from core.services.files.links import Owner
 from core.services.insurers import submissions
-from core.services.office import audit
 from core.services.policies import certificates, policies
 from core.services.products import products
 from core.services.products.products import OnSale
-from core.services.selling import numbering, risks
+from core.services.selling import duplicate_guard, numbering
 from core.services.shapes import PolicyRecord
-from core.store.scope import ScopedSession
-from core.store.tables import Certificate, Policy, Purchase
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Certificate, Policy, Purchase
 
 # What a policy has of its purchase, under the same names.
 _SHARED: Final = (
@@ -84,8 +84,8 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
     )
     offered = offer(cover, request, product.rates)
     price, term = above_zero(cover, offered.price), offered.term
-    holder = parts.holder(request)
-    risk = risks.claim(
+    holder = request_parts.holder(request)
+    risk = duplicate_guard.claim(
         session,
         product.id,
         cover.risk(request),
@@ -94,7 +94,7 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
         is_live=seller.is_live,
     )
     customer_id = customers.find_or_make(session, holder, seller.distributor_id, is_live=seller.is_live)
-    twin = risks.possible_duplicate(session, cover, request, customer_id)
+    twin = duplicate_guard.possible_duplicate(session, cover, request, customer_id)
     purchase = _purchase(product, price, customer_id, seller)
     purchase.premium_frequency = getattr(request, "premium_frequency", None)
     policy = _policy(cover, request, price, term, purchase, holder)
@@ -146,7 +146,7 @@ def _policy(
     price: Price,
     term: Term,
     purchase: Purchase,
-    holder: parts.Holder,
+    holder: request_parts.Holder,
 ) -> Policy:
     numbers = personal.numbers_in(request)
     submitted, payload = request.model_dump(mode="json", exclude_none=True), cover.payload(request, price)

@@ -6,9 +6,9 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.store.numbers import Series, key, printed, series
-from core.store.scope import ScopedSession
-from core.store.tables import NumberCounter
+from core.store.access.scope import ScopedSession
+from core.store.policy_numbers import Series, key, printed, series
+from core.store.schema.tables import NumberCounter
 
 __all__ = ["key", "next_number", "pass_over", "series", "upcoming"]
 _FARTHEST = 1_000_000

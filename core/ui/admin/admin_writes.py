@@ -7,9 +7,9 @@ import streamlit as st
 
 from core.errors import CoverdeskError
 from core.services.people.staff import Person
-from core.store.engine import store
-from core.store.scope import Scope, ScopedSession
-from core.ui import frame, words
+from core.store.access.engine import store
+from core.store.access.scope import Scope, ScopedSession
+from core.ui.kit import frame, words
 
 T = TypeVar("T")
 Work = Callable[[ScopedSession, Person], T]

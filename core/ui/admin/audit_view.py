@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from core.services.office.audit_search import Entry
-from core.ui import facts, frame, words
-from core.ui.admin.audit_grid import leaves, screen_of
+from core.services.audit.search import Entry
+from core.ui.admin.audit_table import leaves, screen_of
+from core.ui.kit import facts, frame, words
 
 
 def head(entry: Entry) -> None:

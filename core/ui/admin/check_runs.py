@@ -12,10 +12,10 @@ import structlog
 
 from core import clock
 from core.errors import CoverdeskError
-from core.services.office import checking
-from core.services.office.checking import Finding
-from core.store.engine import Store
-from core.store.scope import Scope
+from core.services.admin import store_check
+from core.services.admin.store_check import Finding
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
 
 _log = structlog.get_logger(__name__)
 _BROKEN_OFF = "The check was broken off: the log of the server says why"
@@ -26,7 +26,7 @@ class CheckRun:
     """One audit: how far it has come, and what it found."""
 
     started_at: datetime = field(default_factory=clock.now)
-    rules: int = field(default_factory=checking.rules)
+    rules: int = field(default_factory=store_check.rules)
     findings: list[Finding] = field(default_factory=list)
     ended_at: datetime | None = None
     fault: str | None = None
@@ -55,7 +55,7 @@ class CheckRun:
     def _work(self, store: Store) -> None:
         try:
             with store.reading(Scope.system()) as session:
-                for finding in checking.findings(session):
+                for finding in store_check.findings(session):
                     self.findings.append(finding)
         except CoverdeskError as error:
             self.fault = str(error)

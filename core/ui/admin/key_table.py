@@ -5,9 +5,9 @@ from uuid import UUID
 
 import streamlit as st
 
-from core.services.distributors.key_office import KeyFilter, KeyRow
-from core.ui import address, columns
-from core.ui.tables import Table
+from core.services.distributors.key_admin import KeyFilter, KeyRow
+from core.ui.kit import columns, url_state
+from core.ui.kit.tables import Table
 
 _OF, _KIND, _STATE = "distributor", "kind", "state"
 _KINDS: Mapping[str, str] = {"live": "Live", "test": "Test"}
@@ -43,8 +43,8 @@ KEYS: Table[KeyRow] = Table(
 
 def asked(distributors: Mapping[str, str]) -> KeyFilter:
     """What the address asks for; a word that a filter does not know is left out of it."""
-    chosen = address.one_of(_OF, distributors)
-    kind, state = address.one_of(_KIND, _KINDS), address.one_of(_STATE, _STATES)
+    chosen = url_state.one_of(_OF, distributors)
+    kind, state = url_state.one_of(_KIND, _KINDS), url_state.one_of(_STATE, _STATES)
     return KeyFilter(
         distributor_id=UUID(chosen) if chosen else None,
         is_live=None if kind is None else kind == "live",
@@ -56,9 +56,9 @@ def filters(wanted: KeyFilter, distributors: Mapping[str, str]) -> None:
     """What narrows the keys, and the way back to all of them."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         chosen = str(wanted.distributor_id) if wanted.distributor_id else None
-        address.choice(_OF, "Distributor", distributors, chosen=chosen)
+        url_state.choice(_OF, "Distributor", distributors, chosen=chosen)
         kind = None if wanted.is_live is None else ("live" if wanted.is_live else "test")
-        address.choice(_KIND, "Mode", _KINDS, chosen=kind)
+        url_state.choice(_KIND, "Mode", _KINDS, chosen=kind)
         state = None if wanted.revoked is None else ("revoked" if wanted.revoked else "working")
-        address.choice(_STATE, "State", _STATES, chosen=state)
-        address.reset_button(shown=wanted.narrowed)
+        url_state.choice(_STATE, "State", _STATES, chosen=state)
+        url_state.reset_button(shown=wanted.narrowed)

@@ -1,12 +1,12 @@
 """What an admin does to distributors and insurers from their screens: asked for in a dialog, made once."""
 
 from core import ids
-from core.services.distributors import partner_changes
-from core.services.distributors.distributor_list import DistributorRow
-from core.services.insurers.insurer_list import InsurerRow
-from core.ui import decisions, words
+from core.services.distributors import changes as partner_changes
+from core.services.distributors.list import DistributorRow
+from core.services.insurers.list import InsurerRow
 from core.ui.admin import admin_writes
-from core.ui.decisions import Decision
+from core.ui.kit import dialogs, words
+from core.ui.kit.dialogs import Decision
 
 _BUSINESS = ("name", "email")
 _COMPANY = {
@@ -27,7 +27,7 @@ def adding() -> Decision:
     distributor_id = ids.new()
 
     def act() -> str:
-        said = decisions.typed(*_BUSINESS)
+        said = dialogs.typed(*_BUSINESS)
         admin_writes.write(lambda session, by: partner_changes.add_distributor(session, distributor_id, said, by=by))
         return f"{said['name'].strip()} is added. Issue its first key under API keys."
 
@@ -46,7 +46,7 @@ def changing(of: DistributorRow) -> Decision:
     """Give a distributor another name or e-mail."""
 
     def act() -> str:
-        said = decisions.typed(*_BUSINESS)
+        said = dialogs.typed(*_BUSINESS)
         admin_writes.write(
             lambda session, by: partner_changes.change_distributor(session, of.id, said, seen_at=of.updated_at, by=by)
         )
@@ -93,7 +93,7 @@ def changing_insurer(of: InsurerRow) -> Decision:
     """Change an insurer's name, class and addresses."""
 
     def act() -> str:
-        said = decisions.typed(*_COMPANY)
+        said = dialogs.typed(*_COMPANY)
         admin_writes.write(
             lambda session, by: partner_changes.change_insurer(session, of.id, said, seen_at=of.updated_at, by=by)
         )
@@ -101,7 +101,7 @@ def changing_insurer(of: InsurerRow) -> Decision:
 
     def ask() -> None:
         for name, label in _COMPANY.items():
-            decisions.field(name, label, longest=200)
+            dialogs.field(name, label, longest=200)
 
     held = {name: getattr(of, "name" if name == "company_name" else name) or "" for name in _COMPANY}
     return Decision(
@@ -116,5 +116,5 @@ def changing_insurer(of: InsurerRow) -> Decision:
 
 
 def _ask_business() -> None:
-    decisions.field("name", "Name", longest=100)
-    decisions.field("email", "E-mail (optional)", longest=200)
+    dialogs.field("name", "Name", longest=100)
+    dialogs.field("email", "E-mail (optional)", longest=200)

@@ -8,9 +8,9 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput, NotFound
-from core.store.engine import reading
-from core.store.scope import ScopedSession
-from core.ui import frame
+from core.store.access.engine import reading
+from core.store.access.scope import ScopedSession
+from core.ui.kit import frame
 
 T = TypeVar("T")
 

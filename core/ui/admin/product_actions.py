@@ -5,12 +5,13 @@ from typing import Any
 from uuid import UUID
 
 from core.services.people.staff import Person
-from core.services.products import product_changes, rate_changes
-from core.services.products.product_detail import ProductDetail, Proposal, RatesFrom, SoldBy
-from core.store.engine import store
-from core.store.scope import Scope, ScopedSession
-from core.ui import decisions, words
-from core.ui.decisions import Decision
+from core.services.products import changes as product_changes
+from core.services.products import rate_changes
+from core.services.products.detail import ProductDetail, Proposal, RatesFrom, SoldBy
+from core.store.access.engine import store
+from core.store.access.scope import Scope, ScopedSession
+from core.ui.kit import dialogs, words
+from core.ui.kit.dialogs import Decision
 
 
 def made(work: Callable[[ScopedSession], object], sentence: str) -> str:
@@ -80,7 +81,7 @@ def refusing(product: ProductDetail, proposal: Proposal, headline: str, by: Pers
 
     def act() -> str:
         # Read here: the work may run in a thread that knows no session.
-        told = decisions.typed("reason")
+        told = dialogs.typed("reason")
         return made(
             lambda session: rate_changes.refuse(session, product.id, proposal.id, seen=product.version, by=by, **told),
             "The change is refused, and the rates stay as they are.",
@@ -90,7 +91,7 @@ def refusing(product: ProductDetail, proposal: Proposal, headline: str, by: Pers
         title="Refuse the change",
         icon="block",
         says=f"{words.plain(headline)}: proposed by **{words.plain(proposal.proposer)}**. The rates stay as they are.",
-        asks=lambda: decisions.field("reason", "Reason", longest=500),
+        asks=lambda: dialogs.field("reason", "Reason", longest=500),
         confirm="Refuse it",
         act=act,
     )

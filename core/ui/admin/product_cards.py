@@ -3,9 +3,9 @@
 import streamlit as st
 
 from core.services.people.staff import Person
-from core.services.products.product_detail import ProductDetail, Proposal, RatesFrom
-from core.ui import decisions, facts, frame, page_links, words
+from core.services.products.detail import ProductDetail, Proposal, RatesFrom
 from core.ui.admin import product_actions, product_page, product_preview, product_words
+from core.ui.kit import dialogs, facts, frame, page_links, words
 
 _MOST = 30
 
@@ -69,7 +69,7 @@ def _decisions(of: ProductDetail, proposal: Proposal, headline: str, person: Per
                 key=f"proposal {label}",
                 type="primary" if label == "Confirm" else "secondary",
                 disabled=label == "Confirm" and not person.may_approve,
-                on_click=decisions.open_,
+                on_click=dialogs.open_,
                 args=(decision(*told),),
             )
     if proposal.proposed_by != person.id and not person.may_approve:
@@ -103,7 +103,7 @@ def _head(of: ProductDetail, version: RatesFrom, person: Person) -> None:
                 "Withdraw",
                 icon=":material/event_busy:",
                 key=f"withdraw {version.id}",
-                on_click=decisions.open_,
+                on_click=dialogs.open_,
                 args=(product_actions.withdrawing(of, version, person),),
             )
     said = [f"Decided {words.moment(version.created_at)}"]
@@ -137,7 +137,7 @@ def sellers(of: ProductDetail, person: Person) -> None:
             st.button(
                 "Offer again",
                 key=f"offer {seller.id}",
-                on_click=decisions.open_,
+                on_click=dialogs.open_,
                 args=(product_actions.offering(of, seller, person),),
             )
     others = [seller for seller in of.sellers if not seller.blocked]
@@ -151,7 +151,7 @@ def sellers(of: ProductDetail, person: Person) -> None:
             "Switch off for it",
             icon=":material/block:",
             disabled=chosen is None,
-            on_click=lambda: decisions.open_(product_actions.offering(of, chosen, person)) if chosen else None,
+            on_click=lambda: dialogs.open_(product_actions.offering(of, chosen, person)) if chosen else None,
         )
     st.caption("A distributor for whom it is switched off is refused at once; policies that it sold stay as they are.")
 
@@ -171,7 +171,7 @@ def buttons(of: ProductDetail, person: Person) -> None:
         st.button(
             "Switch off" if of.active else "Switch on",
             icon=f":material/{'toggle_off' if of.active else 'toggle_on'}:",
-            on_click=decisions.open_,
+            on_click=dialogs.open_,
             args=(product_actions.switching(of, person),),
         )
         st.page_link(

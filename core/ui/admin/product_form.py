@@ -10,9 +10,9 @@ from streamlit.column_config import NumberColumn
 
 from core.covers.tariff import Figure, Kind
 from core.errors import FieldFault
-from core.ui import words
 from core.ui.admin import product_words
 from core.ui.forms import forms
+from core.ui.kit import words
 
 Slots = dict[str, Any]
 

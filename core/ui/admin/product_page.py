@@ -8,11 +8,12 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput, NotFound
-from core.services.products import product_detail, rate_changes
-from core.services.products.product_detail import ProductDetail, RatesFrom
-from core.store.engine import reading
-from core.ui import facts, frame, words
+from core.services.products import detail as product_detail
+from core.services.products import rate_changes
+from core.services.products.detail import ProductDetail, RatesFrom
+from core.store.access.engine import reading
 from core.ui.admin.product_words import Difference
+from core.ui.kit import facts, frame, words
 
 # The product whose change was confirmed: until the form is opened anew, its address leads back to the product.
 # A second click may arrive when the first has closed the form already, and must find the same way.

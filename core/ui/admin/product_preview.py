@@ -9,13 +9,13 @@ from core import money
 from core.covers.cover import Cover, Price
 from core.covers.fields import example
 from core.covers.tariff import Tariff
-from core.services.products import product_previews
-from core.ui import facts, words
+from core.services.products import previews as product_previews
 from core.ui.buying import live_prices, prices
 from core.ui.buying.live_prices import SoFar
 from core.ui.forms import forms, items
 from core.ui.forms.forms import Form
 from core.ui.forms.questions import Kind, Question
+from core.ui.kit import facts, words
 
 Named = tuple[str, Tariff]
 

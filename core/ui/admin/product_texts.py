@@ -3,11 +3,11 @@
 import streamlit as st
 
 from core.errors import CoverdeskError, FieldFault, InvalidInput, StaleVersion
-from core.services.products import product_changes
-from core.services.products.product_detail import ProductDetail
-from core.ui import decisions, frame, words
+from core.services.products import changes as product_changes
+from core.services.products.detail import ProductDetail
 from core.ui.admin import product_actions, product_page
 from core.ui.forms import forms
+from core.ui.kit import dialogs, frame, words
 
 _KEY = "texts"
 _FIELDS = {
@@ -84,5 +84,5 @@ def _save(product_id: object) -> None:
     except CoverdeskError as error:
         st.session_state[f"{_KEY}.refusal"] = str(error)
     else:
-        decisions.say(f"The texts of {product.name} are saved.")
+        dialogs.say(f"The texts of {product.name} are saved.")
         del st.session_state[f"{_KEY}.of"]

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from core import clock
 from core.covers.tariff import Changeable, Figure, Kind, Tariff
-from core.ui import words
+from core.ui.kit import words
 
 _COMMISSIONS = "Commissions: "
 _IN_A_HEADLINE = 3

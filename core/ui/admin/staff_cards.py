@@ -3,14 +3,14 @@
 import streamlit as st
 
 from core.errors import CoverdeskError
-from core.services.people import invitations, staff_changes, staff_sessions
+from core.services.people import account_changes, invitations, staff_sessions
 from core.services.people.staff import Person
 from core.services.people.staff_list import StaffRow
 from core.services.people.staff_sessions import SessionFacts
 from core.settings import settings
-from core.ui import facts, frame, words
 from core.ui.admin import admin_writes, staff_form
 from core.ui.admin.admin_writes import Work
+from core.ui.kit import facts, frame, words
 
 _LINK = "person.link"
 
@@ -49,7 +49,9 @@ def access(person: StaffRow, by: Person) -> None:
 
 def _buttons(person: StaffRow, by: Person) -> None:
     if person.disabled_at is not None:
-        _button("Enable", "lock_open", lambda session, by: staff_changes.enable(session, person.id, by=by), "Enabled.")
+        _button(
+            "Enable", "lock_open", lambda session, by: account_changes.enable(session, person.id, by=by), "Enabled."
+        )
         return
     if settings().passwords:
         st.button(
@@ -68,7 +70,7 @@ def _buttons(person: StaffRow, by: Person) -> None:
             " somebody enables the account."
         )
         disable = admin_writes.doing(
-            lambda session, by: staff_changes.disable(session, person.id, by=by), "Disabled.", then=staff_form.forget
+            lambda session, by: account_changes.disable(session, person.id, by=by), "Disabled.", then=staff_form.forget
         )
         st.button("Disable the account", type="primary", key="person.disable", on_click=disable)
 
@@ -82,7 +84,7 @@ def sessions(person: StaffRow, opened: list[SessionFacts]) -> None:
             _button(
                 "End all sessions",
                 "logout",
-                lambda session, by: staff_changes.end_sessions(session, person.id, by=by),
+                lambda session, by: account_changes.end_sessions(session, person.id, by=by),
                 "All sessions are ended.",
             )
     if not opened:
@@ -105,7 +107,7 @@ def _open_session(person: StaffRow, one: SessionFacts) -> None:
         _button(
             "End",
             "logout",
-            lambda session, by: staff_changes.end_sessions(session, person.id, by=by, handle=one.handle),
+            lambda session, by: account_changes.end_sessions(session, person.id, by=by, handle=one.handle),
             "The session is ended.",
             key=f"person.end {one.handle[:12]}",
         )

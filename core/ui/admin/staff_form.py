@@ -11,8 +11,8 @@ from core import ids, money
 from core.errors import FieldFault
 from core.services.people.staff import ROLES
 from core.services.people.staff_list import StaffRow
-from core.ui import words
 from core.ui.forms import forms
+from core.ui.kit import words
 
 _DOES = {
     "operations": "sales, policies, customers, buying",

@@ -6,8 +6,8 @@ import streamlit as st
 
 from core.services.people.staff import ROLES
 from core.services.people.staff_list import StaffFilter, StaffRow
-from core.ui import address, columns, words
-from core.ui.tables import Table
+from core.ui.kit import columns, url_state, words
+from core.ui.kit.tables import Table
 
 _FIND, _ROLE, _STATE = "find", "role", "state"
 _ROLES: Mapping[str, str] = {role: words.title(role) for role in ROLES}
@@ -43,10 +43,10 @@ STAFF: Table[StaffRow] = Table(
 
 def asked() -> StaffFilter:
     """What the address asks for; a word that a filter does not know is left out of it."""
-    state = address.one_of(_STATE, _STATES)
+    state = url_state.one_of(_STATE, _STATES)
     return StaffFilter(
         text=st.query_params.get(_FIND, "").strip()[:_LONGEST],
-        role=address.one_of(_ROLE, _ROLES),
+        role=url_state.one_of(_ROLE, _ROLES),
         enabled=None if state is None else state == "enabled",
     )
 
@@ -55,9 +55,9 @@ def filters(wanted: StaffFilter) -> None:
     """What narrows the people, and the way back to all of them."""
     state = None if wanted.enabled is None else ("enabled" if wanted.enabled else "disabled")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        address.search_box(
+        url_state.search_box(
             _FIND, "Find", text=wanted.text, placeholder="Any part of a name or e-mail", longest=_LONGEST
         )
-        address.choice(_ROLE, "Role", _ROLES, chosen=wanted.role)
-        address.choice(_STATE, "State", _STATES, chosen=state)
-        address.reset_button(shown=wanted.narrowed)
+        url_state.choice(_ROLE, "Role", _ROLES, chosen=wanted.role)
+        url_state.choice(_STATE, "State", _STATES, chosen=state)
+        url_state.reset_button(shown=wanted.narrowed)

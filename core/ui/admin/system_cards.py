@@ -6,12 +6,12 @@ from datetime import timedelta
 import streamlit as st
 
 from core import clock
-from core.services.office.checking import Finding
-from core.services.office.system import FilesFacts, QueueLine, Setting, StoreFacts, SystemFacts
-from core.store.engine import store
-from core.ui import facts, frame, words
+from core.services.admin.store_check import Finding
+from core.services.admin.system import FilesFacts, QueueLine, Setting, StoreFacts, SystemFacts
+from core.store.access.engine import store
 from core.ui.admin import check_runs
 from core.ui.admin.check_runs import CheckRun
+from core.ui.kit import facts, frame, words
 
 _LAST = "system.check"
 _EVERY = timedelta(seconds=1)

@@ -11,11 +11,11 @@ from core.covers.cover import Cover
 from core.covers.offers import Offer, offer
 from core.errors import InvalidInput, StateForbids
 from core.services.products.products import OnSale
-from core.ui import page_links, words
 from core.ui.buying import live_prices, prices, selling
 from core.ui.buying.selling import Counter, Receipt
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
+from core.ui.kit import page_links, words
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,10 +10,10 @@ from core.covers.cover import Cover, Price, Rates
 from core.covers.fields import example
 from core.covers.request import read
 from core.errors import FieldFault, InvalidInput
-from core.ui import words
 from core.ui.buying import prices
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
+from core.ui.kit import words
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

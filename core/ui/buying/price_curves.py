@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from core.covers import credit_life
 from core.covers.cover import Rates
-from core.ui import colours, words
+from core.ui.kit import colours, words
 
 BASIS_NAMES: Mapping[str, str] = {
     "single": "Single premium",

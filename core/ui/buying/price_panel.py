@@ -6,10 +6,10 @@ from core.covers.credit_life import CreditLifePriceRequest, price
 from core.covers.request import read
 from core.errors import InvalidInput
 from core.services.products.products import OnSale
-from core.ui import words
 from core.ui.buying import price_curves, prices
 from core.ui.buying.price_curves import BASIS_NAMES, LONGEST, SHORTEST, Figures
 from core.ui.forms import forms
+from core.ui.kit import words
 
 _CURVES = {
     "Tenure": price_curves.against_tenure,

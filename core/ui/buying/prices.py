@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core.covers.cover import Price, Step
-from core.ui import words
+from core.ui.kit import words
 
 
 def show(price: Price, *, label: str = "Premium") -> None:

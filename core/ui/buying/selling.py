@@ -8,7 +8,7 @@ from uuid import UUID
 
 from core import money
 from core.covers.cover import Cover
-from core.covers.shelf import COVERS
+from core.covers.registry import COVERS
 from core.errors import KeyReused, StateForbids
 from core.services import idempotency
 from core.services.idempotency import Answer
@@ -17,8 +17,8 @@ from core.services.products import products
 from core.services.products.products import OnSale
 from core.services.selling import buying
 from core.services.selling.buying import Seller
-from core.store.engine import reading, store
-from core.store.scope import Scope, ScopedSession
+from core.store.access.engine import reading, store
+from core.store.access.scope import Scope, ScopedSession
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

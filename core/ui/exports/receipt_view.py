@@ -5,13 +5,13 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from core.services.exports import receipts
-from core.services.exports.export_formats import format_named
+from core.services.exports.formats import format_named
 from core.services.exports.receipts import Receipt
 from core.services.people.staff import Person
-from core.ui import facts, frame, words
-from core.ui.exports import export_panel
-from core.ui.exports.export_panel import Way
-from core.ui.exports.receipt_grid import ReceiptRow
+from core.ui.exports import panel as export_panel
+from core.ui.exports.panel import Way
+from core.ui.exports.receipt_table import ReceiptRow
+from core.ui.kit import facts, frame, words
 
 ONE = "finance/export.py"
 

@@ -17,10 +17,10 @@ import streamlit as st
 from core import seal
 from core.covers.request import Request, read
 from core.errors import FieldFault, InvalidInput
-from core.ui import words
 from core.ui.buying.selling import Counter
 from core.ui.forms import items, labels, questions, uploads, widgets
 from core.ui.forms.questions import Kind, Question
+from core.ui.kit import words
 
 _ACROSS = {Kind.ITEMS, Kind.LONG_TEXT}
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import streamlit as st
 
-from core.ui import words
 from core.ui.forms import widgets
 from core.ui.forms.questions import Kind, Question
+from core.ui.kit import words
 
 _MOST = 200
 _AMOUNT = re.compile(r"\d{1,14}(\.\d{1,2})?")

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from core.covers import fields
-from core.ui import words
+from core.ui.kit import words
 
 Options = Callable[[Mapping[str, Any]], Sequence[tuple[str, str]]]
 _LONG = 1000

@@ -9,10 +9,10 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.errors import FieldFault, InvalidInput, WrongMediaType
-from core.services.files import files, judging
-from core.services.files.file_links import Owner
+from core.services.files import files, inspection
 from core.services.files.files import Sent
-from core.store.engine import writing
+from core.services.files.links import Owner
+from core.store.access.engine import writing
 from core.ui.buying.selling import Counter
 
 _PLACE: Final = "https://files.example/chosen"
@@ -65,7 +65,7 @@ def faults(typed: Mapping[str, Any]) -> list[FieldFault]:
     for name, value in typed.items():
         if isinstance(value, UploadedFile):
             with _noting(found):
-                judging.judge(value.getvalue(), name)
+                inspection.judge(value.getvalue(), name)
     return found
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import streamlit as st
 
 from core import clock
-from core.ui import words
 from core.ui.forms import uploads
 from core.ui.forms.questions import Kind, Question
+from core.ui.kit import words
 
 Typed = Mapping[str, Any]
 _ICONS = {Kind.EMAIL: ":material/mail:", Kind.PHONE: ":material/call:", Kind.LINK: ":material/link:"}

@@ -4,11 +4,11 @@ import streamlit as st
 
 from core import clock
 from core.errors import InvalidInput
-from core.services.policies.policy_changes import LONGEST_WORD, Activation
-from core.ui import words
-from core.ui.policies import policy_actions
-from core.ui.policies.policy_actions import ActivationForm, Hand
-from core.ui.policies.policy_attempts import blame, confirm
+from core.services.policies.changes import LONGEST_WORD, Activation
+from core.ui.kit import words
+from core.ui.policies import page_actions
+from core.ui.policies.attempts import blame, confirm
+from core.ui.policies.page_actions import ActivationForm, Hand
 
 _NUMBER, _START, _END = "policy.number", "policy.start_on", "policy.expiration_on"
 _SAID, _WORD = "policy.insurer_said", "policy.insurer_word"
@@ -46,7 +46,7 @@ def ask(hand: Hand) -> None:
     act = "Issue by hand" if said == _NOTHING else "Activate the policy"
     confirm(
         f"{act}, {_back(would)}" if would and would.days_back else act,
-        lambda hand: policy_actions.activate(hand, _form(), expected=would),
+        lambda hand: page_actions.activate(hand, _form(), expected=would),
     )
 
 
@@ -65,7 +65,7 @@ def _shown(hand: Hand) -> Activation | None:
     """What will happen, in the dialog; none where the answers cannot be, which confirming them then explains."""
     form = _form()
     try:
-        would = policy_actions.activation(hand, form)
+        would = page_actions.activation(hand, form)
     except InvalidInput as refused:
         st.caption(f"This cannot be done: {words.plain(words.dated(str(refused)))}.")
         return None

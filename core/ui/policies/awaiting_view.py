@@ -9,9 +9,9 @@ import streamlit as st
 from core import ids
 from core.errors import FieldFault, InvalidInput
 from core.services.insurers.awaiting import InsurerHealth, Order, Waiting, Wanted
-from core.ui import address, columns, tables
+from core.ui.kit import columns, tables, url_state
+from core.ui.kit.tables import Table
 from core.ui.policies import insurer_health, resends
-from core.ui.tables import Table
 
 PAGE = "policies/awaiting.py"
 _PROVIDER, _STATE = "provider", "state"
@@ -54,7 +54,7 @@ def read(insurers: Sequence[InsurerHealth]) -> Asked:
     if state is not None and state not in STATES:
         faults.append(FieldFault(_STATE, f"must be one of {', '.join(STATES)}"))
     if faults:
-        address.way_back(faults)
+        url_state.way_back(faults)
     return Asked(provider_id, next((known for known in STATES if known == state), None))
 
 
@@ -69,9 +69,9 @@ def filters(asked: Asked, insurers: Sequence[InsurerHealth]) -> None:
     """The filters, and the way back to everything."""
     names = {str(insurer.id): insurer.name for insurer in insurers}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
-        address.choice(_PROVIDER, "Insurer", names, chosen=asked.provider_id and str(asked.provider_id))
-        address.choice(_STATE, "State", STATES, chosen=asked.state)
-        address.reset_button(shown=asked.narrowed)
+        url_state.choice(_PROVIDER, "Insurer", names, chosen=asked.provider_id and str(asked.provider_id))
+        url_state.choice(_STATE, "State", STATES, chosen=asked.state)
+        url_state.reset_button(shown=asked.narrowed)
 
 
 def follow_retry() -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from core import clock
 from core.services.insurers.awaiting import InsurerHealth
-from core.ui import address, frame, words
+from core.ui.kit import frame, url_state, words
 from core.ui.policies import resends
 
 _CONFIRM = "awaiting.confirm"
@@ -40,7 +40,7 @@ def _card(insurer: InsurerHealth) -> None:
                     icon=":material/filter_alt:",
                     type="tertiary",
                     key=f"awaiting.show.{insurer.segment}",
-                    on_click=address.change,
+                    on_click=url_state.change,
                     args=({"provider": [str(insurer.id)], "state": []},),
                 )
             if insurer.dead and insurer.connected:

@@ -7,9 +7,9 @@ import streamlit as st
 
 from core.errors import CoverdeskError
 from core.services.insurers import resending
-from core.store.engine import store
-from core.store.scope import ScopedSession
-from core.ui import frame, words
+from core.store.access.engine import store
+from core.store.access.scope import ScopedSession
+from core.ui.kit import frame, words
 
 _SAID, _REFUSED = "resends.said", "resends.refused"
 

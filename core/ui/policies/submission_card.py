@@ -5,9 +5,9 @@ import streamlit as st
 from core.services.insurers import resending
 from core.services.insurers.submission_detail import SubmissionDetail
 from core.services.people.staff import Person
-from core.services.policies.policy_detail import PolicyDetail
-from core.services.sales.sale_detail import Event
-from core.ui import facts, words
+from core.services.views.policy import PolicyDetail
+from core.services.views.sale import Event
+from core.ui.kit import facts, words
 from core.ui.policies import resends
 
 _MEANS = {

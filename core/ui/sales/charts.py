@@ -8,7 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from core.services.sales.breakdowns import Grain, Series, Slice
-from core.ui import colours, words
+from core.ui.kit import colours, words
 
 MOST_SERIES = len(colours.SERIES) - 1
 _PATTERNS = ("", "/", "x", ".", "-", "|", "+", "\\")

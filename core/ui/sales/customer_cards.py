@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import streamlit as st
 
-from core.services.customers.customer_detail import CustomerDetail
 from core.services.paging import Page
 from core.services.people.staff import Person
-from core.ui import facts, frame, menu, reveal, tables, words
-from core.ui.sales.customer_grid import OWN_CLAIMS, OWN_POLICIES, OWN_PURCHASES, OWN_RENEWALS
-from core.ui.tables import Table
+from core.services.views.customer import CustomerDetail
+from core.ui.kit import facts, frame, menu, reveal_dialog, tables, words
+from core.ui.kit.tables import Table
+from core.ui.sales.customer_table import OWN_CLAIMS, OWN_POLICIES, OWN_PURCHASES, OWN_RENEWALS
 
 
 def figures(customer: CustomerDetail) -> None:
@@ -52,7 +52,7 @@ def personal(customer: CustomerDetail, person: Person) -> None:
         facts.line("Gender", customer.gender or "–")
         facts.line("Born", words.day(customer.birth_day))
         for known in customer.personal:
-            reveal.value(words.title(known.label.replace(".", " ")), known.masked, of=known.hidden, by=person)
+            reveal_dialog.value(words.title(known.label.replace(".", " ")), known.masked, of=known.hidden, by=person)
         if customer.personal:
             st.caption("As given with the newest policies; each value once.")
         else:

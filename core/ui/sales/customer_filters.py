@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import streamlit as st
 
 from core.errors import FieldFault, InvalidInput
-from core.services.customers.customer_selection import NAMES, CustomerSelection
+from core.services.customers.selection import NAMES, CustomerSelection
 from core.services.sales.choices import Choices
-from core.ui import address
+from core.ui.kit import url_state
 
 FORCE: Mapping[str, str] = {"yes": "In force now", "no": "None in force"}
 _LONGEST = 100
@@ -16,10 +16,10 @@ _LONGEST = 100
 def read(names: Choices) -> CustomerSelection:
     """What the address asks for; when that cannot be meant, say why, offer the way back, and end the page."""
     try:
-        found = CustomerSelection.read(address.values(*NAMES))
+        found = CustomerSelection.read(url_state.values(*NAMES))
         _refuse_unknown(found, names)
     except InvalidInput as error:
-        address.way_back(error.faults)
+        url_state.way_back(error.faults)
     return found
 
 
@@ -33,15 +33,15 @@ def _refuse_unknown(found: CustomerSelection, names: Choices) -> None:
 
 def draw(found: CustomerSelection, names: Choices) -> None:
     """The box that finds them, then what narrows."""
-    address.search_box("q", "Find", text=found.q, placeholder="Any part of a name, e-mail or phone", longest=_LONGEST)
+    url_state.search_box("q", "Find", text=found.q, placeholder="Any part of a name, e-mail or phone", longest=_LONGEST)
     with st.grid(5, min_column_width=140, gap="xsmall", vertical_alignment="bottom"):
-        address.choices(
+        url_state.choices(
             "distributor",
             "Distributor",
             {str(key): name for key, name in names.names["distributor"].items()},
             chosen=[str(key) for key in found.distributor],
             anything="All distributors",
         )
-        address.choice("force", "Cover", FORCE, chosen=found.force, anything="With or without")
-        address.day_boxes(("from", "First met from", found.first), ("to", "To (included)", found.last))
-        address.reset_button(shown=found != CustomerSelection())
+        url_state.choice("force", "Cover", FORCE, chosen=found.force, anything="With or without")
+        url_state.day_boxes(("from", "First met from", found.first), ("to", "To (included)", found.last))
+        url_state.reset_button(shown=found != CustomerSelection())

@@ -13,7 +13,7 @@ from core.services.sales.breakdowns import Breakdown, Grain, Series, Slice
 from core.services.sales.choices import DIMENSIONS, Dimension
 from core.services.sales.figures import Summary
 from core.services.windows import Window
-from core.ui import address
+from core.ui.kit import url_state
 from core.ui.sales import charts, sales_filters
 from core.ui.sales.charts import Chart
 from core.ui.sales.sales_filters import LABELS, Asked
@@ -138,7 +138,7 @@ def _choice(name: str, label: str, options: dict[Any, str] | Any, value: str) ->
         required=True,
         format_func=lambda key: options[key],
         label_visibility="collapsed",
-        on_change=lambda: address.change({name: [st.session_state[name]]}),
+        on_change=lambda: url_state.change({name: [st.session_state[name]]}),
     )
 
 

@@ -7,9 +7,9 @@ import streamlit as st
 
 from core.errors import InvalidInput
 from core.services.filters import SalesFilter
-from core.services.renewals.renewals_due import BUCKETS, Bucket
+from core.services.renewals.due import BUCKETS, Bucket
 from core.services.sales.choices import Choices
-from core.ui import address, periods, words
+from core.ui.kit import periods, url_state, words
 from core.ui.sales import sales_filters
 from core.ui.sales.sales_filters import Asked
 
@@ -40,7 +40,7 @@ def read(names: Choices) -> DueAsked:
     asked = sales_filters.read(names, default=periods.ALL)
     bucket = st.query_params.get(_BUCKET, _USUAL)
     if bucket not in BUCKETS:
-        address.way_back(InvalidInput.one(_BUCKET, f"must be one of {', '.join(BUCKETS)}").faults)
+        url_state.way_back(InvalidInput.one(_BUCKET, f"must be one of {', '.join(BUCKETS)}").faults)
     return DueAsked(bucket, asked)
 
 
@@ -48,7 +48,7 @@ def draw(asked: DueAsked, names: Choices) -> None:
     """What narrows all buckets alike."""
     with st.grid(4, min_column_width=170, gap="xsmall", vertical_alignment="bottom"):
         sales_filters.draw_members(asked.asked, names, "provider", "product", "distributor")
-        address.reset_button(shown=asked.narrowed)
+        url_state.reset_button(shown=asked.narrowed)
 
 
 def tiles(buckets: Sequence[Bucket], asked: DueAsked) -> None:
@@ -86,4 +86,4 @@ def _tile(bucket: Bucket, *, chosen: bool) -> None:
 
 
 def _choose(key: str) -> None:
-    address.change({_BUCKET: [] if key == _USUAL else [key]})
+    url_state.change({_BUCKET: [] if key == _USUAL else [key]})

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from core.money import Split
-from core.ui import words
+from core.ui.kit import words
 
 _HEAD = "| | Premium | Insurers' share | Platform commission | Distributor commission |\n|:---|---:|---:|---:|---:|"
 

@@ -8,9 +8,9 @@ import streamlit as st
 from core import clock
 from core.errors import InvalidInput
 from core.services.filters import SalesFilter
-from core.services.renewals.renewal_selection import RenewalSelection
+from core.services.renewals.selection import RenewalSelection
 from core.services.sales.choices import Choices
-from core.ui import address, frame, periods
+from core.ui.kit import frame, periods, url_state
 from core.ui.sales import sales_filters
 from core.ui.sales.sales_filters import Asked
 
@@ -52,9 +52,9 @@ def read(names: Choices) -> RenewalsAsked:
     """What the address asks for; when that cannot be meant, say why, offer the way back, and end the page."""
     asked = sales_filters.read(names, default=DEFAULT)
     try:
-        own = RenewalSelection.read(address.values(*_OWN))
+        own = RenewalSelection.read(url_state.values(*_OWN))
     except InvalidInput as error:
-        address.way_back(error.faults)
+        url_state.way_back(error.faults)
     return RenewalsAsked(asked, replace(own, sales=asked.selection))
 
 
@@ -67,8 +67,8 @@ def draw(found: RenewalsAsked, names: Choices) -> None:
         sales_filters.draw_members(found.asked, names, "provider", "category", "product", "distributor")
         sales_filters.draw_email(found.asked)
         sales_filters.draw_sources(found.asked)
-        address.choice("status", "Status", STATUSES, chosen=_flag(chosen.status), anything="Any status")
-        address.day_boxes(
+        url_state.choice("status", "Status", STATUSES, chosen=_flag(chosen.status), anything="Any status")
+        url_state.day_boxes(
             ("expires_from", "Policy ends from", chosen.expires_first),
             ("expires_to", "Policy ends to (included)", chosen.expires_last),
             latest=latest,

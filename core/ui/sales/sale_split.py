@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from core.services.sales.sale_detail import Part, SaleDetail
-from core.ui import facts, words
+from core.services.views.sale import Part, SaleDetail
+from core.ui.kit import facts, words
 
 
 def draw(sale: SaleDetail) -> None:

@@ -12,7 +12,7 @@ from core.services.sales.choices import DIMENSIONS, Choices, Dimension
 from core.services.sales.selection import NAMES as PARAMETERS
 from core.services.sales.selection import Selection
 from core.services.windows import EARLIEST, Window
-from core.ui import address, frame, periods
+from core.ui.kit import frame, periods, url_state
 
 LABELS: Mapping[Dimension, str] = {
     "provider": "Insurer",
@@ -53,13 +53,13 @@ class Asked:
 
 def read(names: Choices, *, default: str, offer: Sequence[str] = tuple(periods.NAMES)) -> Asked:
     """What the address asks for; when that cannot be meant, say why, offer the way back, and end the page."""
-    given = address.values(*PARAMETERS, _PERIOD)
+    given = url_state.values(*PARAMETERS, _PERIOD)
     try:
         selection = Selection.read(given)
         _refuse_unknown(selection, names)
         return _with_period(selection, given[_PERIOD], default, offer)
     except InvalidInput as error:
-        address.way_back(error.faults)
+        url_state.way_back(error.faults)
 
 
 def _refuse_unknown(selection: Selection, names: Choices) -> None:
@@ -94,12 +94,12 @@ def _with_period(selection: Selection, given: Sequence[str], default: str, offer
 def toggle(dimension: Dimension, member: UUID | str) -> None:
     """Narrow the page to one member of a dimension, or let it go when it is the one chosen already."""
     chosen = st.query_params.get_all(dimension)
-    address.change({dimension: [] if chosen == [str(member)] else [str(member)]})
+    url_state.change({dimension: [] if chosen == [str(member)] else [str(member)]})
 
 
 def narrow_to_days(window: Window) -> None:
     """Narrow the page to some days."""
-    address.change({"period": [], "from": [str(window.start)], "to": [str(window.last)]})
+    url_state.change({"period": [], "from": [str(window.start)], "to": [str(window.last)]})
 
 
 def draw_period(asked: Asked, *, offer: Sequence[str], default: str, also_narrowed: bool = False) -> None:
@@ -121,8 +121,8 @@ def draw_period(asked: Asked, *, offer: Sequence[str], default: str, also_narrow
         )
         if asked.period == periods.CUSTOM:
             first, last = asked.selection.first, asked.selection.last
-            address.day_boxes(("from", "From", first), ("to", "To (included)", last), width=_DAY_WIDTH)
-        address.reset_button(shown=also_narrowed or asked.narrowed or asked.period != default)
+            url_state.day_boxes(("from", "From", first), ("to", "To (included)", last), width=_DAY_WIDTH)
+        url_state.reset_button(shown=also_narrowed or asked.narrowed or asked.period != default)
 
 
 def _period_changed(asked: Asked) -> None:
@@ -130,13 +130,13 @@ def _period_changed(asked: Asked) -> None:
     if period == periods.CUSTOM:
         narrow_to_days(asked.window or periods.window_of("30d", clock.today()))
     else:
-        address.change({"period": [period], "from": [], "to": []})
+        url_state.change({"period": [period], "from": [], "to": []})
 
 
 def draw_members(asked: Asked, names: Choices, *dimensions: Dimension) -> None:
     """A pick list for each dimension, to be placed in a row."""
     for dimension in dimensions:
-        address.choices(
+        url_state.choices(
             dimension,
             LABELS[dimension],
             {str(key): name for key, name in names.names[dimension].items()},
@@ -148,9 +148,9 @@ def draw_members(asked: Asked, names: Choices, *dimensions: Dimension) -> None:
 def draw_sources(asked: Asked, known: Mapping[str, str] = SOURCES) -> None:
     """A pick list of where requests came from."""
     options = {source: known.get(source, source) for source in (*known, *asked.selection.source)}
-    address.choices("source", "Request source", options, chosen=asked.selection.source, anything="All sources")
+    url_state.choices("source", "Request source", options, chosen=asked.selection.source, anything="All sources")
 
 
 def draw_email(asked: Asked) -> None:
     """The e-mail address of one customer."""
-    address.text_box("email", "Customer e-mail", text=asked.selection.email or "", placeholder="name@example.com")
+    url_state.text_box("email", "Customer e-mail", text=asked.selection.email or "", placeholder="name@example.com")

@@ -10,7 +10,7 @@ from core import money
 from core.services.comparisons import Comparison
 from core.services.sales.figures import Summary
 from core.services.sales.metrics import METRICS, REFUNDS, Facts, Metric, Value, moved
-from core.ui import periods, words
+from core.ui.kit import periods, words
 
 _COLOURS: Any = {"more": "normal", "less": "inverse", "neither": "off"}
 # Beyond this a percentage says only that there was next to nothing before.

@@ -1,0 +1,1 @@
+"""What every route shares: envelope, bodies, errors, OpenAPI, idempotent POST."""

@@ -1,0 +1,111 @@
+"""Reading a JSON body strictly: right media type, bounded, no NaN, no duplicate names, nothing deep."""
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import anyio
+from fastapi import Request
+from starlette.types import Receive, Send
+from starlette.types import Scope as Connection
+
+from core.api.http.reads import ReadRoute, refuse_unbound
+from core.covers import request as requests
+from core.errors import InvalidInput, TooLarge, TooSlow, WrongMediaType
+
+LARGEST_JSON = 1024 * 1024
+# A body that drips in would hold its connection, and what was read of it, for as long as its sender likes.
+SECONDS = 30
+
+
+class StrictRequest(Request):
+    """A request whose body is read under the rules above; what was sent stays at `state.raw`."""
+
+    async def body(self) -> bytes:
+        """The bytes of the body; refused while still arriving once they are too many or take too long."""
+        if not hasattr(self, "_body"):
+            declared = self.headers.get("content-length", "")
+            if declared.isdigit() and int(declared) > LARGEST_JSON:
+                raise TooLarge
+            with anyio.move_on_after(SECONDS) as wait:
+                self._body = await self._received()
+            if wait.cancelled_caught:
+                raise TooSlow.one("body", f"must arrive within {SECONDS} seconds")
+        return self._body
+
+    async def _received(self) -> bytes:
+        received = bytearray()
+        async for chunk in self.stream():
+            received += chunk
+            if len(received) > LARGEST_JSON:
+                raise TooLarge
+        return bytes(received)
+
+    async def json(self) -> Any:
+        """The parsed body; numbers with a point become exact decimals."""
+        data = parse(await self.body())
+        self.state.raw = data
+        return data
+
+
+class StrictRoute(ReadRoute):
+    """A route whose POST handlers ask for the request, the caller and a JSON body, which is taken strictly."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **stated: Any) -> None:
+        super().__init__(path, endpoint, **stated)
+        self._bodies: list[tuple[str, Any]] = [
+            (one.name, one.field_info.annotation) for one in self.dependant.body_params
+        ]
+        if self._bodies:
+            refuse_unbound(path, self.dependant)
+            if self.dependant.request_param_name != "request" or len(self._bodies) > 1 or not self._is_async:
+                raise TypeError(f"{path}: a handler of a JSON body is async and takes `request` and one body")
+            self.app = self._deliver
+
+    async def _deliver(self, scope: Connection, receive: Receive, send: Send) -> None:
+        request = StrictRequest(scope, receive)
+        _refuse_other_media(request)
+        data = await request.json()
+        asked = {**self.asked(request), "request": request}
+        for name, model in self._bodies:
+            asked[name] = requests.read(model, data)
+        response = await self.endpoint(**asked)
+        await response(scope, receive, send)
+
+
+async def read(request: Request, *, wanted: str) -> Any:
+    """The parsed JSON body of a route that also takes other bodies; `wanted` names them all."""
+    _refuse_other_media(request, wanted)
+    return await StrictRequest(request.scope, request.receive).json()
+
+
+def _refuse_other_media(request: Request, wanted: str = "application/json") -> None:
+    media_type = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    if media_type != "application/json" or request.headers.get("content-encoding"):
+        raise WrongMediaType(f"Send this body as {wanted}")
+
+
+def parse(body: bytes) -> Any:
+    """JSON of bytes; InvalidInput for anything that is not one plain, shallow, unambiguous document."""
+    encoding = json.detect_encoding(body)
+    if not encoding.startswith("utf-8"):
+        raise InvalidInput.one("body", f"must be in UTF-8, and this is {encoding[:6].upper()}")
+    try:
+        return json.loads(
+            body.decode("utf-8"), parse_float=Decimal, parse_constant=_refuse, object_pairs_hook=_without_duplicates
+        )
+    # An exponent beyond what a decimal holds is an arithmetic error.
+    except (ValueError, ArithmeticError, RecursionError):
+        raise InvalidInput.one("body", "must be valid JSON, with each name once") from None
+
+
+def _refuse(_: str) -> Any:
+    raise ValueError
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError
+    return found

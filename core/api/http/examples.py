@@ -1,0 +1,50 @@
+"""Example answers of the OpenAPI page, by the shape of their `data`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from core import reference
+from core.api.http import envelope
+from core.services.examples import claim as claim_example
+from core.services.examples import sale as sale_example
+
+
+def _page(key: str, record: Callable[[], Any]) -> Callable[[], dict[str, Any]]:
+    return lambda: {key: [record()], **envelope.counts(1)}
+
+
+def _one(key: str, record: Callable[[], Any]) -> Callable[[], dict[str, Any]]:
+    return lambda: {key: record()}
+
+
+def _first(rows: Sequence[Any]) -> Any:
+    return orjson.loads(orjson.dumps(rows[:1]))
+
+
+BY_SHAPE: Mapping[str, Callable[[], Any]] = {
+    "Purchases": _page("purchases", sale_example.purchase),
+    "Purchase": _one("purchase", sale_example.purchase),
+    "Products": _page("products", sale_example.product),
+    "Product": _one("product", sale_example.product),
+    "Categories": _page("product_category", sale_example.counted_category),
+    "Policies": _page("policies", sale_example.policy),
+    "Policy": sale_example.policy,
+    "UnderPolicy": _one("policy", sale_example.policy),
+    "OnePolicy": _one("policy", sale_example.policy),
+    "Price": sale_example.price,
+    "Claims": _page("claims", claim_example.claim),
+    "Claim": _one("claim", claim_example.claim),
+    "File": claim_example.file,
+    "Names": lambda: list(reference.genders()),
+    "FeatureLists": lambda: {"genders": list(reference.genders())},
+    "CountriesWithStates": lambda: _first(reference.countries_with_states()),
+    "StatesWithLgas": lambda: _first(reference.states()),
+    "VehicleMakes": lambda: _first(reference.vehicle_makes(None)),
+    "VehicleModels": lambda: _first(reference.vehicle_models(reference.vehicle_makes(None)[0].id, None)),
+    "Renewals": _page("renewals", sale_example.renewal),
+    "Renewal": sale_example.renewal,
+    "Customers": _page("customers", sale_example.customer),
+    "Customer": _one("customer", sale_example.customer),
+}

@@ -1,0 +1,93 @@
+"""Reading a multipart form strictly: bounded while it arrives, each name once, texts in UTF-8 (contract E3, C1)."""
+
+from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+import anyio
+from anyio.to_thread import run_sync
+from fastapi import Request
+from starlette.datastructures import UploadFile
+
+from core.api.http.form_parser import FormReader
+from core.errors import TooLarge, TooSlow, WrongMediaType
+from core.services.files.files import LARGEST, Sent
+
+T = TypeVar("T")
+LARGEST_TEXT: Final = 16 * 1024
+MOST_TEXTS: Final = 40
+_BOUNDARIES: Final = 64 * 1024
+_SECONDS_PER_FILE: Final = 60
+# Files are opened and written by few threads, so that they take neither the memory nor the threads of others.
+_KEEPERS: Final = anyio.CapacityLimiter(2)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Form:
+    """What a form held: its texts, and its files as they lie in temporary storage."""
+
+    texts: Mapping[str, Any]
+    uploads: Mapping[str, UploadFile]
+
+    def sent(self) -> dict[str, Sent]:
+        """The files by field, read into memory."""
+        return {
+            name: Sent(field=name, file_name=upload.filename or "", content=upload.file.read())
+            for name, upload in self.uploads.items()
+        }
+
+    def values(self, sent: Mapping[str, Sent]) -> dict[str, Any]:
+        """The form as a request takes it: each file stands as the address that it will have."""
+        return {**self.texts, **{name: file.address for name, file in sent.items()}}
+
+    def compared(self, sent: Mapping[str, Sent]) -> dict[str, Any]:
+        """What makes two forms equal for an idempotency key: texts, and the bytes of files (contract S13)."""
+        return {**self.texts, **{name: {"sha256": file.sha256} for name, file in sent.items()}}
+
+
+async def kept(form: Form, work: Callable[[], T]) -> T:
+    """Do the work on a form in one of the few threads that keep files; its temporary storage ends with it."""
+    try:
+        return await run_sync(work, limiter=_KEEPERS)
+    finally:
+        for upload in form.uploads.values():
+            upload.file.close()
+
+
+def is_form(request: Request) -> bool:
+    """True when the body says that it is a multipart form."""
+    return request.headers.get("content-type", "").split(";")[0].strip().lower() == "multipart/form-data"
+
+
+async def read(request: Request, *, files: int) -> Form:
+    """A form of at most so many files; refused while still arriving once it is too large.
+
+    WrongMediaType for any other body, TooLarge for a file or a form beyond its bounds, InvalidInput for
+    what is malformed, repeated, too many, or does not arrive in time.
+    """
+    if not is_form(request) or request.headers.get("content-encoding"):
+        raise WrongMediaType("Send this body as multipart/form-data")
+    largest = files * LARGEST + _BOUNDARIES
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > largest:
+        raise TooLarge
+    parser = FormReader(
+        request.headers,
+        _counted(request.stream(), largest),
+        max_files=files,
+        max_fields=MOST_TEXTS,
+        max_part_size=LARGEST_TEXT,
+    )
+    with anyio.move_on_after(files * _SECONDS_PER_FILE):
+        texts, uploads = await parser.whole()
+        return Form(texts=texts, uploads=uploads)
+    raise TooSlow.one("body", f"must arrive within {files * _SECONDS_PER_FILE} seconds")
+
+
+async def _counted(chunks: AsyncGenerator[bytes, None], largest: int) -> AsyncGenerator[bytes, None]:
+    received = 0
+    async for chunk in chunks:
+        received += len(chunk)
+        if received > largest:
+            raise TooLarge
+        yield chunk

@@ -1,0 +1,58 @@
+"""One POST, one transaction: the answer is built inside it, kept with its key, and sent after the commit."""
+
+import asyncio
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import Request, Response
+
+from core.api.http import envelope, ignored_parameters
+from core.errors import InvalidInput
+from core.services import idempotency
+from core.services.distributors.keys import Caller
+from core.services.idempotency import Answer
+from core.store.access.engine import store
+from core.store.access.scope import ScopedSession
+
+Work = Callable[[ScopedSession], Answer]
+
+
+def deliver(request: Request, caller: Caller, body: Any, work: Work) -> Response:
+    """Do the work once for its Idempotency-Key and answer; ignored fields are named (contract E6, S13)."""
+    return _answer(request, body, store().transact(caller.scope, _once(request, caller, work)))
+
+
+async def deliver_soon(request: Request, caller: Caller, body: Any, work: Work) -> Response:
+    """The same, for a handler that is on the event loop and must not hold it up."""
+    written = store().submit(caller.scope, _once(request, caller, work))
+    return _answer(request, body, await asyncio.wrap_future(written))
+
+
+def _once(request: Request, caller: Caller, work: Work) -> Work:
+    print_, key = idempotency.fingerprint(request.url.path.encode(), _canonical(request)), _key(request)
+    return lambda session: idempotency.once(session, caller.scope, key, print_, lambda: work(session))
+
+
+def _answer(request: Request, body: Any, kept: Answer) -> Response:
+    answer = envelope.response(kept)
+    if named := ignored_parameters.as_header(type(body).ignored(raw(request))):
+        answer.headers[ignored_parameters.HEADER] = named
+    return answer
+
+
+def raw(request: Request) -> Any:
+    """The parsed JSON as it was sent."""
+    return request.state.raw
+
+
+def _canonical(request: Request) -> bytes:
+    return json.dumps(raw(request), sort_keys=True, separators=(",", ":"), default=str).encode()
+
+
+def _key(request: Request) -> str | None:
+    key = request.headers.get("idempotency-key")
+    if key is not None and not re.fullmatch(r"[\x21-\x7e]{1,200}", key):
+        raise InvalidInput.one("Idempotency-Key", "must be 1 to 200 visible ASCII characters")
+    return key

@@ -1,0 +1,86 @@
+"""Reads: what a handler asks for is bound here, as FastAPI's way to it takes longer than a short read itself."""
+
+from collections.abc import Callable
+from inspect import iscoroutinefunction
+from typing import Any, get_origin
+
+from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, ValidationError
+from starlette.types import Receive, Send
+from starlette.types import Scope as Connection
+
+from core.api.http.auth import caller_of
+from core.api.http.ignored_parameters import naming
+from core.covers.request import faults_of
+from core.errors import FieldFault, InvalidInput
+
+
+class ReadRoute(APIRoute):
+    """A route whose GET handlers ask for the caller, the ids of their path and one model of the query, and for
+    nothing else: a signature that asks for more is refused when the route is made. FastAPI documents it like any other.
+    """
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **stated: Any) -> None:
+        super().__init__(path, endpoint, **stated)
+        wanted = self.dependant
+        self._callers = [str(each.name) for each in wanted.dependencies]
+        self._queries: list[tuple[str, Any]] = [(each.name, each.field_info.annotation) for each in wanted.query_params]
+        self._known = frozenset(field for _, model in self._queries for field in model.model_fields)
+        self._is_async = iscoroutinefunction(endpoint)
+        if self.methods == {"GET"} and wanted.request_param_name is None:
+            refuse_unbound(path, wanted)
+            self.app = self._answer
+
+    async def handle(self, scope: Connection, receive: Receive, send: Send) -> None:
+        """Answer a request that matched; unknown names of its query string are told in a header."""
+        await super().handle(scope, receive, naming(scope, self._known, send))
+
+    async def _answer(self, scope: Connection, receive: Receive, send: Send) -> None:
+        request = Request(scope)
+        asked = self.asked(request)
+        answer = self.endpoint(**asked) if self._is_async else run_in_threadpool(self.endpoint, **asked)
+        response = await answer
+        await response(scope, receive, send)
+
+    def asked(self, request: Request) -> dict[str, Any]:
+        """What the handler is called with; InvalidInput names every fault of the query and the path."""
+        asked: dict[str, Any] = dict.fromkeys(self._callers, request.state.caller)
+        faults: list[FieldFault] = []
+        for name, model in self._queries:
+            try:
+                asked[name] = model.model_validate(_given(request, model))
+            except ValidationError as error:
+                faults += faults_of(error.errors(include_url=False, include_input=False))
+        for param in self.dependant.path_params:
+            asked[param.name], wrong = param.validate(request.path_params[param.name], loc=("path", param.name))
+            faults += faults_of(wrong, skip=1)
+        if faults:
+            raise InvalidInput(faults)
+        return asked
+
+
+def refuse_unbound(path: str, wanted: Dependant) -> None:
+    """Raise TypeError for a handler that asks for what a route of ours does not bind, and would be called without."""
+    unbound = [f"{each.name} (a header or cookie)" for each in (*wanted.header_params, *wanted.cookie_params)]
+    unbound += [f"{each.name} (a dependency)" for each in wanted.dependencies if each.call is not caller_of]
+    unbound += [
+        f"{each.name} (not a model)" for each in wanted.query_params if not _is_model(each.field_info.annotation)
+    ]
+    special = ("websocket", "http_connection", "response", "background_tasks", "security_scopes")
+    unbound += [f"{name} (of the framework)" for each in special if (name := getattr(wanted, f"{each}_param_name"))]
+    if unbound:
+        raise TypeError(f"{path}: nothing binds {', '.join(unbound)}")
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def _given(request: Request, model: type[BaseModel]) -> dict[str, Any]:
+    """The query string by name: the last value, or all of them where the model takes several."""
+    query = request.query_params
+    several = [name for name, field in model.model_fields.items() if get_origin(field.annotation) is list]
+    return {**query, **{name: query.getlist(name) for name in several if name in query}}

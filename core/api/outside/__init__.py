@@ -1,0 +1,1 @@
+"""Plain routes beside /v1: certificates, downloads, sign-in, health."""

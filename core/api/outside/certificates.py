@@ -1,0 +1,69 @@
+"""Certificates outside /v1: the PDF, and the page that verifies one, for whoever has the code (contract S10)."""
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from core.api.outside import verification
+from core.errors import NotFound, StoreUnavailable
+from core.services.policies import certificate_pdf, certificates
+from core.services.policies.certificates import CertificateFacts
+from core.store.access.engine import reading
+from core.store.access.scope import Scope
+
+_UNSEEN = {
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Robots-Tag": "noindex",
+}
+_PAGE_HEADERS = {
+    **_UNSEEN,
+    "Content-Security-Policy": f"default-src 'none'; style-src 'sha256-{verification.STYLE_HASH}'; base-uri 'none';"
+    " form-action 'none'; frame-ancestors 'none'",
+    "X-Frame-Options": "DENY",
+}
+# Our own screens show the certificate in a frame; a browser's viewer styles its page in place.
+_PDF_HEADERS = {
+    **_UNSEEN,
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; object-src 'self';"
+    " frame-ancestors 'self'",
+    "X-Frame-Options": "SAMEORIGIN",
+}
+
+
+def certificate(request: Request) -> Response:
+    """The certificate itself, made anew from what is on record."""
+    try:
+        pdf = certificate_pdf.rendered(_facts(request))
+    except (NotFound, StoreUnavailable) as error:
+        return _refused(error)
+    name = f'inline; filename="certificate-{request.path_params["code"][:8]}.pdf"'
+    return Response(pdf, headers={**_PDF_HEADERS, "Content-Disposition": name}, media_type="application/pdf")
+
+
+def verify(request: Request) -> Response:
+    """A page that says whether a certificate is genuine and in force; nothing personal is on it."""
+    try:
+        return HTMLResponse(verification.confirmed(_facts(request)), headers=_PAGE_HEADERS)
+    except (NotFound, StoreUnavailable) as error:
+        return _refused(error)
+
+
+def _facts(request: Request) -> CertificateFacts:
+    # The code is the key: 128 random bits that lead to this certificate and nothing else.
+    with reading(Scope.system()) as session:
+        return certificates.by_code(session, request.path_params["code"])
+
+
+def _refused(error: NotFound | StoreUnavailable) -> Response:
+    if isinstance(error, NotFound):
+        return HTMLResponse(verification.unknown(), error.status, _PAGE_HEADERS)
+    later = {**_PAGE_HEADERS, "Retry-After": str(error.retry_after)}
+    return HTMLResponse(verification.unavailable(), error.status, later)
+
+
+routes = [
+    Route("/certificates/{code}.pdf", certificate, methods=["GET"]),
+    Route("/verify/{code}", verify, methods=["GET"]),
+]

@@ -1,0 +1,132 @@
+"""Exports as downloads: a stream behind a person's session, with a receipt once it is whole (contract A4)."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any, BinaryIO, Final
+
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from core import ids
+from core.covers.request import suggestion
+from core.errors import CoverdeskError, FieldFault, InvalidInput, NotAllowed, StoreUnavailable, Unauthorized
+from core.services.exports import exports, progress, receipts
+from core.services.exports.exports import ExportKind, Tally
+from core.services.exports.formats import format_named
+from core.services.exports.receipts import Order
+from core.services.exports.registry import kind_named
+from core.services.people import sign_in, staff
+from core.services.people.staff import Person
+from core.store.access.engine import looking_back, reading, writing
+from core.store.access.scope import Scope
+
+PATH = "/exports/{kind}.{format}"
+_NOT_KEPT = {"Cache-Control": "no-store"}
+_OF_EVERY_KIND: Final = ("mode", "receipt", "again")
+_MOST_COMPARED: Final = 10
+
+
+def streamed(order: Order, tally: Tally) -> Iterator[bytes]:
+    """The export in chunks; the last one is held back until the receipt is kept, so a whole file has one."""
+    held = None
+    with writing(Scope.system()) as session:
+        receipts.begin(session, order)
+    with (
+        progress.of(order.id, tally),
+        looking_back(Scope.staff(is_live=order.is_live), exact=True) as session,
+        # What is still being read ends before the session that it is read in.
+        closing(exports.lines(session, order.kind, order.selection, tally)) as lines,
+    ):
+        for chunk in order.format.made(lines, order.kind, lambda: order.facts(tally), tally):
+            if held is not None:
+                yield held
+            held = chunk
+    with writing(Scope.system()) as session:
+        receipts.keep(session, order, tally)
+    yield held or b""
+
+
+def export_to(order: Order, out: BinaryIO) -> Tally:
+    """Write the export to an open binary file, for commands; returns what it contained."""
+    tally = Tally()
+    admit(order)
+    for chunk in streamed(order, tally):
+        out.write(chunk)
+    return tally
+
+
+def admit(order: Order) -> None:
+    """Refuse, before anything is sent: more rows than the format holds, or a repetition of something else."""
+    with reading(Scope.system()) as session:
+        receipts.refuse_another(session, order)
+    if order.format.most_rows is not None:
+        with looking_back(Scope.staff(is_live=order.is_live), exact=True) as session:
+            rows = order.kind.count(session, order.selection)
+        order.format.refuse_too_many(rows)
+
+
+def download(request: Request) -> Response:
+    """The rows of an address as a file, for somebody whose role has the screen of that kind."""
+    if request.method != "GET":
+        return PlainTextResponse("", 405, _NOT_KEPT | {"Allow": "GET"})
+    try:
+        order = _order(request)
+        admit(order)
+    except CoverdeskError as error:
+        again = {"Retry-After": str(error.retry_after)} if isinstance(error, StoreUnavailable) else {}
+        return PlainTextResponse(str(error), error.status, _NOT_KEPT | again)
+    return StreamingResponse(
+        streamed(order, Tally()),
+        media_type=order.format.media_type,
+        headers={"Content-Disposition": f'attachment; filename="{order.file_name}"', **_NOT_KEPT},
+    )
+
+
+def _order(request: Request) -> Order:
+    query, person = request.query_params, _person(request)
+    kind, format_ = kind_named(request.path_params["kind"]), format_named(request.path_params["format"])
+    kind.refuse_stranger(person)
+    _refuse_unknown(kind, query)
+    wanted_id = ids.parse(query["receipt"], "receipt") if "receipt" in query else ids.new()
+    with reading(Scope.system()) as session:
+        taken = receipts.one(session, wanted_id) or progress.rows(wanted_id) is not None
+    return Order(
+        id=ids.new() if taken else wanted_id,
+        kind=kind,
+        format=format_,
+        selection=kind.read({name: query.getlist(name) for name in query}),
+        is_live=query.get("mode") != "test",
+        actor=person.actor,
+        staff_id=person.id,
+        again_of=ids.parse(query["again"], "again") if "again" in query else None,
+    )
+
+
+def _refuse_unknown(kind: ExportKind[Any], query: QueryParams) -> None:
+    """Refuse what does not narrow this export: a filter that is passed over makes a file of everybody."""
+    known = [*_OF_EVERY_KIND, *(parameter.name for parameter in kind.parameters)]
+    faults = []
+    for name in [name for name in query if name not in known][:_MOST_COMPARED]:
+        meant = suggestion(name, known)
+        word = f"is not known, did you mean {meant}?" if meant else f"is not known here, use {', '.join(known)}"
+        faults.append(FieldFault(ascii(name[:100])[1:-1], word))
+    if query.get("mode", "live") not in {"live", "test"}:
+        faults.append(FieldFault("mode", "must be live or test"))
+    if faults:
+        raise InvalidInput(faults)
+
+
+def _person(request: Request) -> Person:
+    with reading(Scope.system()) as session:
+        person = staff.person_of(session, request.cookies.get(sign_in.COOKIE))
+    if person is None:
+        raise Unauthorized("Please sign in first")
+    # A link on somebody else's page must not make a file of personal data.
+    if request.headers.get("sec-fetch-site", "none") not in {"same-origin", "none"}:
+        raise NotAllowed
+    return person
+
+
+routes = [Route(PATH, download, methods=["GET"])]

@@ -1,0 +1,1 @@
+"""Rate limits, load shedding and slow senders (contract E7)."""

@@ -1,0 +1,172 @@
+"""The connection itself, bounded: a sender that never ends, or never reads, does not keep it (contract E7)."""
+
+import asyncio
+import ipaddress
+from collections import Counter
+from functools import lru_cache
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
+
+from core.api.http import envelope
+from core.errors import CoverdeskError
+from core.settings import settings
+
+# How a server is told to speak this protocol.
+NAME: Final = "core.api.protection.slow_senders:BoundedProtocol"
+HEAD_SECONDS: Final = 15
+# Longer than the longest form may take (core/api/http/forms.py).
+MESSAGE_SECONDS: Final = 300
+UNREAD_SECONDS: Final = 60
+LARGEST_HEAD: Final = 64 * 1024
+_EVERY_SECONDS: Final = 1.0
+
+
+def _last(status: str, text: str, *headers: str) -> bytes:
+    """An envelope that is written past the application, as the last thing on its connection (contract E1)."""
+    body = envelope.failure(CoverdeskError(text)).body
+    told = ("content-type: application/json", f"content-length: {len(body)}", "connection: close", *headers)
+    return "\r\n".join([f"HTTP/1.1 {status}", *told, "", ""]).encode() + body
+
+
+_UNREADABLE: Final = _last("400 Bad Request", "This is no HTTP request that can be read")
+_TOO_LATE: Final = _last("408 Request Timeout", "The head of the request did not arrive in time")
+_TOO_LARGE: Final = _last("431 Request Header Fields Too Large", "The head of the request is too large")
+_TOO_MANY: Final = _last("503 Service Unavailable", "Your address has too many connections", "retry-after: 1")
+
+
+class Ledger:
+    """The open connections of one server, and the clock that ends the late ones."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.open: set[BoundedProtocol] = set()
+        self.by_host: Counter[str] = Counter()
+        self._loop = loop
+        self._is_watched = False
+
+    def enter(self, connection: "BoundedProtocol") -> None:
+        """Count a connection from now on."""
+        self.open.add(connection)
+        self.by_host[connection.host] += 1
+        if not self._is_watched:
+            self._is_watched = True
+            self._loop.call_later(_EVERY_SECONDS, self._end_the_late)
+
+    def leave(self, connection: "BoundedProtocol") -> None:
+        """Count it no more; once is enough."""
+        if connection in self.open:
+            self.open.discard(connection)
+            self.by_host[connection.host] -= 1
+            if not self.by_host[connection.host]:
+                del self.by_host[connection.host]
+
+    def _end_the_late(self) -> None:
+        """Once a second for all, so that a request costs no timer of its own."""
+        now = self._loop.time()
+        for each in list(self.open):
+            each.end_if_late(now)
+        self._is_watched = bool(self.open)
+        if self._is_watched:
+            self._loop.call_later(_EVERY_SECONDS, self._end_the_late)
+
+
+_ledgers: WeakKeyDictionary[ServerState, Ledger] = WeakKeyDictionary()
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """The server's HTTP protocol with the deadlines that it lacks.
+
+    A head must be whole within 15 seconds and 64 KiB, a message within five minutes, and of an answer something must
+    be read within every minute. One address has a bounded number of connections.
+    """
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Count the connection, and refuse one too many of its address."""
+        super().connection_made(transport)
+        self.host = self.client[0] if self.client else ""
+        self._head_size = 0
+        self._head_since: float | None = self.loop.time()
+        self._message_since: float | None = None
+        self._unread_since: float | None = None
+        ledger = _ledgers.setdefault(self.server_state, Ledger(self.loop))
+        ledger.enter(self)
+        most = settings().connections
+        if most and ledger.by_host[self.host] > most and not _is_proxy(self.host, settings().proxies):
+            self._answer(_TOO_MANY)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        _ledgers[self.server_state].leave(self)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Pass on what came; refuse a head that is too large by then."""
+        if self.transport.is_closing():
+            return
+        if self._message_since is None:
+            self._head_size += len(data)
+            self._head_since = self._head_since or self.loop.time()
+        super().data_received(data)
+        if self._head_since is not None and self._head_size > LARGEST_HEAD:
+            self._answer(_TOO_LARGE)
+
+    def on_message_begin(self) -> None:
+        """Another request begins, perhaps in the bytes that ended the last one."""
+        self._head_since = self._head_since or self.loop.time()
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """From here on the body is awaited."""
+        self._message_since, self._head_since, self._head_size = self.loop.time(), None, 0
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """The request is whole."""
+        self._message_since = None
+        super().on_message_complete()
+
+    def handle_websocket_upgrade(self) -> None:
+        """The screens' sockets have their own ping and bound (core/api/protection/load_shedding.py)."""
+        _ledgers[self.server_state].leave(self)
+        super().handle_websocket_upgrade()
+
+    def pause_writing(self) -> None:
+        """The other side does not read as fast as we write."""
+        self._unread_since = self.loop.time()
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        """It reads again."""
+        self._unread_since = None
+        super().resume_writing()
+
+    def end_if_late(self, now: float) -> None:
+        """End the connection when its head, its message or its reader is too late."""
+        is_answered = self.cycle is not None and self.cycle.response_complete
+        patience = HEAD_SECONDS if is_answered else MESSAGE_SECONDS
+        if self._unread_since is not None and now - self._unread_since > UNREAD_SECONDS:
+            self.transport.abort()
+        elif self._head_since is not None and now - self._head_since > HEAD_SECONDS:
+            # A browser opens connections ahead, and would show our word on a page if it had not asked yet.
+            self._answer(_TOO_LATE if self._head_size else b"")
+        elif self._message_since is not None and now - self._message_since > patience:
+            self.transport.close()
+
+    def send_400_response(self, msg: str) -> None:
+        """What the parser cannot read, such as a method that does not exist."""
+        self._answer(_UNREADABLE)
+
+    def _answer(self, last: bytes) -> None:
+        if not self.transport.is_closing():
+            self.transport.write(last)
+            self.transport.close()
+
+
+@lru_cache(maxsize=1024)
+def _is_proxy(host: str, proxies: str) -> bool:
+    try:
+        return any(ipaddress.ip_address(host) in ipaddress.ip_network(each) for each in proxies.split(",") if each)
+    except ValueError:
+        return False

@@ -1,0 +1,73 @@
+"""Every buy endpoint, from its declaration: one loop, one handler (contract S1)."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from core.api.http import envelope, openapi
+from core.api.http.auth import Signed
+from core.api.http.bodies import StrictRoute
+from core.api.http.idempotent_post import deliver_soon
+from core.covers.cover import Answer, Cover
+from core.covers.registry import COVERS
+from core.services.selling import buying
+from core.services.shapes import PolicyRecord
+
+router = APIRouter(route_class=StrictRoute, tags=["Buy"])
+_SOLD = "Purchase Successful"
+
+
+def _seller(cover: Cover[Any]) -> Callable[..., Awaitable[Response]]:
+    """The handler of one cover; its body's type is set here, as a loop and annotations would mix them up."""
+
+    async def buy(request: Request, caller: Signed, body: Any) -> Response:
+        return await deliver_soon(
+            request,
+            caller,
+            body,
+            lambda session: _answer(
+                cover,
+                buying.sell(
+                    session,
+                    cover,
+                    body,
+                    buying.Seller(distributor_id=caller.distributor_id, is_live=caller.is_live, actor=caller.actor),
+                ),
+            ),
+        )
+
+    buy.__annotations__["body"] = cover.request
+    buy.__name__ = "_".join(("buy", *cover.key.replace("buy-", "").replace("/", "-").split("-")))
+    buy.__doc__ = f"Buy {cover.title.lower()}. {cover.request.__doc__ or ''}".strip()
+    return buy
+
+
+def _answer(cover: Cover[Any], sale: buying.Sale) -> Any:
+    data: Any = sale.policy if cover.answer is Answer.DIRECT else {"policy": sale.policy}
+    twin = sale.possible_duplicate_of
+    headers = {"X-Possible-Duplicate-Of": str(twin)} if twin else {}
+    return envelope.answer(data, _SOLD, headers=headers)
+
+
+class UnderPolicy(openapi.Shape):
+    """An answer that carries the policy under its own name."""
+
+    policy: PolicyRecord
+
+
+for _cover in COVERS:
+    router.add_api_route(
+        _cover.path,
+        _seller(_cover),
+        methods=["POST"],
+        status_code=201,
+        summary=_cover.title,
+        responses=openapi.answers(
+            PolicyRecord if _cover.answer is Answer.DIRECT else UnderPolicy,
+            _SOLD,
+            status=201,
+            headers=("X-Possible-Duplicate-Of",) if _cover.names_possible_duplicates else (),
+        ),
+        openapi_extra=openapi.body_example(_cover.request),
+    )

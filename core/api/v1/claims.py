@@ -1,0 +1,149 @@
+"""Claims over the API: lodging one, and reading them (contract C1-C6, P6)."""
+
+import re
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BeforeValidator
+
+from core.api.http import bodies, envelope, forms, openapi
+from core.api.http.auth import Signed
+from core.api.http.envelope import listed, success
+from core.api.http.forms import Form
+from core.api.http.idempotent_post import deliver
+from core.api.http.queries import Id, Moment, PageQuery, Text, span
+from core.api.http.reads import ReadRoute
+from core.covers import fields
+from core.covers import request as requests
+from core.errors import FieldFault, InvalidInput
+from core.services.claims.intake import lodging, requirements
+from core.services.claims.intake.request import CreditLifeClaimRequest
+from core.services.claims.lists import claims
+from core.services.claims.lists.search import ClaimFilter
+from core.services.claims.lists.shapes import ClaimRecord
+from core.services.distributors.keys import Caller
+from core.services.files import files
+from core.services.paging import Page
+from core.store.access.engine import reading
+
+router = APIRouter(route_class=ReadRoute, prefix="/claims", tags=["Claims"])
+_LISTED, _ONE, _LODGED = "Claims retrieved", "Claim retrieved", "Claim submitted"
+
+
+def _plus(value: Any) -> Any:
+    """A number's leading plus arrives as a space when its sender did not encode it."""
+    return re.sub(r"^ (?=[0-9])", "+", value) if isinstance(value, str) else value
+
+
+class ClaimQuery(PageQuery):
+    """The search of claims."""
+
+    status: Annotated[str, fields.one_of(*requirements.CLAIM_STATUSES)] | None = None
+    incident_start_date: Moment | None = None
+    incident_end_date: Moment | None = None
+    customer_id: Id | None = None
+    customer_email: Text | None = None
+    first_name: Text | None = None
+    last_name: Text | None = None
+    phone_number: Annotated[Text, BeforeValidator(_plus)] | None = None
+    claim_type: Text | None = None
+    claim_owner: Text | None = None
+    claim_amount: fields.Naira | None = None
+    offer_amount: fields.Naira | None = None
+    repair_estimate: fields.Naira | None = None
+
+    def wanted(self) -> ClaimFilter:
+        """The filter as services want it."""
+        dates = {"incident_start_date", "incident_end_date"}
+        asked = {name: getattr(self, name) for name in type(self).model_fields if name not in dates | {"page", "limit"}}
+        return ClaimFilter(incident=span(self, "incident_start_date", "incident_end_date"), **asked)
+
+
+class Claims(openapi.Listed):
+    """A page of claims."""
+
+    claims: list[ClaimRecord]
+
+
+class _Claim(openapi.Shape):
+    claim: ClaimRecord
+
+
+@router.get("", responses=openapi.answers(Claims, _LISTED), summary="List claims")
+def list_claims(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
+    """Every claim of yours, newest first, with its policy, customer, insurer and status history."""
+    with reading(caller.scope) as session:
+        return _page(claims.page(session, paging=query.paging()))
+
+
+@router.get("/search", responses=openapi.answers(Claims, _LISTED), summary="Search claims")
+def search_claims(caller: Signed, query: Annotated[ClaimQuery, Query()]) -> Response:
+    """Claims that meet every condition given."""
+    with reading(caller.scope) as session:
+        return _page(claims.page(session, query.wanted(), query.paging()))
+
+
+@router.get("/{claim_id}", responses=openapi.answers(_Claim, _ONE, found=True), summary="One claim")
+def get_claim(caller: Signed, claim_id: Id) -> Response:
+    """One claim in full."""
+    with reading(caller.scope) as session:
+        return success({"claim": claims.one(session, claim_id)}, _ONE)
+
+
+_EXAMPLE: Final = fields.example(CreditLifeClaimRequest)
+
+
+def _as_form() -> dict[str, Any]:
+    """The body as a multipart form, where each document is a file or the address of one."""
+    schema = CreditLifeClaimRequest.model_json_schema()
+    for name in requirements.DOCUMENTS:
+        link = schema["properties"][name]
+        schema["properties"][name] = {"anyOf": [{"type": "string", "format": "binary"}, link]}
+    return {**schema, "title": "CreditLifeClaimForm"}
+
+
+@router.post(
+    "/credit-life",
+    status_code=201,
+    summary="Lodge a credit life claim",
+    responses=openapi.answers(_Claim, _LODGED, status=201),
+    openapi_extra=openapi.form_body(
+        {
+            "multipart/form-data": {"schema": _as_form(), "example": _EXAMPLE},
+            "application/json": {"schema": CreditLifeClaimRequest.model_json_schema(), "example": _EXAMPLE},
+        }
+    ),
+)
+async def lodge_credit_life_claim(request: Request, caller: Signed) -> Response:
+    """Lodge a claim on one of your credit life policies; documents are files, or addresses of your uploads."""
+    form = await _submitted(request)
+    return await forms.kept(form, lambda: _lodged(request, caller, form))
+
+
+async def _submitted(request: Request) -> Form:
+    if forms.is_form(request):
+        return await forms.read(request, files=len(requirements.DOCUMENTS))
+    data = await bodies.read(request, wanted="multipart/form-data or application/json")
+    if not isinstance(data, dict):
+        raise InvalidInput.one("body", "must be an object")
+    return Form(texts=data, uploads={})
+
+
+def _lodged(request: Request, caller: Caller, form: Form) -> Response:
+    sent = form.sent()
+    request.state.raw = form.compared(sent)
+    strays = sent.keys() & CreditLifeClaimRequest.model_fields.keys() - set(requirements.DOCUMENTS)
+    if strays:
+        raise InvalidInput([FieldFault(name, "must be a text, not a file") for name in sorted(strays)])
+    body: CreditLifeClaimRequest = requests.read(CreditLifeClaimRequest, form.values(sent))
+    with files.keeping([sent[name] for name in requirements.DOCUMENTS if name in sent]) as kept:
+
+        def work(session: Any) -> Any:
+            claim = lodging.lodge(session, body, kept, owner=caller.owner, actor=caller.actor)
+            return envelope.answer({"claim": claim}, _LODGED)
+
+        return deliver(request, caller, body, work)
+
+
+def _page(page: Page[ClaimRecord]) -> Response:
+    return listed("claims", page.rows, page.total_count, _LISTED)

@@ -1,0 +1,114 @@
+"""Customers over the API: list, one, and what each of them has."""
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+
+from core.api.http import openapi
+from core.api.http.auth import Signed
+from core.api.http.envelope import listed, success
+from core.api.http.queries import CustomerQuery, Id, PageQuery
+from core.api.http.reads import ReadRoute
+from core.api.v1.claims import Claims
+from core.api.v1.policies import Policies
+from core.api.v1.purchases import Purchases
+from core.api.v1.renewals import Renewals
+from core.services.claims.lists import claims
+from core.services.claims.lists.search import ClaimFilter
+from core.services.customers import customers
+from core.services.filters import SalesFilter
+from core.services.paging import Page
+from core.services.policies import policies
+from core.services.renewals import records as renewal_records
+from core.services.sales import purchases
+from core.services.shapes import CustomerRecord
+from core.store.access.engine import asking, reading
+
+router = APIRouter(route_class=ReadRoute, prefix="/customers", tags=["Customers"])
+_ONE = "Customer retrieved"
+
+
+class _Customers(openapi.Listed):
+    customers: list[CustomerRecord]
+
+
+class _Customer(openapi.Shape):
+    customer: CustomerRecord
+
+
+@router.get("", responses=openapi.answers(_Customers, "Customers retrieved"), summary="List customers")
+def list_customers(caller: Signed, query: Annotated[CustomerQuery, Query()]) -> Response:
+    """Customers of yours, newest first; `search` finds any part of names, e-mail or phone."""
+    with reading(caller.scope) as session:
+        return _page("customers", customers.page(session, query.wanted(), query.paging()))
+
+
+@router.get(
+    "/has-purchased",
+    responses=openapi.answers(_Customers, "Customers retrieved"),
+    summary="List customers that purchased",
+)
+def list_customers_that_purchased(caller: Signed, query: Annotated[CustomerQuery, Query()]) -> Response:
+    """Customers of yours that have purchased a product."""
+    with reading(caller.scope) as session:
+        wanted = replace(query.wanted(), has_purchased=True)
+        return _page("customers", customers.page(session, wanted, query.paging()))
+
+
+@router.get(
+    "/purchases/{customer_id}",
+    responses=openapi.answers(Purchases, "Purchases retrieved", found=True),
+    summary="Their purchases",
+)
+def list_purchases_of_customer(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
+    """What one customer purchased, newest first."""
+    with reading(caller.scope) as session:
+        customers.one(session, customer_id)
+        wanted = SalesFilter(customer_id=customer_id)
+        return _page("purchases", purchases.page(session, wanted, query.paging(), ends=True))
+
+
+@router.get(
+    "/renewals/{customer_id}",
+    responses=openapi.answers(Renewals, "Renewals retrieved", found=True),
+    summary="Their renewals",
+)
+def list_renewals_of_customer(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
+    """The renewals of one customer, newest first."""
+    with reading(caller.scope) as session:
+        customers.one(session, customer_id)
+        return _page("renewals", renewal_records.page(session, SalesFilter(customer_id=customer_id), query.paging()))
+
+
+@router.get(
+    "/policies/{customer_id}",
+    responses=openapi.answers(Policies, "Policies retrieved", found=True),
+    summary="Their policies",
+)
+def list_policies_of_customer(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
+    """The policies of one customer in their list form, newest first."""
+    with reading(caller.scope) as session:
+        customers.one(session, customer_id)
+        return _page("policies", policies.page(session, SalesFilter(customer_id=customer_id), query.paging()))
+
+
+@router.get(
+    "/claims/{customer_id}", responses=openapi.answers(Claims, "Claims retrieved", found=True), summary="Their claims"
+)
+def list_claims_of_customer(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
+    """The claims of one customer, newest first."""
+    with reading(caller.scope) as session:
+        customers.one(session, customer_id)
+        return _page("claims", claims.page(session, ClaimFilter(customer_id=customer_id), query.paging()))
+
+
+@router.get("/{customer_id}", responses=openapi.answers(_Customer, _ONE, found=True), summary="One customer")
+def get_customer(caller: Signed, customer_id: Id) -> Response:
+    """One customer in full."""
+    with asking(caller.scope) as session:
+        return success({"customer": customers.one(session, customer_id)}, _ONE)
+
+
+def _page(key: str, page: Page[Any]) -> Response:
+    return listed(key, page.rows, page.total_count, f"{key.capitalize()} retrieved")

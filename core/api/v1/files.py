@@ -1,0 +1,129 @@
+"""Files over the API: sending one, fetching it again, and the door through which the desk opens it (contract L4)."""
+
+from typing import Any, Final
+
+from fastapi import APIRouter, Request, Response
+from pydantic import Field
+from starlette.requests import Request as PlainRequest
+from starlette.responses import FileResponse, PlainTextResponse
+from starlette.routing import Route
+from starlette.types import Receive, Send
+from starlette.types import Scope as Connection
+
+from core.api.http import envelope, forms, openapi
+from core.api.http.auth import Signed
+from core.api.http.forms import Form
+from core.api.http.idempotent_post import deliver
+from core.covers import request as requests
+from core.errors import CoverdeskError, InvalidInput
+from core.services.distributors.keys import Caller
+from core.services.files import files, inspection
+from core.services.files.files import FileRecord, Stored
+from core.services.files.inspection import ACCEPTED
+from core.services.people import sign_in, staff
+from core.store.access.engine import reading, writing
+from core.store.access.scope import Scope
+
+router = APIRouter(tags=["Files"])
+_UPLOADED: Final = "File uploaded"
+_BYTES: Final = {"type": "string", "format": "binary"}
+# Generators of clients know bytes by the first of them.
+_MEDIA_TYPES: Final = ("application/octet-stream", *inspection.MEDIA_TYPES)
+_SHOWN_IN_PLACE: Final = ("image/", "application/pdf")
+# A stored file is somebody else's content: it may not run, frame, fetch or be cached beside our own pages.
+_HEADERS: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'",
+    "X-Frame-Options": "SAMEORIGIN",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "private, no-store",
+    "Accept-Ranges": "none",
+}
+
+
+class UploadRequest(requests.Request):
+    """One file."""
+
+    file: str = Field(description=f"The file: {ACCEPTED}, up to 10 MiB.", json_schema_extra={"format": "binary"})
+
+
+class WholeFile(FileResponse):
+    """A file that is always sent whole: a malformed range would be answered without the envelope (contract E1)."""
+
+    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        """Send the file."""
+        await super().__call__(without_range(scope), receive, send)
+
+
+def without_range(scope: Connection) -> Connection:
+    """A connection that asks for the whole."""
+    return {**scope, "headers": [(name, value) for name, value in scope["headers"] if name != b"range"]}
+
+
+@router.post(
+    "/upload-file",
+    status_code=201,
+    summary="Upload a file",
+    responses=openapi.answers(FileRecord, _UPLOADED, status=201),
+    openapi_extra=openapi.form_body({"multipart/form-data": {"schema": UploadRequest.model_json_schema()}}),
+)
+async def upload_file(request: Request, caller: Signed) -> Response:
+    """Keep a JPEG, PNG, WebP or PDF file; its address is what other requests take."""
+    form = await forms.read(request, files=1)
+    return await forms.kept(form, lambda: _uploaded(request, caller, form))
+
+
+def _uploaded(request: Request, caller: Caller, form: Form) -> Response:
+    sent = form.sent()
+    if "file" not in sent:
+        raise InvalidInput.one("file", "is required, as a file with a name")
+    request.state.raw = form.compared(sent)
+    body = requests.read(UploadRequest, form.values(sent))
+    with files.keeping([sent["file"]]) as (kept,):
+
+        def work(session: Any) -> Any:
+            return envelope.answer(files.record(session, kept, caller.owner, actor=caller.actor), _UPLOADED)
+
+        return deliver(request, caller, body, work)
+
+
+@router.get(
+    "/files/{code}",
+    summary="Download a file",
+    response_class=FileResponse,
+    responses={
+        **openapi.answers(FileRecord, "", found=True),
+        200: {
+            "description": "The bytes of the file, without an envelope; `Content-Type` says which of its types it is.",
+            "content": {media_type: {"schema": _BYTES} for media_type in _MEDIA_TYPES},
+        },
+    },
+)
+def download_file(caller: Signed, code: str) -> Response:
+    """A file that you uploaded in this mode."""
+    with reading(caller.scope) as session:
+        return _served(files.stored(session, code))
+
+
+def _served(file: Stored) -> Response:
+    in_place = file.content_type.startswith(_SHOWN_IN_PLACE)
+    return WholeFile(
+        file.path,
+        headers=_HEADERS,
+        media_type=file.content_type,
+        filename=file.file_name,
+        content_disposition_type="inline" if in_place else "attachment",
+    )
+
+
+def open_file(request: PlainRequest) -> Response:
+    """A file of either mode for a signed-in person whose work needs it; each opening is written down."""
+    try:
+        with writing(Scope.system()) as session:
+            person = staff.person_of(session, request.cookies.get(sign_in.COOKIE))
+            return _served(files.opened(session, request.path_params["code"], person))
+    except CoverdeskError as error:
+        return PlainTextResponse(str(error), error.status, {"Cache-Control": "no-store"})
+
+
+routes = [Route("/files/{code}", open_file, methods=["GET"])]

@@ -1,0 +1,182 @@
+"""The lookups: thirteen lists, declared in one table and encoded once (contract L1-L3)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel
+
+from core import clock, reference
+from core.api.http import envelope, openapi
+from core.api.http.queries import QueryString
+from core.api.http.reads import ReadRoute
+from core.api.v1.lookup_shapes import (
+    CountriesWithStates,
+    FeatureLists,
+    FeatureQuery,
+    MakeQuery,
+    ModelQuery,
+    Names,
+    NoQuery,
+    StatesWithLgas,
+    VehicleMakes,
+    VehicleModels,
+)
+from core.errors import NotFound
+
+router = APIRouter(route_class=ReadRoute, tags=["Lookups"])
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """One lookup: where it is, what its answer is called, what it is for, and the list itself."""
+
+    path: str
+    text: str | Callable[[Any], str]
+    about: str
+    find: Callable[[Any], Any]
+    query: type[QueryString] = NoQuery
+    shape: type[BaseModel] = Names
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.rsplit("/", 1)[-1]
+
+    def text_of(self, query: Any) -> str:
+        """What its answer is called."""
+        return self.text if isinstance(self.text, str) else self.text(query)
+
+
+_TEXTS: Final = {
+    "color-list": "Colours",
+    "body-types": "Vehicle body types",
+    "manufacture-year": "Manufacture years",
+    "titles": "Titles",
+    "lgas": "Local government areas",
+    "genders": "Genders",
+    "countries": "Countries",
+}
+
+
+def _feature(name: str) -> tuple[str, ...]:
+    return reference.FEATURES[name][1](clock.today().year)
+
+
+def _feature_lists(query: FeatureQuery) -> dict[str, tuple[str, ...]]:
+    wanted = [query.feature] if query.feature else list(reference.FEATURES)
+    return {reference.FEATURES[name][0]: _feature(name) for name in wanted}
+
+
+def _makes(query: MakeQuery) -> tuple[reference.Make, ...]:
+    # A lookup is never empty: a year before the first model gets every make (contract L1).
+    return reference.vehicle_makes(int(query.year)) or reference.vehicle_makes(None)
+
+
+def _models(query: ModelQuery) -> tuple[reference.Model, ...]:
+    make_id = str(query.make_id)
+    if reference.make_by_id(make_id) is None:
+        raise NotFound("Vehicle make not found")
+    return reference.vehicle_models(make_id, int(query.year)) or reference.vehicle_models(make_id, None)
+
+
+def _of_feature(path: str, name: str, about: str) -> Lookup:
+    return Lookup(path, _TEXTS[name], about, lambda _: _feature(name))
+
+
+LOOKUPS: Final = (
+    Lookup(
+        "/products/insurer-b/get-feature-list",
+        "Ok",
+        "The lists that insurer-b's fields are checked against, or one of them.",
+        _feature_lists,
+        FeatureQuery,
+        FeatureLists,
+    ),
+    Lookup(
+        "/countries",
+        lambda query: _TEXTS[query.feature or "countries"],
+        "Countries and territories, or the list that `feature` names.",
+        lambda query: _feature(query.feature or "countries"),
+        FeatureQuery,
+    ),
+    Lookup(
+        "/countries-with-states",
+        "Countries with states",
+        "Countries with their subdivisions, or their capital where they have none.",
+        lambda _: reference.countries_with_states(),
+        shape=CountriesWithStates,
+    ),
+    Lookup(
+        "/states-with-lga",
+        "States with local government areas",
+        "Nigeria's states and the FCT with their local government areas.",
+        lambda _: reference.states(),
+        shape=StatesWithLgas,
+    ),
+    _of_feature("/lgas", "lgas", "Local government areas as fields take them, each with its state."),
+    _of_feature("/color-list", "color-list", "Colours of vehicles."),
+    _of_feature("/vehicle-body-types", "body-types", "Body types of vehicles."),
+    _of_feature("/manufacture-year", "manufacture-year", "Years of manufacture, newest first."),
+    _of_feature("/genders", "genders", "Genders."),
+    Lookup(
+        "/identification-types",
+        "Identification types",
+        "Papers by which a person is identified.",
+        lambda _: reference.identification_types(),
+    ),
+    Lookup(
+        "/products/insurer-d/owner-titles",
+        "Owner titles",
+        "Titles as insurer-d writes them.",
+        lambda _: reference.owner_titles(),
+    ),
+    Lookup(
+        "/products/get-vehicle-make",
+        "Vehicle makes",
+        "Makes that built vehicles in a year; every insurer has the same list.",
+        _makes,
+        MakeQuery,
+        VehicleMakes,
+    ),
+    Lookup(
+        "/products/get-vehicle-model",
+        "Vehicle models",
+        "Models that a make built in a year; all of its models when it built none.",
+        _models,
+        ModelQuery,
+        VehicleModels,
+    ),
+)
+
+
+@lru_cache(maxsize=4096)
+def _encoded(lookup: Lookup, query: QueryString, _year: int) -> bytes:
+    """The body of an answer; the year is part of the key because the list of years grows with it."""
+    return envelope.encoded(lookup.find(query), lookup.text_of(query))
+
+
+def _reader(lookup: Lookup) -> Callable[..., Any]:
+    """The handler of one lookup; its query's type is set here, as a loop and annotations would mix them up."""
+
+    async def read(query: Any) -> Response:
+        return Response(_encoded(lookup, query, clock.today().year), media_type=envelope.JSON)
+
+    read.__annotations__["query"] = Annotated[lookup.query, Query()]
+    name = lookup.name.removeprefix("get-").replace("-", "_")
+    read.__name__, read.__doc__ = f"get_{name}", lookup.about
+    return read
+
+
+for _lookup in LOOKUPS:
+    router.add_api_route(
+        _lookup.path,
+        _reader(_lookup),
+        methods=["GET"],
+        summary=_lookup.name.replace("-", " ").capitalize(),
+        responses=openapi.answers(
+            _lookup.shape, _lookup.text_of(_lookup.query.model_construct()), found=_lookup.query is ModelQuery
+        ),
+    )

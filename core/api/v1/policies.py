@@ -1,0 +1,53 @@
+"""Policies over the API: list, search, one."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from core.api.http import openapi
+from core.api.http.auth import Signed
+from core.api.http.envelope import listed, success
+from core.api.http.queries import Id, PageQuery, PolicyQuery
+from core.api.http.reads import ReadRoute
+from core.services.paging import Page
+from core.services.policies import policies
+from core.services.shapes import PolicyRecord
+from core.store.access.engine import asking, reading
+
+router = APIRouter(route_class=ReadRoute, prefix="/policies", tags=["Policies"])
+_LISTED, _ONE = "Policies retrieved", "Policy retrieved"
+
+
+class Policies(openapi.Listed):
+    """A page of policies."""
+
+    policies: list[PolicyRecord]
+
+
+class _OnePolicy(openapi.Shape):
+    policy: PolicyRecord
+
+
+@router.get("", responses=openapi.answers(Policies, _LISTED), summary="List policies")
+def list_policies(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
+    """Every policy of yours in its list form, newest first."""
+    with reading(caller.scope) as session:
+        return _page(policies.page(session, paging=query.paging()))
+
+
+@router.get("/search", responses=openapi.answers(Policies, _LISTED), summary="Search policies")
+def search_policies(caller: Signed, query: Annotated[PolicyQuery, Query()]) -> Response:
+    """Policies that meet every condition given; `status` true means in force now."""
+    with reading(caller.scope) as session:
+        return _page(policies.page(session, query.wanted(), query.paging()))
+
+
+@router.get("/{policy_id}", responses=openapi.answers(_OnePolicy, _ONE, found=True), summary="One policy")
+def get_policy(caller: Signed, policy_id: Id) -> Response:
+    """One policy with its customer, insurer, purchase and product in full."""
+    with asking(caller.scope) as session:
+        return success({"policy": policies.one(session, policy_id)}, _ONE)
+
+
+def _page(page: Page[PolicyRecord]) -> Response:
+    return listed("policies", page.rows, page.total_count, _LISTED)

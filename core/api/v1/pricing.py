@@ -1,0 +1,70 @@
+"""Prices without a sale, by the functions that sell."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from core.api.http import envelope, openapi
+from core.api.http.auth import Signed
+from core.api.http.bodies import StrictRoute
+from core.api.http.idempotent_post import deliver_soon
+from core.covers import credit_life, insurer_c
+from core.covers.cover import Price
+from core.services.products import products
+from core.services.selling import buying
+
+router = APIRouter(route_class=StrictRoute, tags=["Prices"], prefix="/products")
+_COMPUTED = "Price computed successfully"
+
+
+class _Step(openapi.Shape):
+    step: str
+    working: str
+    amount: str
+
+
+class _Price(openapi.Shape):
+    price: float
+    explain: list[_Step]
+
+
+@router.post(
+    "/credit-life-price",
+    status_code=200,
+    summary="Price of credit life",
+    responses=openapi.answers(_Price, _COMPUTED, posted=True),
+    openapi_extra=openapi.body_example(credit_life.CreditLifePriceRequest),
+)
+async def compute_credit_life_price(
+    request: Request, caller: Signed, body: credit_life.CreditLifePriceRequest
+) -> Response:
+    """What a credit life policy would cost; without benefits, all that the product offers."""
+
+    def work(session: Any) -> Any:
+        product = products.on_sale(session, credit_life.CREDIT_LIFE, body.product_id, caller.distributor_id)
+        price = credit_life.price(body.loan_amount, body.loan_tenure, body.benefit_coverage, product.rates)
+        return priced(buying.above_zero(credit_life.CREDIT_LIFE, price))
+
+    return await deliver_soon(request, caller, body, work)
+
+
+@router.post(
+    "/insurer-c/compute-travel-premium",
+    status_code=200,
+    summary="Price of a trip",
+    responses=openapi.answers(_Price, _COMPUTED, posted=True),
+    openapi_extra=openapi.body_example(insurer_c.TravelPriceRequest),
+)
+async def compute_travel_premium(request: Request, caller: Signed, body: insurer_c.TravelPriceRequest) -> Response:
+    """What a trip would cost; who asks need not be said (contract S6)."""
+
+    def work(session: Any) -> Any:
+        return priced(buying.quote(session, insurer_c.TRAVEL, body, caller.distributor_id))
+
+    return await deliver_soon(request, caller, body, work)
+
+
+def priced(price: Price) -> Any:
+    """A computed price as an answer: a number, and the steps that lead to it."""
+    data = {"price": float(price.total), "explain": price.explained}
+    return envelope.answer(data, _COMPUTED, status=200)

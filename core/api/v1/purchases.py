@@ -1,0 +1,64 @@
+"""Purchases over the API: list, search, one."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from core.api.http import openapi
+from core.api.http.auth import Signed
+from core.api.http.envelope import listed, success
+from core.api.http.queries import Id, PageQuery, PurchaseQuery
+from core.api.http.reads import ReadRoute
+from core.api.http.run_inline import at_once
+from core.services.distributors.keys import Caller
+from core.services.filters import SalesFilter
+from core.services.paging import Paging
+from core.services.sales import purchases
+from core.services.shapes import PurchaseRecord
+from core.store.access.engine import asking, reading
+
+router = APIRouter(route_class=ReadRoute, prefix="/purchase", tags=["Purchases"])
+_LISTED, _ONE = "Purchases retrieved", "Purchase retrieved"
+
+
+class Purchases(openapi.Listed):
+    """A page of purchases."""
+
+    purchases: list[PurchaseRecord]
+
+
+class _Purchase(openapi.Shape):
+    purchase: PurchaseRecord
+
+
+@router.get("", responses=openapi.answers(Purchases, _LISTED), summary="List purchases")
+async def list_purchases(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
+    """Every purchase of yours, newest first, with customer, product, category and insurer."""
+    return await _page(caller, purchases.EVERYTHING, query.paging())
+
+
+@router.get("/search", responses=openapi.answers(Purchases, _LISTED), summary="Search purchases")
+async def search_purchases(caller: Signed, query: Annotated[PurchaseQuery, Query()]) -> Response:
+    """Purchases that meet every condition given."""
+    return await _page(caller, query.wanted(), query.paging())
+
+
+@router.get("/{purchase_id}", responses=openapi.answers(_Purchase, _ONE, found=True), summary="One purchase")
+async def get_purchase(caller: Signed, purchase_id: Id) -> Response:
+    """One purchase in full."""
+
+    def read() -> Response:
+        with asking(caller.scope) as session:
+            return success({"purchase": purchases.one(session, purchase_id)}, _ONE)
+
+    return await at_once(read)
+
+
+async def _page(caller: Caller, wanted: SalesFilter, paging: Paging) -> Response:
+    def read() -> Response:
+        with reading(caller.scope) as session:
+            page = purchases.page(session, wanted, paging, ends=True)
+        return listed("purchases", page.rows, page.total_count, _LISTED)
+
+    # What concerns the policies is counted row by row.
+    return await at_once(read, is_short=not wanted.concerns_policy)

@@ -1,0 +1,85 @@
+"""Renewals over the API: renew a third-party auto policy, list, search, one."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import Field
+
+from core.api.http import envelope, openapi
+from core.api.http.auth import Signed
+from core.api.http.bodies import StrictRoute
+from core.api.http.envelope import listed, success
+from core.api.http.idempotent_post import deliver_soon
+from core.api.http.queries import Id, PageQuery, RenewalQuery
+from core.api.v1.buying import UnderPolicy
+from core.covers import insurer_a
+from core.covers import request as requests
+from core.covers.fields import ProductId
+from core.services.idempotency import Answer
+from core.services.paging import Page
+from core.services.renewals import records as renewal_records
+from core.services.renewals import renewals
+from core.services.selling.buying import Seller
+from core.services.shapes import RenewalRecord
+from core.store.access.engine import asking, reading
+from core.store.access.scope import ScopedSession
+
+router = APIRouter(route_class=StrictRoute, tags=["Renewals"])
+_RENEWED, _LISTED, _ONE = "Renewal Successful", "Renewals retrieved", "Renewal retrieved"
+
+
+class RenewThirdPartyRequest(requests.Request):
+    """The policy to renew for one more term."""
+
+    policy_id: ProductId = Field(examples=["01a1f7c0-3c00-7000-8000-0000000000f1"])
+
+
+class Renewals(openapi.Listed):
+    """A page of renewals."""
+
+    renewals: list[RenewalRecord]
+
+
+# No cover declares it: its body names a policy, not a customer and a thing to insure (contract R1).
+@router.post(
+    "/products/insurer-a/renew-third-party",
+    status_code=201,
+    summary="Renew third-party auto",
+    responses=openapi.answers(UnderPolicy, _RENEWED, status=201, found=True),
+    openapi_extra=openapi.body_example(RenewThirdPartyRequest),
+)
+async def renew_third_party(request: Request, caller: Signed, body: RenewThirdPartyRequest) -> Response:
+    """One more term of a third-party auto policy, from the later of now and its expiration."""
+    seller = Seller(distributor_id=caller.distributor_id, is_live=caller.is_live, actor=caller.actor)
+
+    def work(session: ScopedSession) -> Answer:
+        renewed = renewals.renew(session, UUID(body.policy_id), seller, cover=insurer_a.THIRD_PARTY)
+        return envelope.answer({"policy": renewed.policy}, _RENEWED)
+
+    return await deliver_soon(request, caller, body, work)
+
+
+@router.get("/renewals", responses=openapi.answers(Renewals, _LISTED), summary="List renewals")
+def list_renewals(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
+    """Every renewal of yours, newest first, with customer, product, category, insurer and policy."""
+    with reading(caller.scope) as session:
+        return _page(renewal_records.page(session, paging=query.paging()))
+
+
+@router.get("/renewals/search", responses=openapi.answers(Renewals, _LISTED), summary="Search renewals")
+def search_renewals(caller: Signed, query: Annotated[RenewalQuery, Query()]) -> Response:
+    """Renewals that meet every condition given; `status` false finds those that failed or were reversed."""
+    with reading(caller.scope) as session:
+        return _page(renewal_records.page(session, query.wanted(), query.paging()))
+
+
+@router.get("/renewals/{renewal_id}", responses=openapi.answers(RenewalRecord, _ONE, found=True), summary="One renewal")
+def get_renewal(caller: Signed, renewal_id: Id) -> Response:
+    """One renewal, its fields directly under `data`."""
+    with asking(caller.scope) as session:
+        return success(renewal_records.one(session, renewal_id), _ONE)
+
+
+def _page(page: Page[RenewalRecord]) -> Response:
+    return listed("renewals", page.rows, page.total_count, _LISTED)

@@ -1,0 +1,82 @@
+"""`coverdesk init` and `demo`: making a store."""
+
+import sys
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from core import demo as portfolio
+from core.services.admin import demonstration
+from core.services.people import invitations
+from core.services.products import catalogue
+from core.settings import settings
+from core.store.access import engine
+from core.store.access.scope import Scope
+from core.store.operations import statistics
+from core.store.schema import migrating, versions
+
+out, err = Console(), Console(stderr=True)
+
+
+def init() -> None:
+    """Create or migrate the store and load the catalogue, and print how to begin; safe to repeat."""
+    _make_store()
+    if not _say_how_to_begin():
+        _say_who_begins()
+
+
+def _make_store() -> None:
+    settings().refuse_borrowed_secret()
+    settings().secret()
+    migrating.migrate(engine.store())
+    with engine.writing(Scope.system()) as session:
+        new = catalogue.load(session)
+    out.print(f"The store stands at version {versions.version(engine.store())}; {new} catalogue records are new.")
+
+
+def demo(
+    purchases: Annotated[int, typer.Option(min=1, help="How many purchases.")] = 20_000,
+    seed: Annotated[int, typer.Option(help="The same seed writes the same business.")] = 1,
+) -> None:
+    """Write a labelled demonstration portfolio, and in demonstration mode its accounts; safe to repeat."""
+    _refuse_business()
+    _make_store()
+    with Progress(console=err, transient=True) as progress:
+        task = progress.add_task("Writing two years of business", total=purchases)
+        written = portfolio.write(
+            engine.store(), purchases=purchases, seed=seed, progress=lambda n: progress.update(task, completed=n)
+        )
+    statistics.refresh(engine.store())
+    out.print(str(written), highlight=False)
+    if settings().demo:
+        with engine.writing(Scope.system()) as session:
+            demonstration.add_accounts(session)
+    _say_how_to_begin()
+
+
+def _refuse_business() -> None:
+    """Before anything is written, be it only a newer version of the tables."""
+    if versions.version(engine.store()) is not None:
+        with engine.reading(Scope.system()) as session:
+            portfolio.refuse_business(session)
+
+
+def _say_how_to_begin() -> bool:
+    """Until there is an admin, the link that makes the first one; False when there is one."""
+    with engine.reading(Scope.system()) as session:
+        link = invitations.set_up_link(session)
+    if link:
+        out.print("Nobody can administer this store yet. Once it is served, open this link to become its admin:")
+        sys.stdout.write(f"{link}\n")
+        out.print("It works once and for 24 hours; `coverdesk staff set-up-link` prints another.", highlight=False)
+    return link is not None
+
+
+def _say_who_begins() -> None:
+    with engine.reading(Scope.system()) as session:
+        is_demonstration = demonstration.is_demonstration(session)
+    out.print("An admin can sign in already and adds everybody else, under Admin > Staff.", highlight=False)
+    if is_demonstration:
+        out.print("This store holds the demonstration: name one of your own with COVERDESK_DATABASE_URL.")

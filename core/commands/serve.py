@@ -1,0 +1,162 @@
+"""`coverdesk serve` and `api`: serving a store."""
+
+import ctypes
+import errno
+import os
+import resource
+import runpy
+import signal
+import socket
+import sys
+from typing import Annotated, Any
+
+import typer
+import uvicorn
+from rich.console import Console
+from uvicorn.config import HTTP_PROTOCOLS
+
+from core.api.protection import slow_senders
+from core.commands import insurers
+from core.services.admin import demonstration
+from core.settings import ROOT, UnreadableSetting, settings
+from core.store.access import engine
+from core.store.access.scope import Scope
+from core.store.operations import file_permissions
+from core.store.schema import versions
+
+out = Console(soft_wrap=True)
+_MOST_OPEN = 65_536
+_POOLS = 2
+_EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - to be told apart, not to be listened on
+_M_ARENA_MAX = -8  # as the C library numbers it; others know no such function, or no such number
+# Longer than a sale may take to arrive; who still sends or reads then is let go.
+_ENDS_WITHIN_SECONDS = 40
+Host = Annotated[str, typer.Option(help="Address to listen on.")]
+Port = Annotated[int, typer.Option(help="Port to listen on.")]
+
+
+def serve(host: Host = "127.0.0.1", port: Port = 8501) -> None:
+    """Serve screens and API in one process."""
+    # Links that nobody configured lead to where we listen.
+    os.environ.setdefault("COVERDESK_BASE_URL", f"http://{_reached_at(host)}:{port}")
+    settings.cache_clear()
+    _refuse_unsafe()
+    _refuse_taken(host, port)
+    _ready_to_listen()
+    _say_where(host, port)
+    sys.stdout.flush()
+    os.chdir(ROOT)
+    # The screens' framework starts the server and takes no protocol from us: our name for it stands where it looks.
+    HTTP_PROTOCOLS["auto"] = slow_senders.NAME
+    sys.argv = ["streamlit", "run", str(ROOT / "app.py"), "--server.address", host, "--server.port", str(port)]
+    # In this process, which has loaded the half of it already, and as the program of its own that it is.
+    runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
+
+
+def api(
+    host: Host = "127.0.0.1",
+    port: Port = 8502,
+    workers: Annotated[int, typer.Option(min=1)] = 1,
+    *,
+    with_worker: Annotated[bool, typer.Option("--with-worker", help="Send to insurers from here too.")] = False,
+) -> None:
+    """Serve the API alone, in as many processes as wanted (PostgreSQL for more than one)."""
+    _refuse_unsafe()
+    if workers > 1 and engine.store().is_sqlite:
+        raise UnreadableSetting("COVERDESK_DATABASE_URL: more than one worker needs PostgreSQL")
+    engine.store().close()
+    _refuse_taken(host, port)
+    _ready_to_listen()
+    with insurers.beside(wanted=with_worker):
+        uvicorn.run(
+            "core.api.app:app",
+            host=host,
+            port=port,
+            workers=workers,
+            http=slow_senders.NAME,
+            timeout_graceful_shutdown=_ENDS_WITHIN_SECONDS,
+            log_level="warning",
+            access_log=False,
+        )
+
+
+def _refuse_unsafe() -> None:
+    settings().refuse_unsafe()
+    if versions.version(engine.store()) != versions.newest():
+        raise UnreadableSetting("COVERDESK_DATABASE_URL: this store has another version, run `coverdesk init`")
+    if not settings().demo:
+        _refuse_published_passwords()
+
+
+def _refuse_published_passwords() -> None:
+    with engine.reading(Scope.system()) as session:
+        published = demonstration.with_a_published_password(session)
+    if published:
+        raise UnreadableSetting(
+            f"COVERDESK_DATABASE_URL: in this store {', '.join(published)} can sign in with the password of the"
+            " demonstration, which everybody knows. Name a store of your own; or keep this one, add an admin with"
+            " `coverdesk staff add` and then disable each of these with `coverdesk staff disable`"
+        )
+
+
+def _reached_at(host: str) -> str:
+    """Where a browser finds a listener; outside a demonstration only the operator knows where "everywhere" is."""
+    if settings().demo and host in _EVERYWHERE:
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host
+
+
+def _refuse_taken(host: str, port: int) -> None:
+    """UnreadableSetting where nobody can listen, before an address is promised."""
+    try:
+        for family, kind, _, _, place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+            with socket.socket(family, kind) as tried:
+                tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                tried.bind(place)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            why = f"is taken: choose another, such as `--port {port + 1}` or `make run PORT={port + 1}`"
+        else:
+            why = f"of {host} cannot be listened on: {error.strerror}"
+        raise UnreadableSetting(f"Port {port} {why}") from None
+
+
+def _ready_to_listen() -> None:
+    """Believe only the proxies that we were told of, take as many connections as the machine lets us, spare memory.
+
+    Ctrl-C is the usual end of a server and no failure.
+    """
+    signal.signal(signal.SIGINT, _stopped)
+    os.environ.setdefault("FORWARDED_ALLOW_IPS", settings().proxies)
+    file_permissions.keep_private(engine.store())
+    few, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(few, min(most, _MOST_OPEN)), most))
+    _share_memory()
+
+
+def _share_memory() -> None:
+    """Let threads take memory from two pools: with one for each, what a thread gives back no other can use.
+
+    A database's pages are taken by one thread and given back by another, so that the process would grow for hours.
+    """
+    # Who has said a number already has told the C library; ours is read by the processes that we start.
+    if sys.platform != "linux" or "MALLOC_ARENA_MAX" in os.environ:
+        return
+    os.environ["MALLOC_ARENA_MAX"] = str(_POOLS)
+    if (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
+        mallopt(_M_ARENA_MAX, _POOLS)
+
+
+def _stopped(*_: Any) -> None:
+    out.print("Stopped.")
+    raise SystemExit(0)
+
+
+def _say_where(host: str, port: int) -> None:
+    address, here = settings().base_url, f"http://{_reached_at(host)}:{port}"
+    listening = "" if address == here else f", listening on {host}, port {port}"
+    out.print(f"\nCoverdesk is at [bold]{address}[/]{listening}  (the API at /v1, its page at /v1/docs)")
+    if settings().demo:
+        out.print(f"Demonstration sign-ins, password [bold]{settings().demo_password.get_secret_value()}[/]:")
+        for account in demonstration.ACCOUNTS:
+            out.print(f"  {account.email}  ({account.role})", highlight=False)

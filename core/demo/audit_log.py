@@ -1,0 +1,91 @@
+"""The demonstration's audit log: entries are kept until their time comes, then chained as real ones are."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from heapq import heappop, heappush
+from random import Random
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.demo.bulk_rows import Rows, stamp
+from core.demo.random_source import new_id
+from core.store.access.scope import ScopedSession
+from core.store.audit_chain import chain_of, link
+from core.store.schema.admin import AuditEntry, AuditHead
+
+
+class Entry(NamedTuple):
+    """One entry that waits; entries of one instant keep the order in which they were noted."""
+
+    at: datetime
+    order: int
+    entry_id: str
+    actor: str
+    action: str
+    subject: str
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+
+
+class Log:
+    """Entries in the order of their time, whatever the order in which their rows are made."""
+
+    def __init__(self, dice: Random) -> None:
+        self.dice = dice
+        self._noted = 0
+        self._waiting: list[Entry] = []
+
+    def note(
+        self,
+        at: datetime,
+        actor: str,
+        action: str,
+        subject: str,
+        *,
+        before: Mapping[str, Any] | None = None,
+        after: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Keep an entry until its time comes."""
+        self._noted += 1
+        entry_id = new_id(self.dice, at)
+        heappush(self._waiting, Entry(at, self._noted, entry_id, actor, action, subject, before, after))
+
+    def due(self, until: datetime) -> list[Entry]:
+        """The entries up to an instant, oldest first."""
+        found = []
+        while self._waiting and self._waiting[0].at <= until:
+            found.append(heappop(self._waiting))
+        return found
+
+
+def chain(session: ScopedSession, rows: Rows, entries: list[Entry]) -> None:
+    """Tie entries to the ends of the store's chains and add them to the rows; the ends move in this transaction."""
+    heads = {
+        row.chain: (row.position, row.hash)
+        for row in session.execute(
+            sa.select(col(AuditHead.chain), col(AuditHead.position), col(AuditHead.hash)).with_for_update()
+        )
+    }
+    for entry in entries:
+        number = chain_of(entry.subject)
+        position, previous = heads[number]
+        facts = (number, position + 1, entry.actor, entry.action, entry.subject)
+        heads[number] = position + 1, link(previous, entry.at, *facts, entry.before, entry.after)
+        rows.add(AuditEntry, {**_row(entry), "chain": number, "position": position + 1, "hash": heads[number][1]})
+    for number, (position, last) in heads.items():
+        session.execute(sa.update(AuditHead).where(col(AuditHead.chain) == number).values(position=position, hash=last))
+
+
+def _row(entry: Entry) -> dict[str, Any]:
+    return {
+        "id": entry.entry_id,
+        "actor": entry.actor,
+        "action": entry.action,
+        "subject": entry.subject,
+        "before": json.dumps(entry.before) if entry.before else "null",
+        "after": json.dumps(entry.after),
+        "created_at": stamp(entry.at),
+    }

@@ -1,0 +1,209 @@
+"""Claims of the demonstration: on loans and devices, in every status, each with a history that may be."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise
+from random import Random
+
+from core import clock, money
+from core.covers.refunds import months_left
+from core.demo.claims.paths import DEVICES, LOANS, OPEN, Reached, timed, way
+from core.demo.market.sellers import Officer
+from core.demo.random_source import new_id
+from core.demo.sales.sales import Sale
+
+_RATES = {"loan": 0.011, "device": 0.05}
+_WAYS = {"loan": LOANS, "device": DEVICES}
+# A small demonstration has more claims than its sales would bring, so that there is one of everything.
+_ENOUGH_SALES = 2_000
+_OPEN_OF_EACH = {"loan": 3, "device": 1}
+_SPREAD_OPEN = {"loan": 60, "device": 2_000}
+_INCIDENTS = ("Loss of job", "Death", "Temporary disability", "Permanent disability", "Critical illness", "Burglary")
+_HOW_OFTEN = (44, 22, 13, 10, 8, 3)
+_PAPERS = {
+    "Death": "medical_report",
+    "Permanent disability": "medical_report",
+    "Temporary disability": "medical_report",
+    "Critical illness": "medical_report",
+    "Loss of job": "employment_termination_letter",
+}
+_BODILY = ("Death", "Permanent disability", "Temporary disability")
+_DAMAGES = ("Cracked screen", "Liquid damage", "Theft")
+BENEFITS = {
+    "Loss of job": "loss_of_job",
+    "Death": "death",
+    "Temporary disability": "temporary_disability",
+    "Permanent disability": "permanent_disability",
+}
+_EARLY = timedelta(days=30)
+_NAIRA = 100
+_LONG_FORGOTTEN = 0.15
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A claim before it is written: on which sale, what happened, and how it went on."""
+
+    id: str
+    sale: Sale
+    kind: str
+    incident: str
+    accidental: bool
+    happened_on: date
+    reached: list[Reached]
+    officers: list[Officer | None]
+    owed_minor: int
+    is_worn: bool
+    flags: list[str]
+
+    @property
+    def status(self) -> str:
+        """Where the claim stands now."""
+        return self.reached[-1].status
+
+    @property
+    def lodged_at(self) -> datetime:
+        """When it came in."""
+        return self.reached[0].at
+
+    @property
+    def papers(self) -> list[str]:
+        """The documents that prove the incident."""
+        proof = _PAPERS.get(self.incident)
+        return [*([proof] if proof else []), *(["police_report"] if self.accidental else [])]
+
+    @property
+    def is_approved(self) -> bool:
+        """True once it was approved; a decline after that takes the approval back."""
+        decisions = [step.status for step in self.reached if step.status in ("Approved", "Declined")]
+        return decisions[-1:] == ["Approved"]
+
+    def came_to(self, status: str) -> bool:
+        """True once it has been there."""
+        return any(reached.status == status for reached in self.reached)
+
+
+class Losses:
+    """Decides which sales lead to a claim, and how it goes."""
+
+    def __init__(self, dice: Random, desk: Sequence[Officer], *, purchases: int, until: datetime) -> None:
+        self.dice, self.desk, self.until = dice, desk, until
+        self.boost = max(1.0, _ENOUGH_SALES / purchases)
+        self._open = {
+            kind: [s for s in OPEN * times if any(s in ("Pending", *path) for path, _ in _WAYS[kind])]
+            for kind, times in _OPEN_OF_EACH.items()
+        }
+        self._open_chance = {kind: _SPREAD_OPEN[kind] * len(deck) / purchases for kind, deck in self._open.items()}
+        for deck in self._open.values():
+            dice.shuffle(deck)
+
+    def of(self, sale: Sale) -> Loss | None:
+        """The claim on a sale, if there is one."""
+        body = sale.variant.body
+        kind = "loan" if "loan_tenure" in body else "device" if "device_serial_number" in body else None
+        if kind is None or not sale.life.stretches:
+            return None
+        reached = self._still_open(sale, kind) or self._natural(sale, kind)
+        return self._loss(sale, kind, reached) if reached else None
+
+    def _natural(self, sale: Sale, kind: str) -> list[Reached] | None:
+        if self.dice.random() > _RATES[kind] * self.boost:
+            return None
+        start, end = sale.life.stretches[0]
+        lodged_at = sale.at + timedelta(days=2) + min(end - start, timedelta(300)) * self.dice.uniform(0.02, 1.04)
+        lodged_at = lodged_at.replace(microsecond=0)
+        reached = timed(self.dice, way(self.dice, _WAYS[kind]), lodged_at)
+        # A claim that is open or paid holds the refund of a cancellation back: these policies had none.
+        if lodged_at >= self.until or (sale.life.ended and lodged_at <= sale.life.ended.at):
+            return None
+        return [step for step in reached if step.at <= self.until]
+
+    def _still_open(self, sale: Sale, kind: str) -> list[Reached] | None:
+        """The next of the statuses in which some claim has to stand today, on a cover that ran lately."""
+        deck = self._open[kind]
+        if not deck or self.dice.random() > self._open_chance[kind]:
+            return None
+        steps = way(self.dice, _WAYS[kind], to=deck[-1])
+        forgotten = self.dice.uniform(55, 75) if self.dice.random() < _LONG_FORGOTTEN else 0
+        lodged_at = self.until - timedelta(days=len(steps) * 2.2 + self.dice.triangular(0.2, 25, 3) + forgotten)
+        lodged_at = lodged_at.replace(microsecond=0)
+        ran_lately = sale.at + timedelta(days=3) < lodged_at < sale.life.stretches[0][1] + timedelta(days=12)
+        reached = timed(self.dice, steps, lodged_at)
+        if not ran_lately or reached[-1].at > self.until or sale.life.ended:
+            return None
+        deck.pop()
+        return reached
+
+    def _loss(self, sale: Sale, kind: str, reached: list[Reached]) -> Loss:
+        incident = self._incident(sale, kind, reached)
+        lodged_on = clock.lagos_day(reached[0].at)
+        first_on = clock.lagos_day(sale.life.stretches[0][0])
+        happened_on = max(first_on, clock.add_days(lodged_on, -int(self.dice.triangular(1, 40, 6))))
+        owed_minor = self._owed(sale, kind, happened_on)
+        loss = Loss(
+            id=new_id(self.dice, reached[0].at),
+            sale=sale,
+            kind=kind,
+            incident=incident,
+            accidental=incident in _BODILY and self.dice.random() < 0.35,
+            happened_on=happened_on,
+            reached=reached,
+            officers=self._officers(reached, owed_minor),
+            owed_minor=owed_minor,
+            is_worn=self.dice.random() < 0.4,
+            flags=[],
+        )
+        loss.flags.extend(_flags(loss))
+        return loss
+
+    def _incident(self, sale: Sale, kind: str, reached: Sequence[Reached]) -> str:
+        """What happened: something that was insured, where the claim was approved."""
+        went = {step.status for step in reached}
+        if kind == "device":
+            return self.dice.choices(_DAMAGES, (6, 3, 2))[0]
+        if "Inspection submitted" in went:
+            return "Burglary"
+        bought = sale.variant.body["benefit_coverage"]
+        fitting = [
+            (incident, weight)
+            for incident, weight in zip(_INCIDENTS, _HOW_OFTEN, strict=True)
+            if "Approved" not in went or BENEFITS.get(incident) in bought
+        ]
+        return self.dice.choices([incident for incident, _ in fitting], [weight for _, weight in fitting])[0]
+
+    def _owed(self, sale: Sale, kind: str, happened_on: date) -> int:
+        """What is at stake, in kobo: the balance of the loan on the day of the loss, or the cost of the repair."""
+        body = sale.variant.body
+        if kind == "device":
+            return int(body["device_value"] * self.dice.triangular(0.12, 0.4, 0.2)) * _NAIRA
+        loan, months = money.to_minor(Decimal(body["loan_amount"])), int(body["loan_tenure"])
+        left = months_left(happened_on, clock.lagos_day(sale.life.stretches[0][1]), months)
+        return loan * max(left, 1) // months // _NAIRA * _NAIRA
+
+    def _officers(self, reached: Sequence[Reached], owed_minor: int) -> list[Officer | None]:
+        """Who made each move: an officer of enough authority, another for the payment, a supervisor for appeals."""
+        able = [officer for officer in self.desk if officer.may_decide(owed_minor)]
+        mine = self.dice.choice(able)
+        payer = self.dice.choice([officer for officer in able if officer is not mine])
+        supervisor = next(officer for officer in self.desk if officer.limit_minor is None)
+        by_status = {"Pending": None, "Paid": payer}
+        appealed = {later.at for earlier, later in pairwise(reached) if earlier.status == "Declined"}
+        return [supervisor if step.at in appealed else by_status.get(step.status, mine) for step in reached]
+
+
+def _flags(loss: Loss) -> list[str]:
+    """What the officer is told to look at twice (contract C3)."""
+    if loss.kind != "loan":
+        return []
+    sale, (start, end) = loss.sale, loss.sale.life.stretches[0]
+    bought = BENEFITS.get(loss.incident) in sale.variant.body["benefit_coverage"]
+    raised = {
+        "policy_expired": end <= loss.lodged_at,
+        "policy_cancelled": bool(sale.life.ended and sale.life.ended.at <= loss.lodged_at),
+        "benefit_not_bought": not bought,
+        "outside_cover": not clock.lagos_day(start) <= loss.happened_on < clock.lagos_day(end),
+        "early_loss": clock.midnight(loss.happened_on) - start < _EARLY,
+    }
+    return [name for name, is_raised in raised.items() if is_raised]

@@ -1,0 +1,192 @@
+"""A claim of the demonstration as rows: the claim, every status, comments, and its lines of the audit log."""
+
+import json
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+from core import money, seal
+from core.demo.audit_log import Log
+from core.demo.bulk_rows import Rows, Values, stamp
+from core.demo.claims import conversation
+from core.demo.claims.amounts import amounts
+from core.demo.claims.claims import Loss
+from core.demo.claims.paths import clock_of
+from core.demo.claims.specimens import Specimens
+from core.demo.random_source import dashed, new_id
+from core.store.schema.claims import Claim, ClaimEvent, ClaimPayment
+
+_NOTES: Mapping[str, tuple[str, ...]] = {
+    "Viewed": ("Opened for review",),
+    "Reviewing": ("Checking the documents with the lender", "Asked the claimant for a clearer copy"),
+    "Inspection submitted": ("Inspector's report received",),
+    "Repair estimate submitted": ("Estimate of the repair shop received",),
+    "Approved": ("Documents complete and within cover", "Benefit confirmed against the policy"),
+    "Offer sent": ("Offer sent by e-mail",),
+    "Offer accepted": ("Claimant signed the offer",),
+    "Offer rejected": ("Claimant asks for more than was offered", "Claimant does not agree with the deductions"),
+    "Paid": ("Paid by bank transfer",),
+    "Settled": ("Discharge voucher received, file closed",),
+}
+_WHY: Mapping[str, str] = {
+    "documents missing": "The documents asked for did not come within 30 days",
+    "waiting period": "The loss happened within the waiting period",
+    "exclusion": "The cause is excluded by the policy wording",
+    "misrepresentation": "The documents do not agree with what was declared",
+    "claimant withdrew": "The claimant withdrew the claim",
+    "not covered": "The policy does not hold the benefit for this incident",
+    "outside period": "The incident lies outside the period of cover",
+}
+_FLAGGED = {"benefit_not_bought": "not covered", "outside_cover": "outside period", "policy_cancelled": "not covered"}
+_SHARED, _FEW, _FIRST = 9, 3, 3_077_192_040
+_BANKS = (("Lagoon Bank", "901"), ("Savannah Trust Bank", "902"), ("Unity Hill Microfinance", "903"))
+
+
+def file(loss: Loss, dice: Random, specimens: Specimens, rows: Rows, log: Log) -> None:
+    """Add everything that a claim writes."""
+    reason = _reason(loss, dice)
+    claim = _claim(loss, reason, {**_meta(loss, dice, specimens, rows)})
+    for step, officer in zip(loss.reached, loss.officers, strict=True):
+        note = _WHY[reason] if step.status == "Declined" else dice.choice(_NOTES.get(step.status, (None,)))
+        event = {"id": new_id(dice, step.at), "claim_id": loss.id, "status": step.status, "note": note}
+        staff_id = officer.id if officer else None
+        rows.add(ClaimEvent, {**loss.sale.owner, **event, "staff_id": staff_id, "created_at": stamp(step.at)})
+        if step.status == "Paid":
+            rows.add(ClaimPayment, _payment(loss, new_id(dice, step.at), staff_id, stamp(step.at)))
+    asked = conversation.file(loss, dice, rows, log)
+    began_at, stopped_at = clock_of(loss.reached, asked)
+    kept = {"clock_from": stamp(began_at), "clock_stopped_at": stamp(stopped_at) if stopped_at else None}
+    rows.add(Claim, {**claim, **kept})
+    _note(loss, log)
+
+
+def _payment(loss: Loss, payment_id: str, staff_id: str | None, at: str) -> Values:
+    return {
+        **loss.sale.owner,
+        "id": payment_id,
+        "claim_id": loss.id,
+        "provider_id": loss.sale.offer.ids["provider_id"],
+        "amount_minor": amounts(loss)["offer_amount_minor"],
+        "reference": _reference(loss),
+        "reference_key": _reference(loss).casefold(),
+        "paid_by": staff_id,
+        "created_at": at,
+    }
+
+
+def _reference(loss: Loss) -> str:
+    return f"TRF-{loss.id[-12:].upper()}"
+
+
+def _reason(loss: Loss, dice: Random) -> str:
+    """Why a claim is declined, if it is: what its flags say, or something that its documents showed."""
+    flagged = next((_FLAGGED[flag] for flag in loss.flags if flag in _FLAGGED), None)
+    return flagged or dice.choice(list(_WHY)[:5])
+
+
+def _claim(loss: Loss, reason: str, meta: Values) -> Values:
+    says, sale = loss.sale.says, loss.sale
+    return {
+        **sale.owner,
+        **amounts(loss),
+        **meta,
+        "id": loss.id,
+        "created_at": stamp(loss.lodged_at),
+        "updated_at": stamp(loss.reached[-1].at),
+        "policy_id": sale.policy_id,
+        "customer_id": sale.customer.id,
+        "product_id": sale.offer.ids["product_id"],
+        "provider_id": sale.offer.ids["provider_id"],
+        "claim_type": "Credit life" if loss.kind == "loan" else "Gadget",
+        "claim_status": loss.status,
+        "claim_description": f"{loss.incident}, policy {sale.policy_number}",
+        "claim_owner": "Owner",
+        "claim_owner_first_name": says["first_name"],
+        "claim_owner_last_name": says["last_name"],
+        "claim_owner_email": says["email"],
+        "claim_owner_phone_number": says["phone"],
+        "decline_reason": reason if loss.status == "Declined" else "None",
+        "incident_date": str(loss.happened_on),
+        "payment_reference": _reference(loss) if loss.came_to("Paid") else None,
+        "assigned_to": next((officer.id for officer in loss.officers if officer), None),
+        "approved_by": _officer_at(loss, "Approved") if loss.is_approved else None,
+        "flags": json.dumps(loss.flags),
+        "version": len(loss.reached),
+    }
+
+
+def _officer_at(loss: Loss, status: str) -> str | None:
+    made = zip(loss.reached, loss.officers, strict=True)
+    return next((officer.id for step, officer in made if officer and step.status == status), None)
+
+
+def _meta(loss: Loss, dice: Random, specimens: Specimens, rows: Rows) -> dict[str, Any]:
+    if loss.kind == "loan":
+        return {"credit_life_claim_meta": json.dumps(_loan(loss, specimens, rows))}
+    account, device = _account(dice), _device(loss, dice, specimens, rows)
+    return {
+        "gadget_claim_meta": json.dumps({**device, "account_number": seal.mask(account)}),
+        "sealed": seal.seal({"gadget_claim_meta.account_number": account}),
+        "account_key": seal.keyed_hash("payout account", account),
+    }
+
+
+def _account(dice: Random) -> str:
+    """An account to be paid; some claims name the same one, as an officer should see."""
+    number = dice.getrandbits(33) % 10_000_000_000
+    return f"{number if number % _SHARED else _FIRST + number % _FEW:010d}"
+
+
+def _loan(loss: Loss, specimens: Specimens, rows: Rows) -> dict[str, Any]:
+    body, owner = loss.sale.variant.body, loss.sale.owner
+    sent = {"loan_offer_letter", *loss.papers}
+    papers = ("loan_offer_letter", "police_report", "medical_report", "employment_termination_letter")
+    return {
+        **{name: specimens.link(rows, owner, name) if name in sent else None for name in papers},
+        "loan_amount": body["loan_amount"],
+        "pending_repayment_amount": money.wire(loss.owed_minor),
+        "incident_type": loss.incident,
+        "loan_offer_date": loss.sale.says["starts"],
+        "loan_repayment_date": loss.sale.says["ends"],
+        "accidental": str(loss.accidental).lower(),
+    }
+
+
+def _device(loss: Loss, dice: Random, specimens: Specimens, rows: Rows) -> dict[str, Any]:
+    says, owner = loss.sale.says, loss.sale.owner
+    bank, code = dice.choice(_BANKS)
+    pictures = {
+        name: specimens.link(rows, owner, "device_picture") for name in ("front_image", "back_image", "side_image")
+    }
+    return {
+        **pictures,
+        "date": str(loss.happened_on),
+        "time": f"{dice.randint(6, 22):02d}:{dice.randint(0, 59):02d}",
+        "address": says["address"],
+        "bank_name": bank,
+        "bank_code": code,
+        "account_name": f"{says['first_name']} {says['last_name']}",
+        "description": f"{loss.incident} of the insured device",
+        "incident_type": loss.incident,
+        "police_report": specimens.link(rows, owner, "police_report") if loss.incident == "Theft" else None,
+        "policy_number": loss.sale.policy_number,
+        "cost_of_repair": money.wire(loss.owed_minor),
+        "repair_receipt": None,
+        "payment_receipt": specimens.link(rows, owner, "payment_receipt"),
+    }
+
+
+def _note(loss: Loss, log: Log) -> None:
+    subject = f"claim {dashed(loss.id)}"
+    lodged = {"policy_id": dashed(loss.sale.policy_id), "claim_status": "Pending", "flags": loss.flags}
+    log.note(loss.lodged_at, loss.sale.actor, "claim lodged", subject, after=lodged)
+    steps = zip(loss.reached, loss.reached[1:], loss.officers[1:], strict=False)
+    for version, (before, after, officer) in enumerate(steps, 1):
+        log.note(
+            after.at,
+            officer.actor if officer else loss.sale.actor,
+            "claim moved",
+            subject,
+            before={"claim_status": before.status, "version": version},
+            after={"claim_status": after.status, "version": version + 1},
+        )

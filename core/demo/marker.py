@@ -1,0 +1,79 @@
+"""The mark of a demonstration: two lines of the audit log, which can be neither changed nor taken out."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.demo.audit_log import Log
+from core.demo.random_source import dice
+from core.errors import StateForbids
+from core.store.access.scope import ScopedSession
+from core.store.schema.admin import AuditEntry
+from core.store.schema.parties import ApiKey, Distributor, Staff
+from core.store.schema.sales import Purchase
+
+SUBJECT = "store demonstration"
+BEGUN, WRITTEN = "demonstration begun", "demonstration written"
+ACTOR = "command line"
+_OF_A_BUSINESS = (Staff, Distributor, ApiKey, Purchase)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mark:
+    """What a demonstration was asked for, and whether it is all there."""
+
+    purchases: int
+    seed: int
+    until: datetime
+    written: bool
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """As the audit log has it."""
+        return {"purchases": self.purchases, "seed": self.seed, "until": self.until.isoformat()}
+
+
+def find(session: ScopedSession) -> Mark | None:
+    """The demonstration of this store; none when it has its own business."""
+    lines = session.execute(
+        sa.select(col(AuditEntry.action), col(AuditEntry.after)).where(col(AuditEntry.subject) == SUBJECT)
+    )
+    found = {line.action: line.after for line in lines}
+    if BEGUN not in found:
+        return None
+    facts = found[BEGUN]
+    until = datetime.fromisoformat(facts["until"])
+    return Mark(purchases=facts["purchases"], seed=facts["seed"], until=until, written=WRITTEN in found)
+
+
+def refuse_business(session: ScopedSession) -> None:
+    """StateForbids when the store is no demonstration and belongs to somebody: it has a person, a distributor, a key
+    or a sale.
+    """
+    # By table alone: the store may be of an earlier release.
+    if find(session) is None and any(
+        session.execute(sa.select(sa.literal(1)).select_from(entity).limit(1)).first() for entity in _OF_A_BUSINESS
+    ):
+        raise StateForbids(
+            "This store has business of its own, and a demonstration never enters it:"
+            " leave COVERDESK_DATABASE_URL out, or name another store"
+        )
+
+
+def begin(session: ScopedSession, wanted: Mark) -> Log | None:
+    """A log with the first line of a new demonstration; none when the same one was begun before.
+
+    StateForbids when the store holds another demonstration, or business of its own.
+    """
+    known = find(session)
+    if known is None:
+        refuse_business(session)
+        log = Log(dice(wanted.seed, "mark"))
+        log.note(wanted.until, ACTOR, BEGUN, SUBJECT, after=wanted.facts)
+        return log
+    if (known.purchases, known.seed) != (wanted.purchases, wanted.seed):
+        raise StateForbids(f"This store holds the demonstration of {known.purchases:,} purchases, seed {known.seed}")
+    return None

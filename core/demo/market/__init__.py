@@ -1,0 +1,1 @@
+"""Who sells what to whom in the demonstration portfolio."""

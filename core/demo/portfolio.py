@@ -1,0 +1,119 @@
+"""Writes the demonstration: two years of believable business that end now, the same for the same seed."""
+
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlmodel import SQLModel
+
+from core import clock
+from core.demo import marker
+from core.demo.audit_log import chain
+from core.demo.bulk_rows import Rows, pour
+from core.demo.chunks import Chunk, Plan, chunks, write_chunk
+from core.demo.marker import Mark
+from core.demo.market import days
+from core.demo.market.offers import on_the_shelf
+from core.demo.market.sellers import enlist, officers
+from core.demo.producer import made_elsewhere, uncollected
+from core.demo.random_source import dice
+from core.errors import StateForbids
+from core.store.access.engine import Store
+from core.store.access.scope import Scope, ScopedSession
+from core.store.schema.claims import Claim
+from core.store.schema.parties import Customer
+from core.store.schema.sales import Policy, Purchase, Renewal
+
+Progress = Callable[[int], object]
+# A second interpreter needs some seconds to start.
+_WORTH_A_PROCESS = 100_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Summary:
+    """What stands in the store; `already_there` when nothing had to be written."""
+
+    purchases: int
+    policies: int
+    renewals: int
+    customers: int
+    claims: int
+    seed: int
+    until: datetime
+    already_there: bool
+
+    def __str__(self) -> str:
+        counted = ("purchases", "policies", "renewals", "customers", "claims")
+        facts = ", ".join(f"{getattr(self, name):,} {name}" for name in counted)
+        verb = "Already there" if self.already_there else "Written"
+        return f"{verb}: {facts}; two years up to {clock.in_lagos(self.until)}, seed {self.seed}."
+
+
+def write(
+    store: Store, *, purchases: int, seed: int, until: datetime | None = None, progress: Progress | None = None
+) -> Summary:
+    """Write the demonstration into a store with a catalogue; safe to repeat, and goes on after a crash.
+
+    `progress` hears how many purchases are in the store. StateForbids when the store holds another
+    demonstration or business of its own; nothing is written then.
+    """
+    with store.writing(Scope.system()) as session:
+        plan = _begin(session, purchases=purchases, seed=seed, until=until or clock.now())
+        done = _count(session, Purchase)
+    if not plan.mark.written:
+        with uncollected(), closing(_pieces(plan)) as pieces:
+            _write(store, pieces, done, progress or (lambda _: None))
+    with store.reading(Scope.system()) as session:
+        return _summary(session, plan.mark)
+
+
+def _begin(session: ScopedSession, *, purchases: int, seed: int, until: datetime) -> Plan:
+    """Mark the store, and enlist who sells and who decides; all of it is there already when it was begun before."""
+    log = marker.begin(session, Mark(purchases=purchases, seed=seed, until=until, written=False))
+    rows = Rows()
+    if log is not None:
+        chain(session, rows, log.due(until))
+    pour(session, rows)
+    mark = marker.find(session)
+    assert mark is not None  # noqa: S101 - it was written above
+    offers = on_the_shelf(session, mark.until)
+    if not offers:
+        raise StateForbids("This store has no catalogue yet; run `coverdesk init` first")
+    thrown, began, keys = dice(seed, "parties"), days.begins_at(mark.until), Rows()
+    sellers, desk = enlist(session, keys, thrown, began), officers(session, thrown, began)
+    if log is not None:
+        pour(session, keys)
+    return Plan(mark=mark, sellers=sellers, offers=offers, desk=desk)
+
+
+def _pieces(plan: Plan) -> Generator[Chunk]:
+    """The chunks; for a large demonstration they are made by another process while this one writes."""
+    return made_elsewhere(plan) if plan.mark.purchases >= _WORTH_A_PROCESS else chunks(plan)
+
+
+def _write(store: Store, pieces: Iterable[Chunk], done: int, progress: Progress) -> None:
+    """Write what is missing, one transaction for each chunk."""
+    for chunk in pieces:
+        if chunk.upto > done:
+            with store.writing(Scope.system()) as session:
+                write_chunk(session, chunk)
+        progress(chunk.upto)
+
+
+def _summary(session: ScopedSession, mark: Mark) -> Summary:
+    return Summary(
+        purchases=_count(session, Purchase),
+        policies=_count(session, Policy),
+        renewals=_count(session, Renewal),
+        customers=_count(session, Customer),
+        claims=_count(session, Claim),
+        seed=mark.seed,
+        until=mark.until,
+        already_there=mark.written,
+    )
+
+
+def _count(session: ScopedSession, entity: type[SQLModel]) -> int:
+    return int(session.execute(sa.select(sa.func.count()).select_from(entity)).scalar_one())

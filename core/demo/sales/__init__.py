@@ -1,0 +1,1 @@
+"""Sales of the demonstration portfolio and what becomes of them."""

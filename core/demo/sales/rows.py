@@ -1,0 +1,230 @@
+"""A sale as rows: purchase, policy, certificates, submission, renewals, refund, and what the figures count."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+from core import seal
+from core.covers.refunds import Refund as Given
+from core.covers.request_parts import plate_key
+from core.demo.bulk_rows import Rows, Values, stamp
+from core.demo.rollups import Figures
+from core.demo.sales.policy_lives import Ended, Paid
+from core.demo.sales.sales import Sale
+from core.money import Split
+from core.store import policy_numbers
+from core.store.rollups import day_totals
+from core.store.rollups.day_totals import CoverFacts
+from core.store.schema.sales import Certificate, InsuredRisk, Policy, Purchase, Refund, Renewal, Submission
+
+
+def file(sale: Sale, rows: Rows, figures: Figures) -> None:
+    """Add everything that a sale and its later life write."""
+    purchase = _purchase(sale)
+    rows.add(Purchase, purchase)
+    figures.add(sale.at, purchase, **_counted(sale.variant.split, "sold"))
+    figures.follow(day_totals.cover(_cover(sale)), is_live=sale.owner["is_live"])
+    risk_hash = _risk(sale, rows)
+    rows.add(Policy, {**_policy(sale), "risk_hash": risk_hash})
+    rows.add(Submission, _submission(sale))
+    if sale.certificates:
+        for certificate in _certificates(sale):
+            rows.add(Certificate, certificate)
+    for paid, renewal_id in zip(sale.life.renewals, sale.renewal_ids, strict=True):
+        rows.add(Renewal, _renewal(sale, purchase, paid, renewal_id))
+        figures.add(paid.at, purchase, **_counted(sale.variant.split, "renewed"))
+        gap = day_totals.gap(paid.previous_expiration_at, paid.start_at, sale.offer.ids["product_id"])
+        figures.follow(gap, is_live=sale.owner["is_live"])
+    if (ended := sale.life.ended) is not None:
+        for refund_id, (place, refund) in zip(sale.refund_ids, ended.of_terms, strict=True):
+            parts = sale.offer.refund_split(refund.amount_minor, sale.variant.split)
+            rows.add(Refund, _refund(sale, ended, refund, parts, refund_id, place))
+            figures.add(ended.at, purchase, **_counted(parts, "refunded", count="refunds"))
+
+
+def _cover(sale: Sale) -> CoverFacts:
+    life = sale.life
+    return CoverFacts(
+        product_id=sale.offer.ids["product_id"],
+        created_at=sale.at,
+        activated=life.activated,
+        expiration_at=life.expiration_at,
+        cancelled_at=life.cancelled.at if life.cancelled else None,
+        declined_at=life.declined.at if life.declined else None,
+    )
+
+
+def _counted(parts: Split, verb: str, *, count: str = "") -> dict[str, int]:
+    return {
+        count or verb: 1,
+        f"{verb}_minor": parts.total_minor,
+        f"{verb}_mca_minor": parts.mca_profit_minor,
+        f"{verb}_distributor_minor": parts.distributor_profit_minor,
+    }
+
+
+def _purchase(sale: Sale) -> Values:
+    return {
+        **sale.owner,
+        **sale.offer.ids,
+        "id": sale.purchase_id,
+        "created_at": sale.when,
+        "updated_at": sale.when,
+        "customer_id": sale.customer.id,
+        "batch_id": sale.batch_id,
+        "premium_frequency": sale.variant.body.get("premium_frequency"),
+        **_amounts(sale.variant.split),
+        **_payment(sale.source),
+    }
+
+
+def _amounts(parts: Split) -> dict[str, int]:
+    return {
+        "total_minor": parts.total_minor,
+        "mca_profit_minor": parts.mca_profit_minor,
+        "distributor_profit_minor": parts.distributor_profit_minor,
+    }
+
+
+def _payment(source: str) -> dict[str, str]:
+    return {"payment_option": "wallet", "payment_channel": source, "request_source": source}
+
+
+def _risk(sale: Sale, rows: Rows) -> str | None:
+    """The hash under which the thing insured is guarded against a second sale (contract S12)."""
+    if sale.variant.risk is None:
+        return None
+    word = "plate" if sale.variant.risk == "plate" else "passport_number"
+    risk_hash = seal.keyed_hash("risk", plate_key(str(sale.says[word])))
+    rows.add(
+        InsuredRisk,
+        {"product_id": sale.offer.ids["product_id"], "risk_hash": risk_hash, "sold_at": sale.when},
+    )
+    return risk_hash
+
+
+def _policy(sale: Sale) -> Values:
+    life, says, variant = sale.life, sale.says, sale.variant
+    ids = {name: sale.offer.ids[name] for name in ("product_id", "product_category_id", "provider_id")}
+    return {
+        **sale.owner,
+        **ids,
+        **_payment(sale.source),
+        **_person(sale),
+        "id": sale.policy_id,
+        "purchase_id": sale.purchase_id,
+        "customer_id": sale.customer.id,
+        "buyer_id": sale.buyer_id,
+        "created_at": sale.when,
+        "updated_at": stamp(sale.touched_at),
+        "start_at": _stamp(life.start_at),
+        "activation_at": _stamp(life.activation_at),
+        "expiration_at": _stamp(life.expiration_at),
+        "activated": life.activated,
+        "submitted_to_provider": life.submitted,
+        "cancelled_at": life.cancelled and stamp(life.cancelled.at),
+        "declined_at": life.declined and stamp(life.declined.at),
+        "policy_number": sale.policy_number,
+        "number_key": sale.policy_number and policy_numbers.key(sale.policy_number),
+        "certificate_code": sale.certificates[-1] if sale.certificates else None,
+        "plate_key": plate_key(str(says["plate"])) if variant.risk == "plate" else None,
+        "device_serial_number": says["serial"] if "device_serial_number" in variant.body else None,
+        "twin_key": variant.twin % says if variant.twin else None,
+        "possible_duplicate_of": sale.repeats,
+        "sum_insured_minor": variant.sum_insured_minor,
+        "market_price_minor": variant.split.total_minor,
+        "genius_price_minor": variant.split.total_minor,
+        "profit_minor": sale.variant.split.mca_profit_minor,
+        "submitted": variant.submitted % says,
+        "payload": variant.payload % says,
+        "sealed": seal.seal({path: str(says[f"{word}_number"]) for path, word in variant.personal.items()}),
+        "explained": variant.explained % says,
+        "version": 1 + len(sale.changes),
+    }
+
+
+def _person(sale: Sale) -> Values:
+    """The policyholder, as far as the request says."""
+    says, body = sale.says, sale.variant.body
+    return {
+        "first_name": says["first_name"],
+        "last_name": says["last_name"],
+        "email": says["email"],
+        "phone": says["phone"],
+        "dob": says["born"] if "date_of_birth" in body or "dob" in body else None,
+    }
+
+
+def _stamp(at: datetime | None) -> str | None:
+    return stamp(at) if at else None
+
+
+def _submission(sale: Sale) -> Values:
+    life = sale.life
+    return {
+        **sale.owner,
+        "policy_id": sale.policy_id,
+        "provider_id": sale.offer.ids["provider_id"],
+        "state": life.state,
+        "attempts": life.attempts,
+        "failures": life.attempts if life.last_error else 0,
+        "next_try_at": _stamp(life.next_try_at),
+        "last_error": life.last_error,
+        "answer": life.state if life.heard_at and not life.last_error else None,
+        "answered_at": stamp(life.heard_at) if life.heard_at and not life.last_error else None,
+        "created_at": sale.when,
+        "updated_at": stamp(life.heard_at) if life.heard_at else sale.when,
+    }
+
+
+def _certificates(sale: Sale) -> list[Values]:
+    """One for each term that was paid for, issued when it was."""
+    issued = [sale.life.accepted_at or sale.at, *(paid.at for paid in sale.life.renewals)]
+    return [
+        {
+            **sale.owner,
+            "code": code,
+            "policy_id": sale.policy_id,
+            "start_at": stamp(start),
+            "expiration_at": stamp(end),
+            "created_at": stamp(at),
+        }
+        for code, (start, end), at in zip(sale.certificates, sale.life.stretches, issued, strict=True)
+    ]
+
+
+def _renewal(sale: Sale, purchase: Values, paid: Paid, renewal_id: str) -> Values:
+    when = stamp(paid.at)
+    return {
+        **sale.owner,
+        **sale.offer.ids,
+        **_amounts(sale.variant.split),
+        **_payment(paid.source),
+        "id": renewal_id,
+        "created_at": when,
+        "updated_at": when,
+        "policy_id": sale.policy_id,
+        "purchase_id": sale.purchase_id,
+        "customer_id": purchase["customer_id"],
+        "status": True,
+        "previous_expiration_at": stamp(paid.previous_expiration_at),
+        "start_at": stamp(paid.start_at),
+        "expiration_at": stamp(paid.expiration_at),
+    }
+
+
+def _refund(sale: Sale, ended: Ended, refund: Given, parts: Split, refund_id: str, place: int) -> dict[str, Any]:
+    return {
+        **sale.owner,
+        **sale.offer.ids,
+        **_amounts(parts),
+        "id": refund_id,
+        "policy_id": sale.policy_id,
+        "purchase_id": sale.purchase_id,
+        "renewal_id": sale.renewal_ids[place - 1] if place else None,
+        "customer_id": sale.customer.id,
+        "method": refund.method,
+        "reason": ended.reason,
+        "explained": json.dumps(refund.price.explained),
+        "created_at": stamp(ended.at),
+    }

@@ -1,0 +1,54 @@
+"""Whether the store can do its work right now."""
+
+import shutil
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, ids
+from core.errors import StoreUnavailable
+from core.settings import settings
+from core.store.access.engine import store, writing
+from core.store.access.scope import Scope, ScopedSession
+from core.store.operations import disk_space
+from core.store.schema import versions
+from core.store.schema.tables import OneTimeTicket
+
+# What is raised here when the store does not answer at all.
+UNANSWERED = (StoreUnavailable, sa.exc.SQLAlchemyError, OSError)
+LEAST_FREE_BYTES = 64 * 1024 * 1024
+
+
+def fault() -> str | None:
+    """What keeps the store from working, in words; none when it is ready.
+
+    Raises one of `UNANSWERED` when the store does not answer at all.
+    """
+    if versions.version(store()) != versions.newest():
+        return "the store has another version: run `coverdesk init`"
+    with writing(Scope.system()) as session:
+        _touch(session)
+        disk_space.prove(session.connection())
+    folder = Path(settings().files_url)
+    folder.mkdir(parents=True, exist_ok=True)
+    if shutil.disk_usage(folder).free < LEAST_FREE_BYTES:
+        return "the disk is nearly full"
+    return None
+
+
+def replica() -> str | None:
+    """How the replica stands, in a few words: "in use", or what keeps it from that; none where there is none.
+
+    It is no fault: while the replica is not in use, the primary answers in its place.
+    """
+    if (there := store().replica) is None:
+        return None
+    return there.sight().fault or "in use"
+
+
+def _touch(session: ScopedSession) -> None:
+    """Write and forget a row: a store that can only be read is not ready."""
+    mark = f"readiness {ids.code()}"
+    session.insert(OneTimeTicket(ticket_hash=mark, used_at=clock.now()))
+    session.execute(sa.delete(OneTimeTicket).where(col(OneTimeTicket.ticket_hash) == mark))

@@ -1,0 +1,214 @@
+"""The audit of the whole store: its database, every invariant, claims, files, figures and the audit log."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlmodel import SQLModel, col
+
+from core import clock
+from core.services.admin.invariants import INVARIANTS, Invariant
+from core.services.audit import log as audit
+from core.services.claims.workflow import clock as claim_clock
+from core.services.claims.workflow import questions as claim_questions
+from core.services.claims.workflow import transitions
+from core.store.access.engine import wal_is_safe
+from core.store.access.scope import ScopedSession
+from core.store.operations import blob_storage
+from core.store.rollups import daily_rollup
+from core.store.schema import versions
+from core.store.schema.tables import (
+    AuditEntry,
+    Claim,
+    ClaimEvent,
+    Customer,
+    Distributor,
+    Policy,
+    Purchase,
+    Refund,
+    Renewal,
+    UploadedFile,
+)
+
+_AT_ONCE = 500
+_COUNTED: dict[str, type[SQLModel]] = {
+    "distributors": Distributor,
+    "customers": Customer,
+    "purchases": Purchase,
+    "policies": Policy,
+    "renewals": Renewal,
+    "refunds": Refund,
+    "claims": Claim,
+    "files": UploadedFile,
+    "audit entries": AuditEntry,
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Checked:
+    """What was checked: the database, the schema's version, how many rows of what, and all that does not hold."""
+
+    database: str
+    version: str | None
+    counts: dict[str, int]
+    faults: list[str]
+
+    @property
+    def holds(self) -> bool:
+        """True when nothing was found."""
+        return not self.faults
+
+    def __str__(self) -> str:
+        counted = ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
+        verdict = "Everything holds." if self.holds else f"{len(self.faults):,} faults."
+        return f"{self.database}, version {self.version}: {counted}. {verdict}"
+
+
+def check(session: ScopedSession) -> Checked:
+    """Audit the whole store; the session's scope must be the system's, and what it reads one snapshot."""
+    return Checked(
+        database=_database(session),
+        version=versions.version_of(session.connection()),
+        counts={name: _count(session, entity) for name, entity in _COUNTED.items()},
+        faults=faults(session),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One rule that was checked, in words, and everything that breaks it, one line each."""
+
+    rule: str
+    faults: list[str]
+
+
+def faults(session: ScopedSession) -> list[str]:
+    """Everything that does not hold, one line each; empty when all is well.
+
+    The session's scope must be the system's. Reads the whole store: at a million purchases, minutes.
+    """
+    return [fault for finding in findings(session) for fault in finding.faults]
+
+
+def findings(session: ScopedSession) -> Iterator[Finding]:
+    """Every rule of `rules`, one after the other, with what breaks it."""
+    for rule, look in _RULES.items():
+        yield Finding(rule, list(look(session)))
+
+
+def rules() -> int:
+    """How many rules there are."""
+    return len(_RULES)
+
+
+def _count(session: ScopedSession, entity: type[SQLModel]) -> int:
+    return int(session.execute(sa.select(sa.func.count()).select_from(entity)).scalar_one())
+
+
+def _database(session: ScopedSession) -> str:
+    """Which database this is, and for SQLite how it keeps its journal (docs/reliability.md)."""
+    if session.connection().dialect.name == "sqlite":
+        safe = "write-ahead log" if wal_is_safe() else "rollback journal, as this release can corrupt a write-ahead log"
+        return f"SQLite {_sqlite_version(session)}, {safe}"
+    return f"PostgreSQL {session.connection().exec_driver_sql('SHOW server_version').scalar_one()}"
+
+
+def _sqlite_version(session: ScopedSession) -> str:
+    return str(session.connection().exec_driver_sql("SELECT sqlite_version()").scalar_one())
+
+
+def _of_the_database(session: ScopedSession) -> Iterator[str]:
+    connection = session.connection()
+    found, wanted = versions.version_of(connection), versions.newest()
+    if found != wanted:
+        yield f"the store stands at version {found}, this release wants {wanted}"
+    if connection.dialect.name != "sqlite":
+        return
+    mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar_one()
+    if mode == "wal" and not wal_is_safe():
+        yield f"SQLite {_sqlite_version(session)} can corrupt the write-ahead log that this store uses"
+    for row in connection.exec_driver_sql("PRAGMA integrity_check(5)"):
+        if row[0] != "ok":
+            yield f"the file is damaged: {row[0]}"
+    for row in connection.exec_driver_sql("PRAGMA foreign_key_check"):
+        yield f"a row of {row[0]} points to nothing in {row[2]}"
+
+
+def _broken(session: ScopedSession, invariant: Invariant) -> Iterator[str]:
+    rows = invariant.breaking.subquery()
+    count = session.execute(sa.select(sa.func.count()).select_from(rows)).scalar_one()
+    if count:
+        example = session.execute(invariant.breaking.limit(1)).one()
+        yield f"{count:,} {invariant.words}, such as {' '.join(map(str, example))}"
+
+
+def _claims(session: ScopedSession) -> Iterator[str]:
+    """Claims whose history is no path of allowed moves, or does not end where the claim stands."""
+    rows = session.execute(
+        sa.select(col(Claim.id), col(Claim.claim_status), col(ClaimEvent.status))
+        .outerjoin(ClaimEvent, col(ClaimEvent.claim_id) == col(Claim.id))
+        .order_by(col(Claim.id), col(ClaimEvent.created_at), col(ClaimEvent.id))
+    )
+    for (claim_id, stands_at), events in groupby(rows, key=lambda row: (row.id, row.claim_status)):
+        history = [event.status for event in events if event.status is not None]
+        if not history:
+            yield f"claim {claim_id} has no history"
+        elif history[-1] != stands_at:
+            yield f"claim {claim_id} stands at {stands_at}, its history at {history[-1]}"
+        for start, to in pairwise(history):
+            if transitions.between(start, to) is None:
+                yield f"claim {claim_id} moved from {start} to {to}, which no move allows"
+
+
+def _clocks(session: ScopedSession) -> Iterator[str]:
+    """Claims whose kept clock is not the one that their history gives (contract C9)."""
+    columns = (Claim.id, Claim.claim_status, Claim.created_at, Claim.clock_from, Claim.clock_stopped_at)
+    now = clock.now()
+    for rows in session.execute(sa.select(*map(col, columns)).order_by(col(Claim.id))).partitions(_AT_ONCE):
+        told = claim_questions.clocks(session, [row.id for row in rows], now=now)
+        for row in rows:
+            kept = claim_clock.kept(
+                lodged_at=row.created_at,
+                begins_at=row.clock_from,
+                stopped_at=row.clock_stopped_at,
+                status=row.claim_status,
+                now=now,
+            )
+            if row.id in told and told[row.id] != kept:
+                yield f"claim {row.id} keeps another clock than its history gives"
+
+
+def _files(session: ScopedSession) -> Iterator[str]:
+    for row in session.execute(sa.select(col(UploadedFile.code), col(UploadedFile.sha256))):
+        path = blob_storage.path_of(row.code)
+        if not path.is_file():
+            yield f"file {row.code} is missing"
+        elif hashlib.sha256(path.read_bytes()).hexdigest() != row.sha256:
+            yield f"file {row.code} was changed"
+
+
+def strays(session: ScopedSession) -> list[Path]:
+    """Files that no row names, left when an upload was broken off: harmless, and nobody can reach them.
+
+    One that came within the hour may still get its row.
+    """
+    codes = set(session.execute(sa.select(col(UploadedFile.code))).scalars())
+    return sorted(blob_storage.strays(codes, minutes=60))
+
+
+def _holding(invariant: Invariant) -> Callable[[ScopedSession], Iterable[str]]:
+    return lambda session: _broken(session, invariant)
+
+
+_RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
+    "The database is whole and of this release": _of_the_database,
+    **{f"No {invariant.words}": _holding(invariant) for invariant in INVARIANTS},
+    "The daybook has the sums of the sales": lambda session: daily_rollup.faults(session.connection()),
+    "Every claim came to where it stands by allowed moves": _claims,
+    "The clock of every claim is the one of its history": _clocks,
+    "Every file is there and unchanged": _files,
+    "The audit log is unbroken": audit.broken_links,
+}

@@ -1,0 +1,181 @@
+"""The state of the installation, for who runs it: store, release, files, queue, and the settings in force."""
+
+import os
+import platform
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import sqlalchemy as sa
+from pydantic import SecretStr
+from sqlmodel import col
+
+from core.services.admin import readiness
+from core.settings import Settings, settings
+from core.store.access.engine import store, wal_is_safe
+from core.store.access.scope import ScopedSession
+from core.store.schema import versions
+from core.store.schema.tables import KeptAnswer, Submission, UploadedFile
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StoreFacts:
+    """The database: which one, where (never with its password), how large, and whether it fits this release."""
+
+    kind: str
+    version: str
+    address: str
+    size_bytes: int
+    journal: str | None
+    journal_is_safe: bool
+    migration: str | None
+    newest_migration: str | None
+    replica: str | None
+
+    @property
+    def is_current(self) -> bool:
+        """True when the store has the shape that this release wants."""
+        return self.migration == self.newest_migration
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FilesFacts:
+    """The folder of uploaded files: what the store knows of, and what the disk says."""
+
+    folder: str
+    count: int
+    size_bytes: int
+    writable: bool
+    free_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QueueLine:
+    """Submissions to insurers in one state, and since when the oldest of them waits."""
+
+    state: str
+    count: int
+    oldest_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SystemFacts:
+    """Everything at once, as of one instant."""
+
+    release: str
+    python: str
+    store: StoreFacts
+    files: FilesFacts
+    queue: Sequence[QueueLine]
+    kept_answers: int
+    oldest_answer_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting as it may be shown: a secret says only whether it is set."""
+
+    name: str
+    value: str
+    is_default: bool
+
+
+def look(session: ScopedSession) -> SystemFacts:
+    """The state of the installation now; the session's scope must be the system's."""
+    kept, oldest = session.execute(sa.select(sa.func.count(), sa.func.min(col(KeptAnswer.created_at)))).one()
+    return SystemFacts(
+        release=version("coverdesk"),
+        python=platform.python_version(),
+        store=_store(session),
+        files=_files(session),
+        queue=_queue(session),
+        kept_answers=int(kept),
+        oldest_answer_at=oldest,
+    )
+
+
+def in_force() -> list[Setting]:
+    """Every setting with the name of its variable, without anything secret."""
+    given = settings()
+    return [
+        Setting(f"COVERDESK_{name.upper()}", _shown(getattr(given, name)), getattr(given, name) == field.default)
+        for name, field in Settings.model_fields.items()
+    ]
+
+
+def _store(session: ScopedSession) -> StoreFacts:
+    connection, here = session.connection(), store()
+
+    def ask(statement: str) -> Any:
+        return connection.exec_driver_sql(statement).scalar_one()
+
+    is_sqlite = here.is_sqlite
+    size = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size" if is_sqlite else _PG_SIZE
+    journal = str(ask("PRAGMA journal_mode")) if is_sqlite else None
+    return StoreFacts(
+        kind="SQLite" if is_sqlite else "PostgreSQL",
+        version=str(ask("SELECT sqlite_version()" if is_sqlite else "SHOW server_version")),
+        address=here.url.render_as_string(hide_password=True),
+        size_bytes=int(ask(size)),
+        journal=journal,
+        journal_is_safe=journal != "wal" or wal_is_safe(),
+        migration=versions.version_of(connection),
+        newest_migration=versions.newest(),
+        replica=readiness.replica(),
+    )
+
+
+_PG_SIZE = "SELECT pg_database_size(current_database())"
+
+
+def _files(session: ScopedSession) -> FilesFacts:
+    count, size = session.execute(
+        sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(col(UploadedFile.size)), 0))
+    ).one()
+    folder = Path(settings().files_url.removeprefix("file://"))
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    return FilesFacts(
+        folder=str(folder),
+        count=int(count),
+        size_bytes=int(size),
+        writable=os.access(there, os.W_OK | os.X_OK),
+        free_bytes=shutil.disk_usage(there).free,
+    )
+
+
+def _queue(session: ScopedSession) -> list[QueueLine]:
+    # In the order of the index, which a group by the state alone would have to sort first.
+    rows = session.execute(
+        sa.select(col(Submission.state), sa.func.count(), sa.func.min(col(Submission.created_at))).group_by(
+            col(Submission.is_live), col(Submission.state)
+        )
+    ).all()
+    by_state = {state: [row for row in rows if row.state == state] for state in sorted({row.state for row in rows})}
+    return [
+        QueueLine(state=state, count=sum(row[1] for row in found), oldest_at=min(row[2] for row in found))
+        for state, found in by_state.items()
+    ]
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, SecretStr):
+        return "set" if value.get_secret_value() else "not set"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value in (None, ""):
+        return "–"
+    return _address(value) if isinstance(value, str) and "://" in value else str(value)
+
+
+def _address(value: str) -> str:
+    """An address without a name, a password or a query: any of them may be a secret."""
+    if value.startswith("sqlite"):
+        return value
+    parts = urlsplit(value)
+    host = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{host}{parts.path}"

@@ -1,0 +1,1 @@
+"""The audit log: writing and reading it."""

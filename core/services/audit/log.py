@@ -1,0 +1,101 @@
+"""The audit log: who did what to what, before and after, each entry chained to the one before."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, ids
+from core.store.access.compiled_query import Prepared
+from core.store.access.scope import ScopedSession
+from core.store.audit_chain import CHAINS, chain_of, link
+from core.store.schema.tables import AuditEntry, AuditHead
+
+_HEAD = Prepared(
+    sa.select(col(AuditHead.position), col(AuditHead.hash))
+    .where(col(AuditHead.chain) == sa.bindparam("chain"))
+    .with_for_update()
+)
+_FACTS = ("created_at", "chain", "position", "actor", "action", "subject", "before", "after")
+
+
+def write(
+    session: ScopedSession,
+    *,
+    actor: str,
+    action: str,
+    subject: str,
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+) -> None:
+    """Add one entry; `subject` is a kind and an id ("policy 0190…"), values are plain data."""
+    chain = chain_of(subject)
+    position, previous = _HEAD.one(session, chain=chain)
+    entry = AuditEntry(
+        id=ids.new(),
+        chain=chain,
+        position=position + 1,
+        actor=actor,
+        action=action,
+        subject=subject,
+        before=dict(before) if before is not None else None,
+        after=dict(after) if after is not None else None,
+        created_at=clock.now(),
+        hash="",
+    )
+    entry.hash = link(previous, *(getattr(entry, name) for name in _FACTS))
+    session.insert(entry)
+    session.rewrite(AuditHead(chain=chain, position=entry.position, hash=entry.hash), "position", "hash")
+
+
+def length(session: ScopedSession) -> int:
+    """How many entries the log has: it grows with whatever is written."""
+    return int(session.execute(sa.select(sa.func.sum(col(AuditHead.position)))).scalar_one() or 0)
+
+
+def history(session: ScopedSession, subject: str) -> list[AuditEntry]:
+    """Every entry about a subject, oldest first."""
+    found = session.execute(
+        sa.select(AuditEntry)
+        .where(col(AuditEntry.subject) == subject)
+        .order_by(col(AuditEntry.created_at), col(AuditEntry.position))
+    )
+    return list(found.scalars())
+
+
+def broken_links(session: ScopedSession) -> list[str]:
+    """What does not fit in any chain: a changed, missing or foreign entry; empty when all is well."""
+    faults: list[str] = []
+    before, start = _heads(session), (0, "")
+    ends = dict.fromkeys(before, start)
+    for entry in _entries(session):
+        position, previous = ends.get(entry.chain, start)
+        if entry.position != position + 1 or entry.hash != link(previous, *entry[1:]):
+            faults.append(f"audit chain {entry.chain} breaks at {entry.position}")
+        ends[entry.chain] = (entry.position, entry.hash)
+    # On PostgreSQL entries may be added while this reads: a chain then ends between its two heads.
+    after = _heads(session)
+    for chain, end in ends.items():
+        first, last = before.get(chain, start), after.get(chain, start)
+        if not first[0] <= end[0] <= last[0] or (end[0] == last[0] and end != last):
+            faults.append(f"audit chain {chain} does not end at {last[0]}")
+    return faults
+
+
+def _heads(session: ScopedSession) -> dict[int, tuple[int, str]]:
+    rows = session.execute(sa.select(col(AuditHead.chain), col(AuditHead.position), col(AuditHead.hash)))
+    return dict.fromkeys(range(CHAINS), (0, "")) | {row.chain: (row.position, row.hash) for row in rows}
+
+
+def _entries(session: ScopedSession) -> Iterator[Any]:
+    """The hash and the facts of every entry, chain by chain, without holding them all."""
+    facts = [col(getattr(AuditEntry, name)) for name in _FACTS]
+    query = sa.select(col(AuditEntry.hash), *facts).order_by(col(AuditEntry.chain), col(AuditEntry.position))
+    yield from session.execute(query.execution_options(yield_per=5_000))
+
+
+def subject_of(kind: str, record_id: UUID) -> str:
+    """The name of a record in the log."""
+    return f"{kind} {record_id}"

@@ -1,0 +1,1 @@
+"""Lodging a claim and its documents."""

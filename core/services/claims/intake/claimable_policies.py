@@ -1,0 +1,71 @@
+"""The policies that a caller's claim can be lodged on, as the desk finds them by their number (contract C2)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any, Final
+from uuid import UUID
+
+from sqlmodel import col
+
+from core import clock
+from core.services.claims.intake import lodging
+from core.services.claims.review import fraud_flags
+from core.services.policies import states as policy_states
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Distributor, Policy, Provider
+
+MOST: Final = 10
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClaimablePolicy:
+    """A credit life policy with what a claim on it starts from; the loan is as it was insured, in naira."""
+
+    id: UUID
+    number: str
+    distributor_id: UUID
+    distributor: str
+    provider: str
+    holder: str
+    email: str
+    stage: str
+    cover: Sequence[tuple[str, str]]
+    benefits: Sequence[str]
+    loan_amount: Decimal | None
+    loan_start_on: date | None
+    loan_end_on: date | None
+
+
+def numbered(session: ScopedSession, policy_number: str) -> list[ClaimablePolicy]:
+    """Every credit life policy in the session's mode with this number, in any spelling; at most `MOST`."""
+    if not policy_number.strip():
+        return []
+    query = lodging.numbered(policy_number).add_columns(col(Distributor.business_name), col(Provider.company_name))
+    query = query.join(Distributor, col(Distributor.id) == col(Policy.distributor_id))
+    query = query.join(Provider, col(Provider.id) == col(Policy.provider_id)).limit(MOST)
+    return [_claimable(row) for row in session.execute(query)]
+
+
+def _claimable(row: Any) -> ClaimablePolicy:
+    policy, told = row.Policy, row.Policy.submitted
+    first, last = fraud_flags.cover_days(policy)
+    start = told.get("loan_start_date")
+    starts_on = date.fromisoformat(start[:10]) if start else first
+    tenure = told.get("loan_tenure")
+    return ClaimablePolicy(
+        id=policy.id,
+        number=policy.policy_number,
+        distributor_id=policy.distributor_id,
+        distributor=row.business_name,
+        provider=row.company_name,
+        holder=f"{policy.first_name} {policy.last_name}",
+        email=policy.email,
+        stage=policy_states.stage_of(policy),
+        cover=fraud_flags.cover_facts(policy),
+        benefits=told.get("benefit_coverage", ()),
+        loan_amount=Decimal(str(told["loan_amount"])) if told.get("loan_amount") else None,
+        loan_start_on=starts_on,
+        loan_end_on=clock.add_months(starts_on, int(tenure)) if starts_on and tenure else last,
+    )

@@ -1,0 +1,77 @@
+"""What a claim must bring, which benefit it asks for, and what makes an officer look twice (contract C2, C3)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from core.services import records
+from core.store.schema.claims import STATUSES
+
+CLAIM_STATUSES: Final = STATUSES
+CREDIT_LIFE: Final = "Credit life"
+EARLY_LOSS_DAYS: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """What happened: the benefit that answers for it, or none, and the papers that prove it."""
+
+    benefit: str | None
+    documents: tuple[str, ...] = ()
+
+
+MEDICAL: Final = "medical_report"
+INCIDENTS: Final[Mapping[str, Incident]] = {
+    "Death": Incident("death", (MEDICAL,)),
+    "Permanent disability": Incident("permanent_disability", (MEDICAL,)),
+    "Temporary disability": Incident("temporary_disability", (MEDICAL,)),
+    "Critical illness": Incident(None, (MEDICAL,)),
+    "Loss of job": Incident("loss_of_job", ("employment_termination_letter",)),
+    "Burglary": Incident(None),
+}
+ALWAYS: Final = ("loan_offer_letter",)
+AFTER_AN_ACCIDENT: Final = ("police_report",)
+DOCUMENTS: Final = (*ALWAYS, *AFTER_AN_ACCIDENT, MEDICAL, "employment_termination_letter")
+
+DECLINE_REASONS: Final = (
+    "not covered",
+    "outside period",
+    "premium unpaid",
+    "waiting period",
+    "exclusion",
+    "documents missing",
+    "duplicate",
+    "misrepresentation",
+    "below excess",
+    "limit exhausted",
+    "claimant withdrew",
+    "other",
+)
+NOT_DECLINED: Final = "None"
+
+FLAGS: Final[Mapping[str, str]] = {
+    "policy_expired": "The policy had expired when the claim came in",
+    "policy_cancelled": "The policy had been cancelled or declined when the claim came in",
+    "benefit_not_bought": "The policy does not hold the benefit that answers for this incident",
+    "outside_cover": "The incident lies outside the dates of the cover",
+    "outside_loan": "The incident lies outside the dates of the loan",
+    "early_loss": f"The incident lies within {EARLY_LOSS_DAYS} days of the start of the cover",
+    "future_incident": "The incident lies in the future",
+    "loan_differs": "The loan amount is not the one that was insured",
+    "duplicate": "Another claim on this policy names the same incident and date",
+    "same_file": "A document was sent with another claim before",
+    "same_account": "Another claim asks for payment to the same account",
+}
+
+
+def reference(claim_id: UUID) -> str:
+    """A claim as people name it."""
+    return records.claim_reference(claim_id)
+
+
+def required_documents(incident_type: str, *, accidental: bool) -> tuple[str, ...]:
+    """The documents that a claim for this incident must bring, in the order of the form."""
+    incident = INCIDENTS.get(incident_type, Incident(None))
+    needed = {*ALWAYS, *incident.documents, *(AFTER_AN_ACCIDENT if accidental else ())}
+    return tuple(name for name in DOCUMENTS if name in needed)

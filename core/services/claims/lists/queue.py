@@ -1,0 +1,208 @@
+"""The queue of claims: the views of the desk with their counts, and the rows in their order (contract C9)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy import orm
+from sqlmodel import col
+
+from core import clock
+from core.services.claims.intake import requirements
+from core.services.claims.lists import search as claim_search
+from core.services.claims.lists.search import ClaimFilter
+from core.services.claims.lists.selection import VIEWS, View
+from core.services.claims.workflow import clock as claim_clock
+from core.services.claims.workflow import payments as claim_payments
+from core.services.claims.workflow.clock import DECIDED, Clock
+from core.services.paging import Paging
+from core.services.people.staff import Person
+from core.store.access.scope import AnySelect, ScopedSession
+from core.store.expressions import milliseconds_between
+from core.store.schema.tables import Claim, ClaimPayment, Policy, Staff
+
+_status, _from, _stopped = col(Claim.claim_status), col(Claim.clock_from), col(Claim.clock_stopped_at)
+_is_decided = _status.in_(sorted(DECIDED))
+_turn: Final = sa.case((_stopped.is_(None), 0), (_is_decided, 2), else_=1)
+_claimed = col(Claim.claim_amount_minor)
+_claimant = tuple(sa.func.lower(col(name)) for name in (Claim.claim_owner_first_name, Claim.claim_owner_last_name))
+_remaining = milliseconds_between(_from, _stopped)
+_INCIDENT: Final = "incident_type"
+# Days left sort as the start of the clock does while it runs; what stands still comes after, by what is left of it,
+# and what is decided last, the latest decision first.
+BY: Final[Mapping[str, tuple[Any, ...]]] = {
+    "urgent": (
+        _turn,
+        sa.case((_turn == 0, _from)),
+        sa.case((_turn == 1, _remaining)).desc(),
+        _stopped.desc(),
+        col(Claim.id),
+    ),
+    # The same the other way round within those whose clock runs: what stands still or is decided stays behind.
+    "relaxed": (
+        _turn,
+        sa.case((_turn == 0, _from)).desc(),
+        sa.case((_turn == 1, _remaining)),
+        _stopped.desc(),
+        col(Claim.id),
+    ),
+    "newest": (col(Claim.created_at).desc(), col(Claim.id).desc()),
+    "oldest": (col(Claim.created_at), col(Claim.id)),
+    "largest": (_claimed.desc(), col(Claim.id)),
+    "smallest": (_claimed, col(Claim.id)),
+    "claimant": (*_claimant, col(Claim.id)),
+    "claimant-back": (*(name.desc() for name in _claimant), col(Claim.id)),
+}
+ORDERS: Final = tuple(BY)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QueueCounts:
+    """How many claims each view has, how many of `near` are overdue, and the latest change of any claim."""
+
+    views: Mapping[View, int]
+    overdue: int
+    changed_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QueueTotal:
+    """A selection as a whole: how many claims, and in kobo what is claimed, offered and paid."""
+
+    count: int = 0
+    claimed_minor: int = 0
+    offered_minor: int = 0
+    paid_minor: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QueueRow:
+    """A claim in the queue; `signals` are the names of what an officer should look twice at (claim_rules.FLAGS)."""
+
+    id: UUID
+    version: int
+    reference: str
+    policy_number: str | None
+    claimant: str
+    email: str
+    phone: str | None
+    claim_type: str
+    incident: str | None
+    incident_on: str | None
+    status: str
+    claimed_minor: int
+    offered_minor: int
+    lodged_at: datetime
+    clock: Clock
+    assigned_to: UUID | None
+    officer: str | None
+    signals: tuple[str, ...]
+
+
+def counts(session: ScopedSession, person: Person) -> QueueCounts:
+    """The counts of every view for this person: one statement on one index."""
+    parts = {
+        view: _counted(claim_search.in_stage(stage) if stage else sa.true(), *_holder(view, person))
+        for view, stage in VIEWS.items()
+    }
+    query = sa.select(
+        *(part.label(view) for view, part in parts.items()),
+        _counted(claim_search.in_stage("overdue")).label("overdue"),
+        sa.func.max(col(Claim.updated_at)).label("changed_at"),
+    ).where(col(Claim.deleted_at).is_(None))
+    row = session.execute(query).one()
+    views = {view: getattr(row, view) or 0 for view in VIEWS}
+    return QueueCounts(views=views, overdue=row.overdue or 0, changed_at=row.changed_at)
+
+
+def _holder(view: View, person: Person) -> list[sa.ColumnElement[bool]]:
+    if view == "mine":
+        return [col(Claim.assigned_to) == person.id]
+    return [col(Claim.assigned_to).is_(None)] if view == "unassigned" else []
+
+
+def _counted(*conditions: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
+    return sa.func.sum(sa.case((sa.and_(*conditions), 1), else_=0))
+
+
+def total(session: ScopedSession, wanted: ClaimFilter) -> QueueTotal:
+    """The whole of a selection, whatever page of it is shown."""
+    matching = claim_search.conditions_of(wanted)
+    sums = (sa.func.sum(col(Claim.claim_amount_minor)), sa.func.sum(col(Claim.offer_amount_minor)))
+    query = sa.select(sa.func.count(), *sums).select_from(Claim).where(*matching)
+    count, claimed, offers = session.execute(query).one()
+    payments = sa.select(sa.func.sum(claim_payments.AMOUNT)).select_from(ClaimPayment)
+    payments = payments.join(Claim, col(Claim.id) == col(ClaimPayment.claim_id))
+    paid = session.execute(payments.where(*matching)).scalar_one()
+    return QueueTotal(
+        count=count, claimed_minor=int(claimed or 0), offered_minor=int(offers or 0), paid_minor=int(paid or 0)
+    )
+
+
+def rows(
+    session: ScopedSession, wanted: ClaimFilter, *, order: str = "urgent", paging: Paging = Paging()
+) -> list[QueueRow]:
+    """A page of a selection in one of `ORDERS`: the usual one is by the days that are left of the 60."""
+    found = sa.select(col(Claim.id)).where(*claim_search.conditions_of(wanted)).order_by(*BY[order])
+    page = list(session.execute(found.limit(paging.limit).offset(paging.offset)).scalars())
+    now = clock.now()
+    of = {row.id: _row(row, now) for row in session.execute(_wide().where(col(Claim.id).in_(page)))}
+    return [of[claim_id] for claim_id in page if claim_id in of]
+
+
+def _wide() -> AnySelect:
+    other = orm.aliased(Claim)
+    same = (col(other.account_key) == col(Claim.account_key), col(other.id) != col(Claim.id))
+    shares = sa.exists().where(*same, col(other.deleted_at).is_(None))
+    names = (
+        *("id", "version", "claim_type", "claim_status", "claim_owner_first_name", "claim_owner_last_name"),
+        *("claim_owner_email", "claim_owner_phone_number", "incident_date", "claim_amount_minor"),
+        *("offer_amount_minor", "created_at", "clock_from", "clock_stopped_at", "assigned_to", "flags"),
+    )
+    incident = sa.func.coalesce(
+        col(Claim.credit_life_claim_meta)[_INCIDENT].as_string(), col(Claim.gadget_claim_meta)[_INCIDENT].as_string()
+    )
+    return (
+        sa.select(
+            *(col(getattr(Claim, name)) for name in names),
+            incident.label("incident"),
+            shares.label("shares"),
+            col(Policy.policy_number),
+            col(Staff.name).label("officer"),
+        )
+        .join(Policy, col(Policy.id) == col(Claim.policy_id))
+        .outerjoin(Staff, col(Staff.id) == col(Claim.assigned_to))
+    )
+
+
+def _row(row: Any, now: datetime) -> QueueRow:
+    raised = {*row.flags, *(["same_account"] if row.shares else [])}
+    return QueueRow(
+        id=row.id,
+        version=row.version,
+        reference=requirements.reference(row.id),
+        policy_number=row.policy_number,
+        claimant=f"{row.claim_owner_first_name} {row.claim_owner_last_name}",
+        email=row.claim_owner_email,
+        phone=row.claim_owner_phone_number,
+        claim_type=row.claim_type,
+        incident=row.incident,
+        incident_on=row.incident_date,
+        status=row.claim_status,
+        claimed_minor=row.claim_amount_minor,
+        offered_minor=row.offer_amount_minor,
+        lodged_at=row.created_at,
+        clock=claim_clock.kept(
+            lodged_at=row.created_at,
+            begins_at=row.clock_from,
+            stopped_at=row.clock_stopped_at,
+            status=row.claim_status,
+            now=now,
+        ),
+        assigned_to=row.assigned_to,
+        officer=row.officer,
+        signals=tuple(name for name in requirements.FLAGS if name in raised),
+    )

@@ -1,0 +1,141 @@
+"""How the rows of a claim become its record (contract C4, C6, A3)."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, cast
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, money, seal
+from core.covers import registry
+from core.services import records
+from core.services.claims.lists.shapes import ClaimRecord, CommentRecord, CreditLifeClaimMeta, StatusTime
+from core.services.policies import policies
+from core.store.access.scope import AnySelect, ScopedSession
+from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, Customer, Policy, Product, Provider
+
+_AS_KEPT = (
+    "is_live",
+    "claim_description",
+    "claim_owner",
+    "claim_owner_first_name",
+    "claim_owner_last_name",
+    "claim_owner_email",
+    "claim_owner_phone_number",
+    "decline_reason",
+    "claim_type",
+    "claim_status",
+    "incident_date",
+    "claim_invoice_url",
+    "offer_form_url",
+    "version",
+)
+_AMOUNTS = (
+    "claim_amount",
+    "estimate_amount",
+    "repair_estimate",
+    "offer_amount",
+    "betterment_deduction_amount",
+    "excess_deduction_amount",
+)
+_IDS = ("product_id", "customer_id", "distributor_id", "provider_id", "policy_id")
+_CLAIMANT = ("first_name", "last_name", "email", "phone_number")
+
+
+def embedding(conditions: Iterable[sa.ColumnElement[bool]]) -> AnySelect:
+    """Claims with what their records embed."""
+    return (
+        sa.select(Claim, Customer, Product, Provider, Policy)
+        .join(Customer, col(Customer.id) == col(Claim.customer_id))
+        .join(Product, col(Product.id) == col(Claim.product_id))
+        .join(Provider, col(Provider.id) == col(Claim.provider_id))
+        .join(Policy, col(Policy.id) == col(Claim.policy_id))
+        .where(*conditions)
+    )
+
+
+def read(session: ScopedSession, query: AnySelect) -> list[ClaimRecord]:
+    """The records of an `embedding` query: three statements, however many claims there are."""
+    rows = session.execute(query).all()
+    claim_ids = [row.Claim.id for row in rows]
+    lines, comments = _time_lines(session, claim_ids), _comments(session, claim_ids)
+    return [record(row, lines.get(row.Claim.id, []), comments.get(row.Claim.id, [])) for row in rows]
+
+
+def record(row: Any, line: list[StatusTime], comments: list[CommentRecord]) -> ClaimRecord:
+    """One row of an `embedding` query with its status history and comments."""
+    claim, customer, product, provider = row.Claim, row.Customer, row.Product, row.Provider
+    whole = {
+        "id": str(claim.id),
+        "claim_id": str(claim.id),
+        "app_mode": records.mode(claim.is_live),
+        **{name: getattr(claim, name) for name in _AS_KEPT},
+        **{name: money.wire(getattr(claim, f"{name}_minor")) for name in _AMOUNTS},
+        **{name: str(getattr(claim, name)) for name in _IDS},
+        "inspection_id": records.text(claim.inspection_id),
+        "vehicle_claim_meta": masked(claim.vehicle_claim_meta),
+        "gadget_claim_meta": _gadget(claim.gadget_claim_meta, line),
+        "credit_life_claim_meta": _credit_life(claim.credit_life_claim_meta),
+        "status_time_line": line,
+        "customer": {"id": str(customer.id), **{name: getattr(customer, name) for name in _CLAIMANT}},
+        "provider": {"id": str(provider.id), "company_name": provider.company_name},
+        "product": {"id": str(product.id), "route_name": product.route_name, "name": product.name},
+        "policy": policies.record_of(row.Policy, registry.cover_of(product.prefix, product.route_name)),
+        "inspection": None,
+        "comments": comments,
+        **records.timed(claim),
+    }
+    return cast(ClaimRecord, whole)
+
+
+def time_stamp(instant: datetime) -> str:
+    """A time in a status history, as people in Lagos read it: "Nov 20, 2026 8:08 AM"."""
+    there = instant.astimezone(clock.LAGOS)
+    return f"{there:%b} {there.day}, {there.year} {there.hour % 12 or 12}:{there:%M %p}"
+
+
+def _time_lines(session: ScopedSession, claim_ids: list[UUID]) -> Mapping[UUID, list[StatusTime]]:
+    found: dict[UUID, list[StatusTime]] = {}
+    for event in _of_claims(session, ClaimEvent, claim_ids):
+        found.setdefault(event.claim_id, []).append({"name": event.status, "time_stamp": time_stamp(event.created_at)})
+    return found
+
+
+def _comments(session: ScopedSession, claim_ids: list[UUID]) -> Mapping[UUID, list[CommentRecord]]:
+    """What officers wrote for the claimant; their notes to each other stay at the desk (contract C6)."""
+    found: dict[UUID, list[CommentRecord]] = {}
+    for row in _of_claims(session, ClaimComment, claim_ids, col(ClaimComment.for_claimant).is_(True)):
+        comment: CommentRecord = {
+            "id": str(row.id),
+            "text": row.text,
+            "created_at": clock.wire(row.created_at) or "",
+        }
+        found.setdefault(row.claim_id, []).append(comment)
+    return found
+
+
+def _of_claims(
+    session: ScopedSession, table: Any, claim_ids: list[UUID], *conditions: sa.ColumnElement[bool]
+) -> Iterable[Any]:
+    if not claim_ids:
+        return []
+    query = sa.select(table).where(col(table.claim_id).in_(claim_ids), *conditions)
+    return session.execute(query.order_by(col(table.created_at), col(table.id))).scalars()
+
+
+def masked(meta: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Details of a claim with the account number reduced to its last four (contract A3)."""
+    if meta is None or not meta.get("account_number"):
+        return meta
+    return {**meta, "account_number": seal.mask(str(meta["account_number"]))}
+
+
+def _gadget(meta: dict[str, Any] | None, line: list[StatusTime]) -> dict[str, Any] | None:
+    shown = masked(meta)
+    return shown and {**shown, "status_time_line": line}
+
+
+def _credit_life(meta: dict[str, Any] | None) -> CreditLifeClaimMeta | None:
+    return cast(CreditLifeClaimMeta | None, meta)

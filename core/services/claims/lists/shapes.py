@@ -1,0 +1,111 @@
+"""The claim of the specification: its fields and types as they go over the wire."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import WithJsonSchema
+from typing_extensions import TypedDict
+
+from core.services.claims.intake import requirements
+from core.services.shapes import Day, Id, Link, Mode, Moment, PolicyRecord, Times
+
+ClaimStatus = Annotated[str, WithJsonSchema({"type": "string", "enum": list(requirements.CLAIM_STATUSES)})]
+Incident = Annotated[str, WithJsonSchema({"type": "string", "enum": list(requirements.INCIDENTS)})]
+
+
+class StatusTime(TypedDict):
+    """One status of a claim and when it was reached, as people in Lagos read it."""
+
+    name: str
+    time_stamp: str
+
+
+class CommentRecord(TypedDict):
+    """What an officer wrote on a claim for the claimant."""
+
+    id: Id
+    text: str
+    created_at: Moment
+
+
+class CreditLifeClaimMeta(TypedDict):
+    """What was submitted with a credit life claim; documents are addresses."""
+
+    loan_offer_letter: Link | None
+    employment_termination_letter: Link | None
+    police_report: Link | None
+    medical_report: Link | None
+    loan_amount: str
+    pending_repayment_amount: str
+    incident_type: Incident
+    loan_offer_date: Day
+    loan_repayment_date: Day
+    accidental: Literal["true", "false"]
+
+
+class ClaimantRecord(TypedDict):
+    """The customer inside a claim."""
+
+    id: Id
+    first_name: str
+    last_name: str
+    email: str
+    phone_number: str | None
+
+
+class ClaimProviderRecord(TypedDict):
+    """The insurer inside a claim."""
+
+    id: Id
+    company_name: str
+
+
+class ClaimProductRecord(TypedDict):
+    """The product inside a claim."""
+
+    id: Id
+    route_name: str
+    name: str
+
+
+class ClaimRecord(Times):
+    """A claim; `version` is what a change has to name (contract C7)."""
+
+    id: Id
+    app_mode: Mode
+    is_live: bool
+    claim_description: str
+    claim_owner: str
+    claim_owner_first_name: str
+    claim_owner_last_name: str
+    claim_owner_email: str
+    claim_owner_phone_number: str | None
+    decline_reason: str
+    claim_type: str
+    claim_status: ClaimStatus
+    claim_amount: str
+    estimate_amount: str
+    repair_estimate: str
+    offer_amount: str
+    betterment_deduction_amount: str
+    excess_deduction_amount: str
+    incident_date: Day | None
+    claim_invoice_url: Link | None
+    offer_form_url: Link | None
+    vehicle_claim_meta: dict[str, Any] | None
+    gadget_claim_meta: dict[str, Any] | None
+    credit_life_claim_meta: CreditLifeClaimMeta | None
+    status_time_line: list[StatusTime]
+    product_id: Id
+    customer_id: Id
+    distributor_id: Id
+    provider_id: Id
+    policy_id: Id
+    inspection_id: Id | None
+    claim_id: Id
+    version: int
+    customer: ClaimantRecord
+    provider: ClaimProviderRecord
+    product: ClaimProductRecord
+    policy: PolicyRecord
+    inspection: dict[str, Any] | None
+    comments: list[CommentRecord]

@@ -1,0 +1,152 @@
+"""The figures on claims for a window and what it is compared with: the facts behind every metric of claim_metrics."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final, NamedTuple
+
+import sqlalchemy as sa
+from sqlmodel import col
+from sqlmodel.sql.sqltypes import UTCDateTime
+
+from core import clock
+from core.services import comparisons
+from core.services.claims.reports.metrics import ClaimFacts
+from core.services.claims.workflow.clock import ALLOWED, DECIDED
+from core.services.comparisons import Comparison
+from core.services.filters import SalesFilter, Span
+from core.services.sales.breakdowns import Grain, bucket_of, buckets
+from core.services.sales.figures import claims_paid_by_day
+from core.services.windows import EARLIEST, Window
+from core.store.access.scope import ScopedSession
+from core.store.expressions import lagos_day, milliseconds_between
+from core.store.schema.tables import Claim, ClaimEvent
+
+KEPT: Final = col(Claim.deleted_at).is_(None)
+IS_DECIDED: Final = col(Claim.claim_status).in_(sorted(DECIDED))
+DECIDED_AT: Final = col(Claim.clock_stopped_at)
+_DAY_MS: Final = 86_400_000
+# Any midnight in Lagos, before every record, so that the days since are never negative.
+_EPOCH_DAY: Final = EARLIEST.toordinal()
+_EPOCH: Final = clock.lagos_midnight(EARLIEST)
+_ALLOWED_MS: Final = int(ALLOWED.total_seconds() * 1000)
+
+
+class Decision(NamedTuple):
+    """A claim that stands decided; plain numbers, as there are thousands of them.
+
+    `day` is the Lagos day as Python counts days, `calendar` and `net` how long it took in milliseconds, by the
+    calendar and without what it waited for the claimant; `officer` is as the store writes ids.
+    """
+
+    day: int
+    declined: int
+    officer: object
+    calendar: int
+    net: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClaimSummary:
+    """What a window holds and what that which it is compared with held; `decisions` are those of the window."""
+
+    window: Window
+    compared: Comparison
+    current: ClaimFacts
+    before: ClaimFacts
+    lodged: Mapping[date, int]
+    decisions: Sequence[Decision]
+
+    def over_time(self, grain: Grain) -> tuple[list[date], list[int], list[int]]:
+        """The stretches of days of the window, and how many claims were lodged and decided in each."""
+        when = buckets(self.window, grain)
+        lodged: Counter[date] = Counter()
+        for day in self.window.days:
+            lodged[bucket_of(day, grain)] += self.lodged.get(day, 0)
+        decided: Counter[date] = Counter()
+        for day_number, number in Counter(decision.day for decision in self.decisions).items():
+            decided[bucket_of(date.fromordinal(day_number), grain)] += number
+        return when, [lodged[day] for day in when], [decided[day] for day in when]
+
+
+def summary(session: ScopedSession, window: Window, *, compared: Comparison | None = None) -> ClaimSummary:
+    """Every figure of a window and of what it is compared with; one narrow statement reads the decisions of each."""
+    compared = compared or comparisons.like(window)
+    lodged, decisions = _lodged(session, window.span), _decisions(session, window.span)
+    before, decided = _lodged(session, compared.span), _decisions(session, compared.span)
+    return ClaimSummary(
+        window=window,
+        compared=compared,
+        current=_facts(session, window.span, lodged, decisions),
+        before=_facts(session, compared.span, before, decided),
+        lodged=lodged,
+        decisions=decisions,
+    )
+
+
+def _facts(session: ScopedSession, span: Span, lodged: Mapping[date, int], decisions: Sequence[Decision]) -> ClaimFacts:
+    paid = [decision for decision in decisions if not decision.declined]
+    calendar, net = sorted(each.calendar for each in paid), sorted(each.net for each in paid)
+    answers = _answers(session, span)
+    return ClaimFacts(
+        lodged=sum(lodged.values()),
+        paid=len(paid),
+        declined=len(decisions) - len(paid),
+        in_time=sum(decision.net <= _ALLOWED_MS for decision in decisions),
+        paid_minor=sum(claims_paid_by_day(session, span, SalesFilter()).values()),
+        half=within(calendar, 50),
+        most=within(calendar, 90),
+        half_net=within(net, 50),
+        most_net=within(net, 90),
+        half_viewed=within(_viewed(session, span), 50),
+        accepted=answers.get("Offer accepted", 0),
+        rejected=answers.get("Offer rejected", 0),
+    )
+
+
+def within(values: Sequence[int], percent: int) -> int | None:
+    """The smallest of some sorted values at or below which so many percent of them lie; none of none."""
+    return values[-(-len(values) * percent // 100) - 1] if values else None
+
+
+def _decisions(session: ScopedSession, span: Span) -> list[Decision]:
+    query = sa.select(
+        day_number(DECIDED_AT),
+        sa.case((col(Claim.claim_status) == "Declined", 1), else_=0),
+        # Ids as the store writes them: making thousands of them into UUIDs takes longer than all the rest.
+        sa.type_coerce(col(Claim.assigned_to), sa.String),
+        milliseconds_between(col(Claim.created_at), DECIDED_AT),
+        milliseconds_between(col(Claim.clock_from), DECIDED_AT),
+    )
+    rows = session.execute(query.where(IS_DECIDED, KEPT, *span.on(DECIDED_AT)))
+    return [Decision._make(row) for row in rows]
+
+
+def day_number(instant: Any) -> sa.ColumnElement[int]:
+    """The Lagos day of an instant as Python counts days (`date.fromordinal`)."""
+    since = milliseconds_between(sa.literal(_EPOCH, UTCDateTime), instant)
+    return sa.type_coerce(since // _DAY_MS + _EPOCH_DAY, sa.BigInteger)
+
+
+def _lodged(session: ScopedSession, span: Span) -> dict[date, int]:
+    day, at = lagos_day(col(Claim.created_at)), col(Claim.created_at)
+    query = sa.select(day, sa.func.count()).where(KEPT, *span.on(at)).group_by(day)
+    return {row[0]: row[1] for row in session.execute(query)}
+
+
+def _answers(session: ScopedSession, span: Span) -> dict[str, int]:
+    """How often an offer was accepted or rejected."""
+    at, status = col(ClaimEvent.created_at), col(ClaimEvent.status)
+    deleted = sa.select(col(Claim.id)).where(~KEPT)
+    query = sa.select(status, sa.func.count()).where(status.in_(("Offer accepted", "Offer rejected")))
+    rows = session.execute(query.where(col(ClaimEvent.claim_id).not_in(deleted), *span.on(at)).group_by(status))
+    return {row[0]: row[1] for row in rows}
+
+
+def _viewed(session: ScopedSession, span: Span) -> list[int]:
+    """How long each claim that was opened had waited for it, in ms, the shortest first."""
+    at = col(ClaimEvent.created_at)
+    waited = milliseconds_between(col(Claim.created_at), at)
+    query = sa.select(waited).select_from(ClaimEvent).join(Claim, col(Claim.id) == col(ClaimEvent.claim_id))
+    return sorted(session.execute(query.where(col(ClaimEvent.status) == "Viewed", KEPT, *span.on(at))).scalars())

@@ -1,0 +1,1 @@
+"""A claim as its officer reviews it."""

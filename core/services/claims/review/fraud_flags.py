@@ -1,0 +1,147 @@
+"""What makes an officer look twice at a claim; nothing here refuses one (contract C3)."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock
+from core.services.claims.intake import requirements
+from core.services.claims.intake.request import CreditLifeClaimRequest
+from core.store.access.scope import AnySelect, ScopedSession
+from core.store.schema.tables import Claim, Policy, UploadedFile
+
+_OF_THE_DAY: Final = frozenset({"outside_cover", "outside_loan", "early_loss", "future_incident", "duplicate"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Loss:
+    """What happened when, and the dates of the loan."""
+
+    incident_type: str
+    happened_on: date | None
+    offered_on: date
+    repaid_on: date
+
+
+def flags_of(
+    session: ScopedSession, policy: Policy, request: CreditLifeClaimRequest, hashes: Collection[str]
+) -> list[str]:
+    """The names of every signal of a claim that is about to be lodged, as in `claim_rules.FLAGS`.
+
+    `hashes` are those of its documents as they were sent.
+    """
+    loss = Loss(
+        incident_type=request.incident_type,
+        happened_on=request.incident_date,
+        offered_on=request.loan_offer_date,
+        repaid_on=request.loan_repayment_date,
+    )
+    raised = {
+        **_of_policy(policy, request),
+        **_of_dates(policy, loss),
+        "duplicate": _was_claimed(session, policy.id, loss),
+        "same_file": was_sent(session, hashes),
+    }
+    return [name for name in requirements.FLAGS if raised.get(name)]
+
+
+def flags_on_day(session: ScopedSession, claim: Claim, happened_on: date) -> list[str]:
+    """The flags of a claim once its incident is known to have happened on that day."""
+    meta = claim.credit_life_claim_meta
+    if meta is None:
+        return claim.flags
+    loss = Loss(
+        incident_type=meta["incident_type"],
+        happened_on=happened_on,
+        offered_on=date.fromisoformat(meta["loan_offer_date"]),
+        repaid_on=date.fromisoformat(meta["loan_repayment_date"]),
+    )
+    policy = session.get_one(Policy, claim.policy_id)
+    raised = {**_of_dates(policy, loss), "duplicate": _was_claimed(session, policy.id, loss, but=claim.id)}
+    lasting = set(claim.flags) - _OF_THE_DAY
+    return [name for name in requirements.FLAGS if name in lasting or raised.get(name)]
+
+
+def _of_policy(policy: Policy, request: CreditLifeClaimRequest) -> Mapping[str, bool]:
+    bought: dict[str, Any] = policy.submitted
+    benefit = requirements.INCIDENTS[request.incident_type].benefit
+    return {
+        "policy_expired": policy.expiration_at is not None and policy.expiration_at <= clock.now(),
+        "policy_cancelled": bool(policy.cancelled_at or policy.declined_at),
+        "benefit_not_bought": benefit not in bought.get("benefit_coverage", ()),
+        "loan_differs": f"{request.loan_amount:.2f}" != bought.get("loan_amount"),
+    }
+
+
+def _of_dates(policy: Policy, loss: Loss) -> Mapping[str, bool]:
+    happened = loss.happened_on
+    if happened is None:
+        return {}
+    start, last = cover_days(policy)
+    return {
+        "outside_cover": outside(happened, start, last),
+        "outside_loan": outside(happened, loss.offered_on, loss.repaid_on),
+        "early_loss": start is not None and timedelta(0) <= happened - start < _EARLY,
+        "future_incident": happened > clock.today(),
+    }
+
+
+_EARLY = timedelta(days=requirements.EARLY_LOSS_DAYS)
+
+
+def cover_days(policy: Policy) -> tuple[date | None, date | None]:
+    """The first and the last day of the cover; none for an end that is not set.
+
+    The last is the day before the expiration, or that day itself where it was paid for too (contract S8).
+    """
+    start, end = (instant and clock.lagos_day(instant) for instant in (policy.start_at, policy.expiration_at))
+    ends_at_midnight = end is not None and policy.expiration_at == clock.midnight(end)
+    return start, end - timedelta(days=1) if end and ends_at_midnight else end
+
+
+def cover_facts(policy: Policy) -> list[tuple[str, str]]:
+    """The days as the policy and its certificate have them, and when it was ended or its last day of cover if another.
+
+    Each is a label and a value.
+    """
+    start, last = cover_days(policy)
+    end = policy.expiration_at and clock.lagos_day(policy.expiration_at)
+    term = ("Cover", f"{in_words(start)} to {in_words(end)}")
+    if ended := policy.cancelled_at or policy.declined_at:
+        return [term, ("Cancelled" if policy.cancelled_at else "Declined", in_words(clock.lagos_day(ended)))]
+    return [term] if end == last else [term, ("Last day of cover", in_words(last))]
+
+
+def in_words(day: date | None) -> str:
+    """A day as an officer reads it."""
+    return f"{day:%d %b %Y}" if day else "not set"
+
+
+def outside(day: date, first: date | None, last: date | None) -> bool:
+    """True for a day before the first or after the last; an end that is not known excludes nothing."""
+    return (first is not None and day < first) or (last is not None and day > last)
+
+
+def _was_claimed(session: ScopedSession, policy_id: UUID, loss: Loss, *, but: UUID | None = None) -> bool:
+    same_day: AnySelect = sa.select(col(Claim.id), col(Claim.credit_life_claim_meta).label("meta")).where(
+        col(Claim.policy_id) == policy_id,
+        col(Claim.incident_date) == (loss.happened_on and loss.happened_on.isoformat()),
+        col(Claim.deleted_at).is_(None),
+    )
+    others = (row.meta for row in session.execute(same_day) if row.id != but)
+    return any(meta and meta["incident_type"] == loss.incident_type for meta in others)
+
+
+def was_sent(session: ScopedSession, hashes: Collection[str], *, but: UUID | None = None) -> bool:
+    """True when a file with one of these hashes came with a claim before, `but` for this one."""
+    earlier = sa.select(col(UploadedFile.code)).where(
+        col(UploadedFile.sent_sha256).in_(hashes), col(UploadedFile.claim_id).is_not(None)
+    )
+    if but is not None:
+        earlier = earlier.where(col(UploadedFile.claim_id) != but)
+    return session.execute(earlier.limit(1)).first() is not None

@@ -1,0 +1,35 @@
+"""Who works claims: the people that one can be given to, and the names behind their ids."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.services.claims.workflow import transitions
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Staff
+
+_WORKERS = frozenset({*transitions.DESK, "admin"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Officer:
+    """Somebody who works claims."""
+
+    id: UUID
+    name: str
+
+
+def active(session: ScopedSession) -> list[Officer]:
+    """Everybody whom a claim can be given to, by name."""
+    people = sa.select(col(Staff.id), col(Staff.name), col(Staff.roles)).where(col(Staff.disabled_at).is_(None))
+    rows = session.execute(people.order_by(col(Staff.name), col(Staff.id)))
+    return [Officer(id=row.id, name=row.name) for row in rows if not _WORKERS.isdisjoint(row.roles)]
+
+
+def names(session: ScopedSession, ids: Collection[UUID | None]) -> Mapping[UUID, str]:
+    """The names of staff, also of those who have left."""
+    found = session.execute(sa.select(col(Staff.id), col(Staff.name)).where(col(Staff.id).in_(set(ids) - {None})))
+    return {row.id: row.name for row in found}

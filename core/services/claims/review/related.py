@@ -1,0 +1,97 @@
+"""Claims that belong together: on one policy, of one customer, to be paid to one account (contract C3)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.services.claims.intake import requirements
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Claim
+
+POLICY: Final = "same policy"
+CUSTOMER: Final = "same customer"
+ACCOUNT: Final = "same payout account"
+MOST: Final = 50
+_COLUMNS: Final = (
+    "id",
+    "policy_id",
+    "customer_id",
+    "account_key",
+    "claim_type",
+    "claim_status",
+    "claim_description",
+    "incident_date",
+    "created_at",
+    "claim_amount_minor",
+    "offer_amount_minor",
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClaimLine:
+    """A claim in a list of a few; `ties` say in words what binds it to the one that is looked at."""
+
+    id: UUID
+    reference: str
+    claim_type: str
+    status: str
+    description: str
+    incident_on: str | None
+    lodged_at: datetime
+    claimed_minor: int
+    offered_minor: int
+    ties: tuple[str, ...] = ()
+
+
+def of(session: ScopedSession, claim: Claim) -> list[ClaimLine]:
+    """The other claims on its policy, of its customer and to its payout account, newest first, at most `MOST`."""
+    bound = [col(Claim.policy_id) == claim.policy_id, col(Claim.customer_id) == claim.customer_id]
+    if claim.account_key is not None:
+        bound.append(col(Claim.account_key) == claim.account_key)
+    return [_line(row, _ties(row, claim)) for row in _rows(session, sa.or_(*bound), col(Claim.id) != claim.id)]
+
+
+def of_policy(session: ScopedSession, policy_id: UUID) -> list[ClaimLine]:
+    """The claims on a policy, newest first, at most `MOST`."""
+    return [_line(row) for row in _rows(session, col(Claim.policy_id) == policy_id)]
+
+
+def signals(claim: Claim, kin: Sequence[ClaimLine]) -> list[str]:
+    """What an officer should look twice at, in words: what was flagged, and what other claims show by now."""
+    raised = {*claim.flags, *(["same_account"] if any(ACCOUNT in line.ties for line in kin) else [])}
+    return [said for name, said in requirements.FLAGS.items() if name in raised]
+
+
+def _rows(session: ScopedSession, *conditions: sa.ColumnElement[bool]) -> Sequence[Any]:
+    columns = (col(getattr(Claim, name)) for name in _COLUMNS)
+    query = sa.select(*columns).where(col(Claim.deleted_at).is_(None), *conditions)
+    return session.execute(query.order_by(col(Claim.created_at).desc(), col(Claim.id).desc()).limit(MOST)).all()
+
+
+def _ties(row: Any, claim: Claim) -> tuple[str, ...]:
+    bound = {
+        POLICY: row.policy_id == claim.policy_id,
+        CUSTOMER: row.customer_id == claim.customer_id,
+        ACCOUNT: claim.account_key is not None and row.account_key == claim.account_key,
+    }
+    return tuple(tie for tie, holds in bound.items() if holds)
+
+
+def _line(row: Any, ties: tuple[str, ...] = ()) -> ClaimLine:
+    return ClaimLine(
+        id=row.id,
+        reference=requirements.reference(row.id),
+        claim_type=row.claim_type,
+        status=row.claim_status,
+        description=row.claim_description,
+        incident_on=row.incident_date,
+        lodged_at=row.created_at,
+        claimed_minor=row.claim_amount_minor,
+        offered_minor=row.offer_amount_minor,
+        ties=ties,
+    )

@@ -1,0 +1,219 @@
+"""One claim as its officer reviews it: what is asked for, whether it is covered, and what may be done now."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import seal
+from core.covers.cover import Price
+from core.errors import NotFound
+from core.services.claims.intake import documents as claim_documents
+from core.services.claims.intake import requirements
+from core.services.claims.intake.documents import Document
+from core.services.claims.lists import records as claim_records
+from core.services.claims.review import coverage_checks, related, timeline
+from core.services.claims.review import officers as claim_officers
+from core.services.claims.review.coverage_checks import Check
+from core.services.claims.review.related import ClaimLine
+from core.services.claims.review.timeline import Said, StatusStep
+from core.services.claims.workflow import offers as claim_offers
+from core.services.claims.workflow import payments as claim_payments
+from core.services.claims.workflow import questions as claim_questions
+from core.services.claims.workflow import transitions
+from core.services.claims.workflow.clock import DECIDED, Clock
+from core.services.claims.workflow.offers import Limits
+from core.services.claims.workflow.payments import Payment
+from core.services.claims.workflow.transitions import Move
+from core.services.people.staff import Person
+from core.services.views.sale import Event
+from core.store.access.scope import AnySelect, ScopedSession
+from core.store.schema.tables import Claim, Distributor, Policy, Product, Provider
+
+_PERSONAL: Final = ("bvn", "nin")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Amounts:
+    """The amounts of a claim in kobo, and what is owed by the records in naira; none where they do not say.
+
+    `limits` are what the claim can come to at most, and what was paid of it.
+    """
+
+    owed: Decimal | None
+    limits: Limits
+    claimed_minor: int
+    estimate_minor: int
+    approved_minor: int
+    excess_minor: int
+    betterment_minor: int
+    offer_minor: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClaimReview:
+    """Everything that the review of one claim shows; personal numbers show their last four (contract A3).
+
+    `hidden` are the places of those among the `facts` that can be shown for a reason, by name; `personal` are
+    those of the policy.
+    """
+
+    id: UUID
+    reference: str
+    distributor_id: UUID
+    is_live: bool
+    version: int
+    claim_type: str
+    status: str
+    description: str
+    decline_reason: str
+    lodged_at: datetime
+    owner: str
+    owner_role: str
+    owner_email: str
+    owner_phone: str | None
+    distributor: str
+    provider: str
+    product: str
+    policy_id: UUID
+    policy_number: str | None
+    customer_id: UUID
+    incident_type: str | None
+    incident_on: str | None
+    facts: Mapping[str, Any]
+    hidden: Mapping[str, str]
+    personal: Mapping[str, str]
+    assigned_to: UUID | None
+    assigned_name: str | None
+    approved_name: str | None
+    payment_reference: str | None
+    payments: Sequence[Payment]
+    clock: Clock
+    checks: Sequence[Check]
+    signals: Sequence[str]
+    documents: Sequence[Document]
+    places: Sequence[str]
+    amounts: Amounts
+    offer: Price
+    moves: Sequence[Move]
+    steps: Sequence[StatusStep]
+    talk: Sequence[Said]
+    kin: Sequence[ClaimLine]
+    history: Sequence[Event]
+
+    @property
+    def is_decided(self) -> bool:
+        """True once its facts stand."""
+        return self.status in DECIDED
+
+    @property
+    def is_fixed(self) -> bool:
+        """True once what comes off an offer stands."""
+        return self.status in claim_offers.FIXED
+
+    @property
+    def question(self) -> Said | None:
+        """What the claimant was asked and has not answered."""
+        return next((said for said in self.talk if said.is_open), None)
+
+    @property
+    def missing(self) -> list[str]:
+        """The documents that the incident calls for and that did not come."""
+        return [document.name for document in self.documents if document.missing]
+
+    def since(self, version: int) -> list[Event]:
+        """What was changed after a version was seen, and by whom, oldest first (contract C7)."""
+        return [event for event in self.history if event.facts.get("version", 0) > version]
+
+
+def one(session: ScopedSession, claim_id: UUID, *, person: Person) -> ClaimReview:
+    """A claim with all that its review shows to this person; NotFound when it is unknown in this mode."""
+    row = session.execute(_embedded(claim_id)).one_or_none()
+    if row is None:
+        raise NotFound("Claim not found")
+    claim, policy = row.Claim, row.Policy
+    kin = related.of(session, claim)
+    names = claim_officers.names(session, (claim.assigned_to, claim.approved_by))
+    meta, limits = _facts(claim), claim_payments.limits(session, claim)
+    return ClaimReview(
+        **_same(claim),
+        reference=requirements.reference(claim.id),
+        status=claim.claim_status,
+        description=claim.claim_description,
+        lodged_at=claim.created_at,
+        owner=f"{claim.claim_owner_first_name} {claim.claim_owner_last_name}",
+        owner_role=claim.claim_owner,
+        owner_email=claim.claim_owner_email,
+        owner_phone=claim.claim_owner_phone_number,
+        distributor=row.business_name,
+        provider=row.company_name,
+        product=row.product,
+        policy_number=policy.policy_number,
+        incident_type=meta.get("incident_type"),
+        incident_on=claim.incident_date,
+        facts=meta,
+        hidden={path.rpartition(".")[2]: path for path in seal.unseal(claim.sealed)},
+        personal={name: policy.submitted[name] for name in _PERSONAL if policy.submitted.get(name)},
+        assigned_name=names.get(claim.assigned_to),
+        approved_name=names.get(claim.approved_by),
+        payments=claim_payments.of_claim(session, claim),
+        clock=claim_questions.clocks(session, [claim.id])[claim.id],
+        checks=coverage_checks.of(claim, policy),
+        signals=related.signals(claim, kin),
+        documents=claim_documents.of(session, claim),
+        places=claim_documents.places_of(claim),
+        amounts=_amounts(claim, limits),
+        offer=claim_offers.of_claim(claim, limits),
+        moves=transitions.allowed(claim, person, limits),
+        steps=timeline.steps(session, claim.id),
+        talk=timeline.talk(session, claim.id),
+        kin=kin,
+        history=timeline.history(session, claim.id),
+    )
+
+
+def _embedded(claim_id: UUID) -> AnySelect:
+    return (
+        sa.select(
+            Claim,
+            Policy,
+            col(Distributor.business_name),
+            col(Provider.company_name),
+            col(Product.name).label("product"),
+        )
+        .join(Policy, col(Policy.id) == col(Claim.policy_id))
+        .join(Distributor, col(Distributor.id) == col(Claim.distributor_id))
+        .join(Provider, col(Provider.id) == col(Claim.provider_id))
+        .join(Product, col(Product.id) == col(Claim.product_id))
+        .where(col(Claim.id) == claim_id, col(Claim.deleted_at).is_(None))
+    )
+
+
+def _same(claim: Claim) -> dict[str, Any]:
+    names = ("id", "distributor_id", "is_live", "version", "claim_type", "decline_reason", "policy_id", "customer_id")
+    return {name: getattr(claim, name) for name in (*names, "assigned_to", "payment_reference")}
+
+
+def _facts(claim: Claim) -> dict[str, Any]:
+    """What was submitted with the claim, without its documents."""
+    meta = claim.credit_life_claim_meta or claim.gadget_claim_meta or claim.vehicle_claim_meta
+    papers = claim_documents.links_of(claim)
+    return {name: value for name, value in (claim_records.masked(meta) or {}).items() if name not in papers}
+
+
+def _amounts(claim: Claim, limits: Limits) -> Amounts:
+    return Amounts(
+        owed=claim_offers.owed(claim),
+        limits=limits,
+        claimed_minor=claim.claim_amount_minor,
+        estimate_minor=claim.repair_estimate_minor,
+        approved_minor=claim.approved_amount_minor,
+        excess_minor=claim.excess_deduction_amount_minor,
+        betterment_minor=claim.betterment_deduction_amount_minor,
+        offer_minor=claim.offer_amount_minor,
+    )

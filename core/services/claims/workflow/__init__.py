@@ -1,0 +1,1 @@
+"""Transitions of a claim and what an officer does with it."""

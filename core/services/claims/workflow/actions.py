@@ -1,0 +1,198 @@
+"""Working a claim: moves, comments, assignment, and what an officer learns about it (contract C5-C7, C9)."""
+
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, ids, money, reference
+from core.covers import request
+from core.errors import InvalidInput, StateForbids
+from core.services.audit import log as audit
+from core.services.claims.intake import requirements
+from core.services.claims.lists import claims
+from core.services.claims.review import fraud_flags
+from core.services.claims.workflow import changes as claim_changes
+from core.services.claims.workflow import guards as claim_guards
+from core.services.claims.workflow import offers as claim_offers
+from core.services.claims.workflow import payments as claim_payments
+from core.services.claims.workflow import questions as claim_questions
+from core.services.claims.workflow import transitions
+from core.services.claims.workflow.changes import ClaimChange
+from core.services.claims.workflow.clock import DECIDED
+from core.services.claims.workflow.inputs import CommentInput, Deductions, IncidentDay, MoveInput
+from core.services.claims.workflow.transitions import Move
+from core.services.people.staff import Person
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, Staff
+
+_SETS: Final = {
+    "Repair estimate submitted": "repair_estimate_minor",
+    "Approved": "approved_amount_minor",
+    "Offer sent": "offer_amount_minor",
+}
+
+
+def move(  # noqa: PLR0913 - the few things an officer may say with a move, each by its name
+    session: ScopedSession,
+    claim_id: UUID,
+    *,
+    to: str,
+    person: Person,
+    version: int,
+    note: str | None = None,
+    amount: Decimal | str | None = None,
+    reason: str | None = None,
+    payment_reference: str | None = None,
+) -> ClaimChange:
+    """Move a claim to a status; `amount` in naira is the estimate, the approved amount or the offer.
+
+    Without an amount the claim's own stands, and an offer follows the rule of C8. Refused with NotAllowed,
+    NotFound, StaleVersion, StateForbids or InvalidInput, each naming what is missing; the claim is then untouched.
+    """
+    told = {"note": note, "amount": amount, "reason": reason, "payment_reference": payment_reference}
+    status = reference.canonical(requirements.CLAIM_STATUSES, to)
+    if status is None:
+        raise InvalidInput.one("to", f"must be one of {', '.join(requirements.CLAIM_STATUSES)}")
+    given: MoveInput = request.read(MoveInput, told)
+    claim = claim_changes.seen(session, claim_id, person=person, version=version)
+    step = claim_guards.move_of(claim, status)
+    limits = claim_payments.limits(session, claim)
+    amount_minor = claim_guards.amount_of(step, claim, person, given, limits)
+    return _moved(session, claim, step, person=person, given=given, amount_minor=amount_minor)
+
+
+def view(session: ScopedSession, claim_id: UUID, *, person: Person) -> ClaimChange:
+    """Open a claim for review: a Pending one becomes Viewed, any other stays as it is (contract C5)."""
+    claim_changes.refuse_strangers(person)
+    found = claims.one(session, claim_id)
+    if found["claim_status"] != "Pending":
+        return ClaimChange(claim=found, version=found["version"])
+    claim = claim_changes.held(session, claim_id)
+    step = transitions.between(claim.claim_status, "Viewed")
+    if step is None:
+        # Somebody else opened or moved it while this one waited for the row.
+        return ClaimChange(claim=claims.one(session, claim_id), version=claim.version)
+    return _moved(session, claim, step, person=person, given=MoveInput(), amount_minor=0)
+
+
+def _moved(
+    session: ScopedSession, claim: Claim, step: Move, *, person: Person, given: MoveInput, amount_minor: int
+) -> ClaimChange:
+    before = claim_changes.facts_of(claim)
+    claim.claim_status = step.to
+    if step.to in _SETS:
+        setattr(claim, _SETS[step.to], amount_minor)
+    _decide(claim, step, person, given)
+    at = claim_changes.next_instant(claim)
+    claim_questions.close(session, claim.id, at=at)
+    claim_questions.turn(claim, at=at, before=step.start)
+    session.insert(_event(claim, person, given.note, at=at))
+    said = {"note": given.note} if given.note else {}
+    if step.to == "Paid":
+        reference = given.payment_reference or ""
+        claim_payments.record(session, claim, amount_minor=amount_minor, reference=reference, person=person, at=at)
+        said["paid"] = money.wire(amount_minor)
+    return claim_changes.saved(session, claim, before, person=person, action="claim moved", said=said)
+
+
+def _decide(claim: Claim, step: Move, person: Person, given: MoveInput) -> None:
+    """What a move changes beside the status; an approval lapses with the case that it belonged to."""
+    claim.decline_reason = given.reason or requirements.NOT_DECLINED
+    if step.to == "Declined" or step.start == "Settled":
+        claim.approved_by, claim.approved_amount_minor = None, 0
+    if step.to == "Approved":
+        claim.approved_by = person.id
+    if step.to == "Paid":
+        claim.payment_reference = given.payment_reference
+    if step.to in {"Reviewing", "Approved"} and not claim.claim_amount_minor:
+        claim.claim_amount_minor = money.to_minor(claim_offers.owed(claim) or money.ZERO)
+
+
+def _event(claim: Claim, person: Person, note: str | None, *, at: datetime) -> ClaimEvent:
+    return ClaimEvent(
+        id=ids.new(),
+        distributor_id=claim.distributor_id,
+        is_live=claim.is_live,
+        claim_id=claim.id,
+        status=claim.claim_status,
+        note=note,
+        staff_id=person.id,
+        created_at=at,
+    )
+
+
+def comment(session: ScopedSession, claim_id: UUID, *, text: str, person: Person, for_claimant: bool = False) -> UUID:
+    """Say something on a claim, whatever others change meanwhile; returns the id of the comment.
+
+    It is a note for the desk, unless it is meant for the claimant as well (contract C6).
+    """
+    claim_changes.refuse_strangers(person)
+    said: CommentInput = request.read(CommentInput, {"text": text})
+    claim = claim_changes.held(session, claim_id)
+    row = ClaimComment(
+        id=ids.new(),
+        distributor_id=claim.distributor_id,
+        is_live=claim.is_live,
+        claim_id=claim.id,
+        staff_id=person.id,
+        text=said.text,
+        for_claimant=for_claimant,
+        created_at=clock.now(),
+    )
+    session.insert(row)
+    subject = audit.subject_of("claim", claim.id)
+    # The words may tell of illness: they stay in their row, which can be erased, and out of the log, which cannot.
+    noted = {"comment_id": str(row.id), "for_claimant": for_claimant}
+    audit.write(session, actor=person.actor, action="claim commented", subject=subject, after=noted)
+    return row.id
+
+
+def assign(session: ScopedSession, claim_id: UUID, *, to: UUID | None, person: Person, version: int) -> ClaimChange:
+    """Give a claim to an officer, or to nobody; InvalidInput for who is unknown, disabled or works no claims."""
+    claim = claim_changes.seen(session, claim_id, person=person, version=version)
+    if to is not None and not _works_claims(session, to):
+        raise InvalidInput.one("assigned_to", "must be a claims officer or a supervisor")
+    before = claim_changes.facts_of(claim)
+    claim.assigned_to = to
+    return claim_changes.saved(session, claim, before, person=person, action="claim assigned")
+
+
+def _works_claims(session: ScopedSession, staff_id: UUID) -> bool:
+    query = sa.select(col(Staff.roles)).where(col(Staff.id) == staff_id, col(Staff.disabled_at).is_(None))
+    roles = session.execute(query).scalar_one_or_none()
+    return roles is not None and not {*transitions.DESK, "admin"}.isdisjoint(roles)
+
+
+def set_incident_date(session: ScopedSession, claim_id: UUID, *, on: date, person: Person, version: int) -> ClaimChange:
+    """Fill in the day of the incident, and flag the claim by it (contract C1, C3); not once it is decided."""
+    told: IncidentDay = request.read(IncidentDay, {"incident_date": on})
+    claim = _undecided(session, claim_id, person, version)
+    before = claim_changes.facts_of(claim)
+    claim.flags = fraud_flags.flags_on_day(session, claim, told.incident_date)
+    claim.incident_date = told.incident_date.isoformat()
+    return claim_changes.saved(session, claim, before, person=person, action="claim incident dated")
+
+
+def set_deductions(
+    session: ScopedSession, claim_id: UUID, *, excess: Decimal, betterment: Decimal, person: Person, version: int
+) -> ClaimChange:
+    """Set in naira what comes off before an offer (contract C8); not once an offer is accepted or the claim decided."""
+    told: Deductions = request.read(Deductions, {"excess": excess, "betterment": betterment})
+    claim = _undecided(session, claim_id, person, version)
+    if claim.claim_status in claim_offers.FIXED:
+        raise StateForbids("The deductions stand with the offer that was accepted: a supervisor can take it back first")
+    before = claim_changes.facts_of(claim)
+    claim.excess_deduction_amount_minor = money.to_minor(told.excess)
+    claim.betterment_deduction_amount_minor = money.to_minor(told.betterment)
+    return claim_changes.saved(session, claim, before, person=person, action="claim deductions set")
+
+
+def _undecided(session: ScopedSession, claim_id: UUID, person: Person, version: int) -> Claim:
+    claim = claim_changes.seen(session, claim_id, person=person, version=version)
+    if claim.claim_status in DECIDED:
+        raise StateForbids(f"A claim that is {claim.claim_status} keeps its facts")
+    return claim

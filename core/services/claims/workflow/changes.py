@@ -1,0 +1,114 @@
+"""How any change of a claim begins and ends: held at the version that was seen, saved with its line in the log."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, money
+from core.errors import NotAllowed, NotFound, StaleVersion
+from core.services.audit import log as audit
+from core.services.claims.lists import claims
+from core.services.claims.lists.shapes import ClaimRecord
+from core.services.claims.workflow.transitions import DESK
+from core.services.people.staff import Person
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Claim
+
+_TICK: Final = timedelta(milliseconds=1)
+_LOGGED: Final = (
+    "claim_status",
+    "decline_reason",
+    "claim_amount_minor",
+    "repair_estimate_minor",
+    "approved_amount_minor",
+    "offer_amount_minor",
+    "excess_deduction_amount_minor",
+    "betterment_deduction_amount_minor",
+    "incident_date",
+    "payment_reference",
+    "assigned_to",
+    "approved_by",
+    "flags",
+    "version",
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClaimChange:
+    """A claim as it stands after a change, and the version that the next one must name."""
+
+    claim: ClaimRecord
+    version: int
+
+
+def refuse_strangers(person: Person) -> None:
+    """NotAllowed for who does not work claims (contract A1)."""
+    if not person.may(*DESK):
+        raise NotAllowed("Claims are worked by claims officers and supervisors")
+
+
+def held(session: ScopedSession, claim_id: UUID) -> Claim:
+    """The row of one claim as it is now, held until the transaction ends; NotFound when it is unknown here."""
+    query = sa.select(Claim).where(col(Claim.id) == claim_id, col(Claim.deleted_at).is_(None)).with_for_update()
+    claim: Claim | None = session.execute(query.execution_options(populate_existing=True)).scalar_one_or_none()
+    if claim is None:
+        raise NotFound("Claim not found")
+    return claim
+
+
+def seen(session: ScopedSession, claim_id: UUID, *, person: Person, version: int) -> Claim:
+    """The row to change, held; StaleVersion with its version of now when it changed since it was read (contract C7)."""
+    refuse_strangers(person)
+    claim = held(session, claim_id)
+    if claim.version != version:
+        raise StaleVersion(
+            f"This claim was changed by somebody else: it is {claim.claim_status} now, at version {claim.version}",
+            detail={"version": claim.version, "claim_status": claim.claim_status},
+        )
+    return claim
+
+
+def next_instant(claim: Claim) -> datetime:
+    """Now, and after every earlier change: a history keeps its order where the clocks of two servers differ."""
+    return max(clock.now(), claim.updated_at + _TICK, claim.clock_stopped_at or claim.clock_from)
+
+
+def facts_of(claim: Claim) -> dict[str, Any]:
+    """What the log tells about a claim, as plain data."""
+    return {name.removesuffix("_minor"): _plain(name, getattr(claim, name)) for name in _LOGGED}
+
+
+def _plain(name: str, value: Any) -> Any:
+    if name.endswith("_minor"):
+        return money.wire(value)
+    return str(value) if isinstance(value, UUID) else value
+
+
+def saved(
+    session: ScopedSession,
+    claim: Claim,
+    before: Mapping[str, Any],
+    *,
+    person: Person,
+    action: str,
+    said: Mapping[str, Any] | None = None,
+) -> ClaimChange:
+    """Write a change as the next version; `before` are its facts until now, `said` what else the log should tell."""
+    claim.version += 1
+    claim.updated_at = next_instant(claim)
+    session.flush()
+    after = {name: value for name, value in facts_of(claim).items() if value != before[name]}
+    audit.write(
+        session,
+        actor=person.actor,
+        action=action,
+        subject=audit.subject_of("claim", claim.id),
+        before={name: before[name] for name in after},
+        after={**after, **(said or {})},
+    )
+    return ClaimChange(claim=claims.one(session, claim.id), version=claim.version)

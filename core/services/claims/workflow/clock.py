@@ -1,0 +1,133 @@
+"""The statutory clock of a claim: 60 days, standing still while the claimant has to act (contract C9)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Final
+
+from core.store.schema import claims as claim_tables
+
+ALLOWED: Final = timedelta(days=60)
+# So much of it left is near its end.
+NEAR: Final = timedelta(days=7)
+# The statuses in which the claimant has to act, and those that end the clock.
+WAITING: Final = claim_tables.WAITING
+DECIDED: Final = claim_tables.DECIDED
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A status and the instant at which a claim came to it."""
+
+    status: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """More information was asked of the claimant, and came, or has not come yet."""
+
+    asked_at: datetime
+    answered_at: datetime | None = None
+
+    def covers(self, instant: datetime) -> bool:
+        """True while the answer is outstanding."""
+        return self.asked_at <= instant and (self.answered_at is None or instant < self.answered_at)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Clock:
+    """How long a claim has lived, how much of its 60 days ran, and whether they run now."""
+
+    age: timedelta
+    counted: timedelta
+    is_waiting: bool
+    is_decided: bool
+
+    @property
+    def age_days(self) -> int:
+        """Whole days since it was lodged, or until it was decided."""
+        return self.age.days
+
+    @property
+    def left(self) -> timedelta:
+        """What remains of the 60 days; negative when they are over."""
+        return ALLOWED - self.counted
+
+    @property
+    def days_left(self) -> int:
+        """Days that remain, a begun one counted whole: 60 when it is lodged, 0 once 60 have run, then below."""
+        return ALLOWED.days - self.counted.days
+
+    @property
+    def is_overdue(self) -> bool:
+        """True when more than 60 days ran."""
+        return self.left < timedelta(0)
+
+    @property
+    def is_near(self) -> bool:
+        """True when the clock runs and at most 7 of the 60 days are left, or none."""
+        return self.is_running and self.left <= NEAR
+
+    @property
+    def is_running(self) -> bool:
+        """True while it is the desk's turn."""
+        return not (self.is_waiting or self.is_decided)
+
+
+def read(history: Sequence[Reached], now: datetime, pauses: Sequence[Pause] = ()) -> Clock:
+    """The clock of a claim with this history, lodging first; time after a decision counts only once it is reopened."""
+    lodged_at, standing = history[0].at, history[-1]
+    is_decided = standing.status in DECIDED
+    end = max(lodged_at, _decided_at(history) if is_decided else now)
+    edges = {lodged_at, end, *(step.at for step in history)}
+    edges |= {edge for pause in pauses for edge in (pause.asked_at, pause.answered_at) if edge is not None}
+    between = pairwise(sorted(edge for edge in edges if lodged_at <= edge <= end))
+    stretches = [after - before for before, after in between if _runs(history, pauses, before)]
+    return Clock(
+        age=end - lodged_at,
+        counted=sum(stretches, timedelta(0)),
+        is_waiting=not is_decided and not _runs(history, pauses, end),
+        is_decided=is_decided,
+    )
+
+
+def kept(*, lodged_at: datetime, begins_at: datetime, stopped_at: datetime | None, status: str, now: datetime) -> Clock:
+    """The same clock by what is kept on the claim: the lodging moved on by every pause, and since when it stands."""
+    is_decided = status in DECIDED and stopped_at is not None
+    end = stopped_at or now
+    return Clock(
+        age=max(timedelta(0), (end if is_decided else now) - lodged_at),
+        counted=max(timedelta(0), end - begins_at),
+        is_waiting=stopped_at is not None and not is_decided,
+        is_decided=is_decided,
+    )
+
+
+def turned(
+    begins_at: datetime, stopped_at: datetime | None, *, at: datetime, runs: bool, decides: bool = False
+) -> tuple[datetime, datetime | None]:
+    """What is kept of a clock from an instant on at which it runs or stands; `decides` when a decision stops it.
+
+    A decision ends the wait for the claimant: its own stop begins when it is made.
+    """
+    if stopped_at is not None and (runs or decides):
+        begins_at, stopped_at = begins_at + (at - stopped_at), None
+    return begins_at, stopped_at if runs or stopped_at is not None else at
+
+
+def _decided_at(history: Sequence[Reached]) -> datetime:
+    """When it came to the decision it stands at: a settled claim was decided when it was paid."""
+    first = history[-1].at
+    for step in reversed(history):
+        if step.status not in DECIDED:
+            break
+        first = step.at
+    return first
+
+
+def _runs(history: Sequence[Reached], pauses: Sequence[Pause], instant: datetime) -> bool:
+    """True when it was the desk's turn from this instant on."""
+    status = next(step.status for step in reversed(history) if step.at <= instant)
+    return status not in WAITING | DECIDED and not any(pause.covers(instant) for pause in pauses)

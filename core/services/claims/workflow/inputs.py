@@ -1,0 +1,58 @@
+"""What an officer types on a claim, validated as every other input is (contract C5, E4)."""
+
+from datetime import date
+from typing import Annotated, Any, ClassVar
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from core import clock
+from core.covers import fields
+from core.covers.faults import fault
+from core.covers.request import Request
+from core.services.claims.intake import requirements
+
+
+def _plain(value: Any) -> Any:
+    """A reason as a command may write it: documents-missing is documents missing."""
+    return value.replace("-", " ").replace("_", " ") if isinstance(value, str) else value
+
+
+def _not_later(value: date) -> date:
+    if value > clock.today():
+        raise fault("must not be in the future")
+    return value
+
+
+Reason = Annotated[str, fields.one_of(*requirements.DECLINE_REASONS), BeforeValidator(_plain)]
+
+
+class MoveInput(Request):
+    """What comes with a move; which of it is needed, the table of moves says."""
+
+    prose: ClassVar[frozenset[str]] = frozenset({"note"})
+
+    amount: fields.Naira | None = None
+    reason: Reason | None = None
+    note: fields.LongText | None = None
+    payment_reference: Annotated[str, Field(max_length=60)] | None = None
+
+
+class CommentInput(Request):
+    """What an officer says on a claim, or asks of the claimant."""
+
+    prose: ClassVar[frozenset[str]] = frozenset({"text"})
+
+    text: fields.LongText
+
+
+class IncidentDay(Request):
+    """The day of an incident, as an officer learnt it."""
+
+    incident_date: Annotated[fields.Day, AfterValidator(_not_later)]
+
+
+class Deductions(Request):
+    """What comes off a claim before it is offered."""
+
+    excess: fields.Naira
+    betterment: fields.Naira

@@ -1,0 +1,138 @@
+"""What a claimant is offered, with the sum that leads to it (contract C8)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+from core import money
+from core.covers import request
+from core.covers.cover import Price, Step
+from core.errors import InvalidInput
+from core.services.claims.workflow.inputs import MoveInput
+from core.store.schema import claims as claim_tables
+from core.store.schema.tables import Claim
+
+# Where what comes off an offer does not change any more: the claimant has agreed to it, or it is paid.
+FIXED: Final = claim_tables.DECIDED | {"Offer accepted"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """What a claim can come to at most, in kobo: owed and insured by the records, none where they do not say.
+
+    `paid_minor` was paid on the claim before, and is part of what it comes to.
+    """
+
+    owed_minor: int | None = None
+    insured_minor: int | None = None
+    paid_minor: int = 0
+
+    @property
+    def most_minor(self) -> int | None:
+        """The lower of owed and insured; none where neither is known."""
+        return min((each for each in (self.owed_minor, self.insured_minor) if each is not None), default=None)
+
+    @property
+    def shown(self) -> str:
+        """The lower of both with what makes it so: "₦75,000.00, what is still owed"."""
+        return f"{money.shown(self.most_minor or 0)}, {self.source}"
+
+    @property
+    def source(self) -> str:
+        """Which of them is the lower, in words."""
+        return "what is still owed" if self.most_minor == self.owed_minor else "what is insured"
+
+
+def offer(
+    *,
+    approved: Decimal,
+    owed: Decimal | None,
+    insured: Decimal | None = None,
+    excess: Decimal = money.ZERO,
+    betterment: Decimal = money.ZERO,
+    paid: Decimal = money.ZERO,
+) -> Price:
+    """The lowest of approved, owed and insured, less excess, betterment and what was paid, never below zero; in naira.
+
+    What is not known (None) does not bound it.
+    """
+    steps = [Step("Approved amount", "as approved", approved)]
+    amount = approved
+    if owed is not None:
+        steps.append(Step("Owed", "what is still owed", owed))
+    if insured is not None and insured < min(approved, approved if owed is None else owed):
+        steps.append(Step("Insured", "what is insured", insured))
+    if len(steps) > 1:
+        amount = min(step.amount for step in steps)
+        lower = " and ".join(f"{step.amount:,.2f}" for step in steps)
+        steps.append(Step("Lower of both" if len(steps) == 2 else "Lowest of all", f"the lower of {lower}", amount))
+    for label, deduction in (("Excess", excess), ("Betterment", betterment), ("what was paid", paid)):
+        if deduction:
+            steps.append(Step(f"Less {label.lower()}", f"{amount:,.2f} - {deduction:,.2f}", amount - deduction))
+            amount -= deduction
+    total = max(amount, money.ZERO)
+    steps.append(Step("Offer", "never below zero" if amount < 0 else "what remains", total))
+    return Price(total=total, steps=steps)
+
+
+def most(claim: Claim, limits: Limits) -> int:
+    """The most that may be offered on a claim as it stands, in kobo: what the rule gives."""
+    return money.to_minor(of_claim(claim, limits).total)
+
+
+def ceiling(claim: Claim, limits: Limits) -> str:
+    """The most that may be offered, with what makes it so: "₦12,499.75, what remains after excess and betterment"."""
+    limit = most(claim, limits)
+    if limits.paid_minor:
+        return f"{money.shown(limit)}, what remains after the {money.shown(limits.paid_minor)} that was paid"
+    if claim.excess_deduction_amount_minor or claim.betterment_deduction_amount_minor:
+        return f"{money.shown(limit)}, what remains after excess and betterment"
+    if limit < claim.approved_amount_minor:
+        return f"{money.shown(limit)}, {limits.source}"
+    return f"the approved amount, {money.shown(limit)}"
+
+
+def readable(typed: str) -> Decimal | None:
+    """An amount that somebody is typing, in naira; none while it is no amount that could be approved."""
+    try:
+        given: MoveInput = request.read(MoveInput, {"amount": typed})
+    except InvalidInput:
+        return None
+    return given.amount or None
+
+
+def of_claim(claim: Claim, limits: Limits) -> Price:
+    """The offer on a claim as it stands."""
+    return of_amounts(
+        limits,
+        approved=money.to_naira(claim.approved_amount_minor),
+        excess_minor=claim.excess_deduction_amount_minor,
+        betterment_minor=claim.betterment_deduction_amount_minor,
+    )
+
+
+def of_amounts(limits: Limits, *, approved: Decimal, excess_minor: int, betterment_minor: int) -> Price:
+    """The offer that an approved amount in naira leads to."""
+    return offer(
+        approved=approved,
+        owed=None if limits.owed_minor is None else money.to_naira(limits.owed_minor),
+        insured=None if limits.insured_minor is None else money.to_naira(limits.insured_minor),
+        excess=money.to_naira(excess_minor),
+        betterment=money.to_naira(betterment_minor),
+        paid=money.to_naira(limits.paid_minor),
+    )
+
+
+def owed(claim: Claim) -> Decimal | None:
+    """What is at stake: the pending repayment, at most the loan; for a device the cost of its repair."""
+    if claim.credit_life_claim_meta is not None:
+        return _lowest(claim.credit_life_claim_meta, "pending_repayment_amount", "loan_amount")
+    if claim.repair_estimate_minor:
+        return money.to_naira(claim.repair_estimate_minor)
+    return _lowest(claim.gadget_claim_meta or {}, "cost_of_repair")
+
+
+def _lowest(meta: Mapping[str, Any], *names: str) -> Decimal | None:
+    amounts = [Decimal(str(meta[name])) for name in names if meta.get(name) is not None]
+    return min(amounts, default=None)

@@ -1,0 +1,111 @@
+"""What was paid on claims: rows that are only added, the sums of them, and what they leave to pay (contract C10)."""
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Final
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import ids, money
+from core.errors import InvalidInput
+from core.services.claims.workflow import offers as claim_offers
+from core.services.claims.workflow.offers import Limits
+from core.services.people.staff import Person
+from core.store.access.scope import AnySelect, ScopedSession
+from core.store.schema.tables import Claim, ClaimPayment, Policy, Staff
+
+TAKEN: Final = "was used for another payment of this insurer already: give the reference of this one"
+# Where a sale names what is insured, if its price does not: the loan, or the value of the device.
+_INSURED: Final = ("loan_amount", "device_value")
+AMOUNT: Final = col(ClaimPayment.amount_minor)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Payment:
+    """One payment as a review shows it."""
+
+    at: datetime
+    amount_minor: int
+    reference: str
+    by: str | None
+
+
+def reference_key(reference: str) -> str:
+    """A bank's reference without case, blanks and what nobody sees: two that look alike are the same."""
+    plain = unicodedata.normalize("NFKC", reference).casefold()
+    return "".join(each for each in plain if not each.isspace() and unicodedata.category(each) != "Cf")
+
+
+def record(
+    session: ScopedSession, claim: Claim, *, amount_minor: int, reference: str, person: Person, at: datetime
+) -> None:
+    """Write one payment; InvalidInput names a reference that another payment of the insurer has.
+
+    Whoever pays at the same instant under the same reference waits here, and one of the two is refused.
+    """
+    key = reference_key(reference)
+    if not key:
+        raise InvalidInput.one("payment_reference", "must have a letter or a digit")
+    row = ClaimPayment(
+        id=ids.new(),
+        distributor_id=claim.distributor_id,
+        is_live=claim.is_live,
+        claim_id=claim.id,
+        provider_id=claim.provider_id,
+        amount_minor=amount_minor,
+        reference=reference,
+        reference_key=key,
+        paid_by=person.id,
+        created_at=at,
+    )
+    if not session.insert_once(row):
+        raise InvalidInput.one("payment_reference", TAKEN)
+
+
+def of_claim(session: ScopedSession, claim: Claim) -> Sequence[Payment]:
+    """Every payment of a claim, oldest first."""
+    query: AnySelect = (
+        sa.select(ClaimPayment, col(Staff.name).label("by"))
+        .outerjoin(Staff, col(Staff.id) == col(ClaimPayment.paid_by))
+        .where(col(ClaimPayment.claim_id) == claim.id)
+        .order_by(col(ClaimPayment.created_at), col(ClaimPayment.id))
+    )
+    return [
+        Payment(
+            at=row.ClaimPayment.created_at,
+            amount_minor=row.ClaimPayment.amount_minor,
+            reference=row.ClaimPayment.reference,
+            by=row.by,
+        )
+        for row in session.execute(query)
+    ]
+
+
+def of_each() -> sa.ScalarSelect[int]:
+    """What each claim of a query was paid, in kobo: a column for `select(Claim)`."""
+    mine = sa.select(sa.func.coalesce(sa.func.sum(AMOUNT), 0)).where(col(ClaimPayment.claim_id) == col(Claim.id))
+    return mine.correlate(Claim).scalar_subquery()
+
+
+def limits(session: ScopedSession, claim: Claim) -> Limits:
+    """What bounds a claim now; who changes it holds its row."""
+    policy = session.get_one(Policy, claim.policy_id)
+    payments = sa.select(sa.func.sum(AMOUNT)).where(col(ClaimPayment.claim_id) == claim.id)
+    owed = claim_offers.owed(claim)
+    return Limits(
+        owed_minor=None if owed is None else money.to_minor(owed),
+        insured_minor=insured_minor(policy),
+        paid_minor=int(session.execute(payments).scalar_one() or 0),
+    )
+
+
+def insured_minor(policy: Policy) -> int | None:
+    """What a policy insures, in kobo; none where neither its price nor its request says so."""
+    if policy.sum_insured_minor is not None:
+        return policy.sum_insured_minor
+    named = next((policy.submitted[name] for name in _INSURED if policy.submitted.get(name)), None)
+    return None if named is None else money.to_minor(money.half_up(Decimal(str(named))))

@@ -1,0 +1,76 @@
+"""The moves of a claim as a page: docs/claims.md holds these tables between its marks (contract C5)."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+from core.services.claims.intake import requirements
+from core.services.claims.workflow import transitions
+from core.services.claims.workflow.clock import ALLOWED, DECIDED, WAITING
+from core.settings import ROOT
+
+PAGE: Final = ROOT / "docs" / "claims.md"
+
+
+def filled(page: str) -> str:
+    """A page with the tables of this code between its marks, `<!-- moves -->` to `<!-- end of moves -->`."""
+    for name, table in _TABLES.items():
+        end = f"<!-- end of {name} -->"
+        before, start, rest = page.partition(f"<!-- {name} -->\n")
+        page = f"{before}{start}{table()}\n{end}{rest.partition(end)[2]}"
+    return page
+
+
+def _moves() -> str:
+    statuses = requirements.CLAIM_STATUSES
+    rows = ([f"**{start}**", *(_cell(start, to) for to in statuses)] for start in statuses)
+    return _table(["From \\ to", *statuses], rows)
+
+
+def _cell(start: str, to: str) -> str:
+    move = transitions.between(start, to)
+    if move is None:
+        return ""
+    return "supervisor" if transitions.SUPERVISOR in move.needs else "yes"
+
+
+def _needs() -> str:
+    found = {(_who(move), need.words): need.field for move in transitions.MOVES for need in move.needs}
+    rows = ([who, words, f"`{field}`" if field else ""] for (who, words), field in found.items())
+    return _table(["Move", "Needs", "Typed as"], rows)
+
+
+def _who(move: transitions.Move) -> str:
+    return f"{move.start} to {move.to}" if transitions.SUPERVISOR in move.needs else f"to {move.to}"
+
+
+def _reasons() -> str:
+    return "\n".join(f"- {reason}" for reason in requirements.DECLINE_REASONS)
+
+
+def _clock() -> str:
+    return _table(
+        ["Status", f"The {ALLOWED.days} days"], ([status, _turn(status)] for status in requirements.CLAIM_STATUSES)
+    )
+
+
+def _turn(status: str) -> str:
+    if status in DECIDED:
+        return "decided"
+    return "stand still: the claimant has to act" if status in WAITING else "run"
+
+
+def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    heads = list(heads)
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+_TABLES: Final[Mapping[str, Callable[[], str]]] = {
+    "moves": _moves,
+    "needs": _needs,
+    "reasons": _reasons,
+    "clock": _clock,
+}
+
+if __name__ == "__main__":
+    PAGE.write_text(filled(PAGE.read_text()))

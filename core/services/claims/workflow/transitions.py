@@ -1,0 +1,151 @@
+"""How a claim may move: one frozen table, and what still stands against each move (contract C5)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from core import money
+from core.services.claims.intake import requirements
+from core.services.claims.workflow import offers as claim_offers
+from core.services.claims.workflow.offers import Limits
+from core.services.people.staff import Person
+from core.store.schema.tables import Claim
+
+DESK: Final = ("claims", "supervisor")
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One thing that a move needs, in words; `field` is what a form asks for, none where typing cannot help."""
+
+    words: str
+    field: str | None = None
+
+
+ESTIMATE: Final = Need("an estimate above 0", "amount")
+DOCUMENTS: Final = Need("the required documents")
+APPROVED_AMOUNT: Final = Need("an approved amount above 0 and not above what is owed or insured", "amount")
+APPROVAL: Final = Need("an earlier approval")
+OFFER: Final = Need("an offer above 0 and not above what the rule gives", "amount")
+STILL_OWED: Final = Need("an offer that is not above what the rule still gives")
+REASON: Final = Need("a reason code", "reason")
+NOTE: Final = Need("a note", "note")
+REFERENCE: Final = Need("a payment reference that no other payment of the insurer has", "payment_reference")
+SECOND_PERSON: Final = Need("an approver other than the payer")
+SUPERVISOR: Final = Need("a supervisor")
+AUTHORITY: Final = Need("a supervisor, if the amount is above the officer's limit")
+OWN_PASSWORD: Final = Need("a password that nobody else has reset within 24 hours")
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One way from a status to another: what it needs, and in words what a claim or a person lacks for it."""
+
+    start: str
+    to: str
+    needs: tuple[Need, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @property
+    def asks(self) -> tuple[Need, ...]:
+        """What has to be typed for it; a note may always be."""
+        return tuple(need for need in self.needs if need.field)
+
+
+_WAYS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Pending": ("Viewed", "Reviewing", "Inspection submitted", "Approved", "Declined"),
+    "Viewed": ("Reviewing", "Inspection submitted", "Repair estimate submitted", "Approved", "Declined"),
+    "Reviewing": ("Inspection submitted", "Repair estimate submitted", "Approved", "Declined"),
+    "Inspection submitted": ("Reviewing", "Repair estimate submitted", "Approved", "Declined"),
+    "Repair estimate submitted": ("Reviewing", "Approved", "Offer sent", "Declined"),
+    "Approved": ("Offer sent", "Repair estimate submitted", "Reviewing"),
+    "Offer sent": ("Offer accepted", "Offer rejected", "Reviewing"),
+    "Offer rejected": ("Offer sent", "Reviewing", "Declined"),
+    "Offer accepted": ("Paid", "Reviewing"),
+    "Paid": ("Settled",),
+    "Declined": ("Reviewing",),
+    "Settled": ("Reviewing",),
+}
+_TO: Final[Mapping[str, tuple[Need, ...]]] = {
+    "Repair estimate submitted": (ESTIMATE, AUTHORITY),
+    "Approved": (DOCUMENTS, APPROVED_AMOUNT, AUTHORITY, OWN_PASSWORD),
+    "Offer sent": (APPROVAL, OFFER, AUTHORITY),
+    "Offer accepted": (STILL_OWED,),
+    "Declined": (REASON, NOTE),
+    "Paid": (STILL_OWED, REFERENCE, SECOND_PERSON, AUTHORITY, OWN_PASSWORD),
+}
+_BETWEEN: Final[Mapping[tuple[str, str], tuple[Need, ...]]] = {
+    ("Offer accepted", "Reviewing"): (SUPERVISOR, OWN_PASSWORD),
+    ("Declined", "Reviewing"): (SUPERVISOR, OWN_PASSWORD),
+    ("Settled", "Reviewing"): (SUPERVISOR, OWN_PASSWORD),
+}
+MOVES: Final = tuple(
+    Move(start, to, _TO.get(to, ()) + _BETWEEN.get((start, to), ())) for start, ways in _WAYS.items() for to in ways
+)
+_BY_WAY: Final = {(move.start, move.to): move for move in MOVES}
+
+
+def between(start: str, to: str) -> Move | None:
+    """The move from a status to another, if there is one."""
+    return _BY_WAY.get((start, to))
+
+
+def ways_from(start: str) -> tuple[str, ...]:
+    """The statuses that a status may lead to."""
+    return _WAYS[start]
+
+
+def allowed(claim: Claim, person: Person, limits: Limits | None = None) -> tuple[Move, ...]:
+    """Every move from where a claim stands, each with what is missing for this person; none for who works no claims.
+
+    Without `limits` nothing is held against what the claim can come to.
+    """
+    if not person.may(*DESK):
+        return ()
+    moves = (_BY_WAY[claim.claim_status, to] for to in _WAYS[claim.claim_status])
+    return tuple(replace(move, missing=missing(move, claim, person, limits)) for move in moves)
+
+
+def missing(move: Move, claim: Claim, person: Person, limits: Limits | None) -> tuple[str, ...]:
+    """What a move needs and neither the claim nor the person has, in words; nothing that could be typed."""
+    lacks = (lack(need, move, claim, person, limits) for need in move.needs)
+    return tuple(words for words in lacks if words)
+
+
+def lack(need: Need, move: Move, claim: Claim, person: Person, limits: Limits | None) -> str | None:
+    """One need that is not met, in words; none when it is, or when only typing can meet it."""
+    if need is DOCUMENTS and (absent := missing_documents(claim)):
+        return f"{need.words}: {', '.join(name.replace('_', ' ') for name in absent)}"
+    if need is AUTHORITY and move.to == "Paid":
+        return above_limit(person, claim.offer_amount_minor)
+    if need is STILL_OWED and limits and claim.offer_amount_minor > claim_offers.most(claim, limits):
+        return f"{need.words}, {claim_offers.ceiling(claim, limits)}"
+    unmet = (
+        (need is APPROVAL and claim.approved_by is None)
+        or (need is SUPERVISOR and not person.may("supervisor"))
+        or (need is SECOND_PERSON and claim.approved_by in {None, person.id})
+        or (need is OWN_PASSWORD and not person.may_approve)
+    )
+    return need.words if unmet else None
+
+
+def needed_documents(claim: Claim) -> tuple[str, ...]:
+    """The documents that a credit life claim must bring (contract C2)."""
+    meta = claim.credit_life_claim_meta
+    if meta is None:
+        return ()
+    return requirements.required_documents(meta["incident_type"], accidental=meta["accidental"] == "true")
+
+
+def missing_documents(claim: Claim) -> tuple[str, ...]:
+    """The documents that a claim must bring and does not have."""
+    meta = claim.credit_life_claim_meta or {}
+    return tuple(name for name in needed_documents(claim) if not meta.get(name))
+
+
+def above_limit(person: Person, minor: int) -> str | None:
+    """Why an amount in kobo is not for this person alone to decide; none when it is."""
+    limit = person.claim_limit_minor
+    if limit is None or minor <= limit or person.may("supervisor"):
+        return None
+    return f"a supervisor: {money.shown(minor)} is above the limit of {money.shown(limit)}"

@@ -1,0 +1,113 @@
+"""The table of customers on the desk: who they are, and what they bought in all."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.services import filters
+from core.services.customers import customers
+from core.services.customers.customers import CustomerFilter
+from core.services.paging import Page, Paging
+from core.services.sales.choices import UNKNOWN, Choices
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Customer, Policy, Purchase, Renewal
+
+Order = Literal["newest", "oldest", "name", "name-back"]
+_MET, _NAME = col(Customer.created_at), col(Customer.name_key)
+ORDERS: Mapping[Order, tuple[Any, ...]] = {
+    "newest": (_MET.desc(), col(Customer.id).desc()),
+    "oldest": (_MET, col(Customer.id)),
+    # The index that a search reads holds the names too.
+    "name": (_NAME, _MET, col(Customer.id)),
+    "name-back": (_NAME.desc(), _MET.desc(), col(Customer.id).desc()),
+}
+
+
+class Bought(NamedTuple):
+    """What a customer bought: policies, those in force now, premium with renewals in kobo, the last purchase."""
+
+    policies: int = 0
+    in_force: int = 0
+    premium_minor: int = 0
+    last_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CustomerRow:
+    """One customer as the table shows them."""
+
+    id: UUID
+    created_at: datetime
+    name: str
+    email: str
+    phone: str | None
+    distributor: str
+    bought: Bought
+
+
+def page(
+    session: ScopedSession, wanted: CustomerFilter, names: Choices, *, order: Order = "newest", paging: Paging
+) -> Page[CustomerRow]:
+    """A page of the customers of a filter with the exact total."""
+    conditions = customers.conditions_of(wanted)
+    total = session.execute(sa.select(sa.func.count()).select_from(Customer).where(*conditions)).scalar_one()
+    # The page is found by its ids first: an index holds all that is searched.
+    shown = sa.select(col(Customer.id)).where(*conditions).order_by(*ORDERS[order])
+    shown = shown.limit(paging.limit).offset(paging.offset)
+    query = sa.select(Customer).where(col(Customer.id).in_(shown)).order_by(*ORDERS[order])
+    found = list(session.execute(query).scalars()) if total else []
+    bought = bought_by(session, [customer.id for customer in found])
+    return Page([_row(customer, bought[customer.id], names) for customer in found], total)
+
+
+def bought_by(session: ScopedSession, customer_ids: Sequence[UUID]) -> dict[UUID, Bought]:
+    """What each of these customers bought; every one of them is in the answer."""
+    sales = _by_customer(
+        session,
+        Purchase,
+        customer_ids,
+        sa.func.count().label("policies"),
+        sa.func.sum(col(Purchase.total_minor)).label("minor"),
+        sa.func.max(col(Purchase.created_at)).label("last_at"),
+    )
+    renewed = sa.func.sum(col(Renewal.total_minor)).label("minor")
+    renewals = _by_customer(session, Renewal, customer_ids, renewed, where=col(Renewal.status))
+    covered = sa.func.count().label("policies")
+    force = _by_customer(session, Policy, customer_ids, covered, where=filters.in_force())
+
+    def of(key: UUID) -> Bought:
+        sale, again, cover = sales.get(key), renewals.get(key), force.get(key)
+        return Bought(
+            policies=sale.policies if sale else 0,
+            in_force=cover.policies if cover else 0,
+            premium_minor=int(sale.minor if sale else 0) + int(again.minor if again else 0),
+            last_at=sale.last_at if sale else None,
+        )
+
+    return {key: of(key) for key in customer_ids}
+
+
+def _by_customer(
+    session: ScopedSession, entity: Any, customer_ids: Sequence[UUID], *sums: Any, where: Any = None
+) -> dict[UUID, Any]:
+    key = col(entity.customer_id)
+    query = sa.select(key, *sums).where(key.in_(customer_ids), col(entity.deleted_at).is_(None)).group_by(key)
+    rows = session.execute(query if where is None else query.where(where))
+    return {row.customer_id: row for row in rows}
+
+
+def _row(customer: Customer, bought: Bought, names: Choices) -> CustomerRow:
+    return CustomerRow(
+        id=customer.id,
+        created_at=customer.created_at,
+        name=f"{customer.first_name} {customer.last_name}",
+        email=customer.email,
+        phone=customer.phone_number,
+        distributor=names.names["distributor"].get(customer.distributor_id, UNKNOWN),
+        bought=bought,
+    )

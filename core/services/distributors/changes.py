@@ -1,0 +1,158 @@
+"""What an admin changes of distributors and insurers, each with its before and after in the log (contract M2, A4)."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+from uuid import UUID
+
+import sqlalchemy as sa
+from pydantic import Field
+from sqlmodel import col
+
+from core import clock
+from core.covers import fields, request
+from core.covers.request import Request
+from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
+from core.services.audit import log as audit
+from core.services.distributors import distributors
+from core.services.people.account_changes import refuse_unless_admin
+from core.services.people.staff import Person
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Distributor, Provider
+
+_TICK = timedelta(milliseconds=1)
+_TAKEN = "belongs to another distributor already"
+Row = TypeVar("Row", Distributor, Provider)
+
+
+class Business(Request):
+    """What can be said of a distributor; the name stands on screens, statements and certificates."""
+
+    name: fields.Name
+    email: fields.Email | None = None
+
+
+class Company(Request):
+    """What can be said of an insurer: its name, and where people reach it."""
+
+    company_name: fields.Name
+    first_name: fields.Name
+    last_name: fields.Name
+    email: fields.Email
+    phone_number: fields.Phone
+    business_email: fields.Email | None = None
+    claim_email: fields.Email | None = None
+    support_email: fields.Email | None = None
+    business_type: str | None = Field(default=None, max_length=60)
+
+
+def add_distributor(session: ScopedSession, distributor_id: UUID, said: Mapping[str, Any], *, by: Person) -> None:
+    """Add a distributor; its keys are issued under API keys.
+
+    `distributor_id` is drawn by whoever asks, so that asking twice adds once. InvalidInput names every fault.
+    """
+    refuse_unless_admin(by)
+    wanted: Business = request.read(Business, dict(said))
+    distributors.hold_names(session)
+    if session.get(Distributor, distributor_id) is not None:
+        return
+    if distributors.named(session, wanted.name):
+        raise InvalidInput.one("name", _TAKEN)
+    row = Distributor(id=distributor_id, business_name=wanted.name, email=wanted.email)
+    session.insert(row)
+    _note(session, "distributor", row.id, "distributor added", by=by, before=None, after=_of_distributor(row))
+
+
+def change_distributor(
+    session: ScopedSession, distributor_id: UUID, said: Mapping[str, Any], *, seen_at: datetime, by: Person
+) -> None:
+    """Give a distributor another name or e-mail; `seen_at` is when it was last changed as it was seen."""
+    refuse_unless_admin(by)
+    wanted: Business = request.read(Business, dict(said))
+    distributors.hold_names(session)
+    row = _held(session, Distributor, distributor_id, seen_at)
+    if distributors.named(session, wanted.name, but=distributor_id):
+        raise InvalidInput.one("name", _TAKEN)
+    before = _of_distributor(row)
+    row.business_name, row.email = wanted.name, wanted.email
+    _keep(session, row, "distributor", "distributor changed", by=by, before=before, after=_of_distributor(row))
+
+
+def switch_distributor(
+    session: ScopedSession, distributor_id: UUID, *, on: bool, seen_at: datetime, by: Person
+) -> None:
+    """Let a distributor in, or shut it out: every one of its keys is then refused at once with 401 (contract M3).
+
+    Its policies, claims and renewals stay, and the desk goes on serving them.
+    """
+    refuse_unless_admin(by)
+    row = _held(session, Distributor, distributor_id, seen_at)
+    before, row.active = _of_distributor(row), on
+    action = "distributor switched on" if on else "distributor switched off"
+    _keep(session, row, "distributor", action, by=by, before=before, after=_of_distributor(row))
+
+
+def change_insurer(
+    session: ScopedSession, provider_id: UUID, said: Mapping[str, Any], *, seen_at: datetime, by: Person
+) -> None:
+    """Change an insurer's name, class and addresses; its connection is a setting of the server."""
+    refuse_unless_admin(by)
+    wanted: Company = request.read(Company, dict(said))
+    row = _held(session, Provider, provider_id, seen_at)
+    before = _of_insurer(row)
+    for name, value in wanted.model_dump().items():
+        setattr(row, name, value)
+    _keep(session, row, "insurer", "insurer changed", by=by, before=before, after=_of_insurer(row))
+
+
+def _of_distributor(row: Distributor) -> dict[str, Any]:
+    return {"name": row.business_name, "email": row.email, "active": row.active}
+
+
+def _of_insurer(row: Provider) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in Company.model_fields}
+
+
+def _held(session: ScopedSession, entity: type[Row], row_id: UUID, seen_at: datetime) -> Row:
+    """The row, held until the transaction ends; StaleVersion when it is not what was seen."""
+    query = sa.select(entity).where(col(entity.id) == row_id, col(entity.deleted_at).is_(None))
+    found = session.execute(query.with_for_update().execution_options(populate_existing=True))
+    row: Row | None = found.scalar_one_or_none()
+    if row is None:
+        raise NotFound("There is no such distributor" if entity is Distributor else "There is no such insurer")
+    if row.updated_at != seen_at:
+        raise StaleVersion("Somebody else changed this meanwhile")
+    return row
+
+
+def _keep(
+    session: ScopedSession,
+    row: Distributor | Provider,
+    kind: str,
+    action: str,
+    *,
+    by: Person,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+) -> None:
+    if before == after:
+        raise StateForbids("This is what stands there already: nothing would change")
+    # Two changes within a millisecond must not look like one.
+    row.updated_at = max(clock.now(), row.updated_at + _TICK)
+    session.flush()
+    _note(session, kind, row.id, action, by=by, before=before, after=after)
+
+
+def _note(
+    session: ScopedSession,
+    kind: str,
+    row_id: UUID,
+    action: str,
+    *,
+    by: Person,
+    before: Mapping[str, Any] | None,
+    after: Mapping[str, Any],
+) -> None:
+    audit.write(
+        session, actor=by.actor, action=action, subject=audit.subject_of(kind, row_id), before=before, after=after
+    )

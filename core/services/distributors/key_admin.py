@@ -1,0 +1,178 @@
+"""API keys as an admin sees, issues and revokes them; the key itself is never kept (contract M3)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import sqlalchemy as sa
+from pydantic import Field
+from sqlmodel import col
+
+from core.covers import request
+from core.covers.request import Request
+from core.errors import NotFound, StateForbids
+from core.services.audit import log as audit
+from core.services.distributors import distributors, keys
+from core.services.paging import Page, Paging
+from core.services.people.account_changes import refuse_unless_admin
+from core.services.people.staff import Person
+from core.store.access.scope import AnySelect, ScopedSession
+from core.store.schema.tables import ApiKey, Distributor
+
+State = Literal["Working", "Revoked", "Distributor off"]
+Order = Literal["newest", "oldest", "distributor", "distributor-back", "used", "used-back"]
+_ISSUED, _USED, _SELLER = (
+    col(ApiKey.created_at),
+    col(ApiKey.last_used_at),
+    sa.func.lower(col(Distributor.business_name)),
+)
+ORDERS: Mapping[Order, tuple[Any, ...]] = {
+    "newest": (_ISSUED.desc(), col(ApiKey.id).desc()),
+    "oldest": (_ISSUED, col(ApiKey.id)),
+    "distributor": (_SELLER, _ISSUED.desc(), col(ApiKey.id)),
+    "distributor-back": (_SELLER.desc(), _ISSUED.desc(), col(ApiKey.id)),
+    # A key that was never used comes after those that were.
+    "used": (_USED.asc().nulls_last(), col(ApiKey.id)),
+    "used-back": (_USED.desc().nulls_last(), col(ApiKey.id)),
+}
+
+
+class NewKey(Request):
+    """A key to issue: for a distributor by name, a mode, and what it is for."""
+
+    distributor: Annotated[str, Field(max_length=100)]
+    mode: Literal["test", "live"]
+    name: Annotated[str, Field(max_length=100)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Issued:
+    """A key in clear, and the name of its distributor where that was made for it."""
+
+    key: str
+    new_distributor: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KeyFilter:
+    """What is looked for: a distributor, a mode, and whether the key still works."""
+
+    distributor_id: UUID | None = None
+    is_live: bool | None = None
+    revoked: bool | None = None
+
+    @property
+    def narrowed(self) -> bool:
+        """True when anything is asked for."""
+        return self != KeyFilter()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KeyRow:
+    """One key as people may see it: by its first and last letters only."""
+
+    id: UUID
+    distributor: str
+    distributor_active: bool
+    is_live: bool
+    name: str
+    hint: str
+    created_at: datetime
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+
+    @property
+    def mode(self) -> Literal["Live", "Test"]:
+        """What the key reaches."""
+        return "Live" if self.is_live else "Test"
+
+    @property
+    def state(self) -> State:
+        """Whether the key opens anything."""
+        if self.revoked_at is not None:
+            return "Revoked"
+        return "Working" if self.distributor_active else "Distributor off"
+
+
+def page(session: ScopedSession, wanted: KeyFilter, paging: Paging, *, order: Order = "newest") -> Page[KeyRow]:
+    """One page of keys, and how many there are in all."""
+    conditions = _conditions(wanted)
+    total = session.execute(sa.select(sa.func.count()).select_from(ApiKey).where(*conditions)).scalar_one()
+    found = _rows().where(*conditions).order_by(*ORDERS[order])
+    rows = session.execute(found.limit(paging.limit).offset(paging.offset))
+    return Page([KeyRow(**row._mapping) for row in rows], total)
+
+
+def one(session: ScopedSession, key_id: UUID) -> KeyRow:
+    """One key; NotFound for an unknown id."""
+    row = session.execute(_rows().where(col(ApiKey.id) == key_id)).one_or_none()
+    if row is None:
+        raise NotFound("There is no such key")
+    return KeyRow(**row._mapping)
+
+
+def issue(session: ScopedSession, said: dict[str, Any], *, seed: str, by: Person) -> str:
+    """A new key in clear, for the only time; a distributor with a new name is made.
+
+    The same `seed` with the same answers is the same key. InvalidInput names what is wrong with the answers,
+    StateForbids a distributor that is switched off.
+    """
+    refuse_unless_admin(by)
+    return issue_unasked(session, said, seed=seed, actor=by.actor).key
+
+
+def issue_unasked(session: ScopedSession, said: dict[str, Any], *, actor: str, seed: str | None = None) -> Issued:
+    """As `issue`, for an operator on the server, who needs no role."""
+    wanted: NewKey = request.read(NewKey, said)
+    distributor_id, is_new = _distributor(session, wanted.distributor, actor)
+    key = keys.issue(
+        session,
+        distributor_id=distributor_id,
+        is_live=wanted.mode == "live",
+        name=wanted.name,
+        actor=actor,
+        seed=seed and f"{seed} {distributor_id} {wanted.mode} {wanted.name}",
+    )
+    return Issued(key=key, new_distributor=wanted.distributor if is_new else None)
+
+
+def revoke(session: ScopedSession, key_id: UUID, *, by: Person) -> None:
+    """End a key for good; it stops working within a second."""
+    refuse_unless_admin(by)
+    keys.revoke(session, str(key_id), actor=by.actor)
+
+
+def _distributor(session: ScopedSession, name: str, actor: str) -> tuple[UUID, bool]:
+    """Whose the key is, and whether this name is new."""
+    known = distributors.named(session, name)
+    if known is not None:
+        if not session.get_one(Distributor, known.id).active:
+            raise StateForbids(f"{known.name} is switched off: switch it on under Distributors first")
+        return known.id, False
+    distributor_id = keys.distributor_named(session, name)
+    subject = audit.subject_of("distributor", distributor_id)
+    audit.write(session, actor=actor, action="distributor added", subject=subject, after={"name": name})
+    return distributor_id, True
+
+
+def _rows() -> AnySelect:
+    names = ("id", "is_live", "name", "hint", "created_at", "last_used_at", "revoked_at")
+    return sa.select(
+        *(col(getattr(ApiKey, name)) for name in names),
+        col(Distributor.business_name).label("distributor"),
+        col(Distributor.active).label("distributor_active"),
+    ).join(Distributor, col(Distributor.id) == col(ApiKey.distributor_id))
+
+
+def _conditions(wanted: KeyFilter) -> list[sa.ColumnElement[bool]]:
+    conditions: list[sa.ColumnElement[bool]] = []
+    if wanted.distributor_id is not None:
+        conditions.append(col(ApiKey.distributor_id) == wanted.distributor_id)
+    if wanted.is_live is not None:
+        conditions.append(col(ApiKey.is_live).is_(wanted.is_live))
+    if wanted.revoked is not None:
+        revoked = col(ApiKey.revoked_at)
+        conditions.append(revoked.is_not(None) if wanted.revoked else revoked.is_(None))
+    return conditions

@@ -1,0 +1,167 @@
+"""Distributors as an admin sees them: page by page with what they sell, and one of them in full."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock
+from core.errors import NotFound
+from core.services import filters
+from core.services.address_reader import Address, AddressReader, written
+from core.services.filters import SalesFilter
+from core.services.paging import Page, Paging
+from core.services.sales import sales_totals
+from core.services.sales.sales_totals import NOTHING, Takings
+from core.services.windows import Window
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import ApiKey, Customer, Distributor, Product, ProductBlock
+
+Order = Literal["name", "name-back", "newest", "oldest"]
+_NAME, _SINCE, _KEY = sa.func.lower(col(Distributor.business_name)), col(Distributor.created_at), col(Distributor.id)
+ORDERS: Mapping[Order, tuple[Any, ...]] = {
+    "name": (_NAME, _KEY),
+    "name-back": (_NAME.desc(), _KEY),
+    "newest": (_SINCE.desc(), _KEY.desc()),
+    "oldest": (_SINCE, _KEY),
+}
+NAMES = ("q", "on")
+_YEAR = 12
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DistributorSelection:
+    """Which distributors, as an address carries it: any part of name or e-mail, and switched on or off."""
+
+    q: str = ""
+    on: bool | None = None
+
+    @classmethod
+    def read(cls, address: Address) -> "DistributorSelection":
+        """The selection of an address; InvalidInput names every value that cannot be meant."""
+        reader = AddressReader(address)
+        found = cls(q=reader.text("q") or "", on=reader.flag("on"))
+        return reader.read(found)
+
+    def address(self) -> dict[str, list[str]]:
+        """The parameters that say this selection again; empty ones are left out."""
+        return written(q=self.q, on=self.on)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DistributorRow:
+    """One distributor; counts and premium are those of the session's mode, premium that of twelve months."""
+
+    id: UUID
+    name: str
+    email: str | None
+    active: bool
+    keys: int
+    customers: int
+    policies: int
+    premium_minor: int
+    withheld: int
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DistributorDetail:
+    """One distributor, with the names and ids of the products that are switched off for it."""
+
+    row: DistributorRow
+    withheld: Sequence[tuple[UUID, str]]
+
+
+def page(
+    session: ScopedSession, wanted: DistributorSelection, paging: Paging, *, order: Order = "name"
+) -> Page[DistributorRow]:
+    """One page of distributors, and how many there are in all."""
+    conditions = _conditions(wanted)
+    total = session.execute(sa.select(sa.func.count()).select_from(Distributor).where(*conditions)).scalar_one()
+    rows = session.execute(
+        sa.select(Distributor).where(*conditions).order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
+    ).scalars()
+    return Page(_with_figures(session, list(rows)), total)
+
+
+def one(session: ScopedSession, distributor_id: UUID) -> DistributorDetail:
+    """One distributor; NotFound for an unknown id."""
+    query = sa.select(Distributor).where(col(Distributor.id) == distributor_id, col(Distributor.deleted_at).is_(None))
+    row = session.execute(query).scalar_one_or_none()
+    if row is None:
+        raise NotFound("There is no such distributor")
+    withheld = session.execute(
+        sa.select(col(Product.id), col(Product.name))
+        .join(ProductBlock, col(ProductBlock.product_id) == col(Product.id))
+        .where(col(ProductBlock.distributor_id) == distributor_id)
+        .order_by(sa.func.lower(col(Product.name)))
+    )
+    (found,) = _with_figures(session, [row])
+    return DistributorDetail(row=found, withheld=[(product.id, product.name) for product in withheld])
+
+
+def _conditions(wanted: DistributorSelection) -> list[sa.ColumnElement[bool]]:
+    conditions: list[sa.ColumnElement[bool]] = [col(Distributor.deleted_at).is_(None)]
+    if wanted.on is not None:
+        conditions.append(col(Distributor.active).is_(wanted.on))
+    if wanted.q:
+        searched = sa.func.lower(col(Distributor.business_name) + "\n" + sa.func.coalesce(Distributor.email, ""))
+        conditions.append(searched.like(filters.containing(wanted.q), escape="\\"))
+    return conditions
+
+
+def _with_figures(session: ScopedSession, rows: Sequence[Distributor]) -> list[DistributorRow]:
+    ids = [row.id for row in rows]
+    ever, year = sold(session, ids)
+    keys = _counted(
+        session, ApiKey, ids, col(ApiKey.revoked_at).is_(None), col(ApiKey.is_live) == session.scope.is_live
+    )
+    customers, withheld = _counted(session, Customer, ids), _counted(session, ProductBlock, ids)
+    return [
+        DistributorRow(
+            id=row.id,
+            name=row.business_name,
+            email=row.email,
+            active=row.active,
+            keys=keys.get(row.id, 0),
+            customers=customers.get(row.id, 0),
+            policies=ever.get((row.id,), NOTHING).sold,
+            premium_minor=year.get((row.id,), NOTHING).premium_minor,
+            withheld=withheld.get(row.id, 0),
+            created_at=row.created_at,
+            updated_at=row.updated_at,
+        )
+        for row in rows
+    ]
+
+
+def sold(session: ScopedSession, ids: Sequence[UUID]) -> tuple[Mapping[tuple[Any, ...], Takings], ...]:
+    """What distributors have sold, ever and in the last twelve months, by (id,)."""
+    everything = SalesFilter(distributor_ids=tuple(ids))
+    lately = SalesFilter(distributor_ids=tuple(ids), created=last_year().span)
+    return (
+        sales_totals.by(session, everything, "distributor_id", measures=("sold",)),
+        sales_totals.by(session, lately, "distributor_id", measures=("sold_minor", "renewed_minor")),
+    )
+
+
+def last_year() -> Window:
+    """The twelve months that end today."""
+    today = clock.today()
+    return Window.of_days(clock.add_days(clock.add_months(today, -_YEAR), 1), today)
+
+
+def _counted(
+    session: ScopedSession, entity: Any, ids: Sequence[UUID], *conditions: sa.ColumnElement[bool]
+) -> dict[UUID, int]:
+    rows = session.execute(
+        sa.select(col(entity.distributor_id), sa.func.count())
+        .where(col(entity.distributor_id).in_(ids), *conditions)
+        .group_by(col(entity.distributor_id))
+    )
+    return {row[0]: row[1] for row in rows}

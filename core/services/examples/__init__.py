@@ -1,0 +1,1 @@
+"""Examples for the API page that are made by the real services."""

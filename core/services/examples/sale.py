@@ -1,0 +1,216 @@
+"""One invented sale as every record of the specification, for examples that cannot grow stale.
+
+The rows are made of the tables themselves and go through the same functions as real ones.
+"""
+
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+from core.covers import credit_life
+from core.covers.fields import example
+from core.services import records
+from core.services.policies import policies
+from core.services.products import catalogue
+from core.services.products import records as product_records
+from core.services.renewals import records as renewal_records
+from core.services.shapes import (
+    CategoryRecord,
+    CountedCategoryRecord,
+    CustomerRecord,
+    PolicyRecord,
+    ProductRecord,
+    PurchaseRecord,
+    RenewalRecord,
+)
+from core.store.schema.tables import (
+    Customer,
+    Policy,
+    Product,
+    ProductCategory,
+    ProductVersion,
+    Provider,
+    Purchase,
+    Renewal,
+)
+
+_AT = datetime(2026, 11, 20, 7, 8, tzinfo=UTC)
+_UNTIL = datetime(2027, 11, 20, tzinfo=UTC)
+_SOLD = UUID("01900000-0000-7000-8000-000000080101")
+DISTRIBUTOR = UUID("01a1f7c0-3c00-7000-8000-0000000000d1")
+CUSTOMER = UUID("01a1f7c0-3c00-7000-8000-0000000000c1")
+PURCHASE = UUID("01a1f7c0-3c00-7000-8000-0000000000e1")
+POLICY = UUID("01a1f7c0-3c00-7000-8000-0000000000f1")
+RENEWAL = UUID("01a1f7c0-3c00-7000-8000-0000000000a1")
+
+
+@cache
+def _shipped() -> tuple[Product, ProductVersion, ProductCategory, Provider]:
+    rows = catalogue.shipped_rows()
+    product = next(row for row in rows if isinstance(row, Product) and row.id == _SOLD)
+    version = next(row for row in rows if isinstance(row, ProductVersion) and row.product_id == _SOLD)
+    category = next(row for row in rows if isinstance(row, ProductCategory) and row.id == product.product_category_id)
+    provider = next(row for row in rows if isinstance(row, Provider) and row.id == product.provider_id)
+    return product, version, category, provider
+
+
+def product() -> ProductRecord:
+    """A credit life product of the shipped catalogue."""
+    return product_records.record(*_shipped(), is_live=False)
+
+
+def category() -> CategoryRecord:
+    """Its category."""
+    return product_records.category(_shipped()[2], is_live=False)
+
+
+def counted_category() -> CountedCategoryRecord:
+    """Its category as the list has it."""
+    return {**category(), "product_count": 3}
+
+
+def customer() -> CustomerRecord:
+    """Somebody who bought it."""
+    return records.customer(_customer())
+
+
+def _customer() -> Customer:
+    return Customer(
+        id=CUSTOMER,
+        distributor_id=DISTRIBUTOR,
+        is_live=False,
+        email="ngozi.okafor@example.com",
+        email_key="ngozi.okafor@example.com",
+        name_key="ngozi okafor",
+        first_name="Ngozi",
+        last_name="Okafor",
+        phone_number="08031234567",
+        gender="Female",
+        date_of_birth="1990-04-12",
+        user_id=CUSTOMER,
+        created_at=_AT,
+        updated_at=_AT,
+    )
+
+
+def _purchase() -> Purchase:
+    _, version, category, provider = _shipped()
+    return Purchase(
+        id=PURCHASE,
+        distributor_id=DISTRIBUTOR,
+        is_live=False,
+        customer_id=CUSTOMER,
+        product_id=_SOLD,
+        product_version_id=version.id,
+        product_category_id=category.id,
+        provider_id=provider.id,
+        batch_id=PURCHASE,
+        total_minor=57_500,
+        mca_profit_minor=5_750,
+        distributor_profit_minor=1_438,
+        payment_option="wallet",
+        payment_channel="api",
+        request_source="api",
+        created_at=_AT,
+        updated_at=_AT,
+    )
+
+
+def purchase() -> PurchaseRecord:
+    """The money taken."""
+    return {
+        **records.purchase(_purchase(), POLICY),
+        "customer": customer(),
+        "product": product(),
+        "productCategory": category(),
+        "provider": product()["provider"],
+    }
+
+
+def policy() -> PolicyRecord:
+    """The cover that it bought, nothing embedded."""
+    return {**policies.record_of(_policy(), None), "active": True, "status": "active"}
+
+
+def _policy() -> Policy:
+    taken = _purchase()
+    return Policy(
+        id=POLICY,
+        purchase_id=PURCHASE,
+        buyer_id=CUSTOMER,
+        first_name="Ngozi",
+        last_name="Okafor",
+        email="ngozi.okafor@example.com",
+        phone="08031234567",
+        dob="1990-04-12",
+        start_at=_AT.replace(hour=0, minute=0),
+        activation_at=_AT.replace(hour=0, minute=0),
+        expiration_at=_UNTIL,
+        activated=True,
+        submitted_to_provider=True,
+        policy_number="GQA20260000001",
+        certificate_code="vucaqgdumbkyy253yr3a3ihswu",
+        market_price_minor=57_500,
+        genius_price_minor=57_500,
+        profit_minor=5_750,
+        payload={"borrower_first_name": "Ngozi", "loan_amount": "100000.00", "loan_tenure": 12},
+        **_shared(taken),
+    )
+
+
+def sold() -> tuple[Customer, Product, Provider, Policy]:
+    """The rows of the sale that a claim on it embeds."""
+    row, _, _, insurer = _shipped()
+    return _customer(), row, insurer, _policy()
+
+
+def renewal() -> RenewalRecord:
+    """One more term of it."""
+    taken = _purchase()
+    row = Renewal(
+        id=RENEWAL,
+        policy_id=POLICY,
+        purchase_id=PURCHASE,
+        product_version_id=taken.product_version_id,
+        total_minor=taken.total_minor,
+        mca_profit_minor=taken.mca_profit_minor,
+        distributor_profit_minor=taken.distributor_profit_minor,
+        previous_expiration_at=_UNTIL,
+        start_at=_UNTIL,
+        expiration_at=_UNTIL.replace(year=2028),
+        **_shared(taken),
+    )
+    return {
+        **renewal_records.record(row),
+        "customer": customer(),
+        "product": product(),
+        "productCategory": category(),
+        "provider": product()["provider"],
+        "policy": policy(),
+    }
+
+
+def _shared(row: Purchase) -> dict[str, Any]:
+    names = (
+        "distributor_id",
+        "is_live",
+        "customer_id",
+        "product_id",
+        "product_category_id",
+        "provider_id",
+        "payment_option",
+        "payment_channel",
+        "request_source",
+        "created_at",
+        "updated_at",
+    )
+    return {name: getattr(row, name) for name in names}
+
+
+def price() -> dict[str, Any]:
+    """What the policy costs, with its steps."""
+    rates = product_records.rates_of(*_shipped()[:2])
+    asked = credit_life.CreditLifePriceRequest.model_validate(example(credit_life.CreditLifePriceRequest))
+    found = credit_life.price(asked.loan_amount, asked.loan_tenure, asked.benefit_coverage, rates)
+    return {"price": float(found.total), "explain": found.explained}

@@ -1,0 +1,103 @@
+"""The formats of exports. CSV is streamed as it is read; a workbook is made of the same lines, then sent."""
+
+import codecs
+import csv
+import hashlib
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from core.errors import NotFound, TooLarge
+from core.services.exports import formula_escaping, workbooks
+from core.services.exports.columns import TEXTS, Cell
+from core.services.exports.exports import ExportKind, Tally
+
+Facts = Callable[[], Sequence[tuple[str, Cell]]]
+_PIECE = 1 << 18
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Format:
+    """One format: its name, how its files end, how many rows they hold, and how lines of CSV become one.
+
+    `made` is given the facts of the receipt to call for once all lines have passed. It may send empty pieces while
+    it works, so that who waits no longer can stop it.
+    """
+
+    name: str
+    ending: str
+    title: str
+    media_type: str
+    made: Callable[[Iterator[bytes], ExportKind[Any], Facts, Tally], Iterator[bytes]]
+    most_rows: int | None = None
+
+    def refuse_too_many(self, rows: int) -> None:
+        """TooLarge for more rows than such a file can hold."""
+        if self.most_rows is not None and rows > self.most_rows:
+            text = f"A workbook holds {self.most_rows:,} rows and this selection has {rows:,}: take it as CSV"
+            raise TooLarge(text)
+
+
+def _as_lines(lines: Iterator[bytes], _kind: ExportKind[Any], _facts: Facts, _tally: Tally) -> Iterator[bytes]:
+    return lines
+
+
+def _as_lines_for_excel(lines: Iterator[bytes], kind: ExportKind[Any], _facts: Facts, tally: Tally) -> Iterator[bytes]:
+    """The same lines with the mark by which Excel knows UTF-8, and with its digits left in what is text."""
+    tally.file = hashlib.sha256()
+    texts = [place for place, column in enumerate(kind.columns) if column.shape in TEXTS]
+    mark = codecs.BOM_UTF8
+    for chunk in lines:
+        out = io.StringIO(newline="")
+        writer = csv.writer(out, lineterminator="\r\n")
+        for row in csv.reader(io.StringIO(chunk.decode(), newline="")):
+            for place in texts:
+                row[place] = formula_escaping.kept_as_text(row[place])
+            writer.writerow(row)
+        piece, mark = mark + out.getvalue().encode(), b""
+        tally.file.update(piece)
+        yield piece
+
+
+def _as_workbook(lines: Iterator[bytes], kind: ExportKind[Any], facts: Facts, tally: Tally) -> Iterator[bytes]:
+    tally.file = hashlib.sha256()
+    # A folder of its own, which nobody else may enter and which goes when the file is sent or given up.
+    with TemporaryDirectory(prefix="coverdesk-export-") as folder:
+        path = Path(folder, "export.xlsx")
+        path.touch(mode=0o600)
+        for _ in workbooks.write(path, lines, kind.columns, title=kind.title, facts=facts):
+            yield b""
+        with path.open("rb") as file:
+            while piece := file.read(_PIECE):
+                tally.file.update(piece)
+                yield piece
+
+
+CSV = Format(name="csv", ending="csv", title="CSV", media_type="text/csv; charset=utf-8", made=_as_lines)
+EXCEL_CSV = Format(
+    name="excel-csv",
+    ending="csv",
+    title="CSV for Excel",
+    media_type="text/csv; charset=utf-8",
+    made=_as_lines_for_excel,
+)
+XLSX = Format(
+    name="xlsx",
+    ending="xlsx",
+    title="XLSX",
+    media_type="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    made=_as_workbook,
+    most_rows=workbooks.MOST_ROWS,
+)
+FORMATS = {format_.name: format_ for format_ in (CSV, EXCEL_CSV, XLSX)}
+
+
+def format_named(name: str) -> Format:
+    """The format of this name; NotFound for any other."""
+    found = FORMATS.get(name)
+    if found is None:
+        raise NotFound(f"An export is made as {' or '.join(FORMATS)}")
+    return found

@@ -1,0 +1,74 @@
+"""The export of the audit log: who did what to what, before and after, and what seals each entry (contract A4)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.services.audit import search as audit_search
+from core.services.audit.selection import AuditSelection
+from core.services.exports.column_parts import printed, text
+from core.services.exports.columns import COUNT, DAY, ID, MOMENT, WORD
+from core.services.exports.exports import ExportKind, Parameter
+from core.services.exports.parameters import FROM, TO
+from core.services.sales.choices import Choices
+from core.store.access.scope import AnySelect, ScopedSession
+from core.store.schema.tables import AuditEntry
+
+_NOTHING = "null"
+
+
+def _facts(side: Any) -> Any:
+    return sa.func.nullif(sa.cast(col(side), sa.String), _NOTHING)
+
+
+def _rows(columns: Sequence[Any], selection: AuditSelection, _: Choices) -> AnySelect:
+    return audit_search.matching(selection, _conditions(selection), *columns)
+
+
+def _conditions(selection: AuditSelection) -> list[sa.ColumnElement[bool]]:
+    # Every kind that has a record with an id, as nobody asks the store here which ones there are.
+    return audit_search.conditions(selection, audit_search.KINDS)
+
+
+def _count(session: ScopedSession, selection: AuditSelection) -> int:
+    found = audit_search.matching(selection, _conditions(selection), col(AuditEntry.id)).order_by(None)
+    return int(session.execute(sa.select(sa.func.count()).select_from(found.subquery())).scalar_one())
+
+
+AUDIT = ExportKind(
+    name="audit",
+    title="Audit entries",
+    noun=("entry", "entries"),
+    roles=("admin",),
+    parameters=(
+        Parameter(name="q", title="Find", says="Any text of an entry."),
+        Parameter(name="who", title="Who", says="An actor as the log names it; may be repeated.", many=True),
+        Parameter(name="action", title="What", says="What was done; may be repeated.", many=True),
+        Parameter(name="kind", title="Kind of record", says="Such as policy, claim or product."),
+        Parameter(name="id", title="Its id", says="The id of the record."),
+        FROM,
+        TO,
+    ),
+    read=AuditSelection.read,
+    parts=(
+        printed(
+            ("id", ID, col(AuditEntry.id)),
+            ("created_at", MOMENT, col(AuditEntry.created_at)),
+            ("created_on", DAY, col(AuditEntry.created_at)),
+        ),
+        text("actor", col(AuditEntry.actor), width=34),
+        text("action", col(AuditEntry.action), width=24),
+        text("subject", col(AuditEntry.subject), width=46),
+        text("before", _facts(AuditEntry.before), width=60),
+        text("after", _facts(AuditEntry.after), width=60),
+        printed(
+            ("chain", COUNT, col(AuditEntry.chain)),
+            ("position", COUNT, col(AuditEntry.position)),
+            ("hash", WORD, col(AuditEntry.hash)),
+        ),
+    ),
+    rows=_rows,
+    count=_count,
+)

@@ -1,0 +1,140 @@
+"""The export of claims: what is claimed, what was decided, and how long it took; account numbers masked."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock
+from core.services.claims.intake.requirements import NOT_DECLINED
+from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import search as claim_search
+from core.services.claims.lists.selection import ClaimSelection
+from core.services.claims.workflow import clock as claim_clock
+from core.services.claims.workflow import payments as claim_payments
+from core.services.exports.column_parts import ending, joined, masked, places, printed, text, worked_out
+from core.services.exports.columns import COUNT, DATE, DAY, ID, MOMENT, MONEY, WORD
+from core.services.exports.exports import ExportKind, Parameter
+from core.services.exports.parameters import DISTRIBUTOR, FROM, TO
+from core.services.sales.choices import Choices
+from core.store.access.scope import AnySelect, ScopedSession
+from core.store.expressions import printed_id
+from core.store.schema.tables import Claim, Policy, Staff
+
+_STOPPED, _STATUS = col(Claim.clock_stopped_at), col(Claim.claim_status)
+# The end of the id, as people name a claim (claim_rules.reference).
+_REFERENCE = sa.literal_column("'C-'", sa.String) + sa.func.upper(sa.func.substr(printed_id(col(Claim.id)), 29))
+_DECIDED = sa.case((_STATUS.in_(sorted(claim_clock.DECIDED)), _STOPPED))
+
+
+def _told(name: str) -> Any:
+    """A fact of the incident, out of what was submitted with whichever type of claim it is."""
+    metas = (Claim.credit_life_claim_meta, Claim.gadget_claim_meta, Claim.vehicle_claim_meta)
+    return sa.func.coalesce(*(col(meta)[name].as_string() for meta in metas))
+
+
+def _days(lodged: str, begins: str, stopped: str, status: str) -> list[str]:
+    """Days from lodging to the decision or now, those of the 60 that ran, and those left while it is open."""
+    kept = claim_clock.kept(
+        lodged_at=datetime.fromisoformat(lodged),
+        begins_at=datetime.fromisoformat(begins),
+        stopped_at=datetime.fromisoformat(stopped) if stopped else None,
+        status=status,
+        now=clock.now(),
+    )
+    return [str(kept.age_days), str(kept.counted.days), "" if kept.is_decided else str(kept.days_left)]
+
+
+def _rows(columns: Sequence[Any], selection: ClaimSelection, _: Choices) -> AnySelect:
+    return (
+        sa.select(*columns)
+        .select_from(Claim)
+        .join(Policy, col(Policy.id) == col(Claim.policy_id))
+        .outerjoin(Staff, col(Staff.id) == col(Claim.assigned_to))
+        .where(*claim_search.conditions_of(selection.wanted))
+        .order_by(col(Claim.created_at).desc(), col(Claim.id).desc())
+    )
+
+
+def _count(session: ScopedSession, selection: ClaimSelection) -> int:
+    return claim_queue.total(session, selection.wanted).count
+
+
+def _amounts(*names: str) -> list[tuple[str, Any, Any]]:
+    return [(name, MONEY, col(getattr(Claim, f"{name}_minor"))) for name in names]
+
+
+CLAIMS = ExportKind(
+    name="claims",
+    title="Claims",
+    noun=("claim", "claims"),
+    roles=("claims", "supervisor"),
+    parameters=(
+        Parameter(name="view", title="View", says="A view of the queue, mine, unassigned, near, waiting, open or all."),
+        Parameter(name="q", title="Find", says="A claim's id or reference, a policy number, or part of a name."),
+        Parameter(name="status", title="Status", says="A status; repeat it for any of several.", many=True),
+        Parameter(name="type", title="Type", says="A type of claim; repeat it for any of several.", many=True),
+        Parameter(name="reason", title="Decline reason", says="Why it was declined; may be repeated.", many=True),
+        Parameter(name="assigned", title="Assigned to", says="E-mail or id of an officer, or nobody.", names="staff"),
+        FROM,
+        TO,
+        Parameter(name="incident_from", title="Incident from", says="First day of the incident, YYYY-MM-DD."),
+        Parameter(name="incident_to", title="Incident to", says="Last day of the incident, that day included."),
+        Parameter(name="decided_from", title="Decided from", says="First day of the decision, YYYY-MM-DD."),
+        Parameter(name="decided_to", title="Decided to", says="Last day of the decision, that day included."),
+        Parameter(name="first_name", title="First name", says="The claimant's or the customer's, in full."),
+        Parameter(name="last_name", title="Last name", says="The claimant's or the customer's, in full."),
+        Parameter(name="phone", title="Phone", says="The claimant's or the customer's, in full."),
+        Parameter(name="email", title="E-mail", says="The customer's, in full."),
+        Parameter(name="owner", title="Owner", says="Any part of the owner's role or name."),
+        Parameter(name="amount", title="Amount claimed", says="In naira, exactly."),
+        Parameter(name="offer", title="Offer", says="In naira, exactly."),
+        Parameter(name="estimate", title="Repair estimate", says="In naira, exactly."),
+        DISTRIBUTOR,
+    ),
+    read=ClaimSelection.read,
+    parts=(
+        printed(
+            ("id", ID, col(Claim.id)),
+            ("reference", WORD, _REFERENCE),
+            ("created_at", MOMENT, col(Claim.created_at)),
+            ("created_on", DAY, col(Claim.created_at)),
+        ),
+        text("policy_number", col(Policy.policy_number), width=26),
+        text("claim_type", col(Claim.claim_type)),
+        printed(("status", WORD, _STATUS)),
+        text("incident_type", _told("incident_type"), width=22),
+        text("incident_date", col(Claim.incident_date), shape=DATE),
+        printed(
+            *_amounts(
+                *("claim_amount", "estimate_amount", "repair_estimate", "approved_amount"),
+                *("excess_deduction_amount", "betterment_deduction_amount", "offer_amount"),
+            ),
+            ("paid_amount", MONEY, claim_payments.of_each()),
+            ("decided_at", MOMENT, _DECIDED),
+            ("decided_on", DAY, _DECIDED),
+        ),
+        worked_out(
+            [("days", COUNT), ("days_counted", COUNT), ("days_left", COUNT)],
+            [(MOMENT, col(Claim.created_at)), (MOMENT, col(Claim.clock_from)), (MOMENT, _STOPPED), (WORD, _STATUS)],
+            _days,
+        ),
+        text("decline_reason", sa.func.nullif(col(Claim.decline_reason), NOT_DECLINED), width=20),
+        text("payment_reference", col(Claim.payment_reference)),
+        text(
+            "claimant_name", joined(" ", col(Claim.claim_owner_first_name), col(Claim.claim_owner_last_name)), width=26
+        ),
+        text("claimant_email", col(Claim.claim_owner_email), width=30),
+        text("claimant_phone", col(Claim.claim_owner_phone_number)),
+        masked("claimant_account", _told("account_number")),
+        text("assigned_to", col(Staff.email), width=30),
+        places(Claim),
+        ending(),
+    ),
+    rows=_rows,
+    count=_count,
+    summed=col(Claim.claim_amount_minor),
+    sum_title="Amount claimed",
+)

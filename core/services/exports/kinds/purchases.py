@@ -1,0 +1,69 @@
+"""The export of purchases: the money of every sale and how it splits."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.services.exports.column_parts import customer, ending, money, places, printed, refunded, text
+from core.services.exports.columns import DAY, ID, MOMENT
+from core.services.exports.exports import ExportKind
+from core.services.exports.parameters import OF_SALES
+from core.services.sales import table as sales_table
+from core.services.sales.choices import Choices
+from core.services.sales.conditions import conditions_of
+from core.services.sales.refunded import OF_PURCHASE
+from core.services.sales.selection import Selection
+from core.store.access.scope import AnySelect, ScopedSession
+from core.store.rollups.daily_rollup import ONCE
+from core.store.schema.tables import Policy, Purchase, Refund
+
+
+def _rows(columns: Sequence[Any], selection: Selection, _: Choices) -> AnySelect:
+    return (
+        sa.select(*columns)
+        .select_from(Purchase)
+        .join(Policy, col(Policy.purchase_id) == col(Purchase.id))
+        .outerjoin(Refund, OF_PURCHASE)
+        .where(*conditions_of(selection.wanted))
+        .order_by(col(Purchase.created_at).desc(), col(Purchase.id).desc())
+    )
+
+
+def _count(session: ScopedSession, selection: Selection) -> int:
+    return sales_table.total(session, selection.wanted).sold
+
+
+PURCHASES = ExportKind(
+    name="purchases",
+    title="Purchases",
+    noun=("purchase", "purchases"),
+    roles=("operations", "finance"),
+    parameters=OF_SALES,
+    read=Selection.read,
+    parts=(
+        printed(
+            ("id", ID, col(Purchase.id)),
+            ("created_at", MOMENT, col(Purchase.created_at)),
+            ("created_on", DAY, col(Purchase.created_at)),
+        ),
+        text("policy_number", col(Policy.policy_number), width=26),
+        printed(
+            *money(Purchase),
+            *refunded(),
+        ),
+        places(Purchase),
+        customer(),
+        ending(
+            ("request_source", col(Purchase.request_source)),
+            ("payment_option", col(Purchase.payment_option)),
+            ("payment_channel", col(Purchase.payment_channel)),
+            ("premium_frequency", sa.func.coalesce(col(Purchase.premium_frequency), ONCE)),
+        ),
+    ),
+    rows=_rows,
+    count=_count,
+    summed=col(Purchase.total_minor),
+    sum_title="Premium",
+)

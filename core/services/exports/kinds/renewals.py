@@ -1,0 +1,85 @@
+"""The export of renewals: every further term that was paid for, or that failed."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.services.exports.column_parts import customer, ending, money, places, printed, refunded, text
+from core.services.exports.columns import DAY, ID, MOMENT, WORD
+from core.services.exports.exports import ExportKind, Parameter
+from core.services.exports.parameters import EXPIRING, OF_SALES
+from core.services.renewals import records as renewal_records
+from core.services.renewals import table as renewals_table
+from core.services.renewals.selection import RenewalSelection
+from core.services.sales.choices import Choices
+from core.services.sales.refunded import OF_RENEWAL
+from core.store.access.scope import AnySelect, ScopedSession
+from core.store.schema.tables import Policy, Refund, Renewal
+
+_STATUS = sa.case(
+    (col(Renewal.status), sa.literal_column("'Renewed'", sa.String)), else_=sa.literal_column("'Failed'", sa.String)
+)
+
+
+def _rows(columns: Sequence[Any], selection: RenewalSelection, _: Choices) -> AnySelect:
+    return (
+        sa.select(*columns)
+        .select_from(Renewal)
+        .join(Policy, col(Policy.id) == col(Renewal.policy_id))
+        .outerjoin(Refund, OF_RENEWAL)
+        .where(*renewal_records.conditions_of(selection.wanted))
+        .order_by(col(Renewal.created_at).desc(), col(Renewal.id).desc())
+    )
+
+
+def _count(session: ScopedSession, selection: RenewalSelection) -> int:
+    return renewals_table.total(session, selection.wanted).whole.renewals
+
+
+RENEWALS = ExportKind(
+    name="renewals",
+    title="Renewals",
+    noun=("renewal", "renewals"),
+    roles=("operations", "finance"),
+    parameters=(
+        *OF_SALES,
+        *EXPIRING,
+        Parameter(
+            name="status",
+            title="Status",
+            says="true for renewals that took effect, false for failed ones.",
+            words={"true": "took effect", "false": "failed or reversed"},
+        ),
+    ),
+    read=RenewalSelection.read,
+    parts=(
+        printed(
+            ("id", ID, col(Renewal.id)),
+            ("created_at", MOMENT, col(Renewal.created_at)),
+            ("created_on", DAY, col(Renewal.created_at)),
+            ("status", WORD, _STATUS),
+        ),
+        text("policy_number", col(Policy.policy_number), width=26),
+        printed(
+            ("previous_expires_on", DAY, col(Renewal.previous_expiration_at)),
+            ("starts_on", DAY, col(Renewal.start_at)),
+            ("expires_on", DAY, col(Renewal.expiration_at)),
+            *money(Renewal),
+            *refunded(),
+        ),
+        places(Renewal),
+        customer(),
+        ending(
+            ("request_source", col(Renewal.request_source)),
+            ("payment_option", col(Renewal.payment_option)),
+            ("payment_channel", col(Renewal.payment_channel)),
+        ),
+        printed(("policy_id", ID, col(Renewal.policy_id)), ("purchase_id", ID, col(Renewal.purchase_id))),
+    ),
+    rows=_rows,
+    count=_count,
+    summed=col(Renewal.total_minor),
+    sum_title="Premium",
+)

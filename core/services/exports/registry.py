@@ -1,0 +1,23 @@
+"""Every kind of export, by its name."""
+
+from typing import Any
+
+from core.errors import NotFound
+from core.services.exports.exports import ExportKind
+from core.services.exports.kinds.audit import AUDIT
+from core.services.exports.kinds.claims import CLAIMS
+from core.services.exports.kinds.customers import CUSTOMERS
+from core.services.exports.kinds.policies import POLICIES
+from core.services.exports.kinds.purchases import PURCHASES
+from core.services.exports.kinds.renewals import RENEWALS
+
+KINDS: tuple[ExportKind[Any], ...] = (PURCHASES, RENEWALS, POLICIES, CUSTOMERS, CLAIMS, AUDIT)
+_BY_NAME = {kind.name: kind for kind in KINDS}
+
+
+def kind_named(name: str) -> ExportKind[Any]:
+    """The kind of export with this name; NotFound for any other."""
+    found = _BY_NAME.get(name)
+    if found is None:
+        raise NotFound(f"There is no export of that name: the exports are {', '.join(_BY_NAME)}")
+    return found

@@ -1,0 +1,101 @@
+"""Insurers as an admin sees them: who they are, how they are connected, what is sold of them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import urlsplit
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.errors import NotFound
+from core.services.distributors.list import last_year
+from core.services.filters import SalesFilter
+from core.services.insurers import awaiting
+from core.services.insurers.awaiting import InsurerHealth
+from core.services.sales import sales_totals
+from core.settings import settings
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Product, Provider
+
+DELEGATED = "Delegated authority"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InsurerRow:
+    """One insurer in the session's mode; premium is that of twelve months.
+
+    `connection` is the host that takes its policies, never the whole address, or delegated authority.
+    """
+
+    id: UUID
+    name: str
+    segment: str
+    business_type: str | None
+    connection: str
+    health: InsurerHealth
+    products: int
+    policies: int
+    premium_minor: int
+    first_name: str
+    last_name: str
+    email: str
+    phone_number: str
+    business_email: str | None
+    claim_email: str | None
+    support_email: str | None
+    updated_at: datetime
+
+
+def all_of_them(session: ScopedSession) -> list[InsurerRow]:
+    """Every insurer, by name."""
+    health = {each.id: each for each in awaiting.health(session)}
+    owner = {row.id: row.provider_id for row in session.execute(sa.select(col(Product.id), col(Product.provider_id)))}
+    policies, premium = _sold(session, owner)
+    rows: Sequence[Provider] = session.execute(sa.select(Provider)).scalars().all()
+    return [
+        InsurerRow(
+            **{name: getattr(row, name) for name in _AS_KEPT},
+            name=row.company_name,
+            connection=connection_of(row.segment, is_live=bool(session.scope.is_live)),
+            health=health[row.id],
+            products=list(owner.values()).count(row.id),
+            policies=policies[row.id],
+            premium_minor=premium[row.id],
+        )
+        for row in sorted(rows, key=lambda row: row.company_name.lower())
+    ]
+
+
+_AS_KEPT = (
+    *("id", "segment", "business_type", "first_name", "last_name", "email", "phone_number"),
+    *("business_email", "claim_email", "support_email", "updated_at"),
+)
+
+
+def one(session: ScopedSession, provider_id: UUID) -> InsurerRow:
+    """One insurer; NotFound for an unknown id."""
+    for row in all_of_them(session):
+        if row.id == provider_id:
+            return row
+    raise NotFound("There is no such insurer")
+
+
+def connection_of(segment: str, *, is_live: bool) -> str:
+    """Where an insurer takes policies: the host alone, as an address may say more than people should read."""
+    address = settings().insurer_url(segment, is_live=is_live)
+    return urlsplit(address).netloc.rpartition("@")[2] if address else DELEGATED
+
+
+def _sold(session: ScopedSession, owner: dict[UUID, UUID]) -> tuple[Counter[UUID], Counter[UUID]]:
+    policies, premium = Counter[UUID](), Counter[UUID]()
+    for (product_id,), sums in sales_totals.by(session, SalesFilter(), "product_id", measures=("sold",)).items():
+        policies[owner[product_id]] += sums.sold
+    lately = SalesFilter(created=last_year().span)
+    for (product_id,), sums in sales_totals.by(
+        session, lately, "product_id", measures=("sold_minor", "renewed_minor")
+    ).items():
+        premium[owner[product_id]] += sums.premium_minor
+    return policies, premium

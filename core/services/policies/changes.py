@@ -1,0 +1,281 @@
+"""Policies after birth: the desk activates, declines or cancels one, on the version that it saw (contract S8, S10)."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.exc import IntegrityError
+
+from core import clock
+from core.covers import registry
+from core.covers.cover import Cover
+from core.covers.refunds import Refund
+from core.covers.request import has_control_characters, refuse_unless
+from core.errors import InvalidInput, StaleVersion, StateForbids
+from core.services.audit import log as audit
+from core.services.insurers import submissions
+from core.services.policies import certificates, policies, refunding
+from core.services.policies import states as policy_states
+from core.services.products import products
+from core.services.products.products import OnSale
+from core.services.selling import numbering
+from core.services.shapes import PolicyRecord
+from core.store.access.scope import ScopedSession
+from core.store.policy_numbers import Series
+from core.store.schema.tables import Policy, Product, Purchase
+
+LONGEST_NUMBER, LONGEST_WORD = 60, 200
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Activation:
+    """What activating a policy sets: its number, drawn by us or given, and its cover, which may begin in the past."""
+
+    policy_number: str
+    is_drawn: bool
+    start_at: datetime
+    expiration_at: datetime
+    days_back: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PolicyChange:
+    """A policy as it stands after a change, its new version, and what goes back to the customer."""
+
+    policy: PolicyRecord
+    version: int
+    refund: Refund | None = None
+
+
+def activate(
+    session: ScopedSession,
+    policy_id: UUID,
+    *,
+    actor: str,
+    expected_version: int,
+    insurer_accepted: str | bool = False,
+    policy_number: str | None = None,
+    start_on: date | None = None,
+    expiration_on: date | None = None,
+) -> PolicyChange:
+    """Put a pending policy in force, with the insurer's number and dates where it gave them (contract S20).
+
+    What is missing is set as `activation_preview` says. `insurer_accepted` is true when the insurer's connection said
+    so, or how somebody at the desk knows it; otherwise the policy is issued by hand and still waits for its insurer.
+    InvalidInput for a number that is taken and for dates beyond the premium.
+    """
+    policy = _seen(session, policy_id, expected_version, "activate")
+    sale, cover = _sold(session, policy)
+    start_at, expiration_at = _term(policy, cover, sale, start_on=start_on, expiration_on=expiration_on)
+    if policy.activation_at is None or start_on is not None:
+        policy.activation_at = start_at
+    policy.start_at, policy.expiration_at = start_at, expiration_at
+    _set_number(session, policy, sale, policy_number)
+    policy.activated = True
+    word = insurer_accepted
+    if isinstance(word, str):
+        word = _said(word, "insurer_accepted", most=LONGEST_WORD)
+    if word:
+        policy.submitted_to_provider = True
+        submissions.settle(session, policy.id, "accepted", note=word if isinstance(word, str) else None)
+    certificate = certificates.issued(policy, start_at=start_at, expiration_at=expiration_at, at=clock.now())
+    after = {
+        "policy_number": policy.policy_number,
+        "start_date": clock.wire(start_at),
+        "expiration_date": clock.wire(expiration_at),
+        "backdated_days": _days_back(start_at) or None,
+        "insurer_accepted": word,
+    }
+    action = "policy activated" if word else "policy issued by hand"
+    change = _changed(session, policy, cover, actor=actor, action=action, after=after)
+    session.insert(certificate)
+    return change
+
+
+def activation_preview(
+    session: ScopedSession,
+    policy_id: UUID,
+    *,
+    policy_number: str | None = None,
+    start_on: date | None = None,
+    expiration_on: date | None = None,
+) -> Activation:
+    """What activating would set now, by the same rules: what is given, and what fills the blanks; nothing is written.
+
+    The blanks are the next number of the series, the day it was to start or today, and the end of what was paid for.
+    """
+    policy = policies.row(session, policy_id)
+    _refuse_unless_allowed(session, policy, "activate")
+    sale, cover = _sold(session, policy)
+    start_at, expiration_at = _term(policy, cover, sale, start_on=start_on, expiration_on=expiration_on)
+    given = (policy_number or "").strip()
+    return Activation(
+        policy_number=given or numbering.upcoming(session, _series(policy, sale)),
+        is_drawn=not given,
+        start_at=start_at,
+        expiration_at=expiration_at,
+        days_back=_days_back(start_at),
+    )
+
+
+def decline(session: ScopedSession, policy_id: UUID, *, actor: str, reason: str, expected_version: int) -> PolicyChange:
+    """End a pending policy that the insurer does not want; the whole premium and every commission go back.
+
+    StateForbids, with the claims in its detail, while a claim on the policy is open or when one was paid.
+    """
+    why = _reason(reason)
+    policy = _seen(session, policy_id, expected_version, "decline")
+    _, cover = _sold(session, policy)
+    refund = refunding.give_back(session, policy, refunding.on_declining(session, policy), reason=why)
+    policy.declined_at = clock.now()
+    submissions.settle(session, policy.id, "declined", note=why)
+    after = {"reason": why, "refund": f"{refund.price.total:.2f}"}
+    return _changed(session, policy, cover, actor=actor, action="policy declined", after=after, refund=refund)
+
+
+def cancel(
+    session: ScopedSession, policy_id: UUID, *, actor: str, reason: str, by_insurer: bool, expected_version: int
+) -> PolicyChange:
+    """End a policy today and note what goes back of each term: `by_insurer` pro rata, otherwise nine tenths of that.
+
+    StateForbids, with the claims in its detail, while a claim on the policy is open.
+    """
+    why = _reason(reason)
+    policy = _seen(session, policy_id, expected_version, "cancel")
+    _, cover = _sold(session, policy)
+    found = refunding.on_cancelling(session, policy, by_insurer=by_insurer)
+    refund = refunding.give_back(session, policy, found, reason=why)
+    policy.cancelled_at = clock.now()
+    submissions.settle(session, policy.id, "withdrawn", note="Cancelled before the insurer took it")
+    after = {"reason": why, "by_insurer": by_insurer, "refund": f"{refund.price.total:.2f}", "method": refund.method}
+    return _changed(session, policy, cover, actor=actor, action="policy cancelled", after=after, refund=refund)
+
+
+def refund_preview(session: ScopedSession, policy_id: UUID, *, by_insurer: bool) -> Refund:
+    """What a cancellation today would give back, by the same sum; nothing is written."""
+    policy = policies.row(session, policy_id)
+    _refuse_unless_allowed(session, policy, "cancel")
+    return refunding.together(refunding.on_cancelling(session, policy, by_insurer=by_insurer))
+
+
+def decline_preview(session: ScopedSession, policy_id: UUID) -> Refund:
+    """The same for declining it today: the whole premium."""
+    policy = policies.row(session, policy_id)
+    _refuse_unless_allowed(session, policy, "decline")
+    return refunding.together(refunding.on_declining(session, policy))
+
+
+def _seen(session: ScopedSession, policy_id: UUID, expected_version: int, action: policy_states.Action) -> Policy:
+    """The row to change, held; StaleVersion when it changed since it was read, StateForbids when it is too late."""
+    policy = policies.locked(session, policy_id)
+    if policy.version != expected_version:
+        raise StaleVersion(detail={"version": policy.version})
+    _refuse_unless_allowed(session, policy, action)
+    return policy
+
+
+def _refuse_unless_allowed(session: ScopedSession, policy: Policy, action: policy_states.Action) -> None:
+    state = policy_states.of(session, policy.id)
+    if action not in state.actions:
+        text = f"A policy that is {state.stage.lower()} cannot be {_PAST[action]}"
+        raise StateForbids(text, detail={"stage": state.stage})
+
+
+_PAST = {"activate": "activated", "decline": "declined", "cancel": "cancelled", "renew": "renewed"}
+
+
+def _sold(session: ScopedSession, policy: Policy) -> tuple[OnSale, Cover[Any] | None]:
+    product = session.get_one(Product, policy.product_id)
+    purchase = session.get_one(Purchase, policy.purchase_id)
+    sale = products.as_sold(session, purchase.product_version_id)
+    return sale, registry.cover_of(product.prefix, product.route_name)
+
+
+def _term(
+    policy: Policy, cover: Cover[Any] | None, sale: OnSale, *, start_on: date | None, expiration_on: date | None
+) -> tuple[datetime, datetime]:
+    """The first and last instant of cover; it never runs longer than the premium paid for (contract S4, S8)."""
+    set_before = clock.lagos_day(policy.start_at) if policy.start_at else None
+    first_on = start_on or set_before or clock.today()
+    last_on = _paid_until(policy, cover, sale, first_on)
+    end_on = expiration_on or last_on
+    refuse_unless(
+        [
+            (end_on > first_on, "expiration_on", f"must be after the start, {first_on}"),
+            (end_on <= last_on, "expiration_on", f"must be {last_on} at the latest: no premium, no cover"),
+            (
+                end_on > clock.today() or end_on <= first_on,
+                "start_on",
+                f"must leave cover: it would be over on {end_on}",
+            ),
+        ]
+    )
+    return clock.midnight(first_on), clock.midnight(end_on)
+
+
+def _paid_until(policy: Policy, cover: Cover[Any] | None, sale: OnSale, first_on: date) -> date:
+    if cover is None:
+        return clock.add_months(first_on, sale.rates.cover_months)
+    end_on = cover.next_term(policy.submitted, sale.rates, first_on).expiration_on
+    return end_on or clock.add_months(first_on, sale.rates.cover_months)
+
+
+def _set_number(session: ScopedSession, policy: Policy, sale: OnSale, given: str | None) -> None:
+    number = (given or "").strip()
+    refuse_unless(
+        [
+            (len(number) <= LONGEST_NUMBER, "policy_number", f"must have at most {LONGEST_NUMBER} characters"),
+            (not has_control_characters(number), "policy_number", "must not contain control characters"),
+        ]
+    )
+    if number:
+        # A test policy may be given a number in the live style, which no live policy may get then.
+        for is_live in (True, False):
+            series = numbering.series(sale.provider_segment, sale.number_series, is_live=is_live)
+            numbering.pass_over(session, series, number)
+    policy.policy_number = number or numbering.next_number(session, _series(policy, sale))
+    policy.number_key = numbering.key(policy.policy_number)
+    try:
+        session.flush()
+    except IntegrityError:
+        # Numbers are unique per insurer, across distributors and modes that this session cannot see.
+        raise InvalidInput.one("policy_number", "is the number of another policy of this insurer") from None
+
+
+def _series(policy: Policy, sale: OnSale) -> Series:
+    return numbering.series(sale.provider_segment, sale.number_series, is_live=policy.is_live)
+
+
+def _days_back(start_at: datetime) -> int:
+    """By how many days cover would begin in the past."""
+    return max(0, (clock.today() - clock.lagos_day(start_at)).days)
+
+
+def _reason(reason: str) -> str:
+    return _said(reason, "reason", most=500)
+
+
+def _said(text: str, field: str, *, most: int) -> str:
+    words = " ".join(text.split())
+    refuse_unless([(2 <= len(words) <= most, field, f"must be said, in 2 to {most} characters")])
+    return words
+
+
+def _changed(
+    session: ScopedSession,
+    policy: Policy,
+    cover: Cover[Any] | None,
+    *,
+    actor: str,
+    action: str,
+    after: dict[str, Any],
+    refund: Refund | None = None,
+) -> PolicyChange:
+    before = {"version": policy.version}
+    policy.version += 1
+    policy.updated_at = clock.now()
+    session.flush()
+    subject = audit.subject_of("policy", policy.id)
+    audit.write(session, actor=actor, action=action, subject=subject, before=before, after=after)
+    return PolicyChange(policy=policies.record_of(policy, cover), version=policy.version, refund=refund)

@@ -1,0 +1,99 @@
+"""Where a policy stands and what may be done with it now: computed in one place for screens and services."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import UTCDateTime, col
+
+from core import clock
+from core.errors import NotFound
+from core.services.shapes import PolicyStatus
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Policy, Product
+
+Stage = Literal["Pending", "Not started", "In force", "Expired", "Cancelled", "Declined"]
+Action = Literal["activate", "decline", "cancel", "renew"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PolicyState:
+    """A policy's stage, the version that a command must name, and the commands that make sense."""
+
+    stage: Stage
+    version: int
+    actions: tuple[Action, ...]
+
+
+def of(session: ScopedSession, policy_id: UUID) -> PolicyState:
+    """The state of one policy; NotFound when it is unknown here."""
+    query = (
+        sa.select(Policy, col(Product.renewable))
+        .join(Product, col(Product.id) == col(Policy.product_id))
+        .where(col(Policy.id) == policy_id, col(Policy.deleted_at).is_(None))
+    )
+    row = session.execute(query).one_or_none()
+    if row is None:
+        raise NotFound("Policy not found")
+    stage = stage_of(row.Policy)
+    renewable = row.renewable and stage in {"In force", "Expired", "Not started"}
+    actions = (*_ACTIONS[stage], *(("renew",) if renewable else ()))
+    return PolicyState(stage=stage, version=row.Policy.version, actions=actions)
+
+
+def stage_of(policy: Any) -> Stage:
+    """The stage of a policy row at this moment."""
+    now = clock.now()
+    if policy.cancelled_at is not None or policy.declined_at is not None:
+        return "Cancelled" if policy.cancelled_at is not None else "Declined"
+    if not policy.activated:
+        return "Pending"
+    if policy.expiration_at is not None and policy.expiration_at <= now:
+        return "Expired"
+    return "Not started" if policy.start_at is not None and policy.start_at > now else "In force"
+
+
+def status_of(policy: Any) -> PolicyStatus:
+    """The stage as the API says it: active from activation to the end, also before its start (contract S11)."""
+    return _STATUSES[stage_of(policy)]
+
+
+def stage_in_sql() -> Any:
+    """The same stage as the database works it out, for lists of any length."""
+    started, ended = col(Policy.start_at) > _now(), col(Policy.expiration_at) <= _now()
+    return sa.case(
+        (col(Policy.cancelled_at).is_not(None), _word("Cancelled")),
+        (col(Policy.declined_at).is_not(None), _word("Declined")),
+        (col(Policy.activated).is_(False), _word("Pending")),
+        (ended, _word("Expired")),
+        (started, _word("Not started")),
+        else_=_word("In force"),
+    )
+
+
+def _now() -> Any:
+    # Read when the statement is made out, not when it is written down.
+    return sa.bindparam(None, callable_=clock.now, type_=UTCDateTime())
+
+
+def _word(stage: Stage) -> Any:
+    return sa.literal_column(f"'{stage}'", sa.String)
+
+
+_STATUSES: dict[Stage, PolicyStatus] = {
+    "Pending": "pending",
+    "Not started": "active",
+    "In force": "active",
+    "Expired": "expired",
+    "Cancelled": "cancelled",
+    "Declined": "declined",
+}
+_ACTIONS: dict[Stage, tuple[Action, ...]] = {
+    "Pending": ("activate", "decline", "cancel"),
+    "Not started": ("cancel",),
+    "In force": ("cancel",),
+    "Expired": (),
+    "Cancelled": (),
+    "Declined": (),
+}

@@ -1,0 +1,134 @@
+"""What an admin changes of a product: on and off, for whom, its texts (contract M2, A4); its rates are `rate_changes`.
+
+Every change names the version of the product that was seen, and makes the next one.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+from uuid import UUID
+
+import nh3
+import sqlalchemy as sa
+from pydantic import Field
+from sqlmodel import col
+
+from core import clock
+from core.covers import request
+from core.covers.request import Request
+from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
+from core.services.audit import log as audit
+from core.services.people.account_changes import refuse_unless_admin
+from core.services.people.staff import Person
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Distributor, Product, ProductBlock
+
+_TAGS = {"p", "br", "ul", "ol", "li", "b", "strong", "i", "em", "a"}
+
+
+def switch(session: ScopedSession, product_id: UUID, *, on: bool, seen: int, by: Person) -> None:
+    """Sell a product, or sell it no more, from now on and to everybody; policies in force stay so (contract S3)."""
+    refuse_unless_admin(by)
+    row = next_version(session, product_id, seen)
+    before, row.active = row.active, on
+    session.flush()
+    action = "product switched on" if on else "product switched off"
+    note(session, product_id, action, by=by, before={"active": before}, after={"active": on})
+
+
+def offer(
+    session: ScopedSession, product_id: UUID, distributor_id: UUID, *, offered: bool, seen: int, by: Person
+) -> None:
+    """Let one distributor sell a product, or no more, from now on (contract M2)."""
+    refuse_unless_admin(by)
+    next_version(session, product_id, seen)
+    name = session.execute(
+        sa.select(col(Distributor.business_name)).where(col(Distributor.id) == distributor_id)
+    ).scalar_one_or_none()
+    if name is None:
+        raise NotFound("There is no such distributor")
+    block = ProductBlock(product_id=product_id, distributor_id=distributor_id, created_at=clock.now())
+    if offered:
+        mine = sa.and_(col(ProductBlock.product_id) == product_id, col(ProductBlock.distributor_id) == distributor_id)
+        session.execute(sa.delete(ProductBlock).where(mine).execution_options(synchronize_session=False))
+    else:
+        session.insert_once(block)
+    said = {"distributor_id": str(distributor_id), "distributor": name}
+    action = "product offered to a distributor" if offered else "product withheld from a distributor"
+    note(
+        session,
+        product_id,
+        action,
+        by=by,
+        before={**said, "offered": not offered},
+        after={**said, "offered": offered},
+    )
+
+
+class Texts(Request):
+    """What customers read about a product; the key benefits are HTML of a few harmless elements."""
+
+    prose: ClassVar[frozenset[str]] = frozenset({"description", "key_benefits", "how_it_works", "how_to_claim"})
+    suggests: ClassVar[bool] = False
+    description: str = Field(min_length=10, max_length=2000)
+    key_benefits: str = Field(min_length=1, max_length=5000)
+    how_it_works: str | None = Field(default=None, max_length=4000)
+    how_to_claim: str | None = Field(default=None, max_length=4000)
+
+
+def describe(session: ScopedSession, product_id: UUID, said: Mapping[str, Any], *, seen: int, by: Person) -> None:
+    """Change the texts of a product; InvalidInput names every fault. What is not harmless HTML is taken out."""
+    refuse_unless_admin(by)
+    wanted: Texts = request.read(Texts, dict(said))
+    new = {**wanted.model_dump(), "key_benefits": harmless(wanted.key_benefits)}
+    if not nh3.clean(new["key_benefits"], tags=set()).strip():
+        raise InvalidInput.one("key_benefits", "must say something")
+    row = next_version(session, product_id, seen)
+    before = {name: getattr(row, name) for name in new}
+    changed = [name for name in new if new[name] != before[name]]
+    if not changed:
+        raise StateForbids("These are the texts that stand there already: nothing would change")
+    for name in changed:
+        setattr(row, name, new[name])
+    session.flush()
+    note(
+        session,
+        product_id,
+        "product described",
+        by=by,
+        before={name: before[name] for name in changed},
+        after={name: new[name] for name in changed},
+    )
+
+
+def harmless(html: str) -> str:
+    """HTML of which only paragraphs, lists, emphasis and https links are left."""
+    return nh3.clean(html, tags=_TAGS, attributes={"a": {"href"}}, url_schemes={"https"})
+
+
+def next_version(session: ScopedSession, product_id: UUID, seen: int) -> Product:
+    """The row of a product, held, as its next version; StaleVersion when it is not what was `seen`."""
+    query = sa.select(Product).where(col(Product.id) == product_id, col(Product.deleted_at).is_(None))
+    found = session.execute(query.with_for_update().execution_options(populate_existing=True))
+    row: Product | None = found.scalar_one_or_none()
+    if row is None:
+        raise NotFound("There is no such product")
+    if row.version != seen:
+        raise StaleVersion("Somebody else changed this product meanwhile", detail={"version": row.version})
+    row.version += 1
+    row.updated_at = clock.now()
+    session.flush()
+    return row
+
+
+def note(
+    session: ScopedSession,
+    product_id: UUID,
+    action: str,
+    *,
+    by: Person,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+) -> None:
+    """Write a change of a product down, with the state before and after."""
+    subject = audit.subject_of("product", product_id)
+    audit.write(session, actor=by.actor, action=action, subject=subject, before=before, after=after)

@@ -1,0 +1,227 @@
+"""One product as an admin sees it: its facts, the time line of its rates, and who may sell it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, money
+from core.covers.cover import Cover
+from core.covers.registry import cover_of
+from core.covers.tariff import Changeable, Tariff
+from core.errors import NotFound
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import (
+    Distributor,
+    Product,
+    ProductBlock,
+    ProductCategory,
+    ProductVersion,
+    Provider,
+    RateProposal,
+    Staff,
+)
+
+State = Literal["Past", "In force", "Planned", "Withdrawn"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RatesFrom:
+    """What a product charges from an instant on."""
+
+    id: UUID
+    effective_at: datetime
+    created_at: datetime
+    withdrawn_at: datetime | None
+    tariff: Tariff
+    state: State
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Proposal:
+    """Rates that one admin proposes, and that hold from an instant on once another has confirmed them."""
+
+    id: UUID
+    effective_at: datetime
+    tariff: Tariff
+    proposed_by: UUID
+    proposer: str
+    proposed_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SoldBy:
+    """A distributor, and whether the product is switched off for it."""
+
+    id: UUID
+    name: str
+    active: bool
+    blocked: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProductDetail:
+    """A product; `versions` are newest first, `version` is what the next change has to name.
+
+    `proposal` is the change that waits for a second admin, if there is one.
+    """
+
+    id: UUID
+    name: str
+    insurer: str
+    category: str
+    prefix: str
+    route_name: str
+    active: bool
+    renewable: bool
+    claimable: bool
+    inspectable: bool
+    is_dynamic_pricing: bool
+    description: str
+    key_benefits: str
+    how_it_works: str | None
+    how_to_claim: str | None
+    version: int
+    updated_at: datetime
+    versions: Sequence[RatesFrom]
+    proposal: Proposal | None
+    sellers: Sequence[SoldBy]
+
+    @property
+    def cover(self) -> Cover[Any] | None:
+        """What sells it; none when no endpoint does."""
+        return cover_of(self.prefix, self.route_name)
+
+    @property
+    def endpoint(self) -> str:
+        """The path that sells it, as its row names it: "insurer-a/buy-thirdparty"."""
+        return "/".join(part for part in (self.prefix, self.route_name) if part)
+
+    @property
+    def in_force(self) -> RatesFrom:
+        """What a sale is charged now."""
+        return next(version for version in self.versions if version.state == "In force")
+
+    @property
+    def planned(self) -> list[RatesFrom]:
+        """What is still to come, the next one first."""
+        return [version for version in reversed(self.versions) if version.state == "Planned"]
+
+    @property
+    def latest(self) -> RatesFrom:
+        """The last that was decided: what a new change starts from."""
+        return (self.planned or [self.in_force])[-1]
+
+    def charged_at(self, instant: datetime) -> RatesFrom:
+        """What a sale is charged at an instant, or was."""
+        held = [version for version in self.versions if version.withdrawn_at is None]
+        return next((version for version in held if version.effective_at <= instant), held[-1])
+
+    def changeable(self, version: RatesFrom | Proposal) -> Changeable:
+        """The figures of one of its versions, or of a proposal, to change or compare them."""
+        return Changeable(tariff=version.tariff, cover=self.cover, renewable=self.renewable)
+
+
+def one(session: ScopedSession, product_id: UUID) -> ProductDetail:
+    """A product, sold or not; NotFound when it is unknown."""
+    row = session.execute(
+        sa.select(Product, col(Provider.company_name), col(ProductCategory.name))
+        .join(Provider, col(Provider.id) == col(Product.provider_id))
+        .join(ProductCategory, col(ProductCategory.id) == col(Product.product_category_id))
+        .where(col(Product.id) == product_id, col(Product.deleted_at).is_(None))
+    ).one_or_none()
+    if row is None:
+        raise NotFound("There is no such product")
+    product, insurer, category = row
+    kept = {name: getattr(product, name) for name in _AS_KEPT}
+    return ProductDetail(
+        **kept,
+        insurer=insurer,
+        category=category,
+        versions=versions(session, product),
+        proposal=_proposal(session, product),
+        sellers=_sellers(session, product_id),
+    )
+
+
+_AS_KEPT = (
+    *("id", "name", "prefix", "route_name", "active", "renewable", "claimable", "inspectable", "is_dynamic_pricing"),
+    *("description", "key_benefits", "how_it_works", "how_to_claim", "version", "updated_at"),
+)
+
+
+def versions(session: ScopedSession, product: Product) -> list[RatesFrom]:
+    """The time line of a product's rates, newest first."""
+    rows = session.execute(
+        sa.select(ProductVersion)
+        .where(col(ProductVersion.product_id) == product.id)
+        .order_by(col(ProductVersion.effective_at).desc(), col(ProductVersion.created_at).desc())
+    ).scalars()
+    found: list[RatesFrom] = []
+    for row in rows:
+        holds = any(earlier.state == "In force" for earlier in found)
+        found.append(_rates(product, row, _state(row, holds=holds)))
+    return found
+
+
+def _proposal(session: ScopedSession, product: Product) -> Proposal | None:
+    query = sa.select(RateProposal, col(Staff.name)).join(Staff, col(Staff.id) == col(RateProposal.proposed_by))
+    query = query.where(col(RateProposal.product_id) == product.id, col(RateProposal.state) == "open")
+    found = session.execute(query).one_or_none()
+    if found is None:
+        return None
+    row, proposer = found
+    kept = {name: getattr(row, name) for name in ("id", "effective_at", "proposed_by", "proposed_at")}
+    return Proposal(**kept, proposer=proposer, tariff=tariff_of(product, row))
+
+
+def tariff_of(product: Product, row: ProductVersion | RateProposal) -> Tariff:
+    """What one version says, or a proposal."""
+    return Tariff(
+        price=money.to_naira(row.price_minor),
+        dynamic=product.is_dynamic_pricing,
+        mca_commission=money.to_naira(row.mca_commission_bp),
+        distributor_commission=money.to_naira(row.distributor_commission_bp),
+        cover_months=row.cover_months,
+        meta=row.meta,
+    )
+
+
+def _rates(product: Product, row: ProductVersion, state: State) -> RatesFrom:
+    return RatesFrom(
+        id=row.id,
+        effective_at=row.effective_at,
+        created_at=row.created_at,
+        withdrawn_at=row.withdrawn_at,
+        tariff=tariff_of(product, row),
+        state=state,
+    )
+
+
+def _state(row: ProductVersion, *, holds: bool) -> State:
+    """`holds` says that a newer version is in force already."""
+    if row.withdrawn_at is not None:
+        return "Withdrawn"
+    if row.effective_at > clock.now():
+        return "Planned"
+    return "Past" if holds else "In force"
+
+
+def _sellers(session: ScopedSession, product_id: UUID) -> list[SoldBy]:
+    off = sa.and_(col(ProductBlock.distributor_id) == col(Distributor.id), col(ProductBlock.product_id) == product_id)
+    rows = session.execute(
+        sa.select(
+            col(Distributor.id),
+            col(Distributor.business_name),
+            col(Distributor.active),
+            col(ProductBlock.product_id).is_not(None).label("blocked"),
+        )
+        .outerjoin(ProductBlock, off)
+        .where(col(Distributor.deleted_at).is_(None))
+        .order_by(sa.func.lower(col(Distributor.business_name)))
+    )
+    return [SoldBy(id=row.id, name=row.business_name, active=row.active, blocked=bool(row.blocked)) for row in rows]

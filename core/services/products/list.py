@@ -1,0 +1,169 @@
+"""Every product as an admin's list shows it: what it charges now, whether it is sold, what is planned."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.orm import aliased
+from sqlmodel import col
+
+from core import clock
+from core.covers.tariff import Tariff
+from core.services import filters
+from core.services.address_reader import Address, AddressReader, written
+from core.services.paging import Page, Paging
+from core.services.products import detail as product_detail
+from core.services.products import products
+from core.store.access.scope import AnySelect, ScopedSession
+from core.store.schema.tables import Product, ProductBlock, ProductCategory, ProductVersion, Provider, RateProposal
+
+Order = Literal["name", "name-back", "insurer", "insurer-back", "category", "category-back"]
+_NAME, _KEY = sa.func.lower(col(Product.name)), col(Product.id)
+_INSURER, _CATEGORY = sa.func.lower(col(Provider.company_name)), sa.func.lower(col(ProductCategory.name))
+ORDERS: Mapping[Order, tuple[Any, ...]] = {
+    "name": (_NAME, _KEY),
+    "name-back": (_NAME.desc(), _KEY),
+    "insurer": (_INSURER, _NAME, _KEY),
+    "insurer-back": (_INSURER.desc(), _NAME, _KEY),
+    "category": (_CATEGORY, _NAME, _KEY),
+    "category-back": (_CATEGORY.desc(), _NAME, _KEY),
+}
+NAMES = ("provider", "category", "on", "q")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProductSelection:
+    """Which products, as an address carries it: insurers, categories, switched on or off, and any words."""
+
+    provider: tuple[UUID, ...] = ()
+    category: tuple[UUID, ...] = ()
+    on: bool | None = None
+    q: str = ""
+
+    @classmethod
+    def read(cls, address: Address) -> "ProductSelection":
+        """The selection of an address; InvalidInput names every value that cannot be meant."""
+        reader = AddressReader(address)
+        found = cls(
+            provider=reader.ids("provider"),
+            category=reader.ids("category"),
+            on=reader.flag("on"),
+            q=reader.text("q") or "",
+        )
+        return reader.read(found)
+
+    def address(self) -> dict[str, list[str]]:
+        """The parameters that say this selection again; empty ones are left out."""
+        return written(provider=self.provider, category=self.category, on=self.on, q=self.q)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProductRow:
+    """One product of the list; `withheld` counts the distributors it is switched off for."""
+
+    id: UUID
+    name: str
+    insurer: str
+    category: str
+    endpoint: str
+    active: bool
+    tariff: Tariff
+    withheld: int
+    changes_at: datetime | None
+
+
+def page(
+    session: ScopedSession, wanted: ProductSelection, paging: Paging, *, order: Order = "name"
+) -> Page[ProductRow]:
+    """One page of products, and how many there are in all."""
+    query = products.current().where(*_conditions(wanted))
+    total = session.execute(sa.select(sa.func.count()).select_from(query.subquery("matching"))).scalar_one()
+    rows = session.execute(
+        query.add_columns(_withheld(), _changes_at()).order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
+    )
+    return Page([_row(*row) for row in rows], total)
+
+
+def _conditions(wanted: ProductSelection) -> Sequence[sa.ColumnElement[bool]]:
+    conditions: list[sa.ColumnElement[bool]] = []
+    if wanted.provider:
+        conditions.append(col(Product.provider_id).in_(wanted.provider))
+    if wanted.category:
+        conditions.append(col(Product.product_category_id).in_(wanted.category))
+    if wanted.on is not None:
+        conditions.append(col(Product.active).is_(wanted.on))
+    if wanted.q:
+        searched = sa.func.lower(
+            col(Product.name) + "\n" + col(Provider.company_name) + "\n" + _endpoint() + "\n" + col(Product.description)
+        )
+        conditions.append(searched.like(filters.containing(wanted.q), escape="\\"))
+    return conditions
+
+
+def _endpoint() -> Any:
+    return col(Product.prefix) + "/" + col(Product.route_name)
+
+
+def _withheld() -> Any:
+    mine = col(ProductBlock.product_id) == col(Product.id)
+    return sa.select(sa.func.count()).where(mine).correlate(Product).scalar_subquery()
+
+
+def _changes_at() -> Any:
+    other = aliased(ProductVersion)
+    return (
+        sa.select(sa.func.min(col(other.effective_at)))
+        .where(
+            col(other.product_id) == col(Product.id),
+            col(other.effective_at) > clock.now(),
+            col(other.withdrawn_at).is_(None),
+        )
+        .correlate(Product)
+        .scalar_subquery()
+    )
+
+
+def _row(
+    product: Product,
+    version: ProductVersion,
+    group: ProductCategory,
+    insurer: Provider,
+    withheld: int,
+    changes_at: datetime | None,
+) -> ProductRow:
+    return ProductRow(
+        id=product.id,
+        name=product.name,
+        insurer=insurer.company_name,
+        category=group.name,
+        endpoint=f"{product.prefix}/{product.route_name}".strip("/"),
+        active=product.active,
+        tariff=product_detail.tariff_of(product, version),
+        withheld=withheld,
+        changes_at=changes_at,
+    )
+
+
+def proposed(session: ScopedSession) -> list[tuple[UUID, str]]:
+    """The products with a change of rates that waits for a second admin, the longest first."""
+    query = sa.select(col(Product.id), col(Product.name)).join(
+        RateProposal, col(RateProposal.product_id) == col(Product.id)
+    )
+    query = query.where(col(RateProposal.state) == "open").order_by(col(RateProposal.proposed_at))
+    return [(row.id, row.name) for row in session.execute(query)]
+
+
+def known(session: ScopedSession) -> tuple[dict[UUID, str], dict[UUID, str]]:
+    """The insurers and the categories to choose from, by name."""
+    insurers, categories = ({row[0]: row[1] for row in session.execute(query)} for query in _names())
+    return insurers, categories
+
+
+def _names() -> tuple[AnySelect, AnySelect]:
+    return (
+        sa.select(col(Provider.id), col(Provider.company_name)).order_by(sa.func.lower(col(Provider.company_name))),
+        sa.select(col(ProductCategory.id), col(ProductCategory.name)).order_by(col(ProductCategory.name)),
+    )

@@ -1,0 +1,105 @@
+"""Products, categories and insurers as the records of the specification."""
+
+from typing import Any, cast
+
+from core import money
+from core.covers import ages, list_prices, registry
+from core.covers.cover import Rates
+from core.services import records
+from core.services.shapes import CategoryRecord, ProductRecord, ProviderRecord
+from core.store.schema.tables import Product, ProductCategory, ProductVersion, Provider
+
+
+def category(row: ProductCategory, *, is_live: bool) -> CategoryRecord:
+    """A category row as its record; categories are common, so the mode is the reader's."""
+    return {"id": str(row.id), "is_live": is_live, "name": row.name, **records.timed(row)}
+
+
+def provider(row: Provider) -> ProviderRecord:
+    """An insurer row as its record; its personal numbers were masked when they were stored."""
+    kept = {name: getattr(row, name) for name in _AS_KEPT_PROVIDER}
+    ids = {name: records.text(getattr(row, name)) for name in ("owner_id", "wallet_id", "bank_account_id")}
+    times = records.only(records.timed(row), "created_at", "updated_at")
+    return cast(ProviderRecord, {"id": str(row.id), **ids, **kept, **times})
+
+
+_AS_KEPT_PROVIDER = (
+    "first_name",
+    "last_name",
+    "email",
+    "phone_number",
+    "country",
+    "company_name",
+    "verification_type",
+    "verification_number",
+    "bvn_number",
+    "verification_images",
+    "business_type",
+    "claim_email",
+    "business_email",
+    "support_email",
+    "active",
+)
+_AS_KEPT_PRODUCT = (
+    "name",
+    "description",
+    "key_benefits",
+    "full_benefits",
+    "prefix",
+    "route_name",
+    "renewable",
+    "claimable",
+    "inspectable",
+    "certificateable",
+    "is_dynamic_pricing",
+    "active",
+    "how_it_works",
+    "how_to_claim",
+    "document",
+)
+
+
+def rates_of(product: Any, version: Any) -> Rates:
+    """The rates that one version of a product charges; both are their rows, or one row with the fields of both."""
+    return Rates(
+        price=money.to_naira(version.price_minor),
+        dynamic=product.is_dynamic_pricing,
+        cover_months=version.cover_months,
+        meta=version.meta,
+    )
+
+
+def _meta(row: Product, rates: Rates) -> dict[str, Any]:
+    """What the version says, and what follows from it: the minimum age of a cover of life, prices by stretch."""
+    meta = dict(rates.meta)
+    cover = registry.cover_of(row.prefix, row.route_name)
+    if cover is not None and cover.life_insured is not None:
+        meta[ages.MINIMUM_AGE] = ages.minimum_age(rates.meta)
+    stretches = list_prices.by_stretch(rates)
+    if stretches is not None:
+        meta["mca_price"] = {name: list_prices.written(price) for name, price in stretches.items()}
+    return meta
+
+
+def record(
+    row: Product, version: ProductVersion, group: ProductCategory, insurer: Provider, *, is_live: bool
+) -> ProductRecord:
+    """A product with one version of its rates as its record, category and insurer embedded."""
+    kept = {name: getattr(row, name) for name in _AS_KEPT_PRODUCT}
+    rates = rates_of(row, version)
+    whole = {
+        "id": str(row.id),
+        "is_live": is_live,
+        **kept,
+        "meta": _meta(row, rates),
+        "price": list_prices.written(list_prices.list_price(rates)),
+        "distributor_commission_percentage": records.percentage(version.distributor_commission_bp),
+        "mca_commission_percentage": records.percentage(version.mca_commission_bp),
+        "cover_period": str(version.cover_months),
+        "product_category_id": str(row.product_category_id),
+        "provider_id": str(row.provider_id),
+        "productCategory": category(group, is_live=is_live),
+        "provider": provider(insurer),
+        **records.timed(row),
+    }
+    return cast(ProductRecord, whole)

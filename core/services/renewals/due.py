@@ -1,0 +1,117 @@
+"""What is up for renewal: policies by the days until they expire, and the premium at risk with them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Any, Final, NamedTuple
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock
+from core.services import filters
+from core.services.filters import SalesFilter, Span
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Policy, Product, Renewal
+
+EVERYTHING = SalesFilter()
+
+
+class Stretch(NamedTuple):
+    """Days from today on which a policy of a bucket expires; both count."""
+
+    label: str
+    first: int
+    last: int
+
+
+# A policy that expires today counts as due, though its cover ended as the day began.
+BUCKETS: Final[Mapping[str, Stretch]] = {
+    "week": Stretch("0-7 days", 0, 7),
+    "month": Stretch("8-30 days", 8, 30),
+    "two-months": Stretch("31-60 days", 31, 60),
+    "quarter": Stretch("61-90 days", 61, 90),
+    "lapsed": Stretch("Lapsed up to 30 days", -30, -1),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bucket:
+    """Policies that expire within some days; `expiring` narrows any list of policies to the same ones."""
+
+    key: str
+    label: str
+    expiring: Span
+    policies: int
+    premium_minor: int
+
+
+def due(session: ScopedSession, today: date, wanted: SalesFilter = EVERYTHING) -> Sequence[Bucket]:
+    """Renewable policies by days to expiry, in the order of urgency, then what lapsed.
+
+    Premium at risk is what the last term of each policy cost, in kobo; `wanted` narrows as in any list.
+    """
+    expires, furthest = col(Policy.expiration_at), _span(today, -30, 90)
+    lines = session.execute(
+        sa.select(expires, sa.func.count(), sa.func.sum(last_premium()))
+        .where(*conditions(wanted), *furthest.on(expires))
+        .group_by(expires)
+    ).all()
+    return [_bucket(key, expiring_in(today, key), lines) for key in BUCKETS]
+
+
+def expiring_in(today: date, key: str) -> Span:
+    """When the policies of a bucket expire."""
+    return _span(today, BUCKETS[key].first, BUCKETS[key].last)
+
+
+def conditions(wanted: SalesFilter = EVERYTHING) -> list[sa.ColumnElement[bool]]:
+    """What a policy of a filter must be for a renewal to make sense, whatever its dates."""
+    # The catalogue is asked by products, which the index of policies holds.
+    rest = replace(wanted, provider_ids=(), category_ids=(), product_ids=(), distributor_ids=())
+    return [
+        col(Policy.activated).is_(True),
+        col(Policy.cancelled_at).is_(None),
+        col(Policy.declined_at).is_(None),
+        col(Policy.deleted_at).is_(None),
+        col(Policy.product_id).in_(sa.select(col(Product.id)).where(col(Product.renewable))),
+        *filters.on_catalogue(wanted, Policy),
+        *filters.on_record(rest, Policy),
+        *filters.on_policy(wanted),
+    ]
+
+
+def last_premium() -> Any:
+    """The total of the renewal that made the current term of a policy, or of the purchase when there was none."""
+    renewed = (
+        sa.select(col(Renewal.total_minor))
+        .where(
+            col(Renewal.policy_id) == col(Policy.id),
+            col(Renewal.expiration_at) == col(Policy.expiration_at),
+            col(Renewal.status),
+        )
+        .correlate(Policy)
+        .limit(1)
+        .scalar_subquery()
+    )
+    return sa.func.coalesce(renewed, col(Policy.genius_price_minor))
+
+
+def _bucket(key: str, span: Span, lines: Sequence[Any]) -> Bucket:
+    inside = [(count, minor) for expires, count, minor in lines if _holds(span, expires)]
+    return Bucket(
+        key=key,
+        label=BUCKETS[key].label,
+        expiring=span,
+        policies=sum(count for count, _ in inside),
+        premium_minor=sum(int(minor) for _, minor in inside),
+    )
+
+
+def _holds(span: Span, instant: datetime) -> bool:
+    assert span.start is not None and span.end is not None, "a bucket has two ends"  # noqa: S101, PT018
+    return span.start <= instant < span.end
+
+
+def _span(today: date, first: int, last: int) -> Span:
+    return Span(clock.midnight(clock.add_days(today, first)), clock.midnight(clock.add_days(today, last + 1)))

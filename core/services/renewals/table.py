@@ -1,0 +1,138 @@
+"""The table of renewals on the desk: one page of rows with just what is shown, and the total of the selection."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.money import Split
+from core.services.filters import SalesFilter
+from core.services.paging import Paging
+from core.services.renewals import records as renewal_records
+from core.services.sales import refunded, sales_totals, sold_columns
+from core.services.sales.choices import Choices
+from core.services.sales.refunded import OF_RENEWAL
+from core.services.sales.sold_columns import Order, Sold
+from core.store.access.scope import AnySelect, ScopedSession
+from core.store.schema.tables import Policy, Renewal
+
+ORDERS = sold_columns.orders(Renewal)
+_MEASURES = ("renewed", "renewed_minor", "renewed_mca_minor", "renewed_distributor_minor")
+
+
+class Sums(NamedTuple):
+    """How many renewals, and their money in kobo."""
+
+    renewals: int = 0
+    total_minor: int = 0
+    mca_minor: int = 0
+    distributor_minor: int = 0
+
+    @property
+    def money(self) -> Split:
+        """The money and how it divides."""
+        return Split(self.total_minor, self.mca_minor, self.distributor_minor)
+
+    @property
+    def rest_minor(self) -> int:
+        """What remains for the insurers."""
+        return self.money.provider_share_minor
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RenewalTotal:
+    """The sums of a selection: what took effect, which the dashboard counts too, and what failed or was reversed."""
+
+    effective: Sums
+    failed: Sums
+
+    @property
+    def whole(self) -> Sums:
+        """All rows of the selection, as the table lists and an export adds them up."""
+        return Sums(*map(sum, zip(self.effective, self.failed, strict=True)))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RenewalRow(Sold):
+    """One renewal as the table shows it."""
+
+    policy_id: UUID
+    purchase_id: UUID
+    status: bool
+    previous_expiration_at: datetime
+    start_at: datetime
+    expiration_at: datetime
+    policy_expires_at: datetime | None
+
+
+def total(session: ScopedSession, wanted: SalesFilter) -> RenewalTotal:
+    """The count and sums of all renewals of a filter, to the kobo."""
+    return RenewalTotal(
+        effective=Sums() if wanted.status is False else _effective(session, replace(wanted, status=True)),
+        failed=Sums() if wanted.status is True else _summed(session, replace(wanted, status=False)),
+    )
+
+
+def given_back(session: ScopedSession, wanted: SalesFilter) -> Split:
+    """What went back of the renewals of a filter until now."""
+    query = refunded.SUMS.join(Renewal, OF_RENEWAL).where(*renewal_records.conditions_of(wanted))
+    if wanted.concerns_policy:
+        query = query.join(Policy, col(Policy.id) == col(Renewal.policy_id))
+    return refunded.together(session, query)
+
+
+def rows(
+    session: ScopedSession, wanted: SalesFilter, names: Choices, *, order: Order = "newest", paging: Paging
+) -> list[RenewalRow]:
+    """One page of renewals; a page past the end is empty."""
+    # The page is found by its ids first, so that skipped rows are not read in full.
+    page = _matching(sa.select(col(Renewal.id)), wanted)
+    page = page.order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
+    columns = (Policy.policy_number, Policy.first_name, Policy.last_name, Policy.email, Policy.expiration_at)
+    query = (
+        sa.select(Renewal, *(col(column) for column in columns))
+        .join(Policy, col(Policy.id) == col(Renewal.policy_id))
+        .where(col(Renewal.id).in_(page))
+        .order_by(*ORDERS[order])
+    )
+    return [_row(row.Renewal, row, names) for row in session.execute(query)]
+
+
+def _effective(session: ScopedSession, wanted: SalesFilter) -> Sums:
+    """From the daybook where that knows the filter: the figures of the dashboard, at any size."""
+    plain = replace(wanted, status=None)
+    if not plain.of_catalogue:
+        return _summed(session, wanted)
+    taken = sales_totals.by(session, plain, measures=_MEASURES).get((), sales_totals.NOTHING)
+    return Sums(*(getattr(taken, name) for name in _MEASURES))
+
+
+def _summed(session: ScopedSession, wanted: SalesFilter) -> Sums:
+    amounts = (Renewal.total_minor, Renewal.mca_profit_minor, Renewal.distributor_profit_minor)
+    sums = (sa.func.coalesce(sa.func.sum(col(amount)), 0) for amount in amounts)
+    found = session.execute(_matching(sa.select(sa.func.count(), *sums), wanted)).one()
+    return Sums(*map(int, found))
+
+
+def _matching(query: AnySelect, wanted: SalesFilter) -> AnySelect:
+    """A statement on the renewals of a filter; joins the policy only where a condition reads it."""
+    query = query.select_from(Renewal)
+    if wanted.concerns_policy:
+        query = query.join(Policy, col(Policy.id) == col(Renewal.policy_id))
+    return query.where(*renewal_records.conditions_of(wanted))
+
+
+def _row(renewal: Renewal, policy: Any, names: Choices) -> RenewalRow:
+    return RenewalRow(
+        **sold_columns.facts(renewal, policy, names),
+        policy_id=renewal.policy_id,
+        purchase_id=renewal.purchase_id,
+        status=renewal.status,
+        previous_expiration_at=renewal.previous_expiration_at,
+        start_at=renewal.start_at,
+        expiration_at=renewal.expiration_at,
+        policy_expires_at=policy.expiration_at,
+    )

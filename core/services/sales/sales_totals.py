@@ -1,0 +1,230 @@
+"""What was written: counts and sums of purchases, renewals and refunds, grouped as a figure needs them.
+
+Read from the totals of the days when a filter asks for whole days and nothing else, from the daybook when it asks for
+the catalogue too, and from the rows themselves otherwise; all give the same figures.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock
+from core.money import Split
+from core.services import filters
+from core.services.filters import SalesFilter, Span
+from core.services.sales import day_totals
+from core.services.windows import Window
+from core.store.access.scope import AnySelect, Scope, ScopedSession
+from core.store.expressions import first_of_month, first_of_week, lagos_day
+from core.store.rollups.daily_rollup import ONCE
+from core.store.schema.tables import DaybookLine, DayTotal, Policy, Purchase, Refund, Renewal
+
+Key = Literal["day", "week", "month", "product_id", "distributor_id", "premium_frequency"]
+
+
+class Takings(NamedTuple):
+    """What a stretch of days wrote, and what its refunds gave back; amounts in kobo, premium before commission."""
+
+    sold: int = 0
+    sold_minor: int = 0
+    sold_mca_minor: int = 0
+    sold_distributor_minor: int = 0
+    renewed: int = 0
+    renewed_minor: int = 0
+    renewed_mca_minor: int = 0
+    renewed_distributor_minor: int = 0
+    refunds: int = 0
+    refunded_minor: int = 0
+    refunded_mca_minor: int = 0
+    refunded_distributor_minor: int = 0
+
+    @property
+    def premium_minor(self) -> int:
+        """Gross written premium: purchases and renewals."""
+        return self.sold_minor + self.renewed_minor
+
+    @property
+    def written(self) -> int:
+        """Policies that the premium was written for: sold or renewed."""
+        return self.sold + self.renewed
+
+    @property
+    def purchases(self) -> Split:
+        """What purchases wrote, and how it divides."""
+        return Split(self.sold_minor, self.sold_mca_minor, self.sold_distributor_minor)
+
+    @property
+    def renewals(self) -> Split:
+        """What renewals wrote, and how it divides."""
+        return Split(self.renewed_minor, self.renewed_mca_minor, self.renewed_distributor_minor)
+
+    @property
+    def gross(self) -> Split:
+        """Everything that was written."""
+        return self.purchases + self.renewals
+
+    @property
+    def given_back(self) -> Split:
+        """What refunds gave back, and whose part it was."""
+        return Split(self.refunded_minor, self.refunded_mca_minor, self.refunded_distributor_minor)
+
+    @property
+    def net(self) -> Split:
+        """What is left of everything that was written."""
+        return self.gross - self.given_back
+
+    @property
+    def mca_minor(self) -> int:
+        """The platform's commission, net of what refunds took back."""
+        return self.net.mca_profit_minor
+
+    @property
+    def distributor_minor(self) -> int:
+        """The distributors' commission, net of what refunds took back."""
+        return self.net.distributor_profit_minor
+
+
+NOTHING = Takings()
+Grouped = dict[tuple[Any, ...], Takings]
+_CALENDAR: frozenset[Key] = frozenset({"day", "week", "month"})
+
+
+def added(parts: Sequence[Takings]) -> Takings:
+    """Takings of several groups or days in one."""
+    return Takings(*map(sum, zip(*parts, strict=True))) if parts else NOTHING
+
+
+def total(session: ScopedSession, wanted: SalesFilter) -> Takings:
+    """Everything that a filter matches, in one sum."""
+    return by(session, wanted).get((), NOTHING)
+
+
+def by(session: ScopedSession, wanted: SalesFilter, *keys: Key, measures: Sequence[str] = Takings._fields) -> Grouped:
+    """Sums by the values of the keys, in their order; measures that are not asked for stay zero.
+
+    Days, weeks (their Mondays) and months (their firsts) are those of Lagos. Groups without anything are absent.
+    """
+    found: dict[tuple[Any, ...], list[int]] = {}
+    width = len(keys)
+    for query in _queries(session.scope, wanted, keys, measures):
+        result = session.execute(query)
+        told = [Takings._fields.index(name) for name in list(result.keys())[width:]]
+        for row in result:
+            sums = found.setdefault(tuple(row[:width]), [0] * len(Takings._fields))
+            for place, value in zip(told, row[width:], strict=True):
+                sums[place] += int(value or 0)
+    return {group: Takings(*sums) for group, sums in found.items() if any(sums)}
+
+
+def _queries(scope: Scope, wanted: SalesFilter, keys: Sequence[Key], measures: Sequence[str]) -> Iterator[AnySelect]:
+    window = Window.within(wanted.created)
+    if window and _CALENDAR.issuperset(keys) and day_totals.tell(scope, wanted):
+        yield _in_totals(scope, window, keys, measures)
+        return
+    if window and wanted.of_catalogue:
+        # One by one, as lines of one grain lie in the order of their days already, and all together in none.
+        for grain, days in _stretches(window, keys):
+            yield _in_daybook(grain, days, wanted, keys, measures)
+        return
+    for part in _PARTS:
+        if part.measures.keys() & set(measures):
+            yield _in_rows(part, wanted, keys, measures)
+
+
+def _in_totals(scope: Scope, days: Window, keys: Sequence[Key], measures: Sequence[str]) -> AnySelect:
+    groups = _calendar(col(DayTotal.day))
+    sums = [sa.func.sum(col(getattr(DayTotal, name))).label(name) for name in measures]
+    query = sa.select(*(groups[key] for key in keys), *sums).where(*day_totals.of(scope, days))
+    return query.group_by(*(groups[key] for key in keys))
+
+
+def _stretches(window: Window, keys: Sequence[Key]) -> list[tuple[str, Window]]:
+    """The lines to read: those of whole months where that is enough, and of the days before and after."""
+    until = window.end
+    if until > clock.today():
+        # Nothing is written in days to come: the month that runs is all there is of it.
+        until = max(until, clock.add_months(clock.today().replace(day=1), 1))
+    months = None if {"day", "week"} & set(keys) else Window(window.start, until).whole_months
+    if months is None:
+        return [("day", window)]
+    before, after = Window(window.start, months.start), Window(months.end, until)
+    return [("month", months), *(("day", days) for days in (before, after) if days.length)]
+
+
+def _in_daybook(
+    grain: str, days: Window, wanted: SalesFilter, keys: Sequence[Key], measures: Sequence[str]
+) -> AnySelect:
+    groups = _keyed(grain, days, keys)
+    sums = [sa.func.sum(col(getattr(DaybookLine, name))).label(name) for name in measures]
+    query = sa.select(*groups, *sums).where(
+        col(DaybookLine.grain) == grain,
+        col(DaybookLine.day) >= days.start,
+        col(DaybookLine.day) < days.end,
+        *filters.on_catalogue(wanted, DaybookLine),
+    )
+    return query.group_by(*groups)
+
+
+def _keyed(grain: str, days: Window, keys: Sequence[Key]) -> list[Any]:
+    """The keys of daybook lines; asking a database for the month of a day takes longer than the rest of its line."""
+    groups: dict[Key, Any] = dict(_calendar(col(DaybookLine.day)))
+    if grain == "month":
+        groups["month"] = col(DaybookLine.day)
+    elif days.start.replace(day=1) == days.last.replace(day=1):
+        groups["month"] = sa.literal(days.start.replace(day=1), sa.Date())
+    return [groups[key] if key in groups else col(getattr(DaybookLine, key)) for key in keys]
+
+
+def _in_rows(part: "_Part", wanted: SalesFilter, keys: Sequence[Key], measures: Sequence[str]) -> AnySelect:
+    row = part.entity
+    groups = {
+        **_calendar(lagos_day(col(row.created_at))),
+        "product_id": col(Purchase.product_id),
+        "distributor_id": col(row.distributor_id),
+        "premium_frequency": sa.func.coalesce(col(Purchase.premium_frequency), ONCE),
+    }
+    sums = [sa.func.sum(value).label(name) for name, value in part.measures.items() if name in measures]
+    query = sa.select(*(groups[key] for key in keys), *sums).select_from(row)
+    if row is not Purchase:
+        query = query.join(Purchase, col(Purchase.id) == col(row.purchase_id))
+    if wanted.concerns_policy:
+        query = query.join(Policy, col(Policy.purchase_id) == col(Purchase.id))
+    return query.where(
+        *filters.on_record(replace(wanted, created=Span()), Purchase),
+        *filters.on_policy(wanted),
+        *wanted.created.on(col(row.created_at)),
+        *part.conditions,
+    ).group_by(*(groups[key] for key in keys))
+
+
+def _calendar(day: Any) -> dict[Key, Any]:
+    return {"day": day, "week": first_of_week(day), "month": first_of_month(day)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The rows that some of the measures are summed from."""
+
+    entity: Any
+    measures: dict[str, Any]
+    conditions: tuple[sa.ColumnElement[bool], ...] = ()
+
+
+def _part(entity: Any, count: str, verb: str, *conditions: sa.ColumnElement[bool]) -> _Part:
+    amounts = {
+        count: sa.literal(1),
+        f"{verb}_minor": col(entity.total_minor),
+        f"{verb}_mca_minor": col(entity.mca_profit_minor),
+        f"{verb}_distributor_minor": col(entity.distributor_profit_minor),
+    }
+    return _Part(entity, amounts, conditions)
+
+
+_PARTS = (
+    _part(Purchase, "sold", "sold", col(Purchase.deleted_at).is_(None)),
+    _part(Renewal, "renewed", "renewed", col(Renewal.deleted_at).is_(None), col(Renewal.status).is_(True)),
+    _part(Refund, "refunds", "refunded"),
+)

@@ -1,0 +1,67 @@
+"""The table of purchases on the desk: one page of rows with just what is shown, and the total of the selection."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.money import Split
+from core.services.filters import SalesFilter
+from core.services.paging import Paging
+from core.services.sales import conditions as sale_conditions
+from core.services.sales import refunded, sales_totals, sold_columns
+from core.services.sales.choices import Choices
+from core.services.sales.refunded import OF_PURCHASE
+from core.services.sales.sales_totals import Takings
+from core.services.sales.sold_columns import Order, Sold
+from core.store.access.scope import ScopedSession
+from core.store.rollups.daily_rollup import ONCE
+from core.store.schema.tables import Policy, Purchase
+
+ORDERS = sold_columns.orders(Purchase)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SaleRow(Sold):
+    """One purchase as the table shows it."""
+
+    premium_frequency: str
+
+
+def total(session: ScopedSession, wanted: SalesFilter) -> Takings:
+    """The count and sums of all purchases of a filter, to the kobo; the same as the dashboard's."""
+    return sales_totals.by(
+        session, wanted, measures=("sold", "sold_minor", "sold_mca_minor", "sold_distributor_minor")
+    ).get((), sales_totals.NOTHING)
+
+
+def given_back(session: ScopedSession, wanted: SalesFilter) -> Split:
+    """What went back of the purchases of a filter until now; the terms that were renewed later are not in it."""
+    query = refunded.SUMS.join(Purchase, OF_PURCHASE).where(*sale_conditions.conditions_of(wanted))
+    if wanted.concerns_policy:
+        query = query.join(Policy, col(Policy.purchase_id) == col(Purchase.id))
+    return refunded.together(session, query)
+
+
+def rows(
+    session: ScopedSession, wanted: SalesFilter, names: Choices, *, order: Order = "newest", paging: Paging
+) -> list[SaleRow]:
+    """One page of purchases; a page past the end is empty."""
+    # The page is found by its ids first: an index holds them, so skipped rows are never read.
+    matching = sale_conditions.matching(sa.select(col(Purchase.id)), wanted, sale_conditions.conditions_of(wanted))
+    page = matching.order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
+    query = sa.select(Purchase).where(col(Purchase.id).in_(page)).order_by(*ORDERS[order])
+    found = list(session.execute(query).scalars())
+    held = _policies(session, [sale.id for sale in found])
+    return [
+        SaleRow(**sold_columns.facts(sale, held[sale.id], names), premium_frequency=sale.premium_frequency or ONCE)
+        for sale in found
+    ]
+
+
+def _policies(session: ScopedSession, sale_ids: list[UUID]) -> dict[UUID, Any]:
+    columns = (Policy.purchase_id, Policy.policy_number, Policy.first_name, Policy.last_name, Policy.email)
+    query = sa.select(*(col(column) for column in columns)).where(col(Policy.purchase_id).in_(sale_ids))
+    return {row.purchase_id: row for row in session.execute(query)}

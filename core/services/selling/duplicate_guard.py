@@ -1,0 +1,91 @@
+"""The same risk is sold once: the duplicate guard, and the flag for what only looks alike (contract S12)."""
+
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, seal
+from core.covers.cover import Cover, Term
+from core.errors import DuplicateRisk
+from core.store.access.scope import AnySelect, ScopedSession
+from core.store.schema.tables import InsuredRisk, Policy
+
+
+def claim(
+    session: ScopedSession, product_id: UUID, risk: str | None, term: Term, *, distributor_id: UUID, is_live: bool
+) -> str | None:
+    """The keyed hash of a risk, held by this transaction; DuplicateRisk when it is already insured.
+
+    Two sales of one risk meet at its row: the second waits for the first and then sees its policy. The
+    owner is named beside the session's scope, as staff and commands sell under a wider one.
+    """
+    if risk is None:
+        return None
+    hashed = seal.keyed_hash("risk", risk)
+    _hold(session, product_id, hashed)
+    mine = (col(Policy.distributor_id) == distributor_id, col(Policy.is_live) == is_live)
+    _refuse_if_insured(session, _insured(product_id, hashed, term).where(*mine))
+    return hashed
+
+
+def claim_again(session: ScopedSession, policy: Policy, term: Term) -> None:
+    """Hold the risk of a policy for one more term; DuplicateRisk when another policy covers it by now."""
+    if policy.risk_hash is None:
+        return
+    _hold(session, policy.product_id, policy.risk_hash)
+    others = (
+        col(Policy.distributor_id) == policy.distributor_id,
+        col(Policy.is_live) == policy.is_live,
+        col(Policy.id) != policy.id,
+    )
+    _refuse_if_insured(session, _insured(policy.product_id, policy.risk_hash, term).where(*others))
+
+
+def _hold(session: ScopedSession, product_id: UUID, hashed: str) -> None:
+    if not session.insert_once(InsuredRisk(product_id=product_id, risk_hash=hashed, sold_at=clock.now())):
+        session.execute(
+            sa.select(col(InsuredRisk.sold_at))
+            .where(col(InsuredRisk.product_id) == product_id, col(InsuredRisk.risk_hash) == hashed)
+            .with_for_update()
+        ).one()
+
+
+def _refuse_if_insured(session: ScopedSession, query: AnySelect) -> None:
+    first = session.execute(query).first()
+    if first is not None:
+        raise DuplicateRisk(
+            "This risk is already insured for these dates",
+            detail={"policy_id": str(first.id), "policy_number": first.policy_number},
+        )
+
+
+def _insured(product_id: UUID, hashed: str, term: Term) -> AnySelect:
+    """The first policy of a risk that is pending or in force on a day of the term."""
+    starts, ends = col(Policy.start_at), col(Policy.expiration_at)
+    query = sa.select(col(Policy.id), col(Policy.policy_number)).where(
+        col(Policy.product_id) == product_id,
+        col(Policy.risk_hash) == hashed,
+        col(Policy.cancelled_at).is_(None),
+        col(Policy.declined_at).is_(None),
+        sa.or_(ends.is_(None), ends > clock.now()),
+    )
+    if term.start_at is not None and term.expiration_at is not None:
+        meets = sa.and_(ends > term.start_at, starts < term.expiration_at)
+        query = query.where(sa.or_(ends.is_(None), meets))
+    return query.order_by(col(Policy.created_at), col(Policy.id)).limit(1)
+
+
+def possible_duplicate(session: ScopedSession, cover: Cover[Any], request: Any, customer_id: UUID) -> UUID | None:
+    """An earlier policy of this customer that the request repeats without being refused for it."""
+    twin = cover.twin(request)
+    if twin is None:
+        return None
+    rows = session.execute(
+        sa.select(col(Policy.id))
+        .where(col(Policy.customer_id) == customer_id, col(Policy.twin_key) == twin)
+        .order_by(col(Policy.created_at))
+        .limit(1)
+    )
+    return rows.scalar_one_or_none()

@@ -1,0 +1,1 @@
+"""Records as the desk reads them, across several services."""

@@ -1,0 +1,183 @@
+"""One customer as the desk reads them: who they are, what they bought, what is in force and what was claimed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.errors import NotFound
+from core.services import pii_reveal
+from core.services.customers import table as customers_table
+from core.services.customers.table import Bought
+from core.services.filters import SalesFilter
+from core.services.paging import Page, Paging
+from core.services.pii_reveal import Hidden
+from core.services.policies import search as policy_search
+from core.services.policies.search import PolicyRow
+from core.services.renewals import table as renewals_table
+from core.services.renewals.table import RenewalRow
+from core.services.sales import table as sales_table
+from core.services.sales.choices import UNKNOWN, Choices
+from core.services.sales.table import SaleRow
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Claim, ClaimPayment, Customer, Policy
+
+# One page holds a person's whole history; who buys for a fleet is read on in the lists.
+MOST = 50
+_ALL = Paging(1, MOST)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClaimLine:
+    """One claim of the customer; amounts in kobo."""
+
+    id: UUID
+    created_at: datetime
+    claim_type: str
+    status: str
+    policy_number: str | None
+    claimed_minor: int
+    offered_minor: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Namesake:
+    """The same e-mail address at another distributor, where it is another customer (contract S2)."""
+
+    id: UUID
+    distributor: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Known:
+    """A personal value that the customer's records hide, and the policy that it was given for."""
+
+    label: str
+    masked: str
+    hidden: Hidden
+    policy_number: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CustomerDetail:
+    """Everything that the screen of one customer shows; each list holds the newest and the exact total."""
+
+    id: UUID
+    created_at: datetime
+    updated_at: datetime
+    name: str
+    title: str | None
+    email: str
+    phone: str | None
+    gender: str | None
+    birth_day: str | None
+    place: Sequence[str]
+    distributor: str
+    elsewhere: Sequence[Namesake]
+    bought: Bought
+    claims_paid_minor: int
+    personal: Sequence[Known]
+    purchases: Page[SaleRow]
+    renewals: Page[RenewalRow]
+    policies: Page[PolicyRow]
+    claims: Page[ClaimLine]
+
+
+def one(session: ScopedSession, customer_id: UUID, names: Choices) -> CustomerDetail:
+    """A customer with all that belongs to them; NotFound when they are unknown in this mode."""
+    query = sa.select(Customer).where(col(Customer.id) == customer_id, col(Customer.deleted_at).is_(None))
+    row = session.execute(query).scalar_one_or_none()
+    if row is None:
+        raise NotFound("There is no such customer in this mode")
+    mine = SalesFilter(customer_id=customer_id)
+    claims, paid_minor = _claims(session, customer_id)
+    return CustomerDetail(
+        id=row.id,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        name=f"{row.first_name} {row.last_name}",
+        title=row.title,
+        email=row.email,
+        phone=row.phone_number,
+        gender=row.gender,
+        birth_day=row.date_of_birth,
+        place=list(dict.fromkeys(filter(None, (row.address, row.city, row.state_of_residence, row.country)))),
+        distributor=names.names["distributor"].get(row.distributor_id, UNKNOWN),
+        elsewhere=_elsewhere(session, row, names),
+        bought=customers_table.bought_by(session, [row.id])[row.id],
+        claims_paid_minor=paid_minor,
+        personal=_personal(session, row),
+        purchases=_purchases(session, mine, names),
+        renewals=_renewals(session, mine, names),
+        policies=policy_search.page(session, None, mine, names, paging=_ALL),
+        claims=claims,
+    )
+
+
+def _purchases(session: ScopedSession, mine: SalesFilter, names: Choices) -> Page[SaleRow]:
+    rows = sales_table.rows(session, mine, names, paging=_ALL)
+    return Page(rows, len(rows) if len(rows) < MOST else sales_table.total(session, mine).sold)
+
+
+def _renewals(session: ScopedSession, mine: SalesFilter, names: Choices) -> Page[RenewalRow]:
+    rows = renewals_table.rows(session, mine, names, paging=_ALL)
+    return Page(rows, len(rows) if len(rows) < MOST else renewals_table.total(session, mine).whole.renewals)
+
+
+def _claims(session: ScopedSession, customer_id: UUID) -> tuple[Page[ClaimLine], int]:
+    """The newest claims with their number, and what was paid on all of them."""
+    mine = (col(Claim.customer_id) == customer_id, col(Claim.deleted_at).is_(None))
+    count = session.execute(sa.select(sa.func.count()).select_from(Claim).where(*mine)).scalar_one()
+    payments = sa.select(sa.func.sum(col(ClaimPayment.amount_minor)))
+    payments = payments.select_from(ClaimPayment).join(Claim, col(Claim.id) == col(ClaimPayment.claim_id))
+    minor = session.execute(payments.where(*mine)).scalar_one()
+    query = (
+        sa.select(Claim, col(Policy.policy_number))
+        .join(Policy, col(Policy.id) == col(Claim.policy_id))
+        .where(*mine)
+        .order_by(col(Claim.created_at).desc(), col(Claim.id).desc())
+        .limit(MOST)
+    )
+    return Page([_claim(row.Claim, row.policy_number) for row in session.execute(query)], count), int(minor or 0)
+
+
+def _claim(claim: Claim, policy_number: str | None) -> ClaimLine:
+    return ClaimLine(
+        id=claim.id,
+        created_at=claim.created_at,
+        claim_type=claim.claim_type,
+        status=claim.claim_status,
+        policy_number=policy_number,
+        claimed_minor=claim.claim_amount_minor,
+        offered_minor=claim.offer_amount_minor,
+    )
+
+
+def _elsewhere(session: ScopedSession, row: Customer, names: Choices) -> list[Namesake]:
+    query = sa.select(col(Customer.id), col(Customer.distributor_id)).where(
+        col(Customer.email_key) == row.email_key, col(Customer.id) != row.id, col(Customer.deleted_at).is_(None)
+    )
+    found = names.names["distributor"]
+    return [Namesake(id=key, distributor=found.get(seller, UNKNOWN)) for key, seller in session.execute(query)]
+
+
+def _personal(session: ScopedSession, row: Customer) -> list[Known]:
+    """What was given with their newest policies, each value once."""
+    query = (
+        sa.select(Policy)
+        .where(col(Policy.customer_id) == row.id, col(Policy.deleted_at).is_(None))
+        .order_by(col(Policy.created_at).desc())
+        .limit(MOST // 2)
+    )
+    found: dict[tuple[str, str], Known] = {}
+    for policy in session.execute(query).scalars():
+        for path, masked in pii_reveal.hidden_in(policy):
+            label = path.removeprefix("submitted.")
+            hidden = Hidden(kind="policy", record_id=policy.id, path=path)
+            known = Known(label=label, masked=masked, hidden=hidden, policy_number=policy.policy_number)
+            if label != path:
+                found.setdefault((label, masked), known)
+    return list(found.values())

@@ -1,0 +1,148 @@
+"""One policy as the desk reads it: where it stands, what was paid and sent, and what may be done with it now."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.money import Split
+from core.services.insurers import submission_detail
+from core.services.insurers.submission_detail import SubmissionDetail
+from core.services.policies import paid_terms, policies
+from core.services.policies import states as policy_states
+from core.services.policies.states import PolicyState
+from core.services.products import products
+from core.services.renewals import next_terms
+from core.services.renewals import windows as renewal_windows
+from core.services.renewals.windows import RenewalWindow
+from core.services.views import sale as sale_view
+from core.services.views.sale import SaleDetail
+from core.store.access.scope import ScopedSession
+from core.store.schema.tables import Certificate, Policy, Refund
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TermLine:
+    """A stretch of cover that was paid for, and the certificate that says so."""
+
+    start_at: datetime
+    expiration_at: datetime
+    total_minor: int
+    renewal: bool
+    certificate_code: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RefundLine:
+    """Premium of one term that went back, how it divides, by which rule, why, and the steps that led to it."""
+
+    created_at: datetime
+    of_renewal: bool
+    parts: Split
+    method: str
+    reason: str
+    explained: Sequence[Mapping[str, str]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PolicyDetail:
+    """Everything that the screen of one policy shows; `sale` is what its purchase shows too.
+
+    `not_renewable` says why a policy that has renewals cannot be renewed now; a test policy has no window, as any
+    day will do (contract R1).
+    """
+
+    id: UUID
+    distributor_id: UUID
+    is_live: bool
+    state: PolicyState
+    sale: SaleDetail
+    beneficiary: bool
+    birth_day: str | None
+    plate: str | None
+    sum_insured_minor: int | None
+    activation_at: datetime | None
+    certificate_code: str | None
+    possible_duplicate_of: UUID | None
+    sent: Mapping[str, Any]
+    submission: SubmissionDetail | None
+    terms: Sequence[TermLine]
+    refunds: Sequence[RefundLine]
+    renewal_window: RenewalWindow | None
+    not_renewable: str | None
+
+    @property
+    def refunded_minor(self) -> int:
+        """What went back of all its terms, in kobo."""
+        return sum(refund.parts.total_minor for refund in self.refunds)
+
+
+def one(session: ScopedSession, policy_id: UUID) -> PolicyDetail:
+    """A policy with all that belongs to it; NotFound when it is unknown in this mode."""
+    policy, state = policies.row(session, policy_id), policy_states.of(session, policy_id)
+    sent = {name: sale_view.shown(value) for name, value in policy.payload.items()}
+    return PolicyDetail(
+        id=policy.id,
+        distributor_id=policy.distributor_id,
+        is_live=policy.is_live,
+        state=state,
+        sale=sale_view.one(session, policy.purchase_id),
+        beneficiary=policy.buyer_id != policy.customer_id,
+        birth_day=policy.dob,
+        plate=policy.plate_key,
+        sum_insured_minor=policy.sum_insured_minor,
+        activation_at=policy.activation_at,
+        certificate_code=policy.certificate_code,
+        possible_duplicate_of=policy.possible_duplicate_of,
+        sent=sent,
+        submission=submission_detail.one(session, policy_id, activated=policy.activated),
+        terms=_terms(session, policy),
+        refunds=_refunds(session, policy_id),
+        renewal_window=_window(session, policy) if "renew" in state.actions else None,
+        not_renewable=next_terms.refusal(session, policy) if "renew" in state.actions else None,
+    )
+
+
+def _terms(session: ScopedSession, policy: Policy) -> list[TermLine]:
+    if not policy.activated:
+        return []
+    query = sa.select(col(Certificate.start_at), col(Certificate.code)).where(col(Certificate.policy_id) == policy.id)
+    codes = {row.start_at: row.code for row in session.execute(query)}
+    return [
+        TermLine(
+            start_at=term.start_at,
+            expiration_at=term.expiration_at,
+            total_minor=term.total_minor,
+            renewal=term.renewal_id is not None,
+            certificate_code=codes.get(term.start_at),
+        )
+        for term in paid_terms.of(session, policy)
+    ]
+
+
+def _refunds(session: ScopedSession, policy_id: UUID) -> list[RefundLine]:
+    query = sa.select(Refund).where(col(Refund.policy_id) == policy_id).order_by(col(Refund.created_at))
+    return [
+        RefundLine(
+            created_at=row.created_at,
+            parts=Split(row.total_minor, row.mca_profit_minor, row.distributor_profit_minor),
+            of_renewal=row.renewal_id is not None,
+            method=row.method,
+            reason=row.reason,
+            explained=row.explained,
+        )
+        for row in session.execute(query).scalars()
+    ]
+
+
+def _window(session: ScopedSession, policy: Policy) -> RenewalWindow | None:
+    """When the newest term can be renewed, by the rates that it was paid at; none for a test policy."""
+    terms = paid_terms.of(session, policy)
+    if not (policy.is_live and terms):
+        return None
+    meta = products.as_sold(session, terms[-1].version_id).rates.meta
+    return renewal_windows.window(terms[-1].start_on, terms[-1].expiration_on, meta)

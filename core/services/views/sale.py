@@ -1,0 +1,229 @@
+"""One purchase as the desk reads it: who bought what, how the money divides, what happened since."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import reference
+from core.errors import NotFound
+from core.money import Split
+from core.services import pii_reveal
+from core.services.audit import log as audit
+from core.services.audit import search as audit_search
+from core.services.pii_reveal import HIDDEN, HiddenValue
+from core.services.policies import states as policy_states
+from core.services.records import certificate_url
+from core.services.sales import refunded
+from core.store.access.scope import AnySelect, ScopedSession
+from core.store.rollups.daily_rollup import ONCE
+from core.store.schema.tables import (
+    Customer,
+    Distributor,
+    Policy,
+    Product,
+    ProductCategory,
+    ProductVersion,
+    Provider,
+    Purchase,
+    Refund,
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """One party's part of the money, in kobo; `basis_points` of the total, none for what remains.
+
+    `refunded_minor` is what it gave back of that.
+    """
+
+    name: str
+    minor: int
+    basis_points: int | None = None
+    refunded_minor: int = 0
+
+    @property
+    def net_minor(self) -> int:
+        """What the party keeps."""
+        return self.minor - self.refunded_minor
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Event:
+    """One entry of the log about the sale; `who` is the actor as people know it, where that was looked up."""
+
+    at: datetime
+    actor: str
+    action: str
+    facts: Mapping[str, Any]
+    who: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SaleDetail:
+    """Everything that the screen of one purchase shows.
+
+    `ended_at` is when its policy was cancelled or declined, as `stage` says; `expiration_at` stays that of the term.
+    `refunded_minor` is what went back of this purchase; refunds of later renewals are not in it.
+    """
+
+    id: UUID
+    created_at: datetime
+    total_minor: int
+    parts: Sequence[Part]
+    refunded_minor: int
+    product: str
+    provider: str
+    category: str
+    distributor: str
+    premium_frequency: str
+    payment: Sequence[str]
+    request_source: str | None
+    policy_id: UUID
+    policy_number: str | None
+    stage: str
+    start_at: datetime | None
+    expiration_at: datetime | None
+    ended_at: datetime | None
+    certificate_url: str | None
+    customer_id: UUID
+    customer: str
+    email: str
+    phone: str | None
+    place: str | None
+    submitted: Mapping[str, Any]
+    hidden: Sequence[HiddenValue]
+    explained: Sequence[Mapping[str, str]]
+    history: Sequence[Event]
+
+
+def one(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
+    """A purchase with all that belongs to it; NotFound when it is unknown in this mode."""
+    row = session.execute(_sale(purchase_id)).one_or_none()
+    if row is None:
+        raise NotFound("There is no such purchase in this mode")
+    sale, policy, customer = row.Purchase, row.Policy, row.Customer
+    back = _refunded(session, sale)
+    return SaleDetail(
+        id=sale.id,
+        created_at=sale.created_at,
+        total_minor=sale.total_minor,
+        parts=_parts(sale, back, row.ProductVersion, row.company_name, row.business_name),
+        refunded_minor=back.total_minor,
+        product=row.product,
+        provider=row.company_name,
+        category=row.category,
+        distributor=row.business_name,
+        premium_frequency=sale.premium_frequency or ONCE,
+        payment=[word for word in (sale.payment_option, sale.payment_channel) if word],
+        request_source=sale.request_source,
+        policy_id=policy.id,
+        policy_number=policy.policy_number,
+        stage=policy_states.stage_of(policy),
+        start_at=policy.start_at,
+        expiration_at=policy.expiration_at,
+        ended_at=policy.cancelled_at or policy.declined_at,
+        certificate_url=certificate_url(policy.certificate_code),
+        customer_id=customer.id,
+        customer=f"{policy.first_name} {policy.last_name}",
+        email=policy.email,
+        phone=policy.phone,
+        place=", ".join(filter(None, (customer.city, customer.state_of_residence))) or None,
+        submitted={
+            name: _named(name, shown(value)) for name, value in policy.submitted.items() if name != "product_id"
+        },
+        hidden=pii_reveal.hidden_in(policy),
+        explained=policy.explained,
+        history=_history(session, sale.id, policy.id, product=row.product),
+    )
+
+
+def _sale(purchase_id: UUID) -> AnySelect:
+    return (
+        sa.select(
+            Purchase,
+            Policy,
+            Customer,
+            ProductVersion,
+            col(Product.name).label("product"),
+            col(Provider.company_name),
+            col(ProductCategory.name).label("category"),
+            col(Distributor.business_name),
+        )
+        .join(Policy, col(Policy.purchase_id) == col(Purchase.id))
+        .join(Customer, col(Customer.id) == col(Purchase.customer_id))
+        .join(ProductVersion, col(ProductVersion.id) == col(Purchase.product_version_id))
+        .join(Product, col(Product.id) == col(Purchase.product_id))
+        .join(Provider, col(Provider.id) == col(Purchase.provider_id))
+        .join(ProductCategory, col(ProductCategory.id) == col(Purchase.product_category_id))
+        .join(Distributor, col(Distributor.id) == col(Purchase.distributor_id))
+        .where(col(Purchase.id) == purchase_id, col(Purchase.deleted_at).is_(None))
+    )
+
+
+def _refunded(session: ScopedSession, sale: Purchase) -> Split:
+    mine = (col(Refund.purchase_id) == sale.id, col(Refund.renewal_id).is_(None))
+    return refunded.together(session, refunded.SUMS.where(*mine))
+
+
+def _parts(sale: Purchase, back: Split, version: ProductVersion, provider: str, distributor: str) -> list[Part]:
+    rest = sale.total_minor - sale.mca_profit_minor - sale.distributor_profit_minor
+    return [
+        Part(name=f"{provider} (insurer)", minor=rest, refunded_minor=back.provider_share_minor),
+        Part(
+            name="Platform commission",
+            minor=sale.mca_profit_minor,
+            basis_points=version.mca_commission_bp,
+            refunded_minor=back.mca_profit_minor,
+        ),
+        Part(
+            name=f"{distributor} (distributor)",
+            minor=sale.distributor_profit_minor,
+            basis_points=version.distributor_commission_bp,
+            refunded_minor=back.distributor_profit_minor,
+        ),
+    ]
+
+
+def shown(value: Any) -> Any:
+    """A submitted value; pictures and papers of a person are kept but not led to from here (contract A3)."""
+    if isinstance(value, str) and value.startswith(("http://", "https://")):
+        return HIDDEN
+    if isinstance(value, list):
+        return [shown(part) for part in value]
+    return {name: shown(part) for name, part in value.items()} if isinstance(value, dict) else value
+
+
+def _named(field: str, value: Any) -> Any:
+    """The name behind an id of the vehicle lookups, which some insurers take (contract S14)."""
+    lookup = {"vehicle_make": reference.make_by_id, "vehicle_model": reference.model_by_id}.get(field)
+    found = lookup(value) if lookup and isinstance(value, str) else None
+    return found.name if found else value
+
+
+def _history(session: ScopedSession, purchase_id: UUID, policy_id: UUID, *, product: str) -> list[Event]:
+    """What the log says of a sale; the product that it names by its id is that of the sale."""
+    entries = [
+        entry
+        for kind, key in (("purchase", purchase_id), ("policy", policy_id))
+        for entry in audit.history(session, audit.subject_of(kind, key))
+    ]
+    entries.sort(key=lambda entry: entry.created_at)
+    names = audit_search.known_as(session, {entry.actor for entry in entries})
+    return [
+        Event(
+            at=entry.created_at,
+            actor=entry.actor,
+            action=entry.action,
+            facts={
+                **({"product": product} if "product_id" in (entry.after or {}) else {}),
+                **{name: value for name, value in (entry.after or {}).items() if name != "product_id"},
+            },
+            who=names[entry.actor],
+        )
+        for entry in entries
+    ]

@@ -1,0 +1,1 @@
+"""The ways into the store: sessions with their scope, reading, writing."""

@@ -1,0 +1,30 @@
+"""A store that is gone or busy is told from a defect in a statement."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError, IntegrityError
+
+from core.errors import StoreUnavailable
+from core.store.operations import disk_space
+
+# A row that a constraint of the store refuses, for who answers it and knows no SQLAlchemy.
+ConstraintRefused = IntegrityError
+RETRIED = {"40001", "40P01"}
+
+
+@contextmanager
+def told_apart() -> Iterator[None]:
+    """Raise StoreUnavailable in place of what the driver says when the store did not take part."""
+    try:
+        yield
+    except DBAPIError as error:
+        state = getattr(error.orig, "sqlstate", None) or ""
+        disk_space.notice(error)
+        gone = error.connection_invalidated or state[:2] in {"08", "53", "57"} or state == "55P03"
+        if gone or (type(error.orig).__name__ == "OperationalError" and state not in RETRIED):
+            raise StoreUnavailable from error
+        raise
+    except sa.exc.TimeoutError as error:
+        raise StoreUnavailable from error

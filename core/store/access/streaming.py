@@ -1,0 +1,52 @@
+"""Rows by the million: in batches, as the driver gives them, within the session's scope."""
+
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from itertools import islice
+from typing import Any
+
+import sqlalchemy as sa
+
+from core.errors import StoreUnavailable
+from core.store.access.scope import AnySelect, ScopedSession, ScopeViolation, filters
+from core.store.access.statements import driver_of
+
+Rows = Sequence[Any]
+
+
+def batches(session: ScopedSession, query: AnySelect, *, size: int) -> Generator[Rows]:
+    """The rows of a query on entities; memory holds one batch of them. Who stops early closes it before the session.
+
+    A result that can be asked by name costs more than the row itself, and so does turning values into our types: what
+    is selected must be texts and whole numbers.
+    """
+    if query._propagate_attrs.get("compile_state_plugin") != "orm":
+        raise ScopeViolation("a statement on owned tables must go through their entities")
+    scoped = query if session.scope.unlimited else query.options(*filters(session.scope))
+    connection = session.connection()
+    driver: Any = connection.dialect.loaded_dbapi
+    take = _in_chunks if connection.dialect.name == "postgresql" else _fetched
+    try:
+        yield from take(connection, scoped, size)
+    except driver.Error as error:
+        raise StoreUnavailable from error
+
+
+def _fetched(connection: sa.Connection, query: AnySelect, size: int) -> Generator[Rows]:
+    with connection.execute(query) as result:
+        cursor: Any = result.cursor
+        while rows := cursor.fetchmany(size):
+            yield rows
+
+
+def _in_chunks(connection: sa.Connection, query: AnySelect, size: int) -> Generator[Rows]:
+    """As the server makes them: a cursor would be planned for its first rows, and never for several processes."""
+    compiled: Any = query.compile(dialect=connection.dialect, compile_kwargs={"render_postcompile": True})
+    # All of it is one statement; who reads slowly may take longer than a question should.
+    connection.exec_driver_sql("SET LOCAL statement_timeout = '1h'")
+    with (
+        driver_of(connection).cursor() as cursor,
+        closing(cursor.stream(compiled.string, compiled.params, size=size)) as rows,
+    ):
+        while batch := list(islice(rows, size)):
+            yield batch

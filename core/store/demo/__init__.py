@@ -1,6 +1,0 @@
-"""A labelled demonstration: two years of invented business, deterministic and fast."""
-
-from core.store.demo.marker import Mark, find, refuse_business
-from core.store.demo.portfolio import Summary, write
-
-__all__ = ["Mark", "Summary", "find", "refuse_business", "write"]

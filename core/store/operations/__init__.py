@@ -1,0 +1,1 @@
+"""Backup, snapshots, disk space, statistics and the files beside the database."""

@@ -1,0 +1,220 @@
+"""A backup: one file with a snapshot of the database, every uploaded file that it names, and a manifest.
+
+The file is a plain tar. Its manifest comes last and gives the hash of everything before it, so that a broken
+backup is found before anything is touched. The server secret is not in it: whoever restores has to have it.
+"""
+
+import hashlib
+import io
+import json
+import re
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, ids
+from core.errors import InvalidInput, StateForbids
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.operations import blob_storage, secret_mark, snapshots, unfinished_files
+from core.store.schema import migrating, versions
+from core.store.schema.tables import UploadedFile
+
+FORMAT = 1
+_MANIFEST, _DATABASE, _FILES = "manifest.json", "database/", "files/"
+_PART = re.compile(r"database/[a-z_]+\.(db|csv)|files/[a-z0-9]+")
+_BACKING_UP, _RESTORING = ".coverdesk-backup-", ".coverdesk-restore-"
+_CHUNK = 1 << 20
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Manifest:
+    """What a backup says of itself: `hashes` are SHA-256 by the name of each part, `lost` are files that were gone."""
+
+    id: str
+    format: int
+    kind: str
+    version: str
+    made_at: str
+    secret: str
+    hashes: Mapping[str, str]
+    lost: list[str]
+
+    @property
+    def files(self) -> int:
+        """How many uploaded files it holds."""
+        return sum(name.startswith(_FILES) for name in self.hashes)
+
+
+def make(store: Store, target: Path, *, progress: Progress, overwrite: bool = False) -> Manifest:
+    """Write a backup, whole or not at all; `progress` is told of every chunk of bytes. Sales go on meanwhile.
+
+    InvalidInput for a file that exists, unless it is to be overwritten: it may be the only good backup.
+    """
+    if not target.parent.is_dir():
+        raise InvalidInput.one("FILE", "must lie in a folder that exists")
+    if target.exists() and not overwrite:
+        raise InvalidInput.one("FILE", "exists already: name another, or say --overwrite")
+    if versions.version(store) is None:
+        raise StateForbids("There is no store yet to back up: `coverdesk init` makes one")
+    with _drafting(target.parent, _BACKING_UP) as folder:
+        draft = folder / "whole.tar"
+        hashes: dict[str, str] = {}
+        lost: list[str] = []
+        with tarfile.open(draft, "w") as tar:
+            for part in snapshots.take(store, folder):
+                hashes[_DATABASE + part.name] = _add(tar, _DATABASE + part.name, part, progress)
+                part.unlink()
+            # Files stand before their rows do and never change: those named now hold all that the snapshot names.
+            for code in _codes(store):
+                path = blob_storage.path_of(code)
+                if path.is_file():
+                    hashes[_FILES + code] = _add(tar, _FILES + code, path, progress)
+                else:
+                    lost.append(code)
+            manifest = _manifest(store, hashes, lost)
+            _add_bytes(tar, _MANIFEST, json.dumps(asdict(manifest)).encode())
+        snapshots.sync(draft)
+        draft.chmod(0o600)
+        draft.replace(target)
+    snapshots.sync(target.parent)
+    return manifest
+
+
+def read(source: Path, *, progress: Progress) -> Manifest:
+    """The manifest of a backup whose every part is what it says; InvalidInput for a broken one."""
+    found: dict[str, str] = {}
+    stated: Manifest | None = None
+    try:
+        for name, content in _parts(source):
+            if name == _MANIFEST:
+                stated = Manifest(**json.loads(content.read()))
+            else:
+                found[name] = _hash_of(content, progress)
+    except (tarfile.TarError, EOFError, ValueError, TypeError):
+        raise _broken() from None
+    if stated is None or found != stated.hashes or not all(map(_PART.fullmatch, found)):
+        raise _broken()
+    return stated
+
+
+def put_back(store: Store, source: Path, manifest: Manifest, *, progress: Progress) -> str | None:
+    """Make the store what a backup that was read says; the name of what stood there before, if anything.
+
+    StateForbids when it fits neither this store, this secret nor this release, or while the store is open elsewhere.
+    """
+    _refuse_misfit(store, manifest)
+    with _drafting(source.parent, _RESTORING) as folder:
+        for part, content in _parts(source):
+            if part.startswith(_DATABASE):
+                _write(folder / part.removeprefix(_DATABASE), content, progress)
+            elif part.startswith(_FILES):
+                _put_file(part.removeprefix(_FILES), content.read(), progress)
+        kept = snapshots.put_back(store, folder, version=manifest.version)
+    migrating.migrate(store)
+    return kept
+
+
+@contextmanager
+def _drafting(where: Path, prefix: str) -> Iterator[Path]:
+    """A folder for what has no name yet; what commands that were killed left of theirs is cleared away first."""
+    unfinished_files.clear(where, f"{prefix}*")
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=where) as name, unfinished_files.held(Path(name)):
+        yield Path(name)
+
+
+def _refuse_misfit(store: Store, manifest: Manifest) -> None:
+    here = snapshots.kind_of(store)
+    if manifest.kind != here:
+        raise StateForbids(f"This backup is of a {manifest.kind} store, COVERDESK_DATABASE_URL names a {here} one")
+    if manifest.secret != secret_mark.mark():
+        raise StateForbids("This backup was made under another COVERDESK_SECRET_KEY: restore it under that one")
+    if manifest.format != FORMAT or manifest.version not in versions.known():
+        raise StateForbids("This backup was made by a newer release: restore it with that one")
+
+
+def _manifest(store: Store, hashes: Mapping[str, str], lost: list[str]) -> Manifest:
+    return Manifest(
+        id=str(ids.new()),
+        format=FORMAT,
+        kind=snapshots.kind_of(store),
+        version=versions.version(store) or "",
+        made_at=clock.wire(clock.now()) or "",
+        secret=secret_mark.mark(),
+        hashes=hashes,
+        lost=lost,
+    )
+
+
+def _codes(store: Store) -> list[str]:
+    with store.reading(Scope.system()) as session:
+        return list(session.execute(sa.select(col(UploadedFile.code)).order_by(col(UploadedFile.code))).scalars())
+
+
+def _add(tar: tarfile.TarFile, name: str, path: Path, progress: Progress) -> str:
+    with path.open("rb") as file:
+        passing = _Passing(file, progress)
+        tar.addfile(_entry(name, path.stat().st_size), passing)
+    return passing.digest.hexdigest()
+
+
+def _add_bytes(tar: tarfile.TarFile, name: str, content: bytes) -> None:
+    tar.addfile(_entry(name, len(content)), io.BytesIO(content))
+
+
+def _entry(name: str, size: int) -> tarfile.TarInfo:
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mode, entry.mtime = size, 0o600, int(clock.now().timestamp())
+    return entry
+
+
+class _Passing:
+    """A file that hashes and counts what is read from it."""
+
+    def __init__(self, file: IO[bytes], progress: Progress) -> None:
+        self._file, self._progress, self.digest = file, progress, hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        chunk = self._file.read(size)
+        self.digest.update(chunk)
+        self._progress(len(chunk))
+        return chunk
+
+
+def _parts(source: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    with tarfile.open(source, "r:") as tar:
+        for entry in tar:
+            if content := tar.extractfile(entry):
+                yield entry.name, content
+
+
+def _broken() -> InvalidInput:
+    return InvalidInput.one("FILE", "must be a whole backup: this one is broken, or is none")
+
+
+def _hash_of(content: IO[bytes], progress: Progress) -> str:
+    passing = _Passing(content, progress)
+    while passing.read(_CHUNK):
+        pass
+    return passing.digest.hexdigest()
+
+
+def _write(path: Path, content: IO[bytes], progress: Progress) -> None:
+    with path.open("wb") as file:
+        while chunk := content.read(_CHUNK):
+            file.write(chunk)
+            progress(len(chunk))
+
+
+def _put_file(code: str, content: bytes, progress: Progress) -> None:
+    if not blob_storage.path_of(code).is_file():
+        blob_storage.put(code, content)
+    progress(len(content))

@@ -1,0 +1,28 @@
+"""A store in a file is read by its own account only: it holds names, addresses and sealed numbers of people."""
+
+import contextlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from core.store.access.engine import Store
+
+_OTHERS = 0o007
+PRIVATE = 0o077
+
+
+def keep_private(store: "Store") -> None:
+    """Take a SQLite file and its journals away from every other account; of a file that is not ours nothing changes."""
+    if not store.is_sqlite or not store.url.database:
+        return
+    for ending in ("", "-wal", "-shm", "-journal"):
+        path = Path(store.url.database + ending)
+        if path.exists() and path.stat().st_mode & _OTHERS:
+            with contextlib.suppress(PermissionError):
+                path.chmod(path.stat().st_mode & ~_OTHERS)
+
+
+def begin_private() -> None:
+    """Files that this process makes from now on are for its own account."""
+    os.umask(PRIVATE)

@@ -1,0 +1,59 @@
+"""What the database knows of how many rows an index leaves, so that it takes the right one."""
+
+import json
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from core.store.access.engine import Store
+
+# As SQLite measured them on a portfolio of 20,000 purchases; `ANALYZE` writes the same three columns.
+_MEASURED = Path(__file__).with_suffix(".json")
+_TELLING = 20_000
+
+
+def refresh(store: Store) -> None:
+    """Measure a store that has grown to a size that tells something; a smaller one gets the figures of a store in use.
+
+    Without figures, SQLite takes the index of the distributor to find one policy by its number or its
+    risk, and so reads them all: a store that grows from empty would become slower with every sale. With figures of
+    which some are measured and some are lent, it thinks policies rarer than their purchases and begins with them.
+    """
+    with store.writers.begin() as connection:
+        if not store.is_sqlite:
+            _measure(connection)
+            return
+        connection.exec_driver_sql("PRAGMA analysis_limit=2000")
+        connection.exec_driver_sql("ANALYZE")
+        _lend(connection)
+    # A connection reads the figures when it is opened.
+    store.begin_anew()
+
+
+def _measure(connection: sa.Connection) -> None:
+    # A million sales on a busy machine take longer than a request may. Tables by name leave the server's own lists
+    # alone, in which two stores of one server would meet; a table that is locked is being measured already.
+    connection.exec_driver_sql("SET LOCAL statement_timeout = '5min'")
+    tables = sa.inspect(connection).get_table_names()
+    connection.exec_driver_sql(f"ANALYZE (SKIP_LOCKED) {', '.join(tables)}")
+
+
+def _lend(connection: sa.Connection) -> None:
+    """Put what was measured elsewhere in the place of all figures, or of those of empty tables in a large store."""
+    measured: dict[str, list[tuple[str, str]]] = {}
+    for table, index, figures in json.loads(_MEASURED.read_text()):
+        measured.setdefault(table, []).append((index, figures))
+    is_large = _has_row(connection, "purchase", after=_TELLING)
+    for table, rows in measured.items():
+        if is_large and _has_row(connection, table):
+            continue
+        connection.exec_driver_sql("DELETE FROM sqlite_stat1 WHERE tbl = ?", (table,))
+        for index, figures in rows:
+            connection.exec_driver_sql("INSERT INTO sqlite_stat1 VALUES (?, ?, ?)", (table, index, figures))
+
+
+def _has_row(connection: sa.Connection, table: str, *, after: int = 0) -> bool:
+    return (
+        connection.execute(sa.select(sa.literal(1)).select_from(sa.table(table)).limit(1).offset(after)).first()
+        is not None
+    )

@@ -1,0 +1,151 @@
+"""Keeps the daybook in step with purchases, renewals and refunds, and can make it anew from them."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlmodel import SQLModel
+
+from core import clock
+from core.store.access.compiled_write import Driven
+from core.store.expressions import first_of_month, lagos_day
+from core.store.rollups import day_totals
+from core.store.rollups.day_totals import given_back, taken
+from core.store.schema.rollups import KEYS, MEASURES, DaybookLine
+from core.store.schema.sales import Purchase, Refund, Renewal
+
+ONCE = "once"
+PART = "part"
+AnySelect = sa.Select[*tuple[Any, ...]]
+
+
+def _table(entity: type[SQLModel]) -> sa.Table:
+    table: sa.Table = sa.inspect(entity).local_table
+    return table
+
+
+_BOOK = _table(DaybookLine)
+
+
+def note(connection: sa.Connection, *rows: Any, changed: Iterable[Any] = ()) -> None:
+    """Add rows that are being written to their days, and follow policies that change.
+
+    The store calls this for every row that it inserts or changes.
+    """
+    for row in rows:
+        line = _line(connection, row)
+        if line is not None:
+            part = day_totals.part_of(connection, row)
+            add(connection, [line, line | {"grain": "month", "day": line["day"].replace(day=1)}], part=part)
+    day_totals.note(connection, rows, changed)
+
+
+def add(connection: sa.Connection, lines: Sequence[Mapping[str, Any]], *, part: int = 0) -> None:
+    """Add lines, complete with keys and measures, to what a part of the book holds."""
+    _ADDING.run(connection, [{**line, "part": part} for line in lines])
+
+
+def _adding(dialect: Any) -> Any:
+    statement = dialect.insert(_BOOK)
+    sums = {name: _BOOK.c[name] + statement.excluded[name] for name in MEASURES}
+    return statement.on_conflict_do_update(index_elements=[*KEYS, PART], set_=sums)
+
+
+_ADDING = Driven(_adding)
+
+
+def _line(connection: sa.Connection, row: Any) -> dict[str, Any] | None:
+    if isinstance(row, Purchase):
+        return None if row.deleted_at else _line_of(row, row, taken(row, "sold"))
+    if isinstance(row, Renewal):
+        counts = row.deleted_at is None and row.status
+        return _line_of(row, _sale(connection, row), taken(row, "renewed")) if counts else None
+    if isinstance(row, Refund):
+        return _line_of(row, _sale(connection, row), given_back(row))
+    return None
+
+
+def _sale(connection: sa.Connection, row: Renewal | Refund) -> Any:
+    """What the purchase behind a renewal or refund says of itself."""
+    purchase = _table(Purchase)
+    wanted = sa.select(purchase.c.product_id, purchase.c.premium_frequency).where(purchase.c.id == row.purchase_id)
+    return connection.execute(wanted).one()
+
+
+def _line_of(row: Purchase | Renewal | Refund, sale: Any, measures: Mapping[str, int]) -> dict[str, Any]:
+    return {
+        "is_live": row.is_live,
+        "grain": "day",
+        "day": row.created_at.astimezone(clock.LAGOS).date(),
+        "product_id": sale.product_id,
+        "distributor_id": row.distributor_id,
+        "premium_frequency": sale.premium_frequency or ONCE,
+        **dict.fromkeys(MEASURES, 0),
+        **measures,
+    }
+
+
+def rebuild(connection: sa.Connection) -> None:
+    """Make the whole daybook anew from the rows; for writers that bypass the session, and for repairs."""
+    connection.execute(sa.delete(_BOOK))
+    for lines in (_days(), _months()):
+        whole = lines.add_columns(sa.literal(0, sa.Integer).label(PART))
+        connection.execute(sa.insert(_BOOK).from_select([*KEYS, *MEASURES, PART], whole))
+    day_totals.rebuild(connection)
+
+
+def faults(connection: sa.Connection) -> list[str]:
+    """The days and months on which the daybook and the rows disagree; empty when all is well."""
+    found = set()
+    for grain, lines in (("day", _days()), ("month", _months())):
+        kept = _summed(_BOOK.c, grain, _BOOK.c.day).where(_BOOK.c.grain == grain)
+        for missing in (sa.except_(kept, lines), sa.except_(lines, kept)):
+            differing = missing.subquery()
+            rows = connection.execute(sa.select(differing.c.day, differing.c.grain).distinct())
+            found |= {(day, written) for day, written in rows}
+    told = [f"the daybook of the {grain} {day} differs from its rows" for day, grain in sorted(found)]
+    return told + day_totals.faults(connection)
+
+
+def _days() -> AnySelect:
+    """The lines of all days, from the rows."""
+    rows = sa.union_all(*(_part(entity) for entity in (Purchase, Renewal, Refund))).subquery()
+    return _summed(rows.c, "day", rows.c.day)
+
+
+def _months() -> AnySelect:
+    """The lines of all months, from those of their days."""
+    return _summed(_BOOK.c, "month", first_of_month(_BOOK.c.day)).where(_BOOK.c.grain == "day")
+
+
+def _summed(lines: Any, grain: str, day: Any) -> AnySelect:
+    keys = (lines.is_live, day, lines.product_id, lines.distributor_id, lines.premium_frequency)
+    sums = [sa.cast(sa.func.sum(lines[name]), sa.BigInteger).label(name) for name in MEASURES]
+    written = sa.literal(grain, sa.String(5)).label("grain")
+    return sa.select(keys[0], written, keys[1].label("day"), *keys[2:], *sums).group_by(*keys)
+
+
+def _part(entity: type[SQLModel]) -> AnySelect:
+    row, purchase = _table(entity), _table(Purchase)
+    sale = row if entity is Purchase else purchase
+    measures = dict.fromkeys(MEASURES, 0) | _MEASURED[entity](row.c)
+    query = sa.select(
+        row.c.is_live,
+        lagos_day(row.c.created_at).label("day"),
+        sale.c.product_id,
+        row.c.distributor_id,
+        sa.func.coalesce(sale.c.premium_frequency, ONCE).label("premium_frequency"),
+        *[sa.cast(measures[name], sa.BigInteger).label(name) for name in MEASURES],
+    )
+    if entity is not Purchase:
+        query = query.select_from(row.join(purchase, purchase.c.id == row.c.purchase_id))
+    if entity is not Refund:
+        query = query.where(row.c.deleted_at.is_(None))
+    return query.where(row.c.status) if entity is Renewal else query
+
+
+_MEASURED: Mapping[type[SQLModel], Callable[[Any], dict[str, Any]]] = {
+    Purchase: lambda row: taken(row, "sold"),
+    Renewal: lambda row: taken(row, "renewed"),
+    Refund: given_back,
+}

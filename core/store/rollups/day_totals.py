@@ -1,0 +1,245 @@
+"""Keeps the totals of each day in step with sales, renewals, refunds and every change of a policy's cover."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import SQLModel
+
+from core import clock
+from core.store.access.compiled_write import Driven
+from core.store.expressions import lagos_day
+from core.store.schema.catalogue import Product
+from core.store.schema.rollups import COVER, MEASURES, DaybookLine, DayTotal
+from core.store.schema.sales import Policy, Purchase, Refund, Renewal
+
+ALL = (*MEASURES, *COVER)
+_KEYS = ("is_live", "day", "part")
+PARTS = 16
+AnySelect = sa.Select[*tuple[Any, ...]]
+
+
+def _table(entity: type[SQLModel]) -> sa.Table:
+    table: sa.Table = sa.inspect(entity).local_table
+    return table
+
+
+_TOTAL, _PRODUCT = _table(DayTotal), _table(Product)
+
+
+class CoverFacts(NamedTuple):
+    """What a policy says of its cover."""
+
+    product_id: Any
+    created_at: datetime
+    activated: bool
+    expiration_at: datetime | None
+    cancelled_at: datetime | None
+    declined_at: datetime | None
+    deleted_at: datetime | None = None
+
+
+class Entry(NamedTuple):
+    """What one row does to one day; terms name their product, which says whether they count as renewable."""
+
+    day: date
+    measures: Mapping[str, int]
+    product_id: Any = None
+
+
+def taken(row: Any, verb: str, *, counted: str = "") -> dict[str, Any]:
+    """The measures of a purchase, renewal or refund; `row` is one, or the table of them."""
+    return {
+        f"{verb}_minor": row.total_minor,
+        f"{verb}_mca_minor": row.mca_profit_minor,
+        f"{verb}_distributor_minor": row.distributor_profit_minor,
+        counted or verb: 1,
+    }
+
+
+def given_back(row: Any) -> dict[str, Any]:
+    """The measures of a refund."""
+    return taken(row, "refunded", counted="refunds")
+
+
+def note(connection: sa.Connection, rows: Iterable[Any], changed: Iterable[Any] = ()) -> None:
+    """Enter rows that are being inserted, and what changed policies say now in place of what they said before."""
+    sums: defaultdict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
+    for row, sign, entries in _noted(rows, changed):
+        part = part_of(connection, row)
+        for day, measures, product_id in entries:
+            group = sums[day, row.is_live, part, product_id]
+            for name, number in measures.items():
+                group[name] += sign * number
+    lines = [
+        {"day": day, "is_live": is_live, "part": part, "product_id": product_id, **group}
+        for (day, is_live, part, product_id), group in sums.items()
+        if any(group.values())
+    ]
+    # In the order of days, so that transactions that meet here do not hold each other up crosswise.
+    add(connection, sorted(lines, key=lambda line: line["day"]))
+
+
+def add(connection: sa.Connection, lines: Sequence[Mapping[str, Any]]) -> None:
+    """Add lines to what the days hold: day and mode, the product of terms, and the measures that are not zero."""
+    if lines:
+        _ADDING.run(connection, [{**_NOTHING, **line} for line in lines])
+
+
+_NOTHING = {"part": 0, "product_id": None, **dict.fromkeys(ALL, 0)}
+
+
+def _adding(dialect: Any) -> Any:
+    values: dict[str, Any] = {name: sa.bindparam(name, type_=_TOTAL.c[name].type) for name in (*_KEYS, *ALL)}
+    product = _PRODUCT.c.id == sa.bindparam("product_id", type_=sa.Uuid())
+    renewable = sa.select(_as_number(_PRODUCT.c.renewable)).where(product).scalar_subquery()
+    for name in ("terms_ended", "terms_renewed"):
+        values[name] *= sa.func.coalesce(renewable, 0)
+    statement = dialect.insert(_TOTAL).values(values)
+    sums = {name: _TOTAL.c[name] + statement.excluded[name] for name in ALL}
+    return statement.on_conflict_do_update(index_elements=_KEYS, set_=sums)
+
+
+_ADDING = Driven(_adding)
+
+
+def _as_number(flag: Any) -> Any:
+    return sa.cast(flag, sa.Integer)
+
+
+def part_of(connection: sa.Connection, row: Any) -> int:
+    """The part of the books that everything about one sale is written in."""
+    # SQLite lets one write at a time in any case.
+    if connection.dialect.name != "postgresql":
+        return 0
+    sale: UUID = row.id if isinstance(row, Purchase) else row.purchase_id
+    return sale.int % PARTS
+
+
+def _noted(rows: Iterable[Any], changed: Iterable[Any]) -> Iterator[tuple[Any, int, Iterable[Entry]]]:
+    for row in rows:
+        if (entries := _ENTRIES.get(type(row))) is not None:
+            yield row, 1, entries(row)
+    for row in changed:
+        if isinstance(row, Policy):
+            yield row, -1, cover(_as_it_was(row))
+            yield row, 1, cover(row)
+
+
+def _as_it_was(policy: Policy) -> CoverFacts:
+    """What a policy said before the change that is being flushed."""
+    states = sa.inspect(policy).attrs
+    before = {name: states[name].history.deleted for name in CoverFacts._fields}
+    return CoverFacts(**{name: was[0] if was else getattr(policy, name) for name, was in before.items()})
+
+
+def cover(policy: CoverFacts | Policy) -> Iterator[Entry]:
+    """A policy is in force from its sale, once it is active, until it expires, is cancelled or declined."""
+    if not policy.activated or policy.deleted_at:
+        return
+    yield Entry(_day(policy.created_at), {"in_force_change": 1})
+    stopped = min((at for at in (policy.cancelled_at, policy.declined_at) if at), default=None)
+    if policy.expiration_at and (stopped is None or stopped >= policy.expiration_at):
+        yield Entry(_day(policy.expiration_at), {"in_force_change": -1, "terms_ended": 1}, policy.product_id)
+    elif stopped:
+        yield Entry(_day(stopped), {"in_force_change": -1})
+
+
+def gap(lapsed_at: datetime, back_at: datetime, product_id: Any) -> Iterator[Entry]:
+    """A term that was renewed; late, its policy was out of force in between."""
+    late = int(back_at > lapsed_at)
+    yield Entry(_day(lapsed_at), {"in_force_change": -late, "terms_renewed": 1}, product_id)
+    yield Entry(_day(back_at), {"in_force_change": late})
+
+
+def _sold(row: Purchase) -> Iterator[Entry]:
+    if row.deleted_at is None:
+        yield Entry(_day(row.created_at), taken(row, "sold"))
+
+
+def _renewed(row: Renewal) -> Iterator[Entry]:
+    if row.deleted_at is None and row.status:
+        yield Entry(_day(row.created_at), taken(row, "renewed"))
+        yield from gap(row.previous_expiration_at, row.start_at, row.product_id)
+
+
+def _refunded(row: Refund) -> Iterator[Entry]:
+    yield Entry(_day(row.created_at), given_back(row))
+
+
+_ENTRIES: Mapping[type, Callable[[Any], Iterable[Entry]]] = {
+    Purchase: _sold,
+    Policy: cover,
+    Renewal: _renewed,
+    Refund: _refunded,
+}
+
+
+def _day(at: datetime) -> date:
+    return at.astimezone(clock.LAGOS).date()
+
+
+def rebuild(connection: sa.Connection) -> None:
+    """Make all totals anew from the daybook, the policies and the renewals."""
+    connection.execute(sa.delete(_TOTAL))
+    whole = _recounted().add_columns(sa.literal(0, sa.Integer).label("part"))
+    connection.execute(sa.insert(_TOTAL).from_select(["is_live", "day", *ALL, "part"], whole))
+
+
+def faults(connection: sa.Connection) -> list[str]:
+    """The days whose totals and rows disagree; empty when all is well."""
+    kept, counted = _summed(_TOTAL.c), _recounted()
+    found: set[date] = set()
+    for missing in (sa.except_(kept, counted), sa.except_(counted, kept)):
+        found |= set(connection.execute(sa.select(missing.subquery().c.day)).scalars())
+    return [f"the total of the day {day} differs from its rows" for day in sorted(found)]
+
+
+def _recounted() -> AnySelect:
+    lines = _table(DaybookLine)
+    written = _part(lines.c.day, {name: lines.c[name] for name in MEASURES}, lines).where(lines.c.grain == "day")
+    rows = sa.union_all(written, *_of_policies(), *_of_renewals()).subquery()
+    return _summed(rows.c)
+
+
+def _of_policies() -> Iterator[AnySelect]:
+    policy = _table(Policy)
+    ends, cancelled, declined = policy.c.expiration_at, policy.c.cancelled_at, policy.c.declined_at
+    stopped = sa.case((cancelled.is_(None), declined), (declined < cancelled, declined), else_=cancelled)
+    ran_out = sa.and_(ends.is_not(None), sa.or_(stopped.is_(None), stopped >= ends))
+    renewable = sa.and_(ran_out, policy.c.product_id.in_(_renewable()))
+    kept = sa.and_(policy.c.activated, policy.c.deleted_at.is_(None))
+    over = sa.case((ran_out, ends), else_=stopped)
+    yield _part(lagos_day(policy.c.created_at), {"in_force_change": 1}, policy).where(kept)
+    ended = {"in_force_change": -1, "terms_ended": _as_number(renewable)}
+    yield _part(lagos_day(over), ended, policy).where(kept, over.is_not(None))
+
+
+def _of_renewals() -> Iterator[AnySelect]:
+    renewal = _table(Renewal)
+    kept = sa.and_(renewal.c.status, renewal.c.deleted_at.is_(None))
+    late = _as_number(renewal.c.start_at > renewal.c.previous_expiration_at)
+    renewable = _as_number(renewal.c.product_id.in_(_renewable()))
+    lapsed = {"in_force_change": -late, "terms_renewed": renewable}
+    yield _part(lagos_day(renewal.c.previous_expiration_at), lapsed, renewal).where(kept)
+    yield _part(lagos_day(renewal.c.start_at), {"in_force_change": late}, renewal).where(kept)
+
+
+def _renewable() -> AnySelect:
+    return sa.select(_PRODUCT.c.id).where(_PRODUCT.c.renewable)
+
+
+def _part(day: Any, measures: Mapping[str, Any], rows: sa.Table) -> AnySelect:
+    values = dict.fromkeys(ALL, 0) | dict(measures)
+    numbers = [sa.cast(values[name], sa.BigInteger).label(name) for name in ALL]
+    return sa.select(rows.c.is_live, day.label("day"), *numbers)
+
+
+def _summed(lines: Any) -> AnySelect:
+    sums = [sa.cast(sa.func.sum(lines[name]), sa.BigInteger).label(name) for name in ALL]
+    query = sa.select(lines.is_live, lines.day, *sums).group_by(lines.is_live, lines.day)
+    # A day may hold a line of nothing, when what it held went elsewhere.
+    return query.having(sa.or_(*(total != 0 for total in sums)))

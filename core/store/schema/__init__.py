@@ -1,0 +1,1 @@
+"""Tables, column types and migrations."""

@@ -1,0 +1,86 @@
+"""The office's own books: audit log, kept answers, export receipts, facts about the store."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import Field
+
+from core.store.schema.columns import Owned, Row, json_field, minor_field
+
+
+class AuditEntry(Row, table=True):
+    """Who did what to what, before and after; each entry is chained to the one before (contract A4)."""
+
+    __tablename__ = "audit_entry"
+    __table_args__ = (
+        sa.UniqueConstraint("chain", "position"),
+        sa.Index(None, "subject", "created_at"),
+        sa.Index(None, "actor", "created_at"),
+        sa.Index(None, "action", "created_at"),
+        sa.Index(None, "created_at", "id"),
+    )
+    id: UUID = Field(primary_key=True)
+    chain: int
+    position: int = minor_field()
+    actor: str = Field(max_length=120)
+    action: str = Field(max_length=60)
+    subject: str = Field(max_length=120)
+    before: dict[str, Any] | None = Field(default=None, sa_type=sa.JSON)
+    after: dict[str, Any] | None = Field(default=None, sa_type=sa.JSON)
+    created_at: datetime
+    hash: str = Field(max_length=64)
+
+
+class AuditHead(Row, table=True):
+    """The end of one chain of audit entries; locked while an entry is added."""
+
+    __tablename__ = "audit_head"
+    chain: int = Field(primary_key=True)
+    position: int = minor_field()
+    hash: str = Field(max_length=64)
+
+
+class KeptAnswer(Owned, table=True):
+    """The first answer to an idempotency key, replayed for its equals (contract S13)."""
+
+    __tablename__ = "kept_answer"
+    distributor_id: UUID = Field(primary_key=True, foreign_key="distributor.id")
+    is_live: bool = Field(primary_key=True)
+    key: str = Field(primary_key=True, max_length=200)
+    fingerprint: str = Field(max_length=64)
+    status: int
+    body: bytes
+    headers: dict[str, str] = json_field()
+    created_at: datetime = Field(index=True)
+
+
+class ExportReceipt(Row, table=True):
+    """What one export contained, so that it can be run again and compared.
+
+    `content_sha256` is the hash of the rows as CSV, whatever the format of the file; `again_of` is the receipt of
+    the export that this one repeats.
+    """
+
+    __tablename__ = "export_receipt"
+    id: UUID = Field(primary_key=True)
+    staff_id: UUID | None = Field(default=None, foreign_key="staff.id")
+    kind: str = Field(max_length=20)
+    format: str = Field(max_length=10)
+    is_live: bool
+    filters: dict[str, Any] = json_field()
+    rows: int = minor_field()
+    sum_minor: int = minor_field()
+    sha256: str = Field(max_length=64)
+    content_sha256: str = Field(max_length=64)
+    again_of: UUID | None = Field(default=None, foreign_key="export_receipt.id")
+    created_at: datetime = Field(index=True)
+
+
+class StoreSecret(Row, table=True):
+    """The one row that says under which server secret a store was made: a keyed mark, which tells nothing of it."""
+
+    __tablename__ = "store_secret"
+    id: int = Field(primary_key=True)
+    mark: str = Field(max_length=64)

@@ -1,0 +1,126 @@
+"""What can be bought: categories, products, and the dated versions of their prices and rates."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import Field
+
+from core.store.schema.columns import Record, Row, among, json_field, minor_field
+
+
+class ProductCategory(Record, table=True):
+    """A class of business, such as Auto or Credit Life."""
+
+    __tablename__ = "product_category"
+    name: str = Field(unique=True, max_length=60)
+
+
+class Product(Record, table=True):
+    """A product of one insurer; `prefix` and `route_name` name its buy endpoint (contract S3)."""
+
+    provider_id: UUID = Field(foreign_key="provider.id", index=True)
+    product_category_id: UUID = Field(foreign_key="product_category.id", index=True)
+    name: str = Field(max_length=120)
+    description: str
+    key_benefits: str
+    full_benefits: Any = json_field(list)
+    prefix: str = Field(max_length=20)
+    route_name: str = Field(max_length=60)
+    renewable: bool
+    claimable: bool
+    inspectable: bool
+    certificateable: bool
+    is_dynamic_pricing: bool
+    active: bool = True
+    how_it_works: str | None = None
+    how_to_claim: str | None = None
+    document: str | None = None
+    version: int = 1
+
+
+class ProductVersion(Row, table=True):
+    """Prices, rates and commissions from an instant on; a sold policy keeps the version it was sold at.
+
+    `price_minor` is kobo, or hundredths of a percent when the product prices dynamically. A version never
+    changes; one that was only planned can be withdrawn, and is then as if it had never been.
+    """
+
+    __tablename__ = "product_version"
+    __table_args__ = (
+        sa.Index(
+            "ix_product_version_in_force",
+            "product_id",
+            "effective_at",
+            unique=True,
+            sqlite_where=sa.text("withdrawn_at IS NULL"),
+            postgresql_where=sa.text("withdrawn_at IS NULL"),
+        ),
+        sa.CheckConstraint("price_minor >= 0", name="price"),
+        sa.CheckConstraint(
+            "mca_commission_bp >= 0 AND distributor_commission_bp >= 0"
+            " AND mca_commission_bp + distributor_commission_bp <= 10000",
+            name="commissions",
+        ),
+    )
+    id: UUID = Field(primary_key=True)
+    product_id: UUID = Field(foreign_key="product.id")
+    effective_at: datetime
+    price_minor: int = minor_field()
+    mca_commission_bp: int
+    distributor_commission_bp: int
+    cover_months: int
+    meta: dict[str, Any] = json_field()
+    created_at: datetime
+    withdrawn_at: datetime | None = None
+
+
+PROPOSAL_STATES = ("open", "confirmed", "refused", "withdrawn")
+
+
+class RateProposal(Row, table=True):
+    """Rates that one admin proposes and another confirms; its figures never change, and it is decided once.
+
+    A confirmed one has made the version `version_id`. Figures are those of `ProductVersion`.
+    """
+
+    __tablename__ = "rate_proposal"
+    __table_args__ = (
+        sa.Index(
+            "ix_rate_proposal_open",
+            "product_id",
+            unique=True,
+            sqlite_where=sa.text("state = 'open'"),
+            postgresql_where=sa.text("state = 'open'"),
+        ),
+        among("state", PROPOSAL_STATES, "state"),
+        sa.CheckConstraint("(state = 'open') = (decided_at IS NULL)", name="decided"),
+        sa.CheckConstraint("(state = 'confirmed') = (version_id IS NOT NULL)", name="version"),
+        # Whoever proposes does not judge it; taking one's own proposal back is no judgement.
+        sa.CheckConstraint("state NOT IN ('confirmed', 'refused') OR decided_by <> proposed_by", name="two_people"),
+    )
+    id: UUID = Field(primary_key=True)
+    product_id: UUID = Field(foreign_key="product.id")
+    effective_at: datetime
+    price_minor: int = minor_field()
+    mca_commission_bp: int
+    distributor_commission_bp: int
+    cover_months: int
+    meta: dict[str, Any] = json_field()
+    proposed_by: UUID = Field(foreign_key="staff.id")
+    proposed_at: datetime
+    state: str = Field(default="open", max_length=10)
+    decided_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    decided_at: datetime | None = None
+    reason: str | None = None
+    version_id: UUID | None = Field(default=None, foreign_key="product_version.id")
+
+
+class ProductBlock(Row, table=True):
+    """A product that is switched off for one distributor (contract M2)."""
+
+    __tablename__ = "product_block"
+    product_id: UUID = Field(foreign_key="product.id", primary_key=True)
+    distributor_id: UUID = Field(foreign_key="distributor.id", primary_key=True)
+    created_at: datetime

@@ -1,0 +1,164 @@
+"""Claims: the record, its documents, every status it ever had, and what officers said."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import Field
+
+from core import clock
+from core.store.schema.columns import Owned, Record, among, json_field, minor_field
+
+STATUSES = (
+    "Viewed",
+    "Pending",
+    "Inspection submitted",
+    "Approved",
+    "Declined",
+    "Reviewing",
+    "Repair estimate submitted",
+    "Offer sent",
+    "Offer accepted",
+    "Offer rejected",
+    "Paid",
+    "Settled",
+)
+WAITING = frozenset({"Offer sent"})
+DECIDED = frozenset({"Paid", "Settled", "Declined"})
+
+
+class Claim(Record, Owned, table=True):
+    """A claim on a policy; amounts in kobo, `version` guards against two officers (contract C1-C9).
+
+    `account_key` is the keyed hash of the account to be paid, by which claims on the same one are found.
+    `clock_from` is the lodging, moved on by every stretch in which the statutory clock stood still, and
+    `clock_stopped_at` the instant since which it does: for the claimant, or for good by a decision (contract C9).
+    """
+
+    __table_args__ = (
+        among("claim_status", STATUSES, "status"),
+        sa.Index(None, "distributor_id", "is_live", "created_at", "id"),
+        sa.Index(None, "is_live", "claim_status", "created_at"),
+        sa.Index(None, "customer_id", "created_at"),
+        sa.Index(
+            "ix_claim_queue",
+            *("is_live", "clock_stopped_at", "clock_from", "id", "claim_status", "assigned_to"),
+            *("deleted_at", "updated_at", "created_at", "claim_amount_minor", "offer_amount_minor"),
+        ),
+        sa.CheckConstraint(
+            "claim_amount_minor >= 0 AND estimate_amount_minor >= 0 AND repair_estimate_minor >= 0"
+            " AND offer_amount_minor >= 0 AND betterment_deduction_amount_minor >= 0"
+            " AND excess_deduction_amount_minor >= 0 AND approved_amount_minor >= 0",
+            name="amounts",
+        ),
+    )
+    policy_id: UUID = Field(foreign_key="policy.id", index=True)
+    customer_id: UUID = Field(foreign_key="customer.id")
+    product_id: UUID = Field(foreign_key="product.id")
+    provider_id: UUID = Field(foreign_key="provider.id")
+    inspection_id: UUID | None = Field(default=None, foreign_key="inspection.id")
+    claim_type: str = Field(max_length=40)
+    claim_status: str = Field(max_length=30)
+    claim_description: str
+    claim_owner: str = Field(max_length=40)
+    claim_owner_first_name: str
+    claim_owner_last_name: str
+    claim_owner_email: str
+    claim_owner_phone_number: str | None = None
+    decline_reason: str = "None"
+    claim_amount_minor: int = minor_field()
+    estimate_amount_minor: int = minor_field()
+    repair_estimate_minor: int = minor_field()
+    offer_amount_minor: int = minor_field()
+    betterment_deduction_amount_minor: int = minor_field()
+    excess_deduction_amount_minor: int = minor_field()
+    approved_amount_minor: int = minor_field()
+    incident_date: str | None = None
+    claim_invoice_url: str | None = None
+    offer_form_url: str | None = None
+    payment_reference: str | None = None
+    assigned_to: UUID | None = Field(default=None, foreign_key="staff.id")
+    approved_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    flags: list[str] = json_field(list)
+    vehicle_claim_meta: dict[str, Any] | None = Field(default=None, sa_type=sa.JSON)
+    gadget_claim_meta: dict[str, Any] | None = Field(default=None, sa_type=sa.JSON)
+    credit_life_claim_meta: dict[str, Any] | None = Field(default=None, sa_type=sa.JSON)
+    sealed: str | None = None
+    account_key: str | None = Field(default=None, max_length=64, index=True)
+    clock_from: datetime = Field(default_factory=clock.now)
+    clock_stopped_at: datetime | None = None
+    version: int = 1
+
+
+class ClaimEvent(Owned, table=True):
+    """One status of a claim, kept for ever (contract C6)."""
+
+    __tablename__ = "claim_event"
+    __table_args__ = (sa.Index(None, "is_live", "status", "created_at", "claim_id"),)
+    id: UUID = Field(primary_key=True)
+    claim_id: UUID = Field(foreign_key="claim.id", index=True)
+    status: str = Field(max_length=30)
+    note: str | None = None
+    staff_id: UUID | None = Field(default=None, foreign_key="staff.id")
+    created_at: datetime
+
+
+class ClaimPayment(Owned, table=True):
+    """Money that was paid on a claim, kept for ever: what a claim was paid is the sum of its rows (contract C10).
+
+    `reference_key` is the reference without case and blanks; an insurer's payments of one mode never share one.
+    """
+
+    __tablename__ = "claim_payment"
+    __table_args__ = (
+        sa.UniqueConstraint("provider_id", "is_live", "reference_key"),
+        sa.Index(None, "is_live", "created_at", "claim_id"),
+        sa.CheckConstraint("amount_minor > 0", name="amount"),
+    )
+    id: UUID = Field(primary_key=True)
+    claim_id: UUID = Field(foreign_key="claim.id", index=True)
+    provider_id: UUID = Field(foreign_key="provider.id")
+    amount_minor: int = minor_field()
+    reference: str = Field(max_length=60)
+    reference_key: str
+    paid_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    created_at: datetime
+
+
+class ClaimComment(Owned, table=True):
+    """What an officer wrote on a claim: for the desk alone, or for the claimant as well."""
+
+    __tablename__ = "claim_comment"
+    id: UUID = Field(primary_key=True)
+    claim_id: UUID = Field(foreign_key="claim.id", index=True)
+    staff_id: UUID = Field(foreign_key="staff.id")
+    text: str
+    for_claimant: bool = False
+    created_at: datetime
+
+
+class ClaimQuestion(Owned, table=True):
+    """What the claimant was asked for; the statutory clock stands still until it is answered (contract C9)."""
+
+    __tablename__ = "claim_question"
+    id: UUID = Field(primary_key=True)
+    claim_id: UUID = Field(foreign_key="claim.id", index=True)
+    staff_id: UUID = Field(foreign_key="staff.id")
+    text: str
+    asked_at: datetime
+    answered_at: datetime | None = None
+
+
+class UploadedFile(Owned, table=True):
+    """A kept file: random name, judged type, the hash as kept and the hash as sent (contract L4)."""
+
+    __tablename__ = "uploaded_file"
+    code: str = Field(primary_key=True, max_length=32)
+    file_name: str = Field(max_length=200)
+    content_type: str = Field(max_length=40)
+    size: int
+    sha256: str = Field(max_length=64)
+    sent_sha256: str = Field(max_length=64, index=True)
+    claim_id: UUID | None = Field(default=None, foreign_key="claim.id", index=True)
+    created_at: datetime

@@ -1,0 +1,70 @@
+"""Bring a store to the shape that this code wants, from empty or from any earlier release."""
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from sqlmodel import SQLModel
+
+import core.store.schema.tables  # noqa: F401 - metadata is complete once it is imported
+from core.store.access.engine import Store
+from core.store.operations import secret_mark, statistics
+from core.store.rollups import daily_rollup
+from core.store.schema import versions
+
+
+def _config(connection: sa.Connection | None = None) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(versions.MIGRATIONS))
+    config.attributes["connection"] = connection
+    return config
+
+
+def migrate(store: Store) -> None:
+    """Run every migration that this store has not seen, and mark its secret, in one transaction.
+
+    StateForbids when the store was made under another secret.
+    """
+    with store.writers.begin() as connection:
+        if not store.is_sqlite:
+            _take_turn(connection)
+        secret_mark.refuse_other(connection)
+        if upgrade(connection, "head"):
+            daily_rollup.rebuild(connection)
+        secret_mark.write_if_absent(connection)
+    statistics.refresh(store)
+
+
+def _take_turn(connection: sa.Connection) -> None:
+    """Wait for who migrates already: another start of ours, or the rest of one that was killed."""
+    connection.exec_driver_sql("SET LOCAL lock_timeout = '5min'")
+    connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
+    connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext('coverdesk migrations'))")
+    connection.exec_driver_sql("SET LOCAL lock_timeout TO DEFAULT")
+
+
+def upgrade(connection: sa.Connection, to: str) -> bool:
+    """Run the migrations up to a version within the connection's transaction; true when the daybook is stale now.
+
+    A migration only says that it made the daybook stale. To rebuild it there would use today's columns on the tables
+    of an earlier release.
+    """
+    config = _config(connection)
+    command.upgrade(config, to)
+    return bool(config.attributes.get(versions.STALE))
+
+
+def draft(store: Store, message: str) -> None:
+    """Write a migration for what the tables have and this store has not (for developers)."""
+    with store.writers.begin() as connection:
+        command.revision(
+            _config(connection), message=message, autogenerate=True, rev_id=f"{len(versions.known()) + 1:04d}"
+        )
+
+
+def differences(store: Store) -> list[object]:
+    """What models and store disagree on; empty when they agree."""
+    with store.engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        return list(compare_metadata(context, SQLModel.metadata))

@@ -1,0 +1,141 @@
+"""Who takes part: distributors and their keys, staff and their sessions, insurers, customers."""
+
+from datetime import datetime
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import Field
+
+from core.store.schema.columns import Owned, Record, Row, json_field
+
+ROLES = ("operations", "claims", "finance", "supervisor", "admin")
+
+
+class Distributor(Record, table=True):
+    """A business that sells through the API, or the desk itself."""
+
+    business_name: str = Field(unique=True, max_length=100)
+    email: str | None = None
+    active: bool = True
+
+
+class ApiKey(Record, table=True):
+    """A distributor's key; only its keyed hash is kept (contract M3)."""
+
+    __tablename__ = "api_key"
+    distributor_id: UUID = Field(foreign_key="distributor.id", index=True)
+    is_live: bool
+    name: str = Field(max_length=100)
+    hint: str = Field(max_length=24)
+    key_hash: str = Field(unique=True, max_length=64)
+    last_used_at: datetime | None = None
+    revoked_at: datetime | None = None
+
+
+class Staff(Record, table=True):
+    """A person who signs in to the desk (contract A1, A2).
+
+    `link_until` names the one link that may set a password, `link_by` who made it; before `approves_from` the
+    person approves nothing, because somebody else has reset the password.
+    """
+
+    email: str = Field(unique=True, max_length=254)
+    name: str = Field(max_length=100)
+    roles: list[str] = json_field(list)
+    password_hash: str | None = None
+    claim_limit_minor: int | None = Field(default=None, sa_type=sa.BigInteger)
+    disabled_at: datetime | None = None
+    link_until: datetime | None = None
+    link_by: UUID | None = None
+    approves_from: datetime | None = None
+
+
+class StaffSession(Row, table=True):
+    """One sign-in of one person; the cookie holds a token whose hash stands here."""
+
+    __tablename__ = "staff_session"
+    __table_args__ = (sa.Index(None, "staff_id", "created_at"),)
+    token_hash: str = Field(primary_key=True, max_length=64)
+    staff_id: UUID = Field(foreign_key="staff.id")
+    created_at: datetime
+    seen_at: datetime
+    ended_at: datetime | None = None
+
+
+class SignInAttempt(Row, table=True):
+    """Failed passwords of one e-mail or network address, so that guessing slows down."""
+
+    __tablename__ = "sign_in_attempt"
+    email_hash: str = Field(primary_key=True, max_length=64)
+    failures: int = 0
+    last_failed_at: datetime
+
+
+class OneTimeTicket(Row, table=True):
+    """A ticket that was used: sign-in hand-overs and file links work once."""
+
+    __tablename__ = "one_time_ticket"
+    ticket_hash: str = Field(primary_key=True, max_length=64)
+    used_at: datetime
+
+
+class Provider(Record, table=True):
+    """An insurer; `segment` is its part of the path ("insurer-a")."""
+
+    segment: str = Field(unique=True, max_length=20)
+    company_name: str = Field(max_length=100)
+    number_series: str = Field(max_length=60)
+    owner_id: UUID | None = None
+    wallet_id: UUID | None = None
+    bank_account_id: UUID | None = None
+    first_name: str
+    last_name: str
+    email: str
+    phone_number: str
+    country: str
+    verification_type: str | None = None
+    verification_number: str | None = None
+    bvn_number: str | None = None
+    verification_images: str | None = None
+    business_type: str | None = None
+    claim_email: str | None = None
+    business_email: str | None = None
+    support_email: str | None = None
+    sealed: str | None = None
+    active: bool = True
+
+
+_LISTED = ("created_at", "id", "deleted_at")
+_SEARCHED = ("name_key", "email_key", "phone_number")
+
+
+class Customer(Record, Owned, table=True):
+    """Somebody a distributor sold to, once per e-mail and mode (contract S2)."""
+
+    __table_args__ = (
+        sa.UniqueConstraint("distributor_id", "is_live", "email_key"),
+        # These hold all that a search reads, of the desk and of a distributor, newest first.
+        sa.Index("ix_customer_search", "is_live", *_LISTED, *_SEARCHED, "distributor_id"),
+        sa.Index("ix_customer_of_distributor", "distributor_id", "is_live", *_LISTED, "active", *_SEARCHED),
+    )
+    email: str = Field(max_length=254)
+    email_key: str = Field(max_length=254, index=True)
+    # Both names as they are searched; it is written wherever they are.
+    name_key: str
+    first_name: str
+    last_name: str
+    phone_number: str | None = Field(default=None, max_length=32)
+    user_id: UUID
+    wallet_id: UUID | None = None
+    country: str | None = None
+    gender: str | None = None
+    title: str | None = None
+    state_of_residence: str | None = None
+    city: str | None = None
+    address: str | None = None
+    date_of_birth: str | None = None
+    identity_verification: str | None = None
+    verification_type: str | None = None
+    face_image: str | None = None
+    is_kyc_complete: bool = False
+    active: bool = True

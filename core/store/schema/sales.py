@@ -1,0 +1,273 @@
+"""What was sold: purchases, policies, renewals, refunds, certificates, and what insurers were told."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import Field
+
+from core.store.schema.columns import Owned, Record, Row, among, json_field, minor_field
+
+SUBMISSION_STATES = ("delegated", "queued", "accepted", "declined", "dead", "withdrawn")
+
+
+def _parts_fit() -> sa.CheckConstraint:
+    return sa.CheckConstraint(
+        "total_minor >= 0 AND mca_profit_minor >= 0 AND distributor_profit_minor >= 0"
+        " AND mca_profit_minor + distributor_profit_minor <= total_minor",
+        name="parts",
+    )
+
+
+class Purchase(Record, Owned, table=True):
+    """Money taken for one policy, with its split; the amounts never change (contract S7, P8)."""
+
+    __table_args__ = (
+        # With `deleted_at`, so that counting and skipping rows leaves the table alone; so does sorting by amount.
+        sa.Index(None, "distributor_id", "is_live", "created_at", "id", "deleted_at"),
+        sa.Index(None, "is_live", "created_at", "id", "deleted_at", "total_minor"),
+        sa.Index(None, "customer_id", "created_at"),
+        _parts_fit(),
+    )
+    customer_id: UUID = Field(foreign_key="customer.id")
+    product_id: UUID = Field(foreign_key="product.id")
+    product_version_id: UUID = Field(foreign_key="product_version.id")
+    product_category_id: UUID = Field(foreign_key="product_category.id")
+    provider_id: UUID = Field(foreign_key="provider.id")
+    batch_id: UUID
+    premium_frequency: str | None = Field(default=None, max_length=20)
+    discount_code_id: UUID | None = None
+    total_minor: int = minor_field()
+    mca_profit_minor: int = minor_field()
+    distributor_profit_minor: int = minor_field()
+    payment_option: str | None = Field(default=None, max_length=40)
+    payment_channel: str | None = Field(default=None, max_length=40)
+    request_source: str | None = Field(default=None, max_length=40)
+
+
+UNUSUAL = "(NOT activated OR cancelled_at IS NOT NULL OR declined_at IS NOT NULL)"
+_ENDINGS = ("activated", "cancelled_at", "declined_at", "deleted_at")
+_OF_DISTRIBUTOR = ("distributor_id", "is_live", "created_at", "id")
+_IN_FORCE = ("created_at", *_ENDINGS, "product_id", "distributor_id", "genius_price_minor", "id")
+
+
+class Policy(Record, Owned, table=True):
+    """The cover that a purchase bought. `activated` is a fact; being in force is derived (contract S11)."""
+
+    __table_args__ = (
+        sa.UniqueConstraint("provider_id", "number_key"),
+        sa.Index(None, "is_live", "created_at", "id"),
+        # These three hold all that is read of policies in force or due, so that the wide rows are left alone.
+        sa.Index("ix_policy_in_force", "is_live", "expiration_at", *_IN_FORCE),
+        sa.Index("ix_policy_of_distributor", *_OF_DISTRIBUTOR, *_ENDINGS, "expiration_at"),
+        sa.Index("ix_policy_of_customer", "customer_id", "created_at", "is_live", "expiration_at", *_ENDINGS),
+        sa.Index(
+            "ix_policy_unusual",
+            "is_live",
+            "created_at",
+            sqlite_where=sa.text(UNUSUAL),
+            postgresql_where=sa.text(UNUSUAL),
+        ),
+        sa.Index(None, "product_id", "risk_hash"),
+        sa.CheckConstraint("NOT activated OR number_key IS NOT NULL", name="numbered"),
+        sa.CheckConstraint("expiration_at IS NULL OR start_at IS NULL OR expiration_at >= start_at", name="term"),
+    )
+    purchase_id: UUID = Field(foreign_key="purchase.id", unique=True)
+    customer_id: UUID = Field(foreign_key="customer.id")
+    buyer_id: UUID = Field(foreign_key="customer.id")
+    product_id: UUID = Field(foreign_key="product.id")
+    product_category_id: UUID = Field(foreign_key="product_category.id")
+    provider_id: UUID = Field(foreign_key="provider.id")
+    inspection_id: UUID | None = Field(default=None, foreign_key="inspection.id")
+    first_name: str
+    last_name: str
+    email: str = Field(max_length=254, index=True)
+    phone: str | None = Field(default=None, max_length=32, index=True)
+    dob: str | None = None
+    start_at: datetime | None = None
+    activation_at: datetime | None = None
+    expiration_at: datetime | None = None
+    activated: bool
+    submitted_to_provider: bool
+    cancelled_at: datetime | None = None
+    declined_at: datetime | None = None
+    policy_number: str | None = Field(default=None, max_length=60)
+    number_key: str | None = Field(default=None, max_length=60, index=True)
+    provider_policy_id: str | None = None
+    certificate_code: str | None = Field(default=None, max_length=32)
+    plate_key: str | None = Field(default=None, max_length=40, index=True)
+    device_serial_number: str | None = None
+    risk_hash: str | None = Field(default=None, max_length=64)
+    twin_key: str | None = Field(default=None, max_length=60)
+    possible_duplicate_of: UUID | None = Field(default=None, foreign_key="policy.id")
+    sum_insured_minor: int | None = Field(default=None, sa_type=sa.BigInteger)
+    market_price_minor: int = minor_field()
+    genius_price_minor: int = minor_field()
+    profit_minor: int = minor_field()
+    payment_option: str | None = Field(default=None, max_length=40)
+    payment_channel: str | None = Field(default=None, max_length=40)
+    request_source: str | None = Field(default=None, max_length=40)
+    submitted: dict[str, Any] = json_field()
+    payload: dict[str, Any] = json_field()
+    sealed: str | None = None
+    explained: list[dict[str, str]] = json_field(list)
+    version: int = 1
+
+
+class Inspection(Record, Owned, table=True):
+    """A reference to the inspection of a vehicle; its record lives with the inspector."""
+
+    reference: str | None = None
+
+
+_TERMS = ("start_at", "status", "deleted_at", "product_id", "distributor_id")
+
+
+class Renewal(Record, Owned, table=True):
+    """One more term of a policy, paid for; a term is renewed once (contract R1-R3)."""
+
+    __table_args__ = (
+        sa.UniqueConstraint("policy_id", "previous_expiration_at"),
+        sa.Index("ix_renewal_terms", "is_live", "previous_expiration_at", *_TERMS),
+        sa.Index(
+            "ix_renewal_failed",
+            "is_live",
+            "created_at",
+            sqlite_where=sa.text("status IS 0"),
+            postgresql_where=sa.text("status IS false"),
+        ),
+        sa.Index("ix_renewal_of_distributor", *_OF_DISTRIBUTOR, "deleted_at", "status"),
+        sa.Index(None, "is_live", "created_at", "id"),
+        sa.Index(None, "customer_id", "created_at"),
+        _parts_fit(),
+    )
+    policy_id: UUID = Field(foreign_key="policy.id")
+    purchase_id: UUID = Field(foreign_key="purchase.id")
+    customer_id: UUID = Field(foreign_key="customer.id")
+    product_id: UUID = Field(foreign_key="product.id")
+    product_version_id: UUID = Field(foreign_key="product_version.id")
+    product_category_id: UUID = Field(foreign_key="product_category.id")
+    provider_id: UUID = Field(foreign_key="provider.id")
+    status: bool = True
+    total_minor: int = minor_field()
+    mca_profit_minor: int = minor_field()
+    distributor_profit_minor: int = minor_field()
+    previous_expiration_at: datetime
+    start_at: datetime
+    expiration_at: datetime
+    payment_option: str | None = Field(default=None, max_length=40)
+    payment_channel: str | None = Field(default=None, max_length=40)
+    request_source: str | None = Field(default=None, max_length=40)
+
+
+_OF_PURCHASE, _OF_RENEWAL = sa.text("renewal_id IS NULL"), sa.text("renewal_id IS NOT NULL")
+
+
+class Refund(Owned, table=True):
+    """Premium given back of one paid term, with its split; the term keeps its amounts (contract S19).
+
+    The term is that of the renewal, or of the purchase where there is none. A term is refunded once, and a trigger
+    of the store refuses more than was paid for it. The columns are named as those of purchases and renewals.
+    """
+
+    __table_args__ = (
+        sa.Index(
+            "ix_refund_of_purchase",
+            "purchase_id",
+            unique=True,
+            sqlite_where=_OF_PURCHASE,
+            postgresql_where=_OF_PURCHASE,
+        ),
+        sa.Index(
+            "ix_refund_of_renewal",
+            "renewal_id",
+            unique=True,
+            sqlite_where=_OF_RENEWAL,
+            postgresql_where=_OF_RENEWAL,
+        ),
+        _parts_fit(),
+    )
+    id: UUID = Field(primary_key=True)
+    policy_id: UUID = Field(foreign_key="policy.id", index=True)
+    purchase_id: UUID = Field(foreign_key="purchase.id")
+    renewal_id: UUID | None = Field(default=None, foreign_key="renewal.id")
+    customer_id: UUID = Field(foreign_key="customer.id")
+    product_id: UUID = Field(foreign_key="product.id")
+    product_version_id: UUID = Field(foreign_key="product_version.id")
+    product_category_id: UUID = Field(foreign_key="product_category.id")
+    provider_id: UUID = Field(foreign_key="provider.id")
+    total_minor: int = minor_field()
+    mca_profit_minor: int = minor_field()
+    distributor_profit_minor: int = minor_field()
+    method: str = Field(max_length=20)
+    reason: str
+    explained: list[dict[str, str]] = json_field(list)
+    created_at: datetime
+
+
+class Certificate(Owned, table=True):
+    """One issued certificate; whoever has the code can open and verify it (contract S10)."""
+
+    code: str = Field(primary_key=True, max_length=32)
+    policy_id: UUID = Field(foreign_key="policy.id", index=True)
+    start_at: datetime
+    expiration_at: datetime
+    created_at: datetime
+
+
+class Submission(Owned, table=True):
+    """What an insurer has to be told of a policy, written with the sale and worked off later.
+
+    `attempts` counts every time it was sent, `failures` those since the insurer last gave a usable answer.
+    """
+
+    __table_args__ = (
+        among("state", SUBMISSION_STATES, "state"),
+        # Holds all that finding due work reads, and all that counting what waits reads.
+        sa.Index("ix_submission_due", "state", "provider_id", "next_try_at", "leased_until"),
+        sa.Index("ix_submission_waiting", "is_live", "state", "provider_id", "created_at"),
+    )
+    policy_id: UUID = Field(primary_key=True, foreign_key="policy.id")
+    provider_id: UUID = Field(foreign_key="provider.id")
+    state: str = Field(max_length=20)
+    attempts: int = 0
+    failures: int = 0
+    next_try_at: datetime | None = None
+    leased_until: datetime | None = None
+    last_error: str | None = None
+    answer: str | None = Field(default=None, max_length=20)
+    answered_at: datetime | None = None
+    insurer_number: str | None = Field(default=None, max_length=60)
+    insurer_certificate_url: str | None = None
+    created_at: datetime
+    updated_at: datetime
+
+
+class InsurerConnection(Row, table=True):
+    """How an insurer's connection does, shared by every worker; after several failures in a row it rests a while."""
+
+    __tablename__ = "insurer_connection"
+    provider_id: UUID = Field(primary_key=True, foreign_key="provider.id")
+    failures: int = 0
+    rests_until: datetime | None = None
+    last_success_at: datetime | None = None
+    last_failure_at: datetime | None = None
+    last_error: str | None = None
+
+
+class InsuredRisk(Row, table=True):
+    """A row to lock while a risk is sold, so that two sales of it meet here (contract S12)."""
+
+    __tablename__ = "insured_risk"
+    product_id: UUID = Field(primary_key=True, foreign_key="product.id")
+    risk_hash: str = Field(primary_key=True, max_length=64)
+    sold_at: datetime
+
+
+class NumberCounter(Row, table=True):
+    """The last number of a printed series; counted up inside the transaction that prints it."""
+
+    __tablename__ = "number_counter"
+    series: str = Field(primary_key=True, max_length=80)
+    last: int = minor_field()

@@ -1,0 +1,41 @@
+"""Which shape a store has and which this code wants, told without the machinery that changes shapes.
+
+That machinery takes longer to load than the rest of the store, and a server that starts only asks.
+"""
+
+from functools import cache
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from core.store.access.engine import Store
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+_KEPT_IN = "alembic_version"
+# Under this name a migration notes that the daybook has to be rebuilt when all of them are done.
+STALE = "daybook is stale"
+
+
+def version(store: Store) -> str | None:
+    """The migration that the store stands at; none for an empty store."""
+    with store.engine.connect() as connection:
+        return version_of(connection)
+
+
+def version_of(connection: sa.Connection) -> str | None:
+    """The migration that the store behind a connection stands at."""
+    if not sa.inspect(connection).has_table(_KEPT_IN):
+        return None
+    found = connection.execute(sa.select(sa.column("version_num")).select_from(sa.table(_KEPT_IN))).scalar_one_or_none()
+    return None if found is None else str(found)
+
+
+def newest() -> str:
+    """The migration that this code wants."""
+    return max(known())
+
+
+@cache
+def known() -> frozenset[str]:
+    """Every version that this code can bring to its own: a migration's file is called by its number."""
+    return frozenset(path.name.split("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))

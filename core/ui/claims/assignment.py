@@ -1,0 +1,154 @@
+"""Giving claims to somebody from the queue: the next one, or those that were chosen in the table (contract C7)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+import streamlit as st
+
+from core import ids
+from core.errors import CoverdeskError
+from core.services.claims.lists.queue import QueueRow
+from core.services.claims.review.officers import Officer
+from core.services.claims.workflow import assignment
+from core.services.claims.workflow.assignment import Seen
+from core.services.people.staff import Person
+from core.store.access.engine import store
+from core.store.access.scope import ScopedSession
+from core.ui.claims.queue_table import CLAIMS
+from core.ui.kit import frame, page_links, tables, url_state, words
+
+_CHOSEN, _SAID, _TAKEN, _TOKEN = "claims_chosen", "claims_said", "claims_taken", "claims_token"
+_COLLEAGUE: Final = "claims_colleague"
+REVIEW: Final = "claims/claim.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What came of the last try: what was done, and what was not, each with its reason."""
+
+    done: str = ""
+    refused: tuple[str, ...] = ()
+
+
+def follow() -> None:
+    """Open the claim that was just taken; the review can lead back here with everything kept."""
+    taken: UUID | None = st.session_state.pop(_TAKEN, None)
+    if taken is not None:
+        tables.keep_address(CLAIMS)
+        page_links.go(REVIEW, id=str(taken))
+
+
+def notice() -> None:
+    """What came of the last try, once."""
+    said: Said = st.session_state.pop(_SAID, Said())
+    if said.done:
+        st.success(said.done, icon=":material/check_circle:")
+    if said.refused:
+        lines = "\n".join(f"- {words.plain(line)}" for line in said.refused)
+        st.warning(f"Not assigned, as somebody was faster:\n{lines}", icon=":material/group:")
+
+
+def take_button(person: Person) -> None:
+    """Takes the most urgent claim that nobody has, and opens it; a second click of the same press takes no second."""
+    token = st.session_state.setdefault(_TOKEN, ids.new())
+    st.button(
+        "Take next",
+        icon=":material/pan_tool_alt:",
+        type="primary",
+        key=f"take_next_{token}",
+        on_click=_take,
+        args=(person, token),
+        help="Assigns the most urgent unassigned claim to you, whatever the filters say, and opens it.",
+    )
+
+
+def _take(person: Person, token: UUID) -> None:
+    if st.session_state.get(_TOKEN) != token:
+        return
+    found = _write(lambda session: assignment.take_next(session, person=person))
+    st.session_state[_TOKEN] = ids.new()
+    if found is not None:
+        st.session_state[_TAKEN] = found
+    elif _SAID not in st.session_state:
+        st.session_state[_SAID] = Said(done="Nothing is left to take: every open claim has its officer.")
+
+
+def chosen() -> list[Seen]:
+    """What is chosen in the table that the address shows."""
+    where, seen = st.session_state.get(_CHOSEN, (None, []))
+    return seen if where == url_state.whole() else []
+
+
+def keep(rows: Sequence[QueueRow], picked: Sequence[QueueRow]) -> None:
+    """Keep what is chosen: of the rows on the screen those that are picked, and what has left the screen since."""
+    on_screen = {row.id for row in rows}
+    gone = [seen for seen in chosen() if seen.id not in on_screen]
+    st.session_state[_CHOSEN] = (url_state.whole(), [*gone, *assignment.as_seen(picked)])
+
+
+def bar(person: Person, officers: Sequence[Officer]) -> None:
+    """What can be done with the chosen claims; grey until some are."""
+    picked = chosen()
+    none = not picked
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        st.button(
+            "Assign to me",
+            icon=":material/person_add:",
+            disabled=none,
+            on_click=_assign,
+            args=(person, person.id, "you", picked),
+        )
+        with st.popover("Assign to a colleague", icon=":material/group_add:", disabled=none):
+            names: dict[UUID | None, str] = {
+                officer.id: officer.name for officer in officers if officer.id != person.id
+            }
+            to: UUID | None = st.selectbox(
+                "Colleague", list(names), key=_COLLEAGUE, index=None, format_func=names.__getitem__
+            )
+            label = f"Assign {words.count(len(picked))} to {words.plain(names[to])}" if to else "Choose a colleague"
+            name = names[to] if to else ""
+            st.button(
+                label, type="primary", disabled=not to, on_click=_assign, args=(person, to, name, picked), key="give"
+            )
+        st.button(
+            "Unassign",
+            icon=":material/person_remove:",
+            disabled=none,
+            on_click=_assign,
+            args=(person, None, "nobody", picked),
+        )
+        if none:
+            st.caption("Choose claims by the boxes on the left to assign them.")
+        else:
+            st.markdown(f"**{words.count(len(picked))}** chosen")
+            st.button("Choose none", type="tertiary", on_click=_let_go)
+
+
+def _assign(person: Person, to: UUID | None, name: str, picked: Sequence[Seen]) -> None:
+    if not chosen():
+        # A second click of the same press: the first has done it.
+        return
+    result = _write(lambda session: assignment.assign(session, picked, to=to, person=person))
+    if result is None:
+        return
+    _let_go()
+    number = f"{words.count(result.done)} {CLAIMS.noun[result.done != 1]}"
+    is_are = "is" if result.done == 1 else "are"
+    done = f"{number} {is_are} with {words.plain(name)} now." if result.done else ""
+    st.session_state[_SAID] = Said(done, result.lost)
+
+
+def _let_go() -> None:
+    st.session_state.pop(_CHOSEN, None)
+    tables.let_go(CLAIMS)
+
+
+def _write(work: Callable[[ScopedSession], Any]) -> Any:
+    """What the work gives; none when it is refused, which is then said."""
+    try:
+        return store().transact(frame.scope(), work)
+    except CoverdeskError as error:
+        st.session_state[_SAID] = Said(refused=(str(error),))
+        return None

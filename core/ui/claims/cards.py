@@ -1,0 +1,247 @@
+"""The upper part of a claim's review: where it stands, how its clock runs, who has it, and whether it is covered."""
+
+from datetime import date
+from typing import Any, Final
+
+import streamlit as st
+
+from core import clock
+from core.services.claims.review.officers import Officer
+from core.services.claims.review.review import ClaimReview
+from core.services.claims.workflow.clock import Clock
+from core.services.people.staff import Person
+from core.services.pii_reveal import Hidden
+from core.ui.claims import attempts as claim_attempts
+from core.ui.claims import review_actions
+from core.ui.claims import words as claim_words
+from core.ui.claims.attempts import ANSWER, ASSIGNEE, DAY, key
+from core.ui.kit import facts, frame, reveal_dialog, words
+
+_MARKS: Final = {
+    True: ":green[:material/check_circle:]",
+    False: ":red[:material/cancel:]",
+    None: ":orange[:material/help:]",
+}
+_NOBODY: Final = "Nobody"
+_MONEY: Final = frozenset({"loan_amount", "pending_repayment_amount", "cost_of_repair"})
+_OLDEST_MONTHS: Final = 120
+
+
+def header(review: ClaimReview) -> None:
+    """What it is and where it stands."""
+    declined = f" · declined: {words.plain(review.decline_reason)}" if review.status == "Declined" else ""
+    frame.page_header(
+        f"{words.plain(review.claim_type)} claim {words.plain(review.reference)} {words.badge(review.status)}",
+        f"{words.plain(review.description)} · {words.plain(review.owner)} · lodged {words.moment(review.lodged_at)}"
+        f" through {words.plain(review.distributor)}{declined}",
+        tab=f"{review.reference} · Claim",
+    )
+
+
+def figures(review: ClaimReview, officers: list[Officer], person: Person) -> None:
+    """The clock, the amount, and whose claim it is."""
+    label, amount, source = _amount(review)
+    with st.grid(4, min_column_width=170, gap="small"):
+        _tile(label, amount, source)
+        _tile("Age", _days(review.clock.age_days), f"lodged {words.day(review.lodged_at)}")
+        _tile("Days left of 60", *_days_left(review.clock))
+        with st.container(border=True, height="stretch", gap="xxsmall"):
+            _assignee(review, officers, person)
+
+
+def _tile(label: str, figure: str, said: str) -> None:
+    with st.container(border=True, height="stretch", gap="xxsmall"):
+        st.metric(label, figure)
+        st.caption(said)
+
+
+def _amount(review: ClaimReview) -> tuple[str, str, str]:
+    """The amount that the claim is about, as far as it has come, and where it comes from."""
+    amounts = review.amounts
+    if amounts.offer_minor:
+        return "Offer", words.naira(amounts.offer_minor), f"approved {words.naira(amounts.approved_minor)}"
+    if amounts.approved_minor:
+        return "Approved", words.naira(amounts.approved_minor), f"by {words.plain(review.approved_name or 'nobody')}"
+    if "pending_repayment_amount" in review.facts:
+        return "Owed", words.naira_of(amounts.owed), "the lower of pending repayment and loan"
+    return "Cost of repair", words.naira_of(amounts.owed), "as claimed or estimated"
+
+
+def _days_left(clock: Clock) -> tuple[str, str]:
+    """The days that are left, and how the clock stands."""
+    if clock.is_decided:
+        return "Decided", f"after {_days(clock.counted.days)} of the desk's time"
+    if clock.is_overdue:
+        return f"{-clock.days_left} over", ":red[:material/warning: past the statutory limit]"
+    if clock.is_waiting:
+        return str(clock.days_left), ":material/pause_circle: stands still: waiting for the claimant"
+    return str(clock.days_left), "the clock runs"
+
+
+def _days(number: int) -> str:
+    return f"{number} day" if number == 1 else f"{number} days"
+
+
+def _assignee(review: ClaimReview, officers: list[Officer], person: Person) -> None:
+    names: dict[Any, str] = {_NOBODY: _NOBODY, **{officer.id: officer.name for officer in officers}}
+    if review.assigned_to:
+        names.setdefault(review.assigned_to, review.assigned_name or "Somebody who left")
+    chooser = key(review.id, ASSIGNEE)
+    st.session_state[chooser] = review.assigned_to or _NOBODY
+    st.selectbox(
+        "Assigned to",
+        list(names),
+        format_func=names.__getitem__,
+        key=chooser,
+        on_change=lambda: _assign(review, st.session_state[chooser], names),
+    )
+    if review.assigned_to != person.id and person.id in names:
+        st.button(
+            "Assign to me",
+            key=key(review.id, "mine"),
+            icon=":material/person_add:",
+            type="tertiary",
+            on_click=_assign,
+            args=(review, person.id, names),
+        )
+    claim_attempts.complain(review.id, ASSIGNEE)
+
+
+def _assign(review: ClaimReview, to: Any, names: dict[Any, str]) -> None:
+    given = None if to == _NOBODY else to
+    claim_attempts.carry_out(ASSIGNEE, review, lambda hand: review_actions.assign(hand, to=given, name=names[to]))
+
+
+def waiting(review: ClaimReview) -> None:
+    """What the claimant was asked and has not answered, with the button for when it is in."""
+    question = review.question
+    if question is None:
+        return
+    with st.container(border=True, horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(
+            f":material/pause_circle: **Waiting for the claimant** since {words.moment(question.at)}:"
+            f" {words.plain(question.text)}",
+            width="stretch",
+        )
+        st.button(
+            "The answer is in",
+            key=key(review.id, "answered"),
+            icon=":material/mark_email_read:",
+            on_click=claim_attempts.carry_out,
+            args=(ANSWER, review, lambda hand: review_actions.note_answer(hand, question_id=question.id)),
+        )
+    claim_attempts.complain(review.id, ANSWER)
+
+
+def covered(review: ClaimReview, person: Person) -> None:
+    """The checks against the policy and the loan, the signals, and the way to the policy."""
+    with st.container(border=True, height="stretch", gap="xsmall"):
+        st.markdown("**Covered?**")
+        with st.container(gap="xxsmall"):
+            for check in review.checks:
+                st.markdown(f"{_MARKS[check.holds]} {words.plain(check.question)} :small[– {words.plain(check.said)}]")
+            st.markdown(_complete(review))
+            for signal in review.signals:
+                st.markdown(f":orange[:material/flag: {words.plain(signal)}]")
+        if not review.is_decided:
+            _incident_day(review)
+        if person.may("operations", "claims"):
+            st.page_link(
+                "policies/policy.py",
+                label=f"Policy {words.plain(review.policy_number or 'awaiting its number')}",
+                icon=":material/policy:",
+                query_params={"id": str(review.policy_id), **frame.mode_query()},
+            )
+
+
+def _complete(review: ClaimReview) -> str:
+    papers = words.plain(", ".join(words.title(name).lower() for name in review.missing))
+    said = f"Missing: {papers}" if papers else "All that the incident calls for"
+    return f"{_MARKS[not papers]} Documents complete :small[– {said}]"
+
+
+def _incident_day(review: ClaimReview) -> None:
+    field = key(review.id, "incident_date")
+    known = review.incident_on is not None
+    with st.popover(
+        "Correct the day of the incident" if known else "Fill in the day of the incident",
+        icon=":material/event:",
+        type="tertiary" if known else "secondary",
+    ):
+        st.date_input(
+            "Day of the incident",
+            value=date.fromisoformat(review.incident_on[:10]) if review.incident_on else None,
+            min_value=clock.add_months(clock.today(), -_OLDEST_MONTHS),
+            max_value=clock.today(),
+            format="DD/MM/YYYY",
+            key=field,
+            on_change="ignore",
+        )
+        claim_attempts.blame(review.id, DAY, "incident_date")
+        claim_attempts.complain(review.id, DAY, "incident_date")
+        st.button(
+            "Keep the day",
+            key=key(review.id, "keep day"),
+            type="primary",
+            on_click=claim_attempts.carry_out,
+            args=(DAY, review, lambda hand: review_actions.date_incident(hand, on=st.session_state.get(field))),
+        )
+
+
+def changed(review: ClaimReview, officers: list[Officer]) -> None:
+    """What somebody else changed since this officer looked, with nothing typed lost (contract C7)."""
+    seen = claim_attempts.seen_since(review)
+    if seen is None:
+        return
+    names = claim_words.names(officers)
+    lines = [
+        f"- **{words.plain(claim_words.action(event))}** · {words.plain(claim_words.actor(event))} ·"
+        f" {words.moment(event.at)} · {words.plain(claim_words.facts(event, names))}"
+        for event in review.since(seen)
+    ]
+    st.warning(
+        f"This claim was changed while you had it open: it is now {words.badge(review.status)}. Nothing of yours was"
+        " written, and what you typed is still there. Look at it, and confirm again if it still holds.\n\n"
+        + "\n".join(lines),
+        icon=":material/sync_problem:",
+    )
+    st.button("I have looked", key=key(review.id, "looked"), on_click=claim_attempts.acknowledge, args=(review.id,))
+
+
+def people(review: ClaimReview, person: Person) -> None:
+    """Who claims, through whom, at which insurer."""
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Claimant and policy**")
+        facts.line("Claimant", f"{review.owner} ({review.owner_role.lower()})")
+        facts.line("E-mail", review.owner_email)
+        facts.line("Phone", review.owner_phone or "–")
+        facts.line("Distributor", review.distributor)
+        facts.line("Product", review.product)
+        facts.line("Insurer", review.provider)
+        facts.line("Policy", review.policy_number or "Not numbered yet")
+        for name, value in review.personal.items():
+            place = Hidden(kind="policy", record_id=review.policy_id, path=f"submitted.{name}")
+            reveal_dialog.value(words.title(name), value, of=place, by=person)
+
+
+def submitted(review: ClaimReview, person: Person) -> None:
+    """What was submitted: the loan or the device, and what happened to it."""
+    with st.container(border=True, height="stretch"):
+        st.markdown("**The loan**" if review.claim_type == "Credit life" else "**What happened**")
+        for name, value in review.facts.items():
+            if name in review.hidden:
+                place = Hidden(kind="claim", record_id=review.id, path=review.hidden[name])
+                reveal_dialog.value(words.title(name), value, of=place, by=person)
+            else:
+                facts.line(words.title(name), _shown(name, value))
+        if review.incident_on and "date" not in review.facts:
+            facts.line("Day of the incident", words.day(review.incident_on))
+
+
+def _shown(name: str, value: Any) -> str:
+    if name in _MONEY:
+        return words.naira_of(value)
+    if name == "accidental":
+        return "Yes" if value == "true" else "No"
+    text = str(value) if value not in {None, ""} else "–"
+    return words.day(text) if name == "date" or name.endswith("_date") else text

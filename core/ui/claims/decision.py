@@ -1,0 +1,221 @@
+"""What may be done with a claim now: its moves, what each needs, and the form of the chosen one (contract C5)."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import streamlit as st
+
+from core import money
+from core.services.claims.intake import requirements
+from core.services.claims.review.review import ClaimReview
+from core.services.claims.workflow import offers as claim_offers
+from core.services.claims.workflow.transitions import AUTHORITY, Move
+from core.services.people.staff import Person
+from core.ui.buying import prices
+from core.ui.claims import attempts as claim_attempts
+from core.ui.claims import review_actions
+from core.ui.claims import words as claim_words
+from core.ui.claims.attempts import MOVE, Open, key
+from core.ui.claims.review_actions import Hand
+from core.ui.kit import words
+
+_FIELDS: Final = ("amount", "reason", "note", "payment_reference")
+_EMPTY: Final[Mapping[str, Any]] = {"reason": None, "note": "", "payment_reference": ""}
+_AMOUNT_LABELS: Final = {
+    "Repair estimate submitted": "Estimate (₦)",
+    "Approved": "Approved amount (₦)",
+    "Offer sent": "Offer (₦)",
+}
+
+
+def draw(review: ClaimReview, person: Person) -> None:
+    """The moves as buttons, what stands in the way of the others, and the open form."""
+    attempt = claim_attempts.current(review)
+    with st.container(border=True, height="stretch"):
+        st.markdown("**What next**")
+        with st.container(horizontal=True, gap="xsmall"):
+            for move in review.moves:
+                _button(review, move, attempt)
+        for move in review.moves:
+            if move.missing:
+                label = words.plain(claim_words.move(review.status, move.to))
+                st.caption(f":material/lock: **{label}** needs {words.plain(' and '.join(move.missing))}.")
+        if attempt is not None:
+            _form(review, attempt, person)
+        elif any(not move.missing for move in review.moves):
+            st.caption("Choose one to see what it needs. Nothing changes before you confirm it.")
+
+
+def _button(review: ClaimReview, move: Move, attempt: Open | None) -> None:
+    is_open = attempt is not None and attempt.to == move.to
+    st.button(
+        claim_words.move(review.status, move.to),
+        key=key(review.id, f"to {move.to}"),
+        icon=f":material/{claim_words.MOVE_ICONS.get(move.to, 'arrow_forward')}:",
+        type="primary" if is_open else "secondary",
+        disabled=bool(move.missing),
+        help=f"Needs {' and '.join(move.missing)}" if move.missing else None,
+        on_click=claim_attempts.begin,
+        args=(review, move.to),
+    )
+
+
+def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
+    move = next((move for move in review.moves if move.to == attempt.to), None)
+    if move is None or move.missing:
+        _impossible(review, attempt)
+        return
+    asked = {need.field for need in move.asks if need.field}
+    st.markdown(f"**{words.plain(claim_words.move(review.status, move.to))}**")
+    if move.to == "Paid":
+        st.metric("To pay", words.naira(review.amounts.offer_minor))
+        if paid := review.amounts.limits.paid_minor:
+            st.caption(f"{words.naira(paid)} was paid on this claim before, and comes on top.")
+    if "amount" in asked:
+        _ask_amount(review, move, person)
+    if "reason" in asked:
+        _ask_reason(review)
+    if "payment_reference" in asked:
+        _ask_text(review, "payment_reference", "Payment reference", longest=60)
+    _ask_note(review, required="note" in asked)
+    claim_attempts.complain(review.id, MOVE, *asked, "note")
+    with st.container(horizontal=True, gap="xsmall"):
+        st.button(
+            f"Confirm: {claim_words.move(review.status, move.to).lower()}",
+            type="primary",
+            key=key(review.id, "confirm"),
+            on_click=claim_attempts.carry_out,
+            args=(MOVE, review, lambda hand: _carried(hand, move, asked), {**_EMPTY, f"amount {move.to}": None}),
+        )
+        st.button(
+            "Put away",
+            key=key(review.id, "put away"),
+            on_click=claim_attempts.close,
+            args=(review.id,),
+            type="tertiary",
+        )
+
+
+def _carried(hand: Hand, move: Move, asked: set[str]) -> str:
+    told = {name: _typed(hand, move, name) for name in _FIELDS if name in asked or name == "note"}
+    return review_actions.move(hand, to=move.to, **told)
+
+
+def _typed(hand: Hand, move: Move, name: str) -> str:
+    if name == "amount":
+        return words.read_naira(claim_attempts.typed(hand.claim_id, f"amount {move.to}"))
+    return claim_attempts.typed(hand.claim_id, name) or ""
+
+
+def _impossible(review: ClaimReview, attempt: Open) -> None:
+    """The claim has gone on, and what was begun is not possible any more; what was typed can still be copied."""
+    label = words.plain(attempt.to)
+    st.warning(f"This claim is {words.badge(review.status)} and cannot become {label} now.", icon=":material/block:")
+    note = claim_attempts.typed(review.id, "note")
+    if note:
+        st.text_area("What you typed", note, disabled=True, key=key(review.id, "typed"))
+    st.button("Put it away", key=key(review.id, "put away"), on_click=claim_attempts.close, args=(review.id,))
+
+
+def _ask_amount(review: ClaimReview, move: Move, person: Person) -> None:
+    name = f"amount {move.to}"
+    claim_attempts.propose(review.id, name, words.as_typed(_suggested(review, move)))
+    st.text_input(
+        _AMOUNT_LABELS[move.to],
+        key=key(review.id, name),
+        autocomplete="off",
+        placeholder="0.00",
+        persist_state="page",
+        on_change="rerun" if move.to == "Approved" else "ignore",
+    )
+    claim_attempts.blame(review.id, MOVE, "amount")
+    if move.to == "Repair estimate submitted" and review.amounts.owed:
+        st.caption(f"By the records {words.naira_of(review.amounts.owed)}: {_source(review)}.")
+    if move.to == "Approved" and review.amounts.limits.most_minor is not None:
+        st.caption(f"At most {words.plain(review.amounts.limits.shown)}: {_source(review)}.")
+    if person.claim_limit_minor is not None and not person.may("supervisor") and AUTHORITY in move.needs:
+        st.caption(f"You may decide up to {words.naira(person.claim_limit_minor)}; above it a supervisor does.")
+    if move.to == "Offer sent":
+        most = words.naira_of(review.offer.total)
+        st.caption(f"The offer is at most {most}; for one below it, the note has to say why.")
+        prices.show_steps(review.offer.steps)
+    if move.to == "Approved":
+        _show_offer(review, words.read_naira(claim_attempts.typed(review.id, name)))
+
+
+def _suggested(review: ClaimReview, move: Move) -> str:
+    """What the records suggest for a move, as text; empty when they suggest nothing."""
+    amounts = review.amounts
+    if move.to == "Offer sent":
+        return str(review.offer.total) if review.offer.total else ""
+    approves = move.to == "Approved"
+    if standing := amounts.approved_minor if approves else amounts.estimate_minor:
+        return money.wire(standing)
+    if approves and amounts.limits.most_minor is not None:
+        return money.wire(amounts.limits.most_minor)
+    return str(amounts.owed) if amounts.owed else ""
+
+
+def _source(review: ClaimReview) -> str:
+    """Where what is owed comes from, or that the insurance is the lower."""
+    limits = review.amounts.limits
+    if limits.insured_minor is not None and limits.most_minor != limits.owed_minor:
+        return "less than the claim names, as no more is insured"
+    loan = "pending_repayment_amount" in review.facts
+    return "the lower of pending repayment and loan" if loan else "the cost of repair, as estimated or claimed"
+
+
+def _show_offer(review: ClaimReview, typed: str) -> None:
+    """The offer that the typed approval would lead to."""
+    amounts = review.amounts
+    approved = claim_offers.readable(typed)
+    if approved is None:
+        return
+    price = claim_offers.of_amounts(
+        amounts.limits,
+        approved=approved,
+        excess_minor=amounts.excess_minor,
+        betterment_minor=amounts.betterment_minor,
+    )
+    st.caption(f"The offer would be {words.naira_of(price.total)}, before anybody changes it.")
+    if price.total != approved:
+        prices.show_steps(price.steps)
+
+
+def _ask_reason(review: ClaimReview) -> None:
+    st.selectbox(
+        "Reason code",
+        requirements.DECLINE_REASONS,
+        index=None,
+        key=key(review.id, "reason"),
+        format_func=words.title,
+        placeholder="Choose",
+        persist_state="page",
+        on_change="ignore",
+    )
+    claim_attempts.blame(review.id, MOVE, "reason")
+
+
+def _ask_text(review: ClaimReview, name: str, label: str, *, longest: int) -> None:
+    st.text_input(
+        label,
+        key=key(review.id, name),
+        max_chars=longest,
+        autocomplete="off",
+        persist_state="page",
+        on_change="ignore",
+    )
+    claim_attempts.blame(review.id, MOVE, name)
+
+
+def _ask_note(review: ClaimReview, *, required: bool) -> None:
+    st.text_area(
+        "Note" if required else "Note (optional)",
+        key=key(review.id, "note"),
+        height=90,
+        max_chars=2000,
+        persist_state="page",
+        on_change="ignore",
+        help="Kept with the move, for the desk alone.",
+    )
+    claim_attempts.blame(review.id, MOVE, "note")

@@ -1,0 +1,123 @@
+"""The documents of a claim on its review: which the incident calls for, and one of them at a time (contract C2)."""
+
+from typing import Final
+
+import streamlit as st
+
+from core.errors import InvalidInput
+from core.services import pii_reveal
+from core.services.claims.intake.documents import Document
+from core.services.claims.review.review import ClaimReview
+from core.services.pii_reveal import Hidden
+from core.ui.claims import attempts as claim_attempts
+from core.ui.claims import review_actions
+from core.ui.claims.attempts import DOCUMENT, key
+from core.ui.claims.review_actions import Hand
+from core.ui.forms import uploads
+from core.ui.kit import documents, frame, reveal_dialog, words
+
+_SHOWN: Final = "document"
+
+
+def draw(review: ClaimReview) -> None:
+    """The checklist, the chooser, and the chosen document."""
+    if not review.documents:
+        st.info("No document came with this claim, and none is required.", icon=":material/folder_off:")
+    with st.container(gap="xxsmall"):
+        for document in review.documents:
+            st.markdown(_line(document))
+    with st.container():
+        if not review.is_decided:
+            _add(review)
+    there = [document for document in review.documents if document.code]
+    chosen = _chosen(review, there)
+    if chosen is None:
+        return
+    if chosen.is_medical and not _may_be_seen(review, chosen):
+        return
+    # Every opening is written down, and it is the browser that opens: only what is looked at is fetched.
+    address, title = f"/files/{chosen.code}", words.title(chosen.name)
+    if (chosen.content_type or "").startswith("image/"):
+        documents.pictured(address, title=title)
+    else:
+        documents.framed(address, title=title, name="claim-document")
+
+
+def _may_be_seen(review: ClaimReview, document: Document) -> bool:
+    """True for a medical report that was just given a reason for; else the way to give one."""
+    hidden = _hidden(review, document)
+    if not reveal_dialog.is_shown(hidden):
+        reveal_dialog.value(words.title(document.name), pii_reveal.HIDDEN, of=hidden, by=frame.require(), is_paper=True)
+        return False
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.caption("The audit log says that you have opened it.", width="content")
+        with st.container(horizontal=True, gap="xsmall", width="content"):
+            st.link_button("Open in a new tab", f"/files/{document.code}", icon=":material/open_in_new:")
+            st.button("Hide it", key="reveal.hide", icon=":material/visibility_off:", on_click=reveal_dialog.put_away)
+    return True
+
+
+def _add(review: ClaimReview) -> None:
+    """A document that the claimant sent later, or a better copy."""
+    # Another version is another pair of widgets: what was kept is not offered again.
+    place, chosen = (key(review.id, f"{name} {review.version}") for name in ("place", "upload"))
+    first = review.missing[0] if review.missing else review.places[0]
+    with st.expander("Add or replace a document", icon=":material/attach_file:", expanded=bool(review.missing)):
+        st.selectbox(
+            "Document",
+            review.places,
+            index=list(review.places).index(first),
+            format_func=words.title,
+            key=place,
+            on_change="ignore",
+        )
+        st.file_uploader("File", type=uploads.ACCEPTED, key=chosen, label_visibility="collapsed", on_change="ignore")
+        claim_attempts.complain(review.id, DOCUMENT)
+        st.button(
+            "Keep the document",
+            key=key(review.id, "attach"),
+            on_click=claim_attempts.carry_out,
+            args=(DOCUMENT, review, lambda hand: _attach(hand, place, chosen)),
+        )
+
+
+def _attach(hand: Hand, place: str, chosen: str) -> str:
+    sent = st.session_state.get(chosen)
+    if sent is None:
+        raise InvalidInput.one("file", "is required: choose one first")
+    return review_actions.attach(hand, name=st.session_state[place], file_name=sent.name, content=sent.getvalue())
+
+
+def _chosen(review: ClaimReview, there: list[Document]) -> Document | None:
+    if not there:
+        return None
+    named = {document.name: document for document in there}
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        name = st.segmented_control(
+            "Document",
+            list(named),
+            default=there[0].name,
+            required=True,
+            format_func=words.title,
+            key=key(review.id, _SHOWN),
+            label_visibility="collapsed",
+        )
+        chosen = named.get(name or "", there[0])
+        if not chosen.is_medical:
+            st.link_button("Open in a new tab", f"/files/{chosen.code}", icon=":material/open_in_new:")
+    return chosen
+
+
+def _hidden(review: ClaimReview, document: Document) -> Hidden:
+    return Hidden(kind="claim", record_id=review.id, path=f"credit_life_claim_meta.{document.name}")
+
+
+def _line(document: Document) -> str:
+    name, need = words.plain(words.title(document.name)), "required" if document.required else "not required"
+    if document.missing:
+        return f":red[:material/cancel:] **{name}** · {need}, :red[missing]"
+    if document.code is None:
+        where = words.plain(document.link)
+        return f":orange[:material/link_off:] **{name}** · {need}, not among our files: {where}"
+    size = f"{(document.size or 0) / 1024:,.0f} kB"
+    return f":green[:material/check_circle:] **{name}** · {need} · :small[{words.plain(document.file_name)}, {size}]"

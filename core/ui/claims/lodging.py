@@ -1,0 +1,123 @@
+"""Lodging a claim from a screen: the same service as the API, once for each filled form (contract C1, C2, S13)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final
+from uuid import UUID
+
+import streamlit as st
+
+from core import clock, ids
+from core.errors import CoverdeskError, InvalidInput
+from core.services.claims.intake import lodging, requirements
+from core.services.claims.intake.claimable_policies import ClaimablePolicy
+from core.services.claims.intake.request import CreditLifeClaimRequest
+from core.store.access.scope import ScopedSession
+from core.ui.buying.selling import Counter
+from core.ui.forms import forms
+from core.ui.forms.forms import Form
+from core.ui.kit import frame, page_links, run_once, words
+
+_RECEIPT: Final = "lodge.receipt"
+_LIVE: Final = frozenset({"incident_type", "accidental", "incident_date"})
+_FUTURE: Final = "This day is in the future. The claim would be taken in and flagged: ask the caller for the day again."
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Receipt:
+    """What was lodged."""
+
+    claim_id: UUID
+    policy_number: str
+    holder: str
+
+
+def receipt() -> Receipt | None:
+    """The receipt of the claim that was just lodged, until the next one begins."""
+    kept: Receipt | None = st.session_state.get(_RECEIPT)
+    return kept
+
+
+def ask(policy: ClaimablePolicy, counter: Counter) -> None:
+    """The form of a claim on a policy, and the one button that lodges it."""
+    form = _form(policy)
+    # The token of a filled form: whatever happens to the page, it lodges once.
+    token = st.session_state.setdefault(f"{form.key}.token", ids.token())
+    _fill_in(form, policy)
+    typed = forms.ask(form, live=_LIVE)
+    if refusal := st.session_state.pop(f"{form.key}.refusal", None):
+        st.error(words.plain(refusal), icon=":material/error:")
+    if st.button("Lodge the claim", type="primary", icon=":material/note_add:", key=f"{form.key}.lodge"):
+        _lodge(form, typed, policy, counter, token)
+        st.rerun()
+
+
+def _form(policy: ClaimablePolicy) -> Form:
+    """What remains to be asked; the incident decides which documents are required (contract C2, C3)."""
+    key = f"lodge {policy.id.hex}"
+    incident = st.session_state.get(f"{key}.incident_type") or ""
+    accidental = st.session_state.get(f"{key}.accidental") == "Yes"
+    needed = frozenset(requirements.required_documents(incident, accidental=accidental)) if incident else frozenset()
+    happened: date | None = st.session_state.get(f"{key}.incident_date")
+    return Form(
+        key=key,
+        model=CreditLifeClaimRequest,
+        given={"policy_number": policy.number},
+        needed=needed,
+        cautions={"incident_date": _FUTURE} if happened and happened > clock.today() else {},
+    )
+
+
+def _fill_in(form: Form, policy: ClaimablePolicy) -> None:
+    """The loan as it was insured: what the caller says otherwise is typed over it, and flagged."""
+    known: Mapping[str, Any] = {
+        "loan_offer_date": policy.loan_start_on,
+        "loan_repayment_date": policy.loan_end_on,
+        "loan_amount": words.as_typed(f"{policy.loan_amount:.2f}") if policy.loan_amount else None,
+    }
+    for name, value in known.items():
+        if value is not None:
+            st.session_state.setdefault(f"{form.key}.{name}", value)
+
+
+def _lodge(form: Form, typed: Mapping[str, Any], policy: ClaimablePolicy, counter: Counter, token: str) -> None:
+    try:
+        request = forms.taken(form, typed, counter)
+        claim_id = _lodged(request, counter, token)
+    except InvalidInput as error:
+        forms.blame(form, error.faults)
+        return
+    except CoverdeskError as error:
+        forms.blame(form, ())
+        st.session_state[f"{form.key}.refusal"] = str(error)
+        return
+    forms.forget(form)
+    st.session_state[_RECEIPT] = Receipt(claim_id=UUID(claim_id), policy_number=policy.number, holder=policy.holder)
+
+
+def _lodged(request: CreditLifeClaimRequest, counter: Counter, token: str) -> str:
+    frame.require("claims", "supervisor")
+
+    def work(session: ScopedSession) -> str:
+        claim = lodging.lodge(session, request, [], owner=counter.seller.owner, actor=counter.person.actor)
+        return claim["id"]
+
+    return run_once.said(counter.scope, f"lodge {token}", work, request.model_dump_json())
+
+
+def show_receipt(receipt: Receipt) -> None:
+    """What was lodged, with the ways on to the claim and to the next one."""
+    with st.container(border=True, gap="medium"):
+        st.success(f"The claim of {words.plain(receipt.holder)} is lodged.", icon=":material/check_circle:")
+        grid = st.grid(2, min_column_width=200)
+        grid.metric("Claim", requirements.reference(receipt.claim_id))
+        grid.metric("Policy", receipt.policy_number)
+        with st.container(horizontal=True):
+            if st.button("Open the claim", type="primary", icon=":material/gavel:"):
+                del st.session_state[_RECEIPT]
+                page_links.go("claims/claim.py", id=str(receipt.claim_id))
+            if st.button("Lodge another", icon=":material/add:"):
+                del st.session_state[_RECEIPT]
+                st.session_state["policy"] = ""
+                st.rerun()

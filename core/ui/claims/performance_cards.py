@@ -1,0 +1,152 @@
+"""The cards of the performance of claims: the tiles, one chart each, and what each officer has on the table."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import streamlit as st
+
+from core.services.claims.reports.breakdowns import Aged, OfType, Took, Work
+from core.services.claims.reports.figures import ClaimSummary
+from core.services.claims.reports.metrics import CLAIM_METRICS, OPEN_NOW
+from core.services.windows import Window
+from core.ui.claims import charts as claim_charts
+from core.ui.kit import columns, page_links, tables, words
+from core.ui.kit.tables import Table
+from core.ui.sales import charts, dashboard_cards, tiles
+from core.ui.sales.charts import Chart
+
+QUEUE: Final = "claims/queue.py"
+_CONFIG: Final = {"displayModeBar": False, "responsive": True}
+_GO: Final = "performance_go"
+_NOBODY: Final = "nobody"
+OFFICERS: Final[Table[Work]] = Table(
+    name="officers",
+    noun=("officer", "officers"),
+    opens=QUEUE,
+    key=lambda work: work.officer or _NOBODY,
+    query=lambda officer: {"view": "open", "assigned": str(officer)},
+    columns={
+        "officer": columns.text("Officer", lambda work: work.name, says="Click to see the open claims"),
+        "decided": columns.number("Decided", lambda work: work.decided),
+        "half": columns.text("Our own time, median, days", lambda work: _days(work.half_net), right=True),
+        "open": columns.number("Open now", lambda work: work.open),
+        "overdue": columns.number("Overdue now", lambda work: work.overdue),
+    },
+)
+
+
+def follow() -> None:
+    """Go to the claims behind what was just clicked."""
+    if query := st.session_state.pop(_GO, None):
+        page_links.go(QUEUE, **query)
+
+
+def draw_tiles(summary: ClaimSummary) -> None:
+    """Every figure; the help of each says what it counts, leaves out and is timed by."""
+    with st.grid(4, min_column_width=185, gap="xsmall"):
+        for metric in CLAIM_METRICS:
+            tiles.tile(
+                metric,
+                now=metric.of(summary.current),
+                then=metric.of(summary.before),
+                compared=summary.compared,
+            )
+
+
+def draw_ageing(aged: Sequence[Aged]) -> None:
+    """Open claims by age, as of now."""
+
+    def claims_of(place: str) -> dict[str, str]:
+        found = aged[int(place)]
+        days = {"from": found.first, "to": found.last}
+        return {"view": "open", **{name: str(day) for name, day in days.items() if day}}
+
+    with st.container(border=True, height="stretch"):
+        number = sum(each.number for each in aged)
+        with st.container(gap=None):
+            st.markdown(f"**Open claims by age** · **{words.count(number)}** open now", help=OPEN_NOW.definition)
+            st.caption("By days in Lagos since lodging. Click a bar to see its claims.")
+        if number:
+            _clickable("ageing", claim_charts.ageing(aged), claims_of)
+        else:
+            st.info("No claim is open.", icon=":material/inbox:")
+
+
+def draw_over_time(summary: ClaimSummary) -> None:
+    """Claims lodged and decided over time."""
+    grain = dashboard_cards.read_cut(summary.window).grain
+    with st.container(border=True, height="stretch"):
+        _title("Lodged and decided", f"By {grain}. When more are lodged than decided, the desk falls behind.")
+        _plot("over time", claim_charts.over_time(*summary.over_time(grain), grain))
+
+
+def draw_turnaround(took: Sequence[Took]) -> None:
+    """How long paid claims took."""
+    with st.container(border=True, height="stretch"):
+        _title("From lodged to paid", "Claims paid in the period; our own time leaves out waiting for the claimant.")
+        _plot_or(claim_charts.turnaround(took), "No claim was paid.", shown=any(each.calendar for each in took))
+
+
+def draw_reasons(rows: Sequence[tuple[str, int]], window: Window) -> None:
+    """Why claims were declined."""
+
+    def claims_of(reason: str) -> dict[str, str]:
+        days = {"decided_from": str(window.start), "decided_to": str(window.last)}
+        return {"view": "all", "status": "Declined", "reason": reason, **days}
+
+    with st.container(border=True, height="stretch"):
+        _title("Declines by reason", "Declined in the period. Click a bar to see its claims.")
+        if rows:
+            _clickable(f"reasons {window}", claim_charts.reasons(rows), claims_of)
+        else:
+            st.info("No claim was declined in this period.", icon=":material/thumb_up:")
+
+
+def draw_types(rows: Sequence[OfType]) -> None:
+    """Approvals and declines by type."""
+    with st.container(border=True, height="stretch"):
+        _title("Approvals and declines by type", "Approvals given in the period that still stand, and declines.")
+        _plot_or(claim_charts.by_type(rows), "No claim was approved or declined.", shown=bool(rows))
+
+
+def draw_officers(rows: Sequence[Work]) -> None:
+    """What each officer decided in the period, and has on the table now."""
+    with st.container(border=True):
+        _title("By officer", "Decided in the period by whom it is assigned to; open and overdue as of now.")
+        if not rows:
+            st.info("Nobody has a claim, and none was decided in this period.", icon=":material/group:")
+            return
+        tables.listed(OFFICERS, rows)
+
+
+def _days(milliseconds: int | None) -> str | None:
+    return None if milliseconds is None else f"{milliseconds / 86_400_000:,.1f}"
+
+
+def _title(title: str, about: str) -> None:
+    with st.container(gap=None, width="content"):
+        st.markdown(f"**{title}**")
+        st.caption(about)
+
+
+def _plot(name: str, chart: Chart) -> None:
+    st.plotly_chart(chart.figure, key=f"claims {name}", config=_CONFIG, alt=chart.alt)
+
+
+def _plot_or(chart: Chart, otherwise: str, *, shown: bool) -> None:
+    if shown:
+        _plot(otherwise, chart)
+    else:
+        st.info(otherwise.removesuffix(".") + " in this period.", icon=":material/hourglass_empty:")
+
+
+def _clickable(name: str, chart: Chart, claims_of: Any) -> None:
+    # The chart is made anew after each visit to the queue: a click that led there is not there any more.
+    key = f"claims {name} {st.session_state.get('performance_visit', 0)}"
+
+    def on_click() -> None:
+        if found := charts.clicked(st.session_state[key]):
+            st.session_state["performance_visit"] = st.session_state.get("performance_visit", 0) + 1
+            st.session_state[_GO] = claims_of(found)
+
+    st.plotly_chart(chart.figure, key=key, config=_CONFIG, alt=chart.alt, on_select=on_click, selection_mode="points")

@@ -1,0 +1,81 @@
+"""The table of claims on the queue: its columns and its orders."""
+
+from datetime import date
+
+from core.services.claims.intake.requirements import FLAGS
+from core.services.claims.lists.queue import QueueRow
+from core.services.claims.workflow.clock import ALLOWED, Clock
+from core.ui.kit import columns
+from core.ui.kit.tables import Table
+
+
+def days_left(clock: Clock) -> str:
+    """What is left of the 60 days, in a few words."""
+    if clock.is_decided:
+        return "Decided"
+    if clock.is_overdue:
+        over = f"{-clock.days_left} over" if clock.days_left else "Just over"
+        return f"{over}, stands still" if clock.is_waiting else f"{over} ⚠"
+    return f"{clock.days_left}, stands still" if clock.is_waiting else str(clock.days_left)
+
+
+def _happened(row: QueueRow) -> date | None:
+    try:
+        return date.fromisoformat(row.incident_on or "")
+    except ValueError:
+        return None
+
+
+def _signals(row: QueueRow) -> str | None:
+    return f"{len(row.signals)} ⚑" if row.signals else None
+
+
+CLAIMS: Table[QueueRow] = Table(
+    name="claims",
+    noun=("claim", "claims"),
+    opens="claims/claim.py",
+    orders={
+        "urgent": "Most urgent first",
+        "relaxed": "Most days left first",
+        "newest": "Newest first",
+        "oldest": "Oldest first",
+        "largest": "Largest claim first",
+        "smallest": "Smallest claim first",
+        "claimant": "Claimants from A to Z",
+        "claimant-back": "Claimants from Z to A",
+    },
+    narrow=("left", "status", "claimant", "claimed"),
+    columns={
+        "left": columns.text(
+            "Days left",
+            lambda row: days_left(row.clock),
+            says=f"Of the {ALLOWED.days} days from lodging to Paid or Declined. They stand still while the claimant"
+            " has to act",
+            sorts=("urgent", "relaxed"),
+            right=True,
+        ),
+        "status": columns.state("Status", lambda row: row.status),
+        "claimant": columns.text("Claimant", lambda row: row.claimant, 160, sorts=("claimant", "claimant-back")),
+        "incident": columns.text("Incident", lambda row: row.incident, 115),
+        "claimed": columns.naira(
+            "Claimed",
+            lambda row: row.claimed_minor or None,
+            says="Set when the review begins; until then nothing",
+            sorts=("smallest", "largest"),
+        ),
+        "signals": columns.text("Signals", _signals, says="What an officer should look twice at", right=True),
+        "officer": columns.text("Assigned to", lambda row: row.officer or "Nobody", 110),
+        "policy": columns.text("Policy number", lambda row: row.policy_number, 170, usual=False),
+        "type": columns.text("Type", lambda row: row.claim_type, 85, usual=False),
+        "lodged": columns.day("Lodged", lambda row: row.lodged_at, usual=False, sorts=("oldest", "newest")),
+        "age": columns.number("Age, days", lambda row: row.clock.age_days, usual=False, sorts=("newest", "oldest")),
+        "reference": columns.text("Reference", lambda row: row.reference, 100),
+        "happened": columns.day("Incident on", _happened, usual=False),
+        "email": columns.text("E-mail", lambda row: row.email, 190, usual=False),
+        "phone": columns.text("Phone", lambda row: row.phone, 130, usual=False),
+        "offered": columns.naira("Offered", lambda row: row.offered_minor or None, usual=False),
+        "why": columns.text(
+            "What to look at", lambda row: "; ".join(FLAGS[name] for name in row.signals), 260, usual=False
+        ),
+    },
+)

@@ -1,0 +1,82 @@
+"""The views of the queue with their counts, which refresh by themselves and touch nothing else on the screen."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Final
+
+import streamlit as st
+
+from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists.queue import QueueCounts
+from core.services.claims.lists.selection import View
+from core.services.claims.workflow.clock import ALLOWED, NEAR
+from core.services.people.staff import Person
+from core.store.access.engine import reading
+from core.ui.kit import frame, url_state, words
+
+EVERY: Final = timedelta(seconds=20)
+NAMES: Final[Mapping[View, str]] = {
+    "mine": "Mine",
+    "unassigned": "Unassigned",
+    "near": "Overdue or near",
+    "waiting": "Waiting for the claimant",
+    "open": "Open",
+    "all": "All",
+}
+_SAYS: Final[Mapping[View, str]] = {
+    "mine": "Yours: open, or paid and still to be settled.",
+    "unassigned": "Open, and nobody has it yet.",
+    "near": f"The clock runs, and the {ALLOWED.days} days are over or at most {NEAR.days} of them are left.",
+    "waiting": "An offer is out, or the claimant was asked for something: the clock stands still.",
+    "open": "Not decided: neither paid nor declined.",
+    "all": "Every claim, the decided ones too.",
+}
+_VIEW, _MOVED, _DRAWN = "claims_view", "claims_moved", "claims_drawn"
+
+
+def counted(person: Person) -> QueueCounts:
+    """The counts as they are now."""
+    with reading(frame.scope()) as session:
+        return claim_queue.counts(session, person)
+
+
+def draw(person: Person, view: View, counts: QueueCounts) -> None:
+    """The choice of the view; `counts` are those that the table below is as new as."""
+    st.session_state[_DRAWN] = True
+    _views(person, view, counts)
+
+
+@st.fragment(run_every=EVERY)
+def _views(person: Person, view: View, drawn: QueueCounts) -> None:
+    counts = drawn
+    if not st.session_state.pop(_DRAWN, False):
+        # The timer asks, or a click on another view: the table stays as it was until somebody wants it newer.
+        if st.session_state.pop(_MOVED, False) or not frame.still_signed_in():
+            st.rerun()
+        counts = counted(person)
+    st.session_state[_VIEW] = view
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.segmented_control(
+            "View",
+            list(NAMES),
+            key=_VIEW,
+            required=True,
+            wrap=True,
+            format_func=lambda name: f"{NAMES[name]} **{words.count(counts.views[name])}**",
+            on_change=_go,
+            label_visibility="collapsed",
+        )
+        if counts != drawn and st.button(
+            "Newer claims: refresh",
+            icon=":material/sync:",
+            type="tertiary",
+            help="The counts are newer than the table. What you have chosen or typed stays until you refresh.",
+        ):
+            st.rerun()
+    overdue = f" **{words.count(counts.overdue)}** are over." if view == "near" and counts.overdue else ""
+    st.caption(f"{_SAYS[view]}{overdue}")
+
+
+def _go() -> None:
+    st.session_state[_MOVED] = True
+    url_state.change({"view": [st.session_state[_VIEW]], "assigned": []})

@@ -1,0 +1,153 @@
+"""What the desk does to a claim from its review: the services' verbs, each done once (contract C5, C7)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+from core import seal
+from core.services.claims.intake import attaching as claim_attaching
+from core.services.claims.review import review as claim_review
+from core.services.claims.review.review import ClaimReview
+from core.services.claims.workflow import actions as claim_actions
+from core.services.claims.workflow import questions as claim_questions
+from core.services.files import files
+from core.services.files.files import Sent
+from core.services.people.staff import Person
+from core.store.access.engine import reading, store
+from core.store.access.scope import Scope, ScopedSession
+from core.ui.kit import run_once
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hand:
+    """One attempt to change a claim: whose claim, by whom, and the version that they saw."""
+
+    claim_id: UUID
+    distributor_id: UUID
+    is_live: bool
+    person: Person
+    version: int
+
+    @property
+    def scope(self) -> Scope:
+        """What belongs to the claim's distributor in its mode."""
+        return Scope.of(self.distributor_id, is_live=self.is_live)
+
+
+def hand(review: ClaimReview, person: Person) -> Hand:
+    """The hand of a person on the version that is on the screen."""
+    return Hand(
+        claim_id=review.id,
+        distributor_id=review.distributor_id,
+        is_live=review.is_live,
+        person=person,
+        version=review.version,
+    )
+
+
+def opened(claim_id: UUID, *, person: Person, is_live: bool) -> ClaimReview:
+    """The review of a claim, which makes a Pending one Viewed; NotFound when it is unknown in this mode."""
+    scope = Scope.staff(is_live=is_live)
+    found = _review(scope, claim_id, person)
+    if found.status != "Pending":
+        return found
+    store().transact(scope, lambda session: claim_actions.view(session, claim_id, person=person))
+    return _review(scope, claim_id, person)
+
+
+def _review(scope: Scope, claim_id: UUID, person: Person) -> ClaimReview:
+    with reading(scope) as session:
+        return claim_review.one(session, claim_id, person=person)
+
+
+def move(hand: Hand, *, to: str, **said: str | None) -> str:
+    """Move the claim with what was typed: `amount`, `reason`, `note`, `payment_reference`."""
+
+    def work(session: ScopedSession) -> str:
+        given: dict[str, Any] = {name: text or None for name, text in said.items()}
+        change = claim_actions.move(session, hand.claim_id, to=to, person=hand.person, version=hand.version, **given)
+        return f"The claim is {change.claim['claim_status']} now."
+
+    return _once(hand, work, "move", to, *(f"{name} {text}" for name, text in said.items()))
+
+
+def assign(hand: Hand, *, to: UUID | None, name: str) -> str:
+    """Give the claim to an officer, or to nobody."""
+
+    def work(session: ScopedSession) -> str:
+        claim_actions.assign(session, hand.claim_id, to=to, person=hand.person, version=hand.version)
+        return f"The claim is with {name} now." if to else "The claim is with nobody now."
+
+    return _once(hand, work, "assign", str(to))
+
+
+def date_incident(hand: Hand, *, on: date | None) -> str:
+    """Fill in the day of the incident."""
+
+    def work(session: ScopedSession) -> str:
+        day: Any = on
+        claim_actions.set_incident_date(session, hand.claim_id, on=day, person=hand.person, version=hand.version)
+        return "The day of the incident is kept, and the checks are made with it."
+
+    return _once(hand, work, "incident date", str(on))
+
+
+def deduct(hand: Hand, *, excess: str, betterment: str) -> str:
+    """Set what comes off before an offer."""
+
+    def work(session: ScopedSession) -> str:
+        given: dict[str, Any] = {"excess": excess, "betterment": betterment}
+        claim_actions.set_deductions(session, hand.claim_id, person=hand.person, version=hand.version, **given)
+        return "The deductions are kept."
+
+    return _once(hand, work, "deductions", excess, betterment)
+
+
+def attach(hand: Hand, *, name: str, file_name: str, content: bytes) -> str:
+    """Put a document that came later into its place; judged before the transaction that keeps it."""
+    arriving = Sent(field=name, file_name=file_name, content=content)
+    with files.keeping([arriving]) as (kept,):
+
+        def work(session: ScopedSession) -> str:
+            claim_attaching.attach(session, hand.claim_id, kept, person=hand.person, version=hand.version)
+            return "The document is kept with the claim."
+
+        return _once(hand, work, "document", name, arriving.sha256)
+
+
+def comment(hand: Hand, *, text: str, for_claimant: bool, token: str) -> str:
+    """Say something on the claim, whatever its version; once for the token of what was typed."""
+
+    def work(session: ScopedSession) -> str:
+        claim_actions.comment(session, hand.claim_id, text=text, person=hand.person, for_claimant=for_claimant)
+        return "The comment can be read by the claimant." if for_claimant else "The note is kept, for the desk alone."
+
+    return run_once.said(hand.scope, token, work, str(hand.claim_id), text, str(for_claimant))
+
+
+def ask(hand: Hand, *, text: str, token: str) -> str:
+    """Ask the claimant for something, which stops the clock."""
+
+    def work(session: ScopedSession) -> str:
+        claim_questions.ask(session, hand.claim_id, text=text, person=hand.person)
+        return "The claimant is asked; the clock stands still until the answer is in."
+
+    return run_once.said(hand.scope, token, work, str(hand.claim_id), text)
+
+
+def note_answer(hand: Hand, *, question_id: UUID) -> str:
+    """Note that what was asked for has come in."""
+
+    def work(session: ScopedSession) -> str:
+        claim_questions.answered(session, hand.claim_id, person=hand.person)
+        return "The answer is in; the clock runs again."
+
+    return run_once.said(hand.scope, f"answer {question_id}", work, str(question_id))
+
+
+def _once(hand: Hand, work: Callable[[ScopedSession], str], *given: str) -> str:
+    """Once for what one person does to one version: a version is changed only once, so this needs no other token."""
+    what = seal.keyed_hash("claim change", "\n".join((str(hand.person.id), str(hand.claim_id), *given)))
+    return run_once.said(hand.scope, f"claim {hand.version} {what}", work, *given)

@@ -1,0 +1,198 @@
+"""The lower part of a claim's review: time line, conversation, amounts, other claims, the log (contract C6, C8)."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import streamlit as st
+
+from core import money
+from core.services.claims.review.officers import Officer
+from core.services.claims.review.related import ClaimLine
+from core.services.claims.review.review import ClaimReview
+from core.services.claims.review.timeline import Said
+from core.ui.buying import prices
+from core.ui.claims import attempts as claim_attempts
+from core.ui.claims import review_actions
+from core.ui.claims import words as claim_words
+from core.ui.claims.attempts import DEDUCTIONS, TALK, key
+from core.ui.kit import facts, frame, words
+
+_NOTE, _COMMENT, _QUESTION = "Note for the desk", "Comment for the claimant", "Question to the claimant"
+_ABOUT: Final = {
+    _NOTE: "Only people who work claims read it.",
+    _COMMENT: "It appears in the claim that the distributor reads.",
+    _QUESTION: "It appears in the claim that the distributor reads; the 60 days stand still until the answer is in.",
+}
+
+
+def time_line(review: ClaimReview) -> None:
+    """Every status with its time, its author and its note, oldest first."""
+    lodged = next((event for event in review.history if event.action == "claim lodged"), None)
+    lodger = claim_words.actor(lodged) if lodged else "the distributor"
+    for step in review.steps:
+        st.markdown(f"{words.badge(step.status)} {words.moment(step.at)} · {words.plain(step.by or lodger)}")
+        if step.note:
+            st.caption(words.plain(step.note))
+
+
+def conversation(review: ClaimReview) -> None:
+    """What was said, newest first, below the field for what is to be said."""
+    _write(review)
+    for said in review.talk:
+        with st.container(border=True, gap="xxsmall"):
+            st.markdown(
+                f"**{words.plain(said.by or 'Somebody who left')}** · {words.moment(said.at)} · {_to_whom(said)}"
+            )
+            st.text(said.text)
+    if not review.talk:
+        st.caption("Nothing was said about this claim yet.")
+
+
+def _to_whom(said: Said) -> str:
+    if not said.asked:
+        return ":violet-badge[For the claimant]" if said.for_claimant else ":gray-badge[For the desk]"
+    if said.is_open:
+        return ":orange-badge[Asked, no answer yet]"
+    return f":green-badge[Asked, answered {words.moment(said.answered_at)}]"
+
+
+def _write(review: ClaimReview) -> None:
+    kinds = [_NOTE, _COMMENT] if review.is_decided or review.question else [_NOTE, _COMMENT, _QUESTION]
+    chooser, box = key(review.id, "kind"), key(review.id, "text")
+    with st.container(border=True, gap="xsmall"):
+        kind = st.segmented_control("To whom", kinds, default=_NOTE, required=True, key=chooser) or _NOTE
+        st.caption(_ABOUT[kind])
+        st.text_area(
+            "What to say",
+            key=box,
+            height=90,
+            max_chars=2000,
+            label_visibility="collapsed",
+            persist_state="page",
+            on_change="ignore",
+        )
+        claim_attempts.blame(review.id, TALK, "text")
+        claim_attempts.complain(review.id, TALK, "text")
+        st.button(
+            "Ask" if kind == _QUESTION else "Keep the note" if kind == _NOTE else "Send the comment",
+            key=key(review.id, "say"),
+            type="primary",
+            on_click=_say,
+            args=(review, kind, claim_attempts.token(review.id)),
+        )
+
+
+def _say(review: ClaimReview, kind: str, token: str) -> None:
+    if token != claim_attempts.token(review.id):
+        # A second click, whose first one has said it.
+        return
+    text = claim_attempts.typed(review.id, "text") or ""
+    claim_attempts.carry_out(
+        TALK,
+        review,
+        lambda hand: (
+            review_actions.ask(hand, text=text, token=token)
+            if kind == _QUESTION
+            else review_actions.comment(hand, text=text, for_claimant=kind == _COMMENT, token=token)
+        ),
+        {"text": "", "token": claim_attempts.fresh_token()},
+    )
+
+
+def amounts(review: ClaimReview) -> None:
+    """The amounts, what comes off, and the steps to the offer."""
+    kept = review.amounts
+    with st.grid(2, min_column_width=320, gap="small"):
+        with st.container(border=True, height="stretch"):
+            st.markdown("**Amounts**")
+            facts.line("Owed by the records", words.naira_of(kept.owed))
+            facts.line("Claimed", words.naira(kept.claimed_minor))
+            if kept.estimate_minor:
+                facts.line("Repair estimate", words.naira(kept.estimate_minor))
+            facts.line("Approved", words.naira(kept.approved_minor))
+            if review.approved_name:
+                facts.line("Approved by", review.approved_name)
+            facts.line("Excess", words.naira(kept.excess_minor))
+            facts.line("Betterment", words.naira(kept.betterment_minor))
+            facts.line("Offer", words.naira(kept.offer_minor))
+            _payments(review)
+        with st.container(border=True, height="stretch"):
+            st.markdown("**How an offer comes about**")
+            if kept.approved_minor:
+                prices.show_steps(review.offer.steps)
+            else:
+                st.caption("Nothing is approved: the steps follow with the approved amount.")
+            if review.status == "Offer accepted":
+                st.caption("The deductions stand with the offer that was accepted; a supervisor can take it back.")
+            elif not review.is_fixed:
+                _deductions(review)
+
+
+def _payments(review: ClaimReview) -> None:
+    """Every payment, and what they come to."""
+    if not review.payments:
+        return
+    facts.line("Paid", words.naira(review.amounts.limits.paid_minor))
+    for payment in review.payments:
+        who = words.plain(payment.by or "somebody who left")
+        told = f"{words.naira(payment.amount_minor)} on {words.moment(payment.at)} by {who}"
+        st.caption(f"{told}, reference {words.plain(payment.reference)}")
+
+
+def _deductions(review: ClaimReview) -> None:
+    kept = {"excess": review.amounts.excess_minor, "betterment": review.amounts.betterment_minor}
+    for name, minor in kept.items():
+        claim_attempts.propose(review.id, name, words.as_typed(money.wire(minor)))
+        st.text_input(f"{words.title(name)} (₦)", key=key(review.id, name), autocomplete="off", on_change="ignore")
+        claim_attempts.blame(review.id, DEDUCTIONS, name)
+    claim_attempts.complain(review.id, DEDUCTIONS, *kept)
+    st.button(
+        "Keep the deductions",
+        key=key(review.id, "deduct"),
+        on_click=claim_attempts.carry_out,
+        args=(
+            DEDUCTIONS,
+            review,
+            lambda hand: review_actions.deduct(
+                hand, **{name: words.read_naira(claim_attempts.typed(review.id, name)) for name in kept}
+            ),
+        ),
+    )
+
+
+def others(lines: Sequence[ClaimLine], *, linked: bool, empty: str) -> None:
+    """Claims as a table, each with what ties it to the one that is looked at; `linked` ones can be opened."""
+    if not lines:
+        st.caption(empty)
+        return
+    heads = ["Claim", "Status", "About", "Incident", "Lodged", "Offer"]
+    ties = any(line.ties for line in lines)
+    rows = [_cells(line, linked=linked, ties=ties) for line in lines]
+    head = [*heads, *(["Why"] if ties else [])]
+    align = [":---"] * 5 + ["---:"] + [":---"] * (len(head) - 6)
+    st.markdown("\n".join(f"| {' | '.join(row)} |" for row in (head, align, *rows)))
+
+
+def _cells(line: ClaimLine, *, linked: bool, ties: bool) -> list[str]:
+    name = words.plain(line.reference)
+    return [
+        f"[{name}]({frame.link('claim', id=str(line.id))})" if linked else name,
+        words.badge(line.status),
+        words.plain(line.description),
+        words.day(line.incident_on),
+        words.day(line.lodged_at),
+        words.naira(line.offered_minor) if line.offered_minor else "–",
+        *([words.plain(", ".join(line.ties))] if ties else []),
+    ]
+
+
+def log(review: ClaimReview, officers: list[Officer]) -> None:
+    """The entries of the log about the claim, oldest first."""
+    names = claim_words.names(officers)
+    for event in review.history:
+        st.markdown(
+            f"**{words.plain(claim_words.action(event))}** · {words.moment(event.at)} ·"
+            f" {words.plain(claim_words.actor(event))}"
+        )
+        if said := claim_words.facts(event, names):
+            st.caption(words.plain(said))

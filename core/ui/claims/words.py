@@ -1,0 +1,109 @@
+"""How the review of a claim puts things: what a move is called, and what an entry of the log says."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from core.services.claims.intake import requirements
+from core.services.claims.review.officers import Officer
+from core.services.views.sale import Event
+from core.ui.kit import words
+
+_MOVES: Final[Mapping[str, str]] = {
+    "Viewed": "Mark as viewed",
+    "Reviewing": "Review",
+    "Inspection submitted": "Inspection is in",
+    "Repair estimate submitted": "Estimate is in",
+    "Approved": "Approve",
+    "Declined": "Decline",
+    "Offer sent": "Send an offer",
+    "Offer accepted": "Offer accepted",
+    "Offer rejected": "Offer rejected",
+    "Paid": "Pay",
+    "Settled": "Settle",
+}
+_BACK: Final = {
+    "Declined": "Take up an appeal",
+    "Offer accepted": "Take the accepted offer back",
+    "Settled": "Reopen",
+    "Pending": "Start the review",
+}
+MOVE_ICONS: Final[Mapping[str, str]] = {
+    "Reviewing": "manage_search",
+    "Inspection submitted": "home_repair_service",
+    "Repair estimate submitted": "request_quote",
+    "Approved": "check_circle",
+    "Declined": "cancel",
+    "Offer sent": "outgoing_mail",
+    "Offer accepted": "thumb_up",
+    "Offer rejected": "thumb_down",
+    "Paid": "payments",
+    "Settled": "task_alt",
+}
+_ACTIONS: Final = {
+    "claim lodged": "Lodged",
+    "claim moved": "Moved",
+    "claim commented": "Comment",
+    "claim assigned": "Assigned",
+    "claim incident dated": "Day of the incident",
+    "claim document added": "Document added",
+    "claim deductions set": "Deductions",
+    "claimant asked": "Asked the claimant",
+    "claimant answered": "The claimant's answer is in",
+    "personal value shown": "Personal value shown",
+}
+_UNTOLD: Final = frozenset({"version", "comment_id", "question_id", "policy_id", "approved_by", "for_claimant"})
+_AMOUNTS: Final = frozenset(
+    {
+        "claim_amount",
+        "repair_estimate",
+        "approved_amount",
+        "offer_amount",
+        "paid",
+        "excess_deduction_amount",
+        "betterment_deduction_amount",
+    }
+)
+
+
+def move(start: str, to: str) -> str:
+    """What the button of a move says."""
+    if to == "Reviewing":
+        return _BACK.get(start, "Start the review" if start == "Viewed" else "Back to review")
+    return _MOVES.get(to, to)
+
+
+def action(event: Event) -> str:
+    """What happened."""
+    return _ACTIONS.get(event.action, words.title(event.action))
+
+
+def actor(event: Event) -> str:
+    """Who did it, as people know them."""
+    kind, _, name = event.actor.partition(" ")
+    # The joiner, which nobody sees, keeps an e-mail address from becoming a link.
+    return {"staff": name.replace("@", "\u2060@"), "key": "the distributor, over the API"}.get(kind, event.actor)
+
+
+def facts(event: Event, officers: Mapping[Any, str]) -> str:
+    """What changed by it, in one line; `officers` are names by the text of their ids."""
+    return " · ".join(_fact(name, value, officers) for name, value in event.facts.items() if name not in _UNTOLD)
+
+
+def names(officers: list[Officer]) -> Mapping[str, str]:
+    """Names by the text of ids, as the log keeps them."""
+    return {str(officer.id): officer.name for officer in officers}
+
+
+def _fact(name: str, value: Any, officers: Mapping[Any, str]) -> str:
+    if name == "assigned_to":
+        return f"to {officers.get(value, 'a colleague')}" if value else "to nobody"
+    if name == "flags":
+        return "; ".join(requirements.FLAGS.get(flag, flag) for flag in value) or "no signal"
+    if name == "claim_status":
+        return str(value)
+    if name == "document":
+        return words.title(value)
+    label = words.title(name.removesuffix("_deduction_amount").replace("_", " "))
+    if name in _AMOUNTS:
+        return f"{label} {words.naira_of(value)}"
+    return f"{label} {words.day(value) if name == 'incident_date' and value else value}"

@@ -1,0 +1,201 @@
+"""Exporting what is on the screen: the ways to a file, how far it has come, and the receipt when it is whole.
+
+A screen with the rows of a selection offers their export like this, the controls of its table beside the buttons:
+
+    export_panel.offer("renewals", selection.address(), rows=total.rows, sum_minor=total.minor,
+                       beside=lambda: tables.choices(RENEWALS))
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+import streamlit as st
+
+from core import clock, ids
+from core.services.exports import progress, receipts
+from core.services.exports import registry as export_registry
+from core.services.exports.exports import ExportKind
+from core.services.exports.formats import CSV, FORMATS, Format
+from core.services.exports.receipts import Receipt
+from core.store.access.engine import reading
+from core.store.access.scope import Scope
+from core.ui.kit import frame, words
+
+Address = Mapping[str, Sequence[str]]
+_NEXT, _LAST = "export_next", "export_last"
+_EVERY = timedelta(seconds=1)
+_PATIENCE = timedelta(seconds=15)
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """An export that this browser has started: what for, how many rows it will have, and when."""
+
+    id: UUID
+    link: str
+    rows: int
+    at: datetime
+    format: str = "csv"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Way:
+    """One way to a file: of which kind and format, for which query; `again` is the receipt that it repeats."""
+
+    kind: ExportKind[Any]
+    format: Format
+    query: str
+    rows: int
+    again: UUID | None = None
+
+    @property
+    def holds_too_many(self) -> bool:
+        """True when such a file cannot hold the rows."""
+        return self.format.most_rows is not None and self.rows > self.format.most_rows
+
+    @property
+    def watched(self) -> str:
+        """What an export that was started this way is recognised by, whatever its format."""
+        return f"{self.kind.name} {self.again or ''} {self.query}"
+
+    @property
+    def last(self) -> Started | None:
+        """The export that this browser started last, if it was this way."""
+        export: Started | None = st.session_state.get(_LAST)
+        return export if export and export.link == self.watched else None
+
+    def draw(self, label: str, *, says: str, primary: bool = False) -> None:
+        """The button that leads to the download; each click gets a receipt of its own."""
+        export_id = st.session_state.setdefault(_NEXT, ids.new())
+        named = {"receipt": str(export_id), **({"again": str(self.again)} if self.again else {})}
+        st.link_button(
+            label,
+            f"/exports/{self.kind.name}.{self.format.name}?{urlencode(named)}&{self.query}",
+            icon=":material/download:",
+            type="primary" if primary else "secondary",
+            disabled=not self.rows or self.holds_too_many,
+            on_click=_started,
+            args=(Started(export_id, self.watched, self.rows, clock.now(), self.format.title),),
+            help=says,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Offer:
+    """What a screen offers: all rows of an address, and what the screen says that they come to."""
+
+    kind: ExportKind[Any]
+    address: Address
+    rows: int
+    sum_minor: int | None = None
+
+    @property
+    def link(self) -> str:
+        """The query of this selection and mode."""
+        return urlencode({**self.address, **frame.mode_query()}, doseq=True)
+
+    def agrees(self, receipt: Receipt) -> bool:
+        """True when the receipt says what the screen says."""
+        return receipt.rows == self.rows and self.sum_minor in (None, receipt.sum_minor)
+
+
+def _nothing() -> None:
+    """Nothing stands beside the buttons."""
+
+
+def offer(
+    kind: str,
+    address: Address,
+    *,
+    rows: int,
+    sum_minor: int | None = None,
+    beside: Callable[[], None] = _nothing,
+) -> None:
+    """The buttons for a file of each format, and below them how far the last one has come, or its receipt.
+
+    `rows` and `sum_minor` (none where the screen shows no sum) are what the screen says of the same selection.
+    Who may not have this kind sees only what stands `beside`.
+    """
+    wanted = Offer(kind=export_registry.kind_named(kind), address=address, rows=rows, sum_minor=sum_minor)
+    person = frame.current()
+    allowed = person is not None and person.may(*wanted.kind.roles)
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+        for format_ in FORMATS.values() if allowed else ():
+            _button(wanted, format_)
+        beside()
+    if allowed:
+        _panel(wanted)
+
+
+def _button(wanted: Offer, format_: Format) -> None:
+    """Leads to the download of exactly this selection; each click gets a receipt of its own."""
+    way = Way(kind=wanted.kind, format=format_, query=wanted.link, rows=wanted.rows)
+    says = f"All {wanted.kind.counted(wanted.rows)} of this selection as one {format_.title} file, with a receipt."
+    if way.holds_too_many:
+        says = f"A workbook holds {format_.most_rows:,} rows: take CSV, or choose fewer."
+    way.draw(f"Export {format_.title}", says=says, primary=format_.name == "csv")
+
+
+def _started(export: Started) -> None:
+    st.session_state[_LAST] = Started(export.id, export.link, export.rows, clock.now(), export.format)
+    st.session_state[_NEXT] = ids.new()
+
+
+def _panel(wanted: Offer) -> None:
+    """Progress and receipt of the last export of this selection."""
+    export = Way(kind=wanted.kind, format=CSV, query=wanted.link, rows=wanted.rows).last
+    if export is None:
+        return
+    if receipt := finished(export.id):
+        _draw_receipt(receipt, wanted)
+    else:
+        watch(export, wanted.kind)
+
+
+def watch(export: Started, kind: ExportKind[Any]) -> None:
+    """How far an export has come, until it is whole; then the page runs again."""
+    st.fragment(_watch, run_every=_EVERY)(export, kind)
+
+
+def _watch(export: Started, kind: ExportKind[Any]) -> None:
+    frame.require(*kind.roles)
+    written, waited = progress.rows(export.id), clock.now() - export.at
+    if finished(export.id):
+        st.rerun()
+    elif written is not None:
+        share = min(written / max(export.rows, 1), 1.0)
+        doing = "Packing the file" if written >= export.rows else "Exporting"
+        st.progress(share, f"{doing}: {words.count(written)} of {kind.counted(export.rows)}")
+    elif waited < _PATIENCE:
+        st.progress(0.0, "The export begins …")
+    else:
+        st.warning(f"This export was broken off and has no receipt. Start it again with Export {export.format}.")
+
+
+def finished(export_id: UUID) -> Receipt | None:
+    """The receipt of an export; none while it is not whole."""
+    with reading(Scope.system()) as session:
+        return receipts.one(session, export_id)
+
+
+def _draw_receipt(receipt: Receipt, wanted: Offer) -> None:
+    equal = "Equals the total below" if wanted.sum_minor is not None else "Equals the number below"
+    changed = f"{wanted.kind.title} have changed since"
+    with st.container(border=True, gap="xsmall"):
+        st.markdown(
+            f":material/receipt_long: **Export receipt** · {figures(receipt)} · "
+            + (f":green-badge[{equal}]" if wanted.agrees(receipt) else f":orange-badge[{changed}]")
+        )
+        st.caption(f"{words.moment(receipt.created_at)} by {words.plain(receipt.who)} · receipt {receipt.id}")
+        st.code(f"SHA-256 {receipt.sha256}", language=None)
+
+
+def figures(receipt: Receipt) -> str:
+    """What a receipt counts, as Markdown: "1,204 purchases · **₦1,234.00**"."""
+    kind = export_registry.kind_named(receipt.kind)
+    summed = f" · **{words.naira(receipt.sum_minor)}**" if kind.sum_title else ""
+    return kind.counted(receipt.rows) + summed

@@ -1,0 +1,139 @@
+"""A change that is asked for in a dialog and made once: what it says, what it needs, what came of the last try.
+
+A button opens one, the page draws the one that is open, and its confirmation carries it out:
+
+    st.button("Switch off", on_click=decisions.open_, args=(Decision(...),))
+    decisions.run("admin")
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+import streamlit as st
+
+from core import clock
+from core.errors import CoverdeskError, FieldFault, InvalidInput, StaleVersion
+from core.ui.forms import forms
+from core.ui.kit import frame, words
+
+_OPEN, _REFUSAL, _FAULTS, _SAID = "decision.open", "decision.refusal", "decision.faults", "decision.said"
+FIELD = "decision.field."
+_SAYS_FOR = timedelta(seconds=4)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Decision:
+    """One change: `says` what it means, `asks` draws what it needs, `act` makes it and returns a sentence.
+
+    `given` are what its fields hold at first, by their names.
+    """
+
+    title: str
+    icon: str
+    says: str
+    confirm: str
+    act: Callable[[], str]
+    asks: Callable[[], None] | None = None
+    given: Mapping[str, str] | None = None
+
+
+def open_(decision: Decision) -> None:
+    """Open the dialog of a change."""
+    close()
+    st.session_state[_OPEN] = decision
+    for name, value in (decision.given or {}).items():
+        st.session_state[FIELD + name] = value
+
+
+def close() -> None:
+    """Leave the dialog; what was typed is gone with it."""
+    for key in [key for key in st.session_state if str(key).startswith(FIELD)]:
+        del st.session_state[key]
+    for key in (_OPEN, _REFUSAL, _FAULTS):
+        st.session_state.pop(key, None)
+
+
+def say(sentence: str) -> None:
+    """Keep what was done for the next drawings of a page, in the seconds that follow the first."""
+    st.session_state[_SAID] = (sentence, None)
+
+
+def _said() -> str | None:
+    """What was just done; a drawing that the next click breaks off must not be the only one to say it."""
+    sentence, since = st.session_state.get(_SAID, (None, None))
+    if since is not None and clock.now() - since > _SAYS_FOR:
+        del st.session_state[_SAID]
+        return None
+    if sentence is not None and since is None:
+        st.session_state[_SAID] = (sentence, clock.now())
+    return str(sentence) if sentence else None
+
+
+def typed(*names: str) -> dict[str, str]:
+    """What the fields of the dialog hold."""
+    return {name: st.session_state.get(FIELD + name) or "" for name in names}
+
+
+def field(name: str, label: str, *, longest: int) -> None:
+    """One line of text in the dialog, with what is wrong with it below."""
+    st.text_input(label, key=FIELD + name, max_chars=longest, autocomplete="off", on_change="ignore")
+    blame(name)
+
+
+def blame(name: str) -> None:
+    """What is wrong with a field, below it."""
+    faults: Sequence[FieldFault] = st.session_state.get(_FAULTS, ())
+    for fault in faults:
+        if fault.field == name:
+            st.markdown(forms.complaint(fault.message))
+
+
+def run(*roles: str) -> None:
+    """Say what was just done, and draw the dialog that is open; only these roles may confirm it."""
+    if said := _said():
+        st.success(words.plain(said), icon=":material/check_circle:")
+    decision: Decision | None = st.session_state.get(_OPEN)
+    if decision is not None:
+        st.dialog(decision.title, icon=f":material/{decision.icon}:", on_dismiss=close)(_draw)(roles)
+
+
+def _draw(roles: tuple[str, ...]) -> None:
+    frame.require(*roles)
+    decision: Decision | None = st.session_state.get(_OPEN)
+    if decision is None:
+        st.rerun()
+    st.markdown(decision.says)
+    if decision.asks:
+        decision.asks()
+    if refusal := st.session_state.get(_REFUSAL):
+        st.error(words.plain(refusal), icon=":material/error:")
+    st.button(
+        decision.confirm,
+        type="primary",
+        width="stretch",
+        key="decision.confirm",
+        on_click=_carry_out,
+        args=(roles,),
+    )
+
+
+def _carry_out(roles: tuple[str, ...]) -> None:
+    """Make the change; a second press finds the dialog closed and changes nothing."""
+    decision: Decision | None = st.session_state.get(_OPEN)
+    if decision is None:
+        return
+    frame.require(*roles)
+    st.session_state.pop(_REFUSAL, None)
+    st.session_state.pop(_FAULTS, None)
+    try:
+        said = decision.act()
+    except InvalidInput as error:
+        st.session_state[_FAULTS] = error.faults
+    except StaleVersion as error:
+        st.session_state[_REFUSAL] = f"{error}. Close this, look at it as it is now, and decide again."
+    except CoverdeskError as error:
+        st.session_state[_REFUSAL] = str(error)
+    else:
+        close()
+        say(said)

@@ -1,0 +1,149 @@
+"""Facts of one record on a screen: label and value, the steps of a sum, what was submitted, what happened."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import streamlit as st
+
+from core import clock
+from core.services.views.sale import Event, SaleDetail
+from core.ui.kit import words
+
+# An instant as the log keeps it; at midnight UTC terms start and end, so that it means a day.
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+_MIDNIGHT = "T00:00:00.000Z"
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_AMOUNT = re.compile(r"\d{1,14}(\.\d\d)?")
+# The last word of a name that holds naira, and names whose values are options, not somebody's words.
+_MONEY: Final = frozenset({"amount", "cost", "value", "total", "refund", "premium", "limit"})
+_CALLED: Final = {
+    "by_insurer": "Ended by the insurer",
+    "insurer_accepted": "Accepted by the insurer",
+    "submitted_to_provider": "Reported to the insurer",
+}
+_OPTIONS: Final = frozenset(
+    {"premium_frequency", "stock_taking_interval", "benefit_coverage", "nature_of_stock"}
+    | {"method", "state", "answer", "field", "roles"}
+)
+
+
+def line(label: str, value: str) -> None:
+    """One fact: what it is on the left, what it says on the right."""
+    with st.container(horizontal=True, horizontal_alignment="distribute", gap="small"):
+        st.caption(words.plain(label), width="content")
+        st.text(value, width="content")
+
+
+def policy_title(sale: SaleDetail) -> str:
+    """The number of a sale's policy, or why it has none, and where it stands."""
+    unnumbered = "Policy awaiting its number" if sale.ended_at is None else "Policy without a number"
+    return f"{words.plain(sale.policy_number or unnumbered)} {words.badge(sale.stage)}"
+
+
+def days_of_cover(sale: SaleDetail) -> None:
+    """From when to when a policy covers; of one that was cancelled or declined, when, and what its term was."""
+    line("Starts", words.day(sale.start_at))
+    if sale.ended_at is None:
+        _end_of_cover(sale.expiration_at)
+        return
+    line(sale.stage, words.day(sale.ended_at))
+    if sale.expiration_at:
+        line("Term would have ended", words.day(sale.expiration_at))
+
+
+def _end_of_cover(expiration_at: datetime | None) -> None:
+    """The day on which cover ends, or ended; today is said as the list of what is due says it."""
+    is_over = expiration_at is not None and expiration_at <= clock.now()
+    today = expiration_at is not None and clock.lagos_day(expiration_at) == clock.today()
+    label = words.until(0, is_over=is_over) if today else "Ended" if is_over else "Ends"
+    line(label, words.day(expiration_at))
+
+
+def explained(steps: Sequence[Mapping[str, str]]) -> None:
+    """The steps that led to the price."""
+    if steps:
+        with st.expander("How the price came about", icon=":material/calculate:"):
+            table_of(steps)
+
+
+def table_of(steps: Sequence[Mapping[str, str]]) -> None:
+    """The steps of a sum as they were kept."""
+    rows = [
+        {"Step": step["step"], "Working": words.plain(step["working"]), "Amount": words.naira_of(step["amount"])}
+        for step in steps
+    ]
+    st.table(rows, border="horizontal")
+
+
+def submitted(values: Mapping[str, Any]) -> None:
+    """What was submitted; personal numbers show their last four, pictures and papers are not shown."""
+    with st.expander("What was submitted", icon=":material/description:"):
+        masked(values)
+
+
+def masked(values: Mapping[str, Any], *, named: Callable[[str], str] | None = None) -> None:
+    """Values that carry personal data, as they may be seen.
+
+    `named` writes their names where they are somebody else's, and their values then stay as that one wrote them.
+    """
+    st.caption("Personal numbers show their last four; pictures and papers are kept and not shown here.")
+    rows = {
+        words.plain((named or words.title)(name)): words.plain(_text(value) if named else _said(name, value))
+        for name, value in values.items()
+    }
+    st.table(rows, border="horizontal", width="content") if rows else st.caption("Nothing was kept.")
+
+
+def history(events: Sequence[Event]) -> None:
+    """What the log says, oldest first."""
+    with st.expander("History", icon=":material/history:", expanded=True):
+        log(events)
+
+
+def log(events: Sequence[Event]) -> None:
+    """The entries of the log: what, when and who, with the facts below."""
+    if not events:
+        st.caption("The log holds nothing about this.")
+    for event in events:
+        who = event.who or event.actor.removeprefix("staff ")
+        st.markdown(f"**{words.title(event.action)}** · {words.moment(event.at)} · {words.plain(who)}")
+        told = {name: value for name, value in event.facts.items() if value not in (None, "")}
+        ids = {name: value for name, value in told.items() if isinstance(value, str) and _UUID.fullmatch(value)}
+        said = _listed({name: value for name, value in told.items() if name not in ids})
+        if said or ids:
+            st.caption(words.plain(said or _listed(ids)), help=words.plain(_listed(ids)) if said and ids else None)
+
+
+def _listed(told: Mapping[str, Any]) -> str:
+    return " · ".join(f"{_CALLED.get(name) or words.title(name)}: {_said(name, value)}" for name, value in told.items())
+
+
+def _said(name: str, value: Any) -> str:
+    """One of our own values in the words of the house: naira, days, options."""
+    if isinstance(value, Mapping):
+        # Before and after of a fact are both of its kind; the parts of anything else have names of their own.
+        is_change = value.keys() <= {"before", "after"}
+        parts = ((part, _said(name if is_change else part, held)) for part, held in value.items())
+        return ", ".join(f"{words.title(part).lower()} {said}" for part, said in parts)
+    if isinstance(value, list | tuple):
+        return "; ".join(_said(name, part) for part in value)
+    if isinstance(value, str) and name.rpartition("_")[2] in _MONEY and _AMOUNT.fullmatch(value):
+        return words.naira_of(value)
+    if isinstance(value, str) and ("date" in name or name == "dob") and _DAY.fullmatch(value):
+        return words.day(value)
+    return words.title(value) if isinstance(value, str) and name in _OPTIONS else _text(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "Yes" if value else "No"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{words.title(name).lower()} {_text(part)}" for name, part in value.items())
+    if isinstance(value, list | tuple):
+        return "; ".join(map(_text, value))
+    if isinstance(value, str) and _INSTANT.fullmatch(value):
+        return words.day(value) if value.endswith(_MIDNIGHT) else words.moment(value)
+    return "–" if value in (None, "") else str(value)

@@ -1,0 +1,121 @@
+"""The menu on the left: the pages of a person's roles, the live/test switch, and the way out."""
+
+from collections.abc import Callable, Collection
+from datetime import datetime, timedelta
+from urllib.parse import unquote, urlsplit
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+from core import clock
+from core.services.people import sign_in
+from core.services.people.staff import Person
+from core.ui.kit import frame, menu, page_links, words
+from core.ui.kit.menu import Screen
+
+# The first page's name, which stands in no address, as that page has the root: nobody should think of typing it.
+_HOME = "first-page"
+_LOOK_AGAIN_AFTER = timedelta(seconds=60)
+# A form that the browser posts: the cookie is cleared by an answer, which a screen's own connection cannot give.
+_POST = """<script>
+const form = document.createElement("form");
+form.method = "post"; form.action = "{action}";
+document.body.append(form); form.submit();
+</script>"""
+
+
+def page_for(person: Person) -> StreamlitPage:
+    """Draw the sidebar and return the page that the address asks for; an address without the role refuses."""
+    screens = menu.allowed(person)
+    home = next((screen for screen in screens if not screen.hidden), None)
+    pages: dict[str, list[StreamlitPage]] = {}
+    for screen in screens:
+        pages.setdefault(screen.section, []).append(_page(screen, is_home=screen is home))
+    pages.setdefault("", []).extend(_refusal(screen) for screen in menu.refused(person))
+    if home is None:
+        pages[""].append(st.Page(_nothing_yet, title="Coverdesk", default=True, url_path=_HOME))
+    else:
+        # The home stands at the root, where its own address would be said not to exist: links name that one.
+        pages[""].append(st.Page(home.path, title=home.title, url_path=home.address, visibility="hidden"))
+    pages[""].extend(_unknown({_HOME, *(page.url_path for section in pages.values() for page in section)}, home))
+    st.logo(frame.LOGO, size="large", icon_image=frame.MARK)
+    page = st.navigation(pages, expanded=True)
+    with st.sidebar:
+        frame.mode_switch()
+        page_links.keep_mode()
+        _who(person)
+    return page
+
+
+def keep_address() -> None:
+    """Let the address stand while nobody can say whose screens there are: without pages, it would be lost."""
+    pages = [st.Page(_no_page, title=screen.title, url_path=screen.address) for screen in menu.SCREENS]
+    home = st.Page(_no_page, title="Coverdesk", url_path=_HOME, default=True)
+    st.navigation([home, *pages], position="hidden")
+
+
+def _no_page() -> None:
+    """Stands for a page that is not drawn."""
+
+
+def _page(screen: Screen, *, is_home: bool) -> StreamlitPage:
+    return st.Page(
+        screen.path,
+        title=screen.title,
+        icon=f":material/{screen.icon}:",
+        default=is_home,
+        url_path=_HOME if is_home else None,
+        visibility="hidden" if screen.hidden else "visible",
+    )
+
+
+def _refusal(screen: Screen) -> StreamlitPage:
+    return st.Page(_refuse(screen), title="Not allowed", url_path=screen.address, visibility="hidden")
+
+
+def _refuse(screen: Screen) -> Callable[[], None]:
+    def refuse() -> None:
+        frame.require(*screen.roles)
+
+    return refuse
+
+
+def _unknown(known: Collection[str], home: Screen | None) -> list[StreamlitPage]:
+    """A page of its own for an address that nobody has, where the framework would show the home page and a dialog."""
+    asked = unquote(urlsplit(st.context.url or "").path).strip("/ ")
+    if not asked or "/" in asked or asked in known:
+        return []
+    return [st.Page(lambda: _not_found(asked, home), title="Page not found", url_path=asked, visibility="hidden")]
+
+
+def _not_found(asked: str, home: Screen | None) -> None:
+    frame.page_header("Page not found", "Nothing stands at this address.")
+    st.warning(
+        f"There is no page called **{words.plain(asked)}**. It may have been typed wrongly, or have been taken away.",
+        icon=":material/explore_off:",
+    )
+    if home:
+        st.page_link(
+            home.path, label=f"Go to {home.title}", icon=f":material/{home.icon}:", query_params=frame.mode_query()
+        )
+
+
+def _nothing_yet() -> None:
+    frame.page_header("Welcome", "Your account has no screen yet.")
+    st.info("Ask an administrator for a role that has one.", icon=":material/lock_person:")
+
+
+def _who(person: Person) -> None:
+    with st.container(gap="xsmall"):
+        st.caption(f"**{words.plain(person.name)}**  \n{words.title(', '.join(person.roles))}")
+        if st.button("Sign out", icon=":material/logout:", width="stretch"):
+            st.html(_POST.format(action=sign_in.SIGN_OUT), unsafe_allow_javascript=True)
+        _watch(clock.now())
+
+
+@st.fragment(run_every=_LOOK_AGAIN_AFTER)
+def _watch(drawn_at: datetime) -> None:
+    # A screen left open must not show records for longer than its sign-in lasts. The first call is part of
+    # drawing the page, whose gate has just been passed.
+    if clock.now() - drawn_at > _LOOK_AGAIN_AFTER / 2 and not frame.still_signed_in():
+        st.rerun()

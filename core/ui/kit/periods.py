@@ -1,0 +1,57 @@
+"""The periods that a screen offers: the usual ones by name, all time, or any days."""
+
+from datetime import date
+
+from core import clock
+from core.services import comparisons
+from core.services.comparisons import Comparison
+from core.services.windows import Window
+from core.ui.kit import words
+
+ALL, CUSTOM = "all", "custom"
+NAMES = {
+    ALL: "All time",
+    "today": "Today",
+    "7d": "7 days",
+    "30d": "30 days",
+    "this-month": "This month",
+    "last-month": "Last month",
+    "6m": "Last 6 months",
+    "1y": "Last year",
+    CUSTOM: "Custom",
+}
+_DAYS = {"today": 1, "7d": 7, "30d": 30}
+_ROLLING = frozenset({"7d", "30d"})
+_MONTHS = {"6m": 6, "1y": 12}
+
+
+def window_of(period: str, today: date) -> Window:
+    """The days of a named period, today included; `last-month` alone ends before today."""
+    tomorrow, first = clock.add_days(today, 1), today.replace(day=1)
+    if period in _DAYS:
+        return Window(clock.add_days(tomorrow, -_DAYS[period]), tomorrow)
+    if period in _MONTHS:
+        return Window(clock.add_months(tomorrow, -_MONTHS[period]), tomorrow)
+    if period == "last-month":
+        return Window(clock.add_months(first, -1), first)
+    return Window(first, tomorrow)
+
+
+def compared(period: str, window: Window) -> Comparison:
+    """What the window of a named period is compared with; so many days, with as many days before them."""
+    return comparisons.like(window, rolling=period in _ROLLING)
+
+
+def compared_in_words(compared: Comparison) -> str:
+    """The days of a comparison as people read them: "21 Nov 2026 until 09:17"."""
+    until = f" until {clock.in_lagos(compared.until, '%H:%M')}" if compared.until else ""
+    return in_words(compared.window) + until
+
+
+def in_words(window: Window) -> str:
+    """The days of a window as people read them: "22 Oct – 20 Nov 2026"."""
+    first, last = window.start, window.last
+    if first == last:
+        return words.day(first)
+    short = "%d %b" if first.year == last.year else "%d %b %Y"
+    return f"{first:{short}} – {words.day(last)}"

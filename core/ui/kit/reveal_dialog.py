@@ -1,0 +1,174 @@
+"""Personal data on a screen: masked, and one value at a time shown for a reason that is written down (contract A3).
+
+    reveal.value("Account number", "******4321", of=Hidden(kind="claim", record_id=..., path=...), by=person)
+
+draws the line and, once its button was pressed, the dialog; who lacks the role sees the masked value alone.
+A paper is not shown in the dialog: with `is_paper` the page draws it, for as long as `is_shown` says so.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from uuid import UUID
+
+import streamlit as st
+
+from core import clock
+from core.errors import CoverdeskError, InvalidInput
+from core.services import pii_reveal
+from core.services.files import links as file_links
+from core.services.people.staff import Person
+from core.services.pii_reveal import Hidden, HiddenValue, Kind
+from core.store.access.engine import writing
+from core.ui.forms import forms
+from core.ui.kit import frame, words
+
+_OPEN, _CLEAR, _PAPER = "reveal.open", "reveal.clear", "reveal.paper"
+_PAPER_LASTS = timedelta(minutes=15)
+_REASON, _DETAILS = "reveal.reason", "reveal.details"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Asked:
+    """The value that somebody asks to see, and what came of it."""
+
+    of: Hidden
+    label: str
+    is_paper: bool = False
+    refusal: str = ""
+    faults: Mapping[str, str] = field(default_factory=dict)
+    done: bool = False
+
+
+def value(label: str, masked: str, *, of: Hidden, by: Person, is_paper: bool = False) -> None:
+    """One line: what it is, what may be seen of it, and the button that shows it to whoever may."""
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
+        st.caption(words.plain(label), width="content")
+        with st.container(horizontal=True, vertical_alignment="center", width="content", gap="xsmall"):
+            st.text(masked, width="content")
+            if pii_reveal.may(by, of.kind):
+                st.button(
+                    "Show",
+                    key=f"reveal.{of.kind}.{of.record_id}.{of.path}",
+                    icon=":material/visibility:",
+                    type="tertiary",
+                    help=f"Show {label}: asks for a reason, which is kept in the audit log",
+                    on_click=_begin,
+                    args=(label, of, is_paper),
+                )
+    asked = _asked()
+    if asked is not None and asked.of == of:
+        st.dialog(f"Show {words.plain(label)}", icon=":material/visibility:", on_dismiss=_close)(_draw)()
+
+
+def values(hidden: Sequence[HiddenValue], *, within: str, kind: Kind, record_id: UUID, by: Person) -> None:
+    """Every value that a record hides within one of its parts ("submitted"), in a frame; nothing when there is none."""
+    found = [each for each in hidden if each.path.startswith(f"{within}.")]
+    if not found:
+        return
+    with st.container(border=True, gap="xxsmall", width=560):
+        st.markdown("**Personal data**")
+        for path, masked in found:
+            label = words.title(path.partition(".")[2].replace(".", " "))
+            value(label, masked, of=Hidden(kind=kind, record_id=record_id, path=path), by=by)
+
+
+def _asked() -> _Asked | None:
+    asked: _Asked | None = st.session_state.get(_OPEN)
+    return asked
+
+
+def is_shown(of: Hidden) -> bool:
+    """True for the paper that somebody has just given a reason for: until it is put away, or a quarter of an hour."""
+    shown, until = st.session_state.get(_PAPER, (None, None))
+    return shown == of and until is not None and clock.now() < until
+
+
+def put_away() -> None:
+    """Hide the paper that is shown."""
+    st.session_state.pop(_PAPER, None)
+
+
+def _begin(label: str, of: Hidden, is_paper: bool) -> None:  # noqa: FBT001 - the arguments of a callback
+    _close()
+    put_away()
+    st.session_state[_OPEN] = _Asked(of=of, label=label, is_paper=is_paper)
+
+
+def _close() -> None:
+    for key in (_OPEN, _CLEAR):
+        st.session_state.pop(key, None)
+
+
+def _draw() -> None:
+    frame.require()
+    asked = _asked()
+    if asked is None:
+        st.rerun()
+    # Taken out as it is shown: the next run knows it no more.
+    clear: str | None = st.session_state.pop(_CLEAR, None)
+    if clear is not None:
+        _show(clear)
+    elif asked.done:
+        st.caption("It was shown once and is hidden again.")
+    else:
+        _ask(asked)
+    if asked.done:
+        st.button("Close", type="primary", key="reveal.close", on_click=_close)
+
+
+def _show(clear: str) -> None:
+    if not clear.startswith(("http://", "https://")):
+        st.code(clear, language=None)
+    else:
+        st.link_button("Open it in a tab", file_links.desk_path(clear) or clear, icon=":material/open_in_new:")
+        st.caption(words.plain(clear))
+    st.caption("The audit log says that you have seen it. It is hidden again when you close this.")
+
+
+def _ask(asked: _Asked) -> None:
+    st.caption("Who, what and why go into the audit log; the value itself does not.")
+    st.selectbox(
+        "Reason", pii_reveal.REASONS, index=None, key=_REASON, placeholder="Choose a reason", on_change="ignore"
+    )
+    _blame(asked, "reason")
+    st.text_input(
+        "What it is needed for",
+        key=_DETAILS,
+        max_chars=300,
+        placeholder="The customer asks which account we pay into",
+        autocomplete="off",
+        on_change="ignore",
+    )
+    _blame(asked, "details")
+    st.button("Show it once", type="primary", width="stretch", key="reveal.confirm", on_click=_reveal)
+    if asked.refusal:
+        st.error(words.plain(asked.refusal), icon=":material/error:")
+
+
+def _reveal() -> None:
+    asked = _asked()
+    # A second click finds it done: one look, one line in the log.
+    if asked is None or asked.done:
+        return
+    person, fresh = frame.require(), replace(asked, refusal="", faults={})
+    reason, details = st.session_state.get(_REASON) or "", st.session_state.get(_DETAILS) or ""
+    try:
+        with writing(frame.scope()) as session:
+            clear = pii_reveal.reveal(session, asked.of, reason=reason, details=details, person=person)
+    except InvalidInput as error:
+        fresh = replace(fresh, faults={fault.field: fault.message for fault in error.faults})
+    except CoverdeskError as error:
+        fresh = replace(fresh, refusal=str(error))
+    else:
+        if asked.is_paper:
+            st.session_state[_PAPER] = asked.of, clock.now() + _PAPER_LASTS
+            _close()
+            return
+        st.session_state[_CLEAR], fresh = clear, replace(fresh, done=True)
+    st.session_state[_OPEN] = fresh
+
+
+def _blame(asked: _Asked, name: str) -> None:
+    if message := asked.faults.get(name):
+        st.markdown(forms.complaint(message))

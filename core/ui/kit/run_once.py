@@ -1,0 +1,34 @@
+"""One press of a button has one effect: the sentence that it led to is kept, and said again (contract S13)."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from core.errors import KeyReused, StateForbids
+from core.services import idempotency
+from core.services.idempotency import Answer
+from core.store.access.engine import store
+from core.store.access.scope import Scope, ScopedSession
+
+DONE_ALREADY = "This was done already, with other figures. Look at the history."
+
+
+def said(scope: Scope, token: str, work: Callable[[ScopedSession], str], *given: str) -> str:
+    """What `work` says, done once for a token; with other `given` words the token is refused by StateForbids.
+
+    The scope is that of the distributor whose record it is; the work and its token are written together.
+    """
+    print_ = idempotency.fingerprint(*(part.encode() for part in given))
+
+    def attempt(session: ScopedSession) -> Answer:
+        def make() -> Answer:
+            return Answer(200, json.dumps(work(session)).encode())
+
+        return idempotency.once(session, scope, f"desk {token}", print_, make)
+
+    try:
+        answer = store().transact(scope, attempt)
+    except KeyReused:
+        raise StateForbids(DONE_ALREADY) from None
+    sentence: Any = json.loads(answer.body)
+    return str(sentence)

@@ -1,0 +1,275 @@
+"""Tables of records: pages, order and columns come from the address, rows from the store, and a row is a link.
+
+A screen declares its table once and shows it like this:
+
+    POLICIES = Table(name="policies", noun=("policy", "policies"), columns={...}, opens="policies/policy.py")
+
+    number = tables.page_of(POLICIES, total)      # None when the address asks for a page that there is not
+    tables.draw(POLICIES, rows, number=number, total=total)
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+from urllib.parse import urlencode
+from uuid import UUID
+
+import streamlit as st
+
+from core.services.paging import Paging
+from core.ui.kit import columns, frame, record_list, url_state, words
+from core.ui.kit.columns import Column
+
+Row = TypeVar("Row")
+Order = TypeVar("Order", bound=str)
+PAGE_SIZE = 50
+_ORDER, _SHOW, _PAGER = "order", "show", "pager"
+_ORIGINS, _MOST_ORIGINS = "opened_from", 2_000
+_NARROW = 4
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Table(Generic[Row]):
+    """A kind of table: its columns in order, the orders it can have (the first is the usual), the page of one row.
+
+    `narrow` names the columns that stay where there is little room. `act` is the label of a button in each row that
+    `may_act`, which `acted` tells of; `home` is the page that the table stands on and the words of the link back to
+    it, where the page of a row has more than one way back; `query` is what the address of a row carries.
+    """
+
+    name: str
+    noun: tuple[str, str]
+    columns: Mapping[str, Column[Row]]
+    orders: Mapping[str, str] = field(default_factory=dict)
+    opens: str | None = None
+    narrow: tuple[str, ...] = ()
+    act: str | None = None
+    may_act: Callable[[Row], bool] = lambda _: True
+    home: tuple[str, str] | None = None
+    key: Callable[[Row], UUID | str] = lambda row: row.id  # type: ignore[attr-defined]
+    query: Callable[[UUID | str], Mapping[str, str]] = lambda key: {"id": str(key)}
+
+    @property
+    @property
+    def order(self) -> str:
+        """The order that the address asks for; the usual one otherwise."""
+        return next((key for key in self.orders if key == st.query_params.get(_ORDER)), next(iter(self.orders), ""))
+
+    def order_among(self, orders: Iterable[Order]) -> Order:
+        """The same order, as one of those that a service knows."""
+        return next(order for order in orders if order == self.order)
+
+    @property
+    def shown(self) -> list[str]:
+        """The columns that the address asks for; the usual ones when it names none that exist."""
+        asked = [name for name in st.query_params.get_all(_SHOW) if name in self.columns]
+        return asked or self.usual
+
+    @property
+    def usual(self) -> list[str]:
+        """The columns that show unless the address says otherwise."""
+        return [name for name, column in self.columns.items() if column.usual]
+
+    def pages(self, total: int) -> int:
+        """How many pages so many rows have."""
+        return max(1, -(-total // PAGE_SIZE))
+
+    def paging(self, number: int) -> Paging:
+        """What the services are asked for."""
+        return Paging(max(1, number), PAGE_SIZE)
+
+    def counted(self, total: int) -> str:
+        """The number of rows in words: "**1,204** policies"."""
+        return f"**{words.count(total)}** {self.noun[total != 1]}"
+
+
+def keep_address(table: Table[Any]) -> None:
+    """Remember the address of the page with this table, for the way back from a record."""
+    st.session_state[_back_key(table.name)] = url_state.whole()
+
+
+def back_link(name: str, path: str, label: str) -> None:
+    """The way from one record back to its table, with the filters it was found by; the usual one, or whence it came."""
+    origin = st.session_state.get(_ORIGINS, {}).get(st.query_params.get("id"))
+    if origin:
+        name, path, label = origin
+    query = st.session_state.get(_back_key(name), frame.mode_query())
+    st.page_link(path, label=label, icon=":material/arrow_back:", query_params=query)
+
+
+def acted(table: Table[Any]) -> UUID | None:
+    """The key of the row whose button was just pressed; none twice for one press."""
+    found: UUID | None = st.session_state.pop(_act_key(table), None)
+    return found
+
+
+def page_of(table: Table[Any], total: int) -> int | None:
+    """The page that the address asks for; of one that does not exist say so, and offer the way back."""
+    asked, pages = url_state.page(), table.pages(total)
+    if 1 <= asked <= pages:
+        return asked
+    given = words.plain(st.query_params.get("page", "")[:20])
+    st.warning(f"There is no page “{given}”: this selection has {words.count(pages)}.", icon=":material/find_in_page:")
+    st.button("Go to the first page", type="primary", on_click=url_state.to_page, args=(1,))
+    return None
+
+
+def choices(table: Table[Any]) -> None:
+    """The order of the rows, and which columns to see; to be placed in a row of controls."""
+    if table.orders:
+        st.session_state[_ORDER] = table.order
+        st.selectbox(
+            "Order",
+            list(table.orders),
+            key=_ORDER,
+            format_func=lambda name: table.orders[name],
+            label_visibility="collapsed",
+            width=210,
+            on_change=lambda: url_state.change({_ORDER: [st.session_state[_ORDER]]}),
+        )
+    st.session_state[_SHOW] = table.shown
+    with st.popover("Columns", icon=":material/view_column:"):
+        st.pills(
+            "Columns to show",
+            list(table.columns),
+            key=_SHOW,
+            selection_mode="multi",
+            format_func=lambda name: table.columns[name].label,
+            on_change=lambda: url_state.change(
+                {_SHOW: [name for name in table.columns if name in st.session_state[_SHOW]]}, keep_page=True
+            ),
+        )
+
+
+def draw(
+    table: Table[Row], rows: Sequence[Row], *, number: int, total: int, chosen: Collection[UUID] | None = None
+) -> list[Row]:
+    """One page of rows and the pager; columns that are not chosen are not sent.
+
+    With `chosen`, the keys of the rows that are (or an empty one), rows can be chosen: those of this page are returned.
+    """
+    alt = f"{table.noun[1].capitalize()} of this page"
+    payload = _payload(table, rows, table.shown, alt=alt, sortable=True)
+    mark = f"{url_state.whole()} {hash(tuple(payload['keys']))} {st.session_state.get(_round_key(table), 0)}"
+    picked = _picked(table, mark, chosen or ())
+    if chosen is not None:
+        payload |= {"choosing": True, "mark": mark, "chosen": [key for key in payload["keys"] if key in picked]}
+    _mount(table, payload, mark)
+    st.session_state[_PAGER] = number
+    st.pagination(table.pages(total), key=_PAGER, on_change=lambda: url_state.to_page(st.session_state[_PAGER]))
+    return [row for row in rows if str(table.key(row)) in picked]
+
+
+def listed(table: Table[Row], rows: Sequence[Row]) -> None:
+    """A short list with its usual columns and no pages, for a screen that has several."""
+    payload = _payload(table, rows, table.usual, alt=table.noun[1].capitalize(), sortable=False)
+    _mount(table, payload, "")
+
+
+def _mount(table: Table[Row], payload: dict[str, Any], mark: str) -> None:
+    keys = payload.pop("keys")
+    keep_address(table)
+    _note_origin(table, keys)
+
+    def on_acted(key: str) -> None:
+        # Only a row that was on the screen when its button was pressed.
+        if key in keys:
+            st.session_state[_act_key(table)] = UUID(key)
+
+    def on_picked(picked: Sequence[str]) -> None:
+        st.session_state[_picked_key(table)] = (mark, picked)
+
+    record_list.draw(payload, key=f"{table.name} list", acted=on_acted, picked=on_picked)
+
+
+def _payload(
+    table: Table[Row], rows: Sequence[Row], names: Sequence[str], *, alt: str, sortable: bool
+) -> dict[str, Any]:
+    """What the browser is sent; `keys` stays here."""
+    shown = [table.columns[name] for name in names]
+    stay = [name for name in names if name in table.narrow] if table.narrow else list(names)
+    narrow = {names[0], *stay[:_NARROW]} if len(stay) >= _NARROW else {*names[:_NARROW]}
+    heads = []
+    for place, (name, column) in enumerate(zip(names, shown, strict=True)):
+        head = columns.head(name, column, is_first=place == 0, is_less=name not in narrow)
+        heads.append(head | (_sorting(table, column) if sortable else {}))
+    lines = [_line(table, row, shown) for row in rows]
+    act = table.act if any(line["acts"] for line in lines) else None
+    return {"alt": alt, "columns": heads, "rows": lines, "act": act, "keys": [line["key"] for line in lines]}
+
+
+def _line(table: Table[Row], row: Row, shown: Sequence[Column[Row]]) -> dict[str, Any]:
+    key, cells = table.key(row), [column.cell(row) for column in shown]
+    texts = [cell if isinstance(cell, str) else cell[0] for cell in cells]
+    return {
+        "key": str(key),
+        "href": frame.link(table.opens, **table.query(key)) if table.opens else None,
+        "name": ", ".join(text for text in texts[:3] if text != columns.NOTHING),
+        "acts": bool(table.act and table.may_act(row)),
+        "cells": cells,
+    }
+
+
+def _sorting(table: Table[Any], column: Column[Any]) -> dict[str, Any]:
+    """How the header of a column stands to the order of the rows: whether it is theirs, and the address of the next."""
+    known = [order for order in table.orders if order in column.sorts]
+    if not known:
+        return {}
+    ascending, now = column.sorts[0], table.order
+    following = known[0] if now not in known else known[(known.index(now) + 1) % len(known)]
+    kept = {name: given for name, given in url_state.whole().items() if name not in (_ORDER, "page")}
+    usual = following == next(iter(table.orders))
+    sorted_ = ("ascending" if now == ascending else "descending") if now in known else None
+    return {
+        "href": "?" + urlencode(kept | ({} if usual else {_ORDER: following}), doseq=True),
+        "sorted": sorted_,
+        "says": " · ".join(filter(None, (column.says, f"Click: {table.orders[following].lower()}, of all pages"))),
+    }
+
+
+def _note_origin(table: Table[Any], keys: Sequence[str]) -> None:
+    """A record can stand on several lists: its way back leads to that which showed it last."""
+    kept: dict[str, tuple[str, str, str] | None] = st.session_state.setdefault(_ORIGINS, {})
+    for key in keys:
+        kept.pop(key, None)
+        kept[key] = (table.name, *table.home) if table.home else None
+    for key in list(kept)[:-_MOST_ORIGINS]:
+        del kept[key]
+
+
+def _picked(table: Table[Any], mark: str, chosen: Collection[UUID]) -> set[str]:
+    """The keys that are ticked: what was ticked on these very rows, or what is chosen already."""
+    where, keys = st.session_state.get(_picked_key(table), (None, ()))
+    return set(keys) if where == mark else {str(key) for key in chosen}
+
+
+def let_go(table: Table[Any]) -> None:
+    """Choose no row of a table any more."""
+    st.session_state[_round_key(table)] = st.session_state.get(_round_key(table), 0) + 1
+
+
+def footer(figures: Mapping[str, str]) -> None:
+    """The totals of the whole selection, whatever page is shown: label and figure."""
+    with st.container(border=True, gap="xsmall", key="selection_total"):
+        st.caption("Total of the whole selection, all pages")
+        with st.grid(len(figures), min_column_width=150, gap="small"):
+            for label, value in figures.items():
+                with st.container(gap=None):
+                    st.caption(label)
+                    st.markdown(f"**{value}**")
+
+
+def _act_key(table: Table[Any]) -> str:
+    return f"{table.name}_act"
+
+
+def _picked_key(table: Table[Any]) -> str:
+    return f"{table.name}_picked"
+
+
+def _round_key(table: Table[Any]) -> str:
+    return f"{table.name}_round"
+
+
+def _back_key(name: str) -> str:
+    return f"{name}_address"

@@ -1,0 +1,148 @@
+"""The cards of one policy: what is covered, for whom, through whom; its certificate, its money, its terms."""
+
+import streamlit as st
+
+from core.services.people.staff import Person
+from core.services.views.policy import PolicyDetail, RefundLine, TermLine
+from core.ui.kit import facts, frame, words
+from core.ui.policies import certificate as policy_certificate
+from core.ui.sales import sale_split
+
+_METHODS = {
+    "full": "All of it, as cover never began",
+    "pro_rata": "Pro rata by days",
+    "short_rate": "Short rate, as the customer ended it",
+    "level": "Months left of the loan",
+    "decreasing": "Months left of a falling loan",
+    "claim_paid": "Nothing, as a claim was paid out of this term",
+}
+
+
+def cover(policy: PolicyDetail) -> None:
+    """What is covered, from when to when."""
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Cover**")
+        facts.line("Product", policy.sale.product)
+        facts.line("Insurer", policy.sale.provider)
+        if policy.plate:
+            facts.line("Plate", policy.plate)
+        if policy.sum_insured_minor is not None:
+            facts.line("Sum insured", words.naira(policy.sum_insured_minor))
+        facts.days_of_cover(policy.sale)
+        if policy.renewal_window:
+            window = policy.renewal_window
+            facts.line("Can be renewed", f"{words.day(window.opens_on)} to {words.day(window.closes_on)}")
+        elif "renew" in policy.state.actions and not policy.is_live:
+            facts.line("Can be renewed", "On any day, as a test")
+
+
+def holder(policy: PolicyDetail) -> None:
+    """Whose policy it is."""
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Policyholder**")
+        facts.line("Name", policy.sale.customer)
+        facts.line("E-mail", policy.sale.email)
+        facts.line("Phone", policy.sale.phone or "–")
+        facts.line("Place", policy.sale.place or "–")
+        if policy.birth_day:
+            facts.line("Born", words.day(policy.birth_day))
+        facts.line("Role", "Beneficiary" if policy.beneficiary else "Principal")
+        st.page_link(
+            "sales/customer.py",
+            label="Open the customer",
+            icon=":material/person:",
+            query_params={"id": str(policy.sale.customer_id), **frame.mode_query()},
+        )
+        st.page_link(
+            "policies/search.py",
+            label="All policies of this customer",
+            icon=":material/person_search:",
+            query_params={"find": policy.sale.email, **frame.mode_query()},
+        )
+
+
+def sale(policy: PolicyDetail, person: Person) -> None:
+    """Through whom it was sold, and how far the insurer knows of it."""
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Sale**")
+        facts.line("Sold", words.moment(policy.sale.created_at))
+        facts.line("Distributor", policy.sale.distributor)
+        facts.line("Premium", words.naira(policy.sale.total_minor))
+        facts.line("Premium paid", words.title(policy.sale.premium_frequency))
+        if policy.refunded_minor:
+            facts.line("Given back", words.naira(policy.refunded_minor))
+        if person.may("operations", "finance"):
+            st.page_link(
+                "sales/purchase.py",
+                label="Open the purchase",
+                icon=":material/receipt:",
+                query_params={"id": str(policy.sale.id), **frame.mode_query()},
+            )
+
+
+def certificate(policy: PolicyDetail) -> None:
+    """The certificate itself, in the page, and to keep."""
+    code = policy.certificate_code
+    if code is None:
+        st.caption("The certificate follows when the policy is activated.")
+        return
+    with st.container(horizontal=True, gap="xsmall"):
+        policy_certificate.download(code)
+        st.link_button("Open in a tab", policy_certificate.address(code), icon=":material/open_in_new:")
+        st.link_button("Verify", f"/verify/{code}", icon=":material/qr_code:")
+    policy_certificate.show(code)
+
+
+def money(policy: PolicyDetail) -> None:
+    """The premium with its steps and parts, and what went back."""
+    with st.grid(2, min_column_width=320, gap="small"):
+        with st.container(border=True):
+            st.metric("Premium", words.naira(policy.sale.total_minor))
+            sale_split.draw(policy.sale)
+        with st.container(border=True):
+            st.markdown("**How the premium came about**")
+            facts.table_of(policy.sale.explained)
+        for refund in policy.refunds:
+            _refund(refund)
+
+
+def _refund(refund: RefundLine) -> None:
+    with st.container(border=True):
+        of_what = "of the renewal" if refund.of_renewal else "of the purchase"
+        st.metric(f"Given back {of_what}", words.naira(refund.parts.total_minor))
+        for label, minor in (
+            ("By the insurer", refund.parts.provider_share_minor),
+            ("By the platform", refund.parts.mca_profit_minor),
+            ("By the distributor", refund.parts.distributor_profit_minor),
+        ):
+            facts.line(label, words.naira(minor))
+        facts.line("On", words.moment(refund.created_at))
+        facts.line("Rule", _METHODS.get(refund.method, words.title(refund.method)))
+        facts.line("Reason", refund.reason)
+        facts.table_of(refund.explained)
+
+
+def terms(policy: PolicyDetail) -> None:
+    """Every term that was paid for, with its certificate."""
+    if not policy.terms:
+        st.caption("Cover has not begun: there is no paid term yet.")
+        return
+    lines = "\n".join(map(_term, policy.terms))
+    st.markdown(f"| Term | From | To | Premium | Certificate |\n|:---|:---|:---|---:|:---|\n{lines}")
+
+
+def _term(term: TermLine) -> str:
+    """One row of a Markdown table, in which money is aligned to the right."""
+    cells = (
+        "Renewal" if term.renewal else "First term",
+        words.day(term.start_at),
+        words.day(term.expiration_at),
+        words.naira(term.total_minor),
+        f"[Open]({policy_certificate.address(term.certificate_code)})" if term.certificate_code else "–",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def sent(policy: PolicyDetail) -> None:
+    """What the insurer was sent, in its own words."""
+    facts.masked(policy.sent, named=str)

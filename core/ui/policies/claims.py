@@ -1,0 +1,30 @@
+"""The claims on a policy, on its screen; who works claims can open them and lodge another."""
+
+from typing import Final
+
+import streamlit as st
+
+from core.services.claims.review import related
+from core.services.claims.workflow.transitions import DESK
+from core.services.people.staff import Person
+from core.services.views.policy import PolicyDetail
+from core.store.access.engine import reading
+from core.ui.claims import tabs as claim_tabs
+from core.ui.kit import frame
+
+_CLAIMED_HERE: Final = "Credit Life"
+
+
+def draw(policy: PolicyDetail, person: Person) -> None:
+    """Every claim with where it stands, and the way to lodge one where the desk may."""
+    with reading(frame.scope()) as session:
+        lines = related.of_policy(session, policy.id)
+    works = person.may(*DESK)
+    claim_tabs.others(lines, linked=works, empty="Nobody has claimed on this policy.")
+    if works and policy.sale.category == _CLAIMED_HERE and policy.sale.policy_number:
+        st.page_link(
+            "claims/lodge.py",
+            label="Lodge a claim on it",
+            icon=":material/note_add:",
+            query_params={"policy": policy.sale.policy_number, **frame.mode_query()},
+        )

@@ -1,0 +1,189 @@
+"""The dialogs that change a policy: each shows what will happen before it is confirmed, and loses nothing typed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from uuid import UUID
+
+import streamlit as st
+
+from core.covers.cover import Price
+from core.errors import NotFound, StateForbids
+from core.services.people.staff import Person
+from core.services.policies.states import Action, PolicyState
+from core.services.views import policy as policy_view
+from core.services.views.policy import PolicyDetail
+from core.store.access.engine import reading
+from core.ui.buying import prices
+from core.ui.kit import frame, words
+from core.ui.policies import activation_form, page_actions
+from core.ui.policies import attempts as policy_attempts
+from core.ui.policies.attempts import Attempt, blame, confirm
+from core.ui.policies.page_actions import Hand
+
+_REASON, _BY = "policy.reason", "policy.by"
+_CUSTOMER, _INSURER = "The customer", "The insurer"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Face:
+    """How an action looks: its button, its icon, and the questions of its dialog."""
+
+    label: str
+    icon: str
+    ask: Callable[[Hand], None]
+
+
+def buttons(policy: PolicyDetail, person: Person) -> None:
+    """A button for each action that makes sense now; Renew says why it cannot be done."""
+    refused = {"renew": policy.not_renewable}
+    with st.container(horizontal=True, gap="xsmall", width="content"):
+        for action in policy.state.actions:
+            st.button(
+                _FACES[action].label,
+                icon=f":material/{_FACES[action].icon}:",
+                type="primary" if action == "activate" else "secondary",
+                key=f"policy.{action}",
+                disabled=bool(refused.get(action)),
+                help=words.plain(words.dated(refused.get(action) or "")) or None,
+                on_click=policy_attempts.begin,
+                args=(action, policy, person),
+            )
+
+
+def run(policy: PolicyDetail) -> None:
+    """Say what was just done, and draw the dialog that is open for this policy."""
+    if done := policy_attempts.said():
+        st.success(words.plain(done), icon=":material/check_circle:")
+    attempt = policy_attempts.current()
+    if attempt is None:
+        return
+    if attempt.hand.policy_id != policy.id or attempt.hand.is_live != frame.mode():
+        policy_attempts.close()
+        return
+    _open(attempt)
+
+
+def run_any() -> None:
+    """The same on a screen of many policies, for the one that `begin_renewal` named."""
+    if done := policy_attempts.said():
+        st.success(words.plain(done), icon=":material/check_circle:")
+    attempt = policy_attempts.current()
+    if attempt is not None and attempt.about and attempt.hand.is_live == frame.mode():
+        _open(attempt)
+    else:
+        policy_attempts.close()
+
+
+def begin_renewal(policy_id: UUID, person: Person) -> None:
+    """Open the dialog that renews a policy, from a screen of many; one that is gone by now opens nothing."""
+    try:
+        with reading(frame.scope()) as session:
+            policy = policy_view.one(session, policy_id)
+    except NotFound:
+        return
+    sale = policy.sale
+    about = f"{sale.policy_number or 'Policy'} · {sale.customer} · {sale.product}"
+    policy_attempts.begin("renew", policy, person, about=about)
+
+
+def _open(attempt: Attempt) -> None:
+    face = _FACES[attempt.action]
+    st.dialog(face.label, icon=f":material/{face.icon}:", on_dismiss=policy_attempts.close)(_draw)()
+
+
+def _draw() -> None:
+    frame.require("operations")
+    attempt = policy_attempts.current()
+    if attempt is None:
+        st.rerun()
+    if attempt.about:
+        st.markdown(f"**{words.plain(attempt.about)}**")
+    if attempt.now is not None:
+        _say_stale(attempt.action, attempt.now)
+    if attempt.now is None or attempt.action in attempt.now.actions:
+        _ask(attempt)
+    if attempt.refusal:
+        st.error(words.plain(words.dated(attempt.refusal)), icon=":material/error:")
+
+
+def _ask(attempt: Attempt) -> None:
+    try:
+        _FACES[attempt.action].ask(attempt.hand)
+    except StateForbids as error:
+        st.info(f"{words.plain(words.dated(str(error)))}.", icon=":material/event_busy:")
+
+
+def _say_stale(action: Action, now: PolicyState) -> None:
+    """What was typed stays, and is confirmed again on the policy as it is now."""
+    st.warning(
+        f"Somebody else changed this policy while you had it open: it is now {words.badge(now.stage)}."
+        " Nothing of yours was written.",
+        icon=":material/sync_problem:",
+    )
+    if action not in now.actions:
+        if reason := st.session_state.get(_REASON):
+            st.text_area("What you typed", reason, disabled=True, key="policy.typed")
+        st.button("Close and look at it", type="primary", on_click=policy_attempts.close)
+
+
+def _ask_decline(hand: Hand) -> None:
+    st.caption("The insurer does not want this risk: the policy ends before it began, and the whole premium goes back.")
+    _ask_reason("Why the insurer declines")
+    price = page_actions.whole_refund(hand).price
+    _goes_back(price)
+    confirm(
+        f"Decline and give back {words.naira_of(price.total)}",
+        lambda hand: page_actions.decline(hand, reason=_reason(), expected=price.total),
+    )
+
+
+def _ask_cancel(hand: Hand) -> None:
+    by = st.segmented_control("Who ends it", [_CUSTOMER, _INSURER], default=_CUSTOMER, required=True, key=_BY)
+    by_insurer = by == _INSURER
+    _ask_reason("Why it ends")
+    price = page_actions.refund(hand, by_insurer=by_insurer).price
+    _goes_back(price)
+    confirm(
+        f"Cancel and give back {words.naira_of(price.total)}",
+        lambda hand: _cancel(hand, by_insurer, price.total),
+    )
+    st.caption("Cover ends today. This cannot be undone.")
+
+
+def _cancel(hand: Hand, by_insurer: bool, expected: Decimal) -> str:  # noqa: FBT001 - what the dialog has just shown
+    return page_actions.cancel(hand, reason=_reason(), by_insurer=by_insurer, expected=expected)
+
+
+def _ask_renew(hand: Hand) -> None:
+    after = page_actions.next_term(hand)
+    st.caption(
+        f"One more term, from {words.day(after.start_at)} to {words.day(after.term.expiration_at)}. The policy keeps"
+        " its number and gets a new certificate."
+    )
+    with st.container(border=True):
+        prices.show(after.price, label="To pay")
+    total = after.price.total
+    confirm(f"Renew for {words.naira_of(total)}", lambda hand: page_actions.renew(hand, expected=total))
+
+
+def _ask_reason(label: str) -> None:
+    st.text_area(label, key=_REASON, max_chars=500, height=90, on_change="ignore")
+    blame("reason")
+
+
+def _reason() -> str:
+    return st.session_state.get(_REASON) or ""
+
+
+def _goes_back(price: Price) -> None:
+    with st.container(border=True):
+        prices.show(price, label="Goes back")
+
+
+_FACES: dict[Action, _Face] = {
+    "activate": _Face(label="Activate", icon="verified", ask=activation_form.ask),
+    "decline": _Face(label="Decline", icon="thumb_down", ask=_ask_decline),
+    "cancel": _Face(label="Cancel policy", icon="cancel", ask=_ask_cancel),
+    "renew": _Face(label="Renew", icon="autorenew", ask=_ask_renew),
+}

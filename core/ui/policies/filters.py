@@ -1,0 +1,97 @@
+"""The filters of the policy search; like those of the sales, their whole state stands in the address."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.errors import InvalidInput
+from core.services.filters import CustomerType, SalesFilter
+from core.services.policies import search as policy_search
+from core.services.policies.selection import PolicySelection
+from core.services.sales.choices import Choices
+from core.ui.forms import forms
+from core.ui.kit import periods, url_state, words
+from core.ui.sales import sales_filters
+from core.ui.sales.sales_filters import Asked
+
+DEFAULT = periods.ALL
+_FORCE: Mapping[str, str] = {"yes": "In force", "no": "Not in force"}
+_ROLES: Mapping[CustomerType, str] = {"principal": "Principal", "beneficiary": "Beneficiary"}
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What an address asks the search for."""
+
+    text: str
+    fault: str | None
+    asked: Asked
+    force: str | None
+    role: CustomerType | None
+
+    @property
+    def selection(self) -> PolicySelection:
+        """The same as an export takes it."""
+        return PolicySelection(sales=self.asked.selection, find=self.text, force=self.force, role=self.role)
+
+    @property
+    def wanted(self) -> SalesFilter:
+        """What the services are asked for, beside the text."""
+        return self.selection.wanted
+
+    @property
+    def own(self) -> bool:
+        """True when a filter is in use that only this screen has."""
+        return bool(self.text or self.force or self.role)
+
+    @property
+    def narrowed(self) -> bool:
+        """True when anything is chosen at all."""
+        return self.own or self.asked.narrowed or self.asked.period != DEFAULT
+
+
+def read(names: Choices) -> Search:
+    """What the address asks for; a word that a filter does not know is left out of it."""
+    asked = sales_filters.read(names, default=DEFAULT)
+    text = st.query_params.get("find", "")
+    return Search(
+        text=text.strip(),
+        fault=_fault(text),
+        asked=asked,
+        force=url_state.one_of("force", _FORCE),
+        role=url_state.one_of("role", _ROLES),
+    )
+
+
+def _fault(text: str) -> str | None:
+    try:
+        policy_search.tidied(text)
+    except InvalidInput as error:
+        return error.faults[0].message
+    return None
+
+
+def draw(search: Search, names: Choices) -> None:
+    """The box that finds any of them, then what narrows."""
+    url_state.search_box(
+        "find",
+        "Find",
+        text=search.text,
+        placeholder="Policy number, plate, customer name, e-mail or phone",
+        longest=policy_search.LONGEST,
+    )
+    if search.fault:
+        st.markdown(forms.complaint(search.fault))
+    elif search.text:
+        st.caption(f"Looked for as {_kinds(search.text)}.")
+    with st.grid(4, min_column_width=125, gap="xsmall"):
+        sales_filters.draw_members(search.asked, names, "provider", "product")
+        url_state.choice("force", "In force", _FORCE, chosen=search.force)
+        url_state.choice("role", "Customer is", _ROLES, chosen=search.role)
+    sales_filters.draw_period(search.asked, offer=list(periods.NAMES), default=DEFAULT, also_narrowed=search.own)
+
+
+def _kinds(text: str) -> str:
+    kinds = [words.plain(kind) for kind in policy_search.kinds_of(policy_search.tidied(text))]
+    return " or ".join([", ".join(kinds[:-1]), kinds[-1]] if len(kinds) > 1 else kinds)

@@ -1,0 +1,180 @@
+"""What the desk does to a policy from its screen: the services' verbs, once for each opened dialog (contract S13)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from uuid import UUID
+
+from core import money
+from core.covers.refunds import Refund
+from core.errors import StateForbids
+from core.services.people.staff import Person
+from core.services.policies import changes as policy_changes
+from core.services.policies import states as policy_states
+from core.services.policies.changes import Activation, PolicyChange
+from core.services.policies.states import PolicyState
+from core.services.renewals import next_terms, renewals
+from core.services.renewals.next_terms import NextTerm
+from core.services.selling.buying import Seller
+from core.store.access.engine import reading
+from core.store.access.scope import Scope, ScopedSession
+from core.ui.kit import run_once
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hand:
+    """One attempt to change a policy: whose policy, by whom, on which version, and the token that makes it once."""
+
+    policy_id: UUID
+    distributor_id: UUID
+    is_live: bool
+    person: Person
+    version: int
+    token: str
+
+    @property
+    def scope(self) -> Scope:
+        """What belongs to the policy's distributor in its mode."""
+        return Scope.of(self.distributor_id, is_live=self.is_live)
+
+
+def state(hand: Hand) -> PolicyState:
+    """Where the policy stands now, whatever was seen before."""
+    with reading(hand.scope) as session:
+        return policy_states.of(session, hand.policy_id)
+
+
+def refund(hand: Hand, *, by_insurer: bool) -> Refund:
+    """What would go back if the policy ended today."""
+    with reading(hand.scope) as session:
+        return policy_changes.refund_preview(session, hand.policy_id, by_insurer=by_insurer)
+
+
+def whole_refund(hand: Hand) -> Refund:
+    """What would go back if the pending policy were declined today."""
+    with reading(hand.scope) as session:
+        return policy_changes.decline_preview(session, hand.policy_id)
+
+
+def next_term(hand: Hand) -> NextTerm:
+    """What a renewal would buy now; NotRenewable says why there is none."""
+    with reading(hand.scope) as session:
+        return next_terms.preview(session, hand.policy_id)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ActivationForm:
+    """What the dialog of an activation was given; blanks are filled as the preview shows.
+
+    Without the insurer's word the policy is issued by hand.
+    """
+
+    insurer_accepted: str | bool
+    policy_number: str
+    start_on: date | None
+    expiration_on: date | None
+
+    def preview(self, session: ScopedSession, hand: Hand) -> Activation:
+        """What it would do now; InvalidInput names what cannot be."""
+        return policy_changes.activation_preview(
+            session,
+            hand.policy_id,
+            policy_number=self.policy_number,
+            start_on=self.start_on,
+            expiration_on=self.expiration_on,
+        )
+
+
+def activation(hand: Hand, form: ActivationForm) -> Activation:
+    """What activating would do now: the number, the days of cover, and whether they begin in the past."""
+    with reading(hand.scope) as session:
+        return form.preview(session, hand)
+
+
+def activate(hand: Hand, form: ActivationForm, *, expected: Activation | None) -> str:
+    """Put the policy in force as it was shown; the sentence that says so."""
+
+    def work(session: ScopedSession) -> str:
+        would = form.preview(session, hand)
+        if expected is not None and _days(would) != _days(expected):
+            raise StateForbids("The days of cover have changed since they were shown: look at them again")
+        change = policy_changes.activate(
+            session,
+            hand.policy_id,
+            actor=hand.person.actor,
+            expected_version=hand.version,
+            insurer_accepted=form.insurer_accepted,
+            policy_number=form.policy_number,
+            start_on=form.start_on,
+            expiration_on=form.expiration_on,
+        )
+        how = "as its insurer accepted it" if form.insurer_accepted is not False else "issued by hand: tell its insurer"
+        return f"The policy is active as {change.policy['meta']['policy_number']}, {how}."
+
+    return _once(hand, work, "activate", str(form))
+
+
+def _days(would: Activation) -> tuple[datetime, datetime]:
+    return would.start_at, would.expiration_at
+
+
+def decline(hand: Hand, *, reason: str, expected: Decimal) -> str:
+    """End the pending policy and give the whole premium back, as it was shown."""
+
+    def work(session: ScopedSession) -> str:
+        change = policy_changes.decline(
+            session, hand.policy_id, actor=hand.person.actor, reason=reason, expected_version=hand.version
+        )
+        return f"The policy is declined; {_given_back(change, expected)} goes back."
+
+    return _once(hand, work, "decline", reason)
+
+
+def cancel(hand: Hand, *, reason: str, by_insurer: bool, expected: Decimal) -> str:
+    """End the policy today and give back what was shown; StateForbids when that has changed since."""
+
+    def work(session: ScopedSession) -> str:
+        change = policy_changes.cancel(
+            session,
+            hand.policy_id,
+            actor=hand.person.actor,
+            reason=reason,
+            by_insurer=by_insurer,
+            expected_version=hand.version,
+        )
+        return f"The policy is cancelled; {_given_back(change, expected)} goes back."
+
+    return _once(hand, work, "cancel", reason, str(by_insurer))
+
+
+def renew(hand: Hand, *, expected: Decimal) -> str:
+    """Renew the policy for one more term at the premium that was shown."""
+    seller = Seller(distributor_id=hand.distributor_id, is_live=hand.is_live, actor=hand.person.actor, source="desk")
+
+    def work(session: ScopedSession) -> str:
+        renewed = renewals.renew(session, hand.policy_id, seller, expected_version=hand.version)
+        _refuse_other(expected, renewed.price.total, "premium")
+        return f"The policy is renewed for {_shown(expected)}."
+
+    return _once(hand, work, "renew")
+
+
+def _given_back(change: PolicyChange, expected: Decimal) -> str:
+    assert change.refund is not None, "a policy that ends has a refund"  # noqa: S101 - the service's promise
+    _refuse_other(expected, change.refund.price.total, "refund")
+    return _shown(expected)
+
+
+def _refuse_other(expected: Decimal, actual: Decimal, what: str) -> None:
+    """Nobody confirms a sum that they have not seen; the refusal leaves nothing written."""
+    if actual != expected:
+        raise StateForbids(f"The {what} has changed to {_shown(actual)}: look at it again.")
+
+
+def _shown(naira: Decimal) -> str:
+    return money.shown(money.to_minor(naira))
+
+
+def _once(hand: Hand, work: Callable[[ScopedSession], str], *given: str) -> str:
+    return run_once.said(hand.scope, hand.token, work, str(hand.policy_id), *given)

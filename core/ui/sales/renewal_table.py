@@ -1,0 +1,56 @@
+"""The tables of renewals on a screen: those that were written, and the policies that are due."""
+
+from dataclasses import replace
+
+from core.services.renewals.due_table import DueRow
+from core.services.renewals.table import RenewalRow
+from core.ui.kit import columns, words
+from core.ui.kit.tables import Table
+from core.ui.sales.sales_table import BY_TIME, BY_TIME_OR_AMOUNT, THROUGH_WHOM, WHOSE
+
+RENEWALS: Table[RenewalRow] = Table(
+    name="renewals",
+    noun=("renewal", "renewals"),
+    opens="policies/policy.py",
+    home=("sales/renewals.py", "Back to the renewals"),
+    key=lambda row: row.policy_id,
+    orders=BY_TIME_OR_AMOUNT,
+    narrow=("renewed", "policy", "customer", "total"),
+    columns={
+        "renewed": columns.day("Renewed", lambda row: row.created_at, sorts=BY_TIME),
+        **WHOSE,
+        "ends": columns.day("Term to", lambda row: row.expiration_at),
+        "status": columns.state("Status", lambda row: "Took effect" if row.status else "Failed or reversed"),
+        "starts": columns.day("Term from", lambda row: row.start_at, usual=False),
+        "before": columns.day("Ended before", lambda row: row.previous_expiration_at, usual=False),
+        "expires": columns.day("Policy ends now", lambda row: row.policy_expires_at, usual=False),
+        **{name: replace(column, usual=False) for name, column in THROUGH_WHOM.items()},
+    },
+)
+DUE: Table[DueRow] = Table(
+    name="due",
+    noun=("policy", "policies"),
+    opens="policies/policy.py",
+    act="Renew",
+    may_act=lambda row: row.refusal is None,
+    home=("sales/due.py", "Back to what is due"),
+    narrow=("customer", "phone", "ends", "next"),
+    orders={"soonest": "Ends soonest first", "latest": "Ends latest first"},
+    columns={
+        "customer": columns.text("Customer", lambda row: row.customer, 125),
+        "phone": columns.text("Phone", lambda row: row.phone, 120),
+        "ends": columns.day("Ends", lambda row: row.expiration_at, sorts=("soonest", "latest")),
+        "left": columns.number("Days left", lambda row: row.days_left, sorts=("soonest", "latest")),
+        "cover": columns.text("Cover", lambda row: words.until(row.days_left, is_over=row.is_over), 120),
+        "next": columns.naira("Next premium", lambda row: row.next_minor, says="What one more term costs today."),
+        "product": columns.text("Product", lambda row: row.product, 150),
+        "email": columns.text("E-mail", lambda row: row.email, 190, usual=False),
+        "policy": columns.text("Policy number", lambda row: row.policy_number, 165, usual=False),
+        "note": columns.text("Not today, because", lambda row: row.refusal and words.dated(row.refusal), 250),
+        "provider": columns.text("Insurer", lambda row: row.provider, 150, usual=False),
+        "distributor": columns.text("Distributor", lambda row: row.distributor, 130, usual=False),
+        "last": columns.naira(
+            "Last premium", lambda row: row.last_minor, says="What the term that ends has cost.", usual=False
+        ),
+    },
+)

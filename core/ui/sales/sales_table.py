@@ -1,0 +1,60 @@
+"""The table of purchases on a screen, and the columns that everything sold has in common."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from core.services.sales.table import SaleRow
+from core.ui.kit import columns
+from core.ui.kit.columns import Column
+from core.ui.kit.tables import Table
+from core.ui.sales import sales_filters
+
+BY_TIME_OR_AMOUNT: Mapping[str, str] = {
+    "newest": "Newest first",
+    "oldest": "Oldest first",
+    "largest": "Largest premium first",
+    "smallest": "Smallest premium first",
+}
+# The orders of a column, the ascending one first.
+BY_TIME, BY_AMOUNT = ("oldest", "newest"), ("smallest", "largest")
+# The usual columns fit beside the menu at 1280 pixels; the others are chosen under Columns and kept in the address.
+WHOSE: Mapping[str, Column[Any]] = {
+    "policy": columns.text("Policy number", lambda row: row.policy_number, 160),
+    "customer": columns.text("Customer", lambda row: row.customer, 120),
+    "email": columns.text("E-mail", lambda row: row.email, 190, usual=False),
+    "product": columns.text("Product", lambda row: row.product, 145),
+    "total": columns.naira("Premium", lambda row: row.total_minor, sorts=BY_AMOUNT),
+}
+THROUGH_WHOM: Mapping[str, Column[Any]] = {
+    "provider": columns.text("Insurer", lambda row: row.provider, 130),
+    "category": columns.text("Category", lambda row: row.category, 110, usual=False),
+    "distributor": columns.text("Distributor", lambda row: row.distributor, 130, usual=False),
+    "share": columns.naira(
+        "Insurer's share", lambda row: row.provider_share_minor, says="What remains for the insurer.", usual=False
+    ),
+    "platform": columns.naira(
+        "Platform", lambda row: row.mca_profit_minor, says="The platform's commission.", usual=False
+    ),
+    "seller": columns.naira(
+        "Distributor's", lambda row: row.distributor_profit_minor, says="The distributor's commission.", usual=False
+    ),
+    "source": columns.text(
+        "Source",
+        lambda row: sales_filters.SOURCES.get(row.request_source or "", row.request_source or "–"),
+        80,
+        usual=False,
+    ),
+}
+PURCHASES: Table[SaleRow] = Table(
+    name="purchases",
+    noun=("purchase", "purchases"),
+    opens="sales/purchase.py",
+    orders=BY_TIME_OR_AMOUNT,
+    narrow=("sold", "customer", "product", "total"),
+    columns={
+        "sold": columns.moment("Sold", lambda row: row.created_at, sorts=BY_TIME),
+        **WHOSE,
+        **THROUGH_WHOM,
+        "frequency": columns.text("Paid", lambda row: row.premium_frequency.capitalize(), 80, usual=False),
+    },
+)
