@@ -1,1 +1,1 @@
-"""The counter: the /v1 API, and the plain routes that stand beside it."""
+"""The HTTP interface: the /v1 API, and plain routes for certificates, downloads, sign-in and health."""

@@ -1,4 +1,4 @@
-"""The API as one application, and the plain routes that stand beside it."""
+"""The ASGI application of the API, and the plain routes beside it."""
 
 import re
 from collections.abc import AsyncIterator
@@ -33,7 +33,7 @@ from core.store.access.engine import store
 
 
 class _WholeFiles(StaticFiles):
-    """What the page of the API is made of, always sent whole, as other files are."""
+    """Static files of the API page, always sent whole: a range request would be answered without the envelope."""
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
         await super().__call__(files.without_range(scope), receive, send)
@@ -65,7 +65,7 @@ api.add_middleware(Turnstile)
 
 @api.get("/docs", include_in_schema=False)
 async def docs(request: Request) -> HTMLResponse:
-    """A page to read and try the API, served without the internet."""
+    """The API reference page, which works without internet access."""
     root = request.scope.get("root_path", "")
     return get_swagger_ui_html(
         openapi_url=f"{root}/docs/openapi.json",
@@ -85,7 +85,7 @@ async def document_of_the_page(request: Request) -> JSONResponse:
 
 @asynccontextmanager
 async def _alone(_: Starlette) -> AsyncIterator[None]:
-    """What a process needs that serves the API without the screens."""
+    """Lifespan of a process that serves the API without the screens."""
     settings().refuse_unsafe()
     # A database that is away for the moment comes back; one of another secret must not be served.
     with suppress(StoreUnavailable):
@@ -97,7 +97,7 @@ async def _alone(_: Starlette) -> AsyncIterator[None]:
 
 
 def _everything_under(prefix: str, application: ASGIApp) -> Mount:
-    """A mount that takes its bare prefix too, and paths with a line break, which a plain one lets go by."""
+    """A mount that also takes its bare prefix and paths with line breaks, which a plain Mount does not match."""
     mount = Mount(prefix, application)
     mount.path_regex = re.compile(rf"^{prefix}(?:/|\Z)(?P<path>.*)\Z", re.DOTALL)
     return mount

@@ -1,4 +1,4 @@
-"""Replays every operation of our own OpenAPI document against a running server, as a distributor would."""
+"""Replay every operation of our OpenAPI document against a running server, as a distributor would."""
 
 import secrets
 from collections.abc import Collection, Iterator
@@ -34,7 +34,7 @@ _NOBODY = "01900000-0000-7000-8000-0000000000ff"
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one operation answered: "ok", or what is not as documented."""
+    """The result of one operation: "ok", or what differs from the document."""
 
     operation: str
     status: int
@@ -43,7 +43,7 @@ class Outcome:
 
 @dataclass
 class Replay:
-    """One run against one server: what was learned so far, and what was left behind."""
+    """One run against one server: ids learned so far, and records left behind."""
 
     client: httpx.Client
     known: dict[str, str] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Replay:
     document: dict[str, Any] = field(default_factory=api.openapi)
 
     def outcomes(self) -> Iterator[Outcome]:
-        """Every operation, sales first, so that there is something to read."""
+        """Run every operation, sales first so that later reads find something."""
         operations = [
             (method.upper(), path, operation)
             for path, methods in self.document["paths"].items()
@@ -123,7 +123,7 @@ class Replay:
         return named
 
     def _misfit(self, operation: dict[str, Any], answer: httpx.Response) -> str | None:
-        """What is not as documented in an answer; none when all is."""
+        """Return how a response differs from the document; None if it conforms."""
         stated = operation["responses"].get(str(answer.status_code))
         if stated is None:
             return f"status {answer.status_code} is not documented"
@@ -141,7 +141,7 @@ class Replay:
         return _other_text(answer, media["example"])
 
     def _may_be_refused(self, operation: dict[str, Any]) -> bool:
-        """True where a fresh store has nothing to read."""
+        """True where a fresh store has nothing to read or nothing due for renewal."""
         return any(p["in"] == "path" and p["name"] not in self.known for p in operation.get("parameters", []))
 
     def _open_to_strangers(self, method: str, address: str) -> str | None:
@@ -151,7 +151,7 @@ class Replay:
         return None
 
     def _takes_nothing(self, address: str, operation: dict[str, Any]) -> str | None:
-        """An empty body must be refused with the names of the missing fields."""
+        """Check that an empty body is refused with the names of the missing fields."""
         content = operation["requestBody"]["content"]
         empty: dict[str, Any] = {"json": {}} if "application/json" in content else {"files": {"x": ("x", b"")}}
         answer = self.client.post(address, **empty)
@@ -224,7 +224,7 @@ def _example_of(parameter: dict[str, Any]) -> Any:
 
 @contextmanager
 def replay(base_url: str, key: str) -> Iterator[Replay]:
-    """A replay that is ready to run; only a test key will do, because it sells."""
+    """Prepare a run; needs a test key, because it sells."""
     if not key.startswith("cd_test_"):
         raise NotAllowed("Verifying sells policies, so it takes a test key only")
     base = base_url.rstrip("/")

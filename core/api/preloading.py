@@ -1,4 +1,4 @@
-"""What a server loads once it takes part: needed before long, and too slow to load for a start to wait for it."""
+"""Load slow modules in the background after start-up."""
 
 import gc
 import importlib
@@ -10,7 +10,7 @@ PAPERS: Final = ("fpdf", "font_roboto", "segno", "xlsxwriter")
 
 
 def begin(*first: str) -> None:
-    """Load modules of these names, then what draws papers, beside the first requests; who needs one sooner waits."""
+    """Import these modules, then those that render documents, in a thread beside the first requests."""
     threading.Thread(target=_load, args=(*first, *PAPERS), name="warming").start()
 
 

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel
 
 from core.store.access.scope import ScopedSession
-from core.store.access.statements import driver_of
+from core.store.access.statements import driver_connection
 
 Values = Mapping[str, Any]
 
@@ -61,7 +61,7 @@ class Rows:
 def pour(session: ScopedSession, rows: Rows) -> None:
     """Write rows past the session, parents before children, in its transaction."""
     connection = session.connection()
-    driver: Any = driver_of(connection)
+    driver: Any = driver_connection(connection)
     pour_table = _copy if connection.dialect.name == "postgresql" else _insert
     order = {table: place for place, table in enumerate(SQLModel.metadata.sorted_tables)}
     for entity in sorted(rows.of, key=lambda entity: order[_shape(entity).table]):

@@ -82,5 +82,5 @@ def write_chunk(session: ScopedSession, chunk: Chunk) -> None:
     pour(session, chunk.rows)
     pour_figures(session, chunk.figures)
     for series, last in chunk.policy_numbers.items():
-        session.insert_once(NumberCounter(series=series, last=0))
+        session.insert_if_absent(NumberCounter(series=series, last=0))
         session.execute(sa.update(NumberCounter).where(col(NumberCounter.series) == series).values(last=last))

@@ -12,7 +12,7 @@ from sqlmodel import col
 
 from core import clock, seal
 from core.errors import KeyReused
-from core.store.access.compiled_write import Driven
+from core.store.access.compiled_write import CompiledWrite
 from core.store.access.scope import Scope, ScopedSession
 from core.store.schema.tables import KeptAnswer
 
@@ -60,13 +60,13 @@ def once(session: ScopedSession, scope: Scope, key: str | None, print_: str, mak
         body=b"",
         created_at=clock.now(),
     )
-    if not session.insert_once(claim):
+    if not session.insert_if_absent(claim):
         return _replay(session, key, print_)
     if next(_claims) % _CLAIMS_BETWEEN == 0:
-        _FORGETTING.run(session.held, {"before": claim.created_at - _REMEMBERED, "most": 2 * _CLAIMS_BETWEEN})
+        _FORGETTING.run(session.raw_connection, {"before": claim.created_at - _REMEMBERED, "most": 2 * _CLAIMS_BETWEEN})
     answer = make()
     claim.status, claim.body, claim.headers = answer.status, answer.body, answer.headers
-    session.rewrite(claim, "status", "body", "headers")
+    session.update_columns(claim, "status", "body", "headers")
     return answer
 
 
@@ -93,4 +93,4 @@ def _forgetting(_: Any) -> Any:
     return sa.delete(kept).where(sa.tuple_(*kept.primary_key).in_(old))
 
 
-_FORGETTING = Driven(_forgetting)
+_FORGETTING = CompiledWrite(_forgetting)

@@ -12,7 +12,7 @@ from core.clock import wire as at
 from core.money import wire as naira
 from core.services.shapes import CustomerRecord, Mode, PolicyRecord, PolicyStatus, PurchaseRecord, Times
 from core.settings import settings
-from core.store.access.wire_types import SentId, SentMode, SentMoment, SentNaira
+from core.store.access.wire_types import WireId, WireInstant, WireMode, WireNaira
 from core.store.schema.tables import Customer, Policy, Purchase
 
 
@@ -58,11 +58,11 @@ def _as_is(value: Any) -> Any:
     return value
 
 
-_TIMES = {name: _Field(name, at, SentMoment()) for name in ("created_at", "updated_at", "deleted_at")}
+_TIMES = {name: _Field(name, at, WireInstant()) for name in ("created_at", "updated_at", "deleted_at")}
 
 
 def _ids(*names: str) -> dict[str, _Field]:
-    return {name: _Field(name, text, SentId()) for name in names}
+    return {name: _Field(name, text, WireId()) for name in names}
 
 
 def _kept(*names: str) -> dict[str, _Field]:
@@ -71,8 +71,8 @@ def _kept(*names: str) -> dict[str, _Field]:
 
 _CUSTOMER: Mapping[str, _Field] = {
     **_ids("id"),
-    "app_mode": _Field("is_live", mode, SentMode()),
-    "business_id": _Field("distributor_id", text, SentId()),
+    "app_mode": _Field("is_live", mode, WireMode()),
+    "business_id": _Field("distributor_id", text, WireId()),
     **_ids("user_id", "wallet_id"),
     **_kept("is_live", "first_name", "last_name", "email", "phone_number", "country", "gender", "title"),
     **_kept("state_of_residence", "city", "address", "date_of_birth", "identity_verification", "verification_type"),
@@ -81,7 +81,7 @@ _CUSTOMER: Mapping[str, _Field] = {
 }
 _PURCHASE: Mapping[str, _Field] = {
     **_ids("id", "customer_id", "product_id", "product_category_id", "distributor_id", "provider_id", "batch_id"),
-    **{name: _Field(f"{name}_minor", naira, SentNaira()) for name in ("total", "mca_profit", "distributor_profit")},
+    **{name: _Field(f"{name}_minor", naira, WireNaira()) for name in ("total", "mca_profit", "distributor_profit")},
     **_ids("discount_code_id"),
     **_kept("payment_option", "payment_channel", "request_source", "is_live"),
     **_TIMES,
@@ -92,7 +92,7 @@ FIELDS_OF_CUSTOMER = tuple(_CUSTOMER)
 
 def columns_of_purchase() -> list[Any]:
     """What a query selects so that its values are those of FIELDS_OF_PURCHASE; it joins the policy."""
-    return [*_columns(Purchase, _PURCHASE), sa.type_coerce(col(Policy.id), SentId())]
+    return [*_columns(Purchase, _PURCHASE), sa.type_coerce(col(Policy.id), WireId())]
 
 
 def columns_of_customer() -> list[Any]:

@@ -1,1 +1,1 @@
-"""Where everything is kept: tables, the two ways in (`reading`, `writing`), migrations, the demonstration."""
+"""The database: schema and migrations, access (sessions and transactions), roll-ups, and operations such as backup."""

@@ -1,4 +1,4 @@
-"""How audit entries are tied: several chains, each entry's hash over itself and the one before it."""
+"""The hash chains of the audit log: each entry's hash covers itself and the entry before it."""
 
 import hashlib
 import json
@@ -12,12 +12,12 @@ _PLAIN = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 def chain_of(subject: str) -> int:
-    """The chain that holds everything about a subject; several chains, so that sales seldom wait."""
+    """The chain for a subject; there are several, so that sales seldom wait for each other."""
     return hashlib.blake2b(subject.encode(), digest_size=1).digest()[0] % CHAINS
 
 
 def link(previous: str, created_at: datetime, *content: Any) -> str:
-    """The hash that ties an entry to the one before it; only this server can compute it.
+    """The keyed hash that links an entry to the one before it.
 
     `content` is chain, position, actor, action, subject, before and after, as plain data.
     """

@@ -1,4 +1,4 @@
-"""SQL that SQLite and PostgreSQL write differently: days in Lagos, letters in any case, values as they are printed."""
+"""SQL expressions that SQLite and PostgreSQL spell differently: Lagos days, LIKE, printed values."""
 
 from typing import Any, ClassVar
 
@@ -10,7 +10,7 @@ _GROUPS = ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))
 
 
 class _Spelled(FunctionElement[Any]):
-    """An expression as each database spells it; `{0}` is its first argument."""
+    """An SQL expression with one template per database; `{0}` is its first argument."""
 
     sqlite: ClassVar[str]
     postgresql: ClassVar[str]
@@ -87,7 +87,7 @@ class printed_id(_Spelled):  # noqa: N801
 
 
 class milliseconds_between(_Spelled):  # noqa: N801
-    """How long it is from the first of two instants to the second, in whole milliseconds."""
+    """Whole milliseconds from the first of two instants to the second."""
 
     type = sa.BigInteger()
     # A Julian day is a float of milliseconds: their difference is off by less than a tenth of one.
@@ -96,7 +96,7 @@ class milliseconds_between(_Spelled):  # noqa: N801
 
 
 class matches(_Spelled):  # noqa: N801
-    """Whether a text fits a LIKE pattern (escaped with a backslash) without regard to the case of ASCII letters."""
+    """LIKE (escaped with a backslash), ignoring the case of ASCII letters."""
 
     type = sa.Boolean()
     # SQLite's own LIKE folds ASCII; our lower(), which knows all letters, would be called for every row.

@@ -1,4 +1,4 @@
-"""Policy numbers as insurers print them, and as they are compared (contract S10)."""
+"""Policy numbers: the insurer's format, and the key by which they are compared (contract S10)."""
 
 from datetime import date
 from typing import NamedTuple
@@ -20,10 +20,10 @@ def series(segment: str, pattern: str, *, is_live: bool) -> Series:
 
 
 def printed(pattern: str, number: int, on: date) -> str:
-    """A number in an insurer's own style: "ACC/AR/{month}/{yy}/HQ/{n}" -> "ACC/AR/11/26/HQ/5300"."""
+    """Format a number of a series: "ACC/AR/{month}/{yy}/HQ/{n}" -> "ACC/AR/11/26/HQ/5300"."""
     return pattern.format(n=number, year=on.year, yy=f"{on.year % 100:02d}", month=f"{on.month:02d}")
 
 
 def key(number: str) -> str:
-    """A policy number as it is compared: without case and spaces."""
+    """Normalise a policy number for comparison: upper case without spaces."""
     return "".join(number.upper().split())

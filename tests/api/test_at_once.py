@@ -19,4 +19,4 @@ def test_only_a_short_read_of_a_file_holds_the_loop(store: Store, *, is_short: b
         return Response()
 
     asyncio.run(at_once(read, is_short=is_short))
-    assert (did == [threading.get_ident()]) == (is_short and store.never_waits)
+    assert (did == [threading.get_ident()]) == (is_short and store.reads_never_block)

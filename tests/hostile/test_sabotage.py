@@ -28,7 +28,7 @@ from core.services.exports import column_parts
 from core.services.people import sign_in, staff, staff_sessions, tickets
 from core.services.people.staff import Person
 from core.store.access import engine, scope
-from core.store.access.compiled_query import Prepared
+from core.store.access.compiled_query import CompiledQuery
 from core.store.access.engine import Store
 from core.store.access.scope import Scope
 from core.store.schema.tables import ApiKey, Customer, KeptAnswer, ProductVersion
@@ -164,7 +164,7 @@ def test_a_query_without_scope_is_noticed(
 ) -> None:
     buy(client, partner.test_key, CREDIT_LIFE)
     # No statement that was made before the sabotage may hide it.
-    monkeypatch.setattr(Prepared, "_text", Prepared._made)
+    monkeypatch.setattr(CompiledQuery, "_text", CompiledQuery._made)
     honest = lambda: nothing_of_others(client, partner, stranger)  # noqa: E731
     # No condition at all, one that forgets the mode, and one that forgets the distributor.
     for broken in (
@@ -172,7 +172,7 @@ def test_a_query_without_scope_is_noticed(
         lambda entity, mine: entity.distributor_id == mine.distributor_id,
         lambda entity, mine: entity.is_live == mine.is_live,
     ):
-        caught(honest, monkeypatch, (scope, "_condition", broken), anew=scope.filters.cache_clear)
+        caught(honest, monkeypatch, (scope, "_condition", broken), anew=scope.scope_filters.cache_clear)
 
 
 def test_a_row_that_may_be_written_to_anybody_is_noticed(

@@ -14,14 +14,14 @@ from core.services.filters import SalesFilter, Span
 from core.services.products import catalogue_cache
 from core.services.sales import purchases
 from core.store.access import engine
-from core.store.access.compiled_query import Prepared
+from core.store.access.compiled_query import CompiledQuery
 from core.store.access.engine import Store
 from core.store.access.scope import Scope, ScopedSession
-from core.store.access.statements import driver_of, say
+from core.store.access.statements import driver_connection, execute
 from core.store.schema.tables import InsuredRisk, NumberCounter, Provider
 from tests.conftest import Partner, administering
 
-PROVIDERS = Prepared(sa.select(sa.func.count()).select_from(Provider))
+PROVIDERS = CompiledQuery(sa.select(sa.func.count()).select_from(Provider))
 SYSTEM, PID = Scope.system(), "SELECT pg_backend_pid()"
 on_postgres = pytest.mark.parametrize("store", [pytest.param("postgres", marks=pytest.mark.postgres)], indirect=True)
 
@@ -37,7 +37,7 @@ def status(session: ScopedSession) -> TransactionStatus:
 
 @on_postgres
 def test_questions_that_are_answered_whole_open_no_transaction(store: Store) -> None:
-    with store.asking(SYSTEM) as session:
+    with store.reading_autocommit(SYSTEM) as session:
         assert status(session) == TransactionStatus.IDLE
     # The same connection, as the pool gives the last one first.
     with store.reading(SYSTEM) as session:
@@ -53,7 +53,7 @@ def test_a_connection_that_died_while_it_rested_is_noticed(store: Store, monkeyp
     with administering(store.url) as connection:
         assert connection.scalar(sa.text("SELECT pg_terminate_backend(:pid, 5000)"), {"pid": died})
     monkeypatch.setattr(engine, "_TRUSTED_SECONDS", 0.0)
-    with store.asking(SYSTEM) as session:
+    with store.reading_autocommit(SYSTEM) as session:
         assert asked(session, PID) != died
 
 
@@ -81,11 +81,11 @@ def trips(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 @on_postgres
 def test_what_nobody_waits_for_goes_together(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     with store.writing(SYSTEM) as session:
-        assert session.held  # opened, so that nothing of that is counted
+        assert session.raw_connection  # opened, so that nothing of that is counted
         with trips(monkeypatch) as sent:
             session.insert(NumberCounter(series="one", last=1), NumberCounter(series="two", last=2))
             assert sent == []
-            assert not session.insert_once(NumberCounter(series="one", last=9))
+            assert not session.insert_if_absent(NumberCounter(series="one", last=9))
             assert sent == ["together"]
             session.insert(NumberCounter(series="three", last=3))
             session.commit()
@@ -96,8 +96,8 @@ def test_what_nobody_waits_for_goes_together(store: Store, monkeypatch: pytest.M
 
 @on_postgres
 def test_questions_that_do_not_hang_on_each_other_go_together(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    with store.asking(SYSTEM) as session, trips(monkeypatch) as sent:
-        revision, providers = catalogue_cache.revision(session), PROVIDERS.asked(session)
+    with store.reading_autocommit(SYSTEM) as session, trips(monkeypatch) as sent:
+        revision, providers = catalogue_cache.revision(session), PROVIDERS.submit(session)
         assert sent == []
         assert providers.one == (7,)
         assert revision.one
@@ -119,7 +119,7 @@ def test_a_list_of_purchases_is_one_trip_with_its_transaction(
 @pytest.mark.parametrize("ends", [True, False])
 def test_the_end_of_a_list_does_not_end_what_is_written(store: Store, partner: Partner, *, ends: bool) -> None:
     def fail(session: ScopedSession) -> None:
-        assert session.insert_once(NumberCounter(series="written", last=1))
+        assert session.insert_if_absent(NumberCounter(series="written", last=1))
         assert purchases.page(session, ends=ends).total_count == 0
         raise ZeroDivisionError
 
@@ -145,9 +145,9 @@ def test_what_is_said_is_done_in_its_order(store: Store) -> None:
     with store.writing(SYSTEM) as session:
         session.insert(NumberCounter(series="a", last=1))
         session.execute(sa.update(NumberCounter).values(last=NumberCounter.last + 10))  # type: ignore[arg-type]
-        say(session.held, "UPDATE number_counter SET last = last * 2")
+        execute(session.raw_connection, "UPDATE number_counter SET last = last * 2")
         session.execute(sa.update(NumberCounter).values(last=NumberCounter.last + 3))  # type: ignore[arg-type]
-        cursor = driver_of(session.held).cursor()
+        cursor = driver_connection(session.raw_connection).cursor()
         assert cursor.execute("SELECT last FROM number_counter").fetchone() == (25,)
 
 
@@ -169,7 +169,7 @@ def test_an_error_before_the_end_leaves_what_was_put_off_unsent(store: Store) ->
     with pytest.raises(ZeroDivisionError):
         store.transact(SYSTEM, fail)
     with store.writing(SYSTEM) as session:
-        assert session.insert_once(NumberCounter(series="second", last=1))
+        assert session.insert_if_absent(NumberCounter(series="second", last=1))
     with store.reading(SYSTEM) as session:
         assert asked(session, "SELECT string_agg(series, ' ') FROM number_counter") == "second"
 

@@ -60,8 +60,8 @@ def test_added_inserted_and_claimed_rows_are_all_entered_once(store: Store, part
         session.add(renewal(purchase, policy, version))
         session.flush()
         later = {"previous_expiration_at": NOW + timedelta(days=1)}
-        assert session.insert_once(renewal(purchase, policy, version, **later))
-        assert not session.insert_once(renewal(purchase, policy, version, **later))
+        assert session.insert_if_absent(renewal(purchase, policy, version, **later))
+        assert not session.insert_if_absent(renewal(purchase, policy, version, **later))
         session.insert(renewal(purchase, policy, version, previous_expiration_at=NOW - timedelta(days=1), status=False))
     assert lines(store)[0] == ("day", "2026-11-20", 1, 2, 0)
     assert faults(store) == []

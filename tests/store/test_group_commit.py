@@ -59,7 +59,7 @@ def _crowd(store: Store) -> Iterator[Start]:
 def _waiting(store: Store) -> int:
     """How many works wait: the first for the turn that the crowd's block has, the others behind it."""
     assert store._writer
-    return len(store._writer._turns._waiting) + store._writer._queue.qsize()
+    return len(store._writer._lock._waiting) + store._writer._queue.qsize()
 
 
 def _until(holds: Callable[[], bool]) -> None:
@@ -78,7 +78,9 @@ def test_every_work_is_there_when_its_call_returns(store: Store) -> None:
 
 def test_counting_in_many_threads_counts_each_once(store: Store) -> None:
     with ThreadPoolExecutor(THREADS) as pool:
-        counted = list(pool.map(lambda _: store.transact(SYSTEM, lambda s: s.count_up("printed")), range(60)))
+        counted = list(
+            pool.map(lambda _: store.transact(SYSTEM, lambda s: s.next_in_transaction("printed")), range(60))
+        )
 
     assert sorted(counted) == list(range(1, 61))
 
@@ -255,19 +257,19 @@ def test_work_that_nobody_waits_for_any_more_is_not_done(one_writer: Store) -> N
 
 
 def test_turns_come_in_the_order_of_asking() -> None:
-    line, came = fair_lock.Turns(), list[int]()
+    line, came = fair_lock.FairLock(), list[int]()
 
     def go(number: int) -> None:
-        line.take(time.monotonic() + 10)
+        line.acquire(time.monotonic() + 10)
         came.append(number)
-        line.give_back()
+        line.release()
 
-    line.take(time.monotonic() + 10)
+    line.acquire(time.monotonic() + 10)
     threads = [threading.Thread(target=go, args=(number,)) for number in range(8)]
     for number, thread in enumerate(threads, start=1):
         thread.start()
         _until(lambda: len(line._waiting) == number)  # noqa: B023 - it is asked before the number changes
-    line.give_back()
+    line.release()
     for thread in threads:
         thread.join()
 

@@ -16,7 +16,7 @@ from core.services.paging import Paging
 from core.services.policies import policies
 from core.services.renewals import records as renewal_records
 from core.services.sales import page_locator, purchases
-from core.store.access.compiled_query import Prepared
+from core.store.access.compiled_query import CompiledQuery
 from core.store.access.engine import Store
 from core.store.access.scope import Scope, ScopedSession, ScopeViolation
 from core.store.operations import statistics
@@ -29,7 +29,7 @@ RECORDS = ["purchase_1 (id=", "customer_1 (id=", "policy_3 (purchase_id="]
 QUARTER = Span(datetime(2026, 9, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC))
 
 
-def plan(session: ScopedSession, statement: Prepared) -> list[str]:
+def plan(session: ScopedSession, statement: CompiledQuery) -> list[str]:
     """What SQLite does for a statement."""
     sql = statement.sql(session)
     asked = sa.text(
@@ -67,7 +67,7 @@ def test_a_page_is_read_in_its_order_whatever_the_figures_say(store: Store, part
     with store.writers.begin() as connection:
         connection.exec_driver_sql("UPDATE sqlite_stat1 SET stat = '9 1 1 1 1 1 1 1 1 1 1' WHERE tbl = 'policy'")
         connection.exec_driver_sql("UPDATE sqlite_stat1 SET stat = '9 1 1 1 1 1 1 1 1 1 1' WHERE tbl = 'customer'")
-    store.begin_anew()
+    store.drop_idle_connections()
     with store.reading(partner.scope(is_live=True)) as session:
         lines = "\n".join(plan(session, purchases.statement_of(SalesFilter())))
     assert all(part in lines for part in (f"COVERING INDEX {OF_DISTRIBUTOR}", *RECORDS)), lines
@@ -115,7 +115,7 @@ def test_purchases_are_counted_in_the_daybook(store: Store, partner: Partner) ->
 
 
 def test_a_prepared_statement_sees_no_more_than_its_session(store: Store, partner: Partner, stranger: Partner) -> None:
-    statement = Prepared(sa.select(Purchase.id))
+    statement = CompiledQuery(sa.select(Purchase.id))
     with store.writing(Scope.system()) as session:
         sales_at(session, partner.id, NOW)
     seen = {
@@ -131,10 +131,10 @@ def test_a_prepared_statement_sees_no_more_than_its_session(store: Store, partne
     }
     assert list(seen.values()) == [1, 0, 0, 1, 0, 1]
     with pytest.raises(ScopeViolation):
-        Prepared(sa.select(sa.inspect(Purchase).local_table))
+        CompiledQuery(sa.select(sa.inspect(Purchase).local_table))
 
 
-def store_rows(store: Store, scope: Scope, statement: Prepared) -> list[tuple[object, ...]]:
+def store_rows(store: Store, scope: Scope, statement: CompiledQuery) -> list[tuple[object, ...]]:
     """What a scope sees."""
     with store.reading(scope) as session:
         return statement.rows(session)

@@ -74,7 +74,7 @@ def bounded(store: Store, standby: Standby, bounds: Bounds) -> Store:
 def held_up(store: Store, standby: Standby, sell: Callable[[], object]) -> Iterator[Store]:
     """One sale that the replica shows, and another that it does not."""
     sell()
-    with store.looking_back(STAFF, exact=True) as session:
+    with store.reading_replica(STAFF, exact=True) as session:
         assert SIGHT in session.info
     standby.hold_up()
     try:
@@ -98,7 +98,7 @@ def log() -> Iterator[Log]:
 def sold(store: Store, **wanted: bool) -> int:
     """The number of the dashboard's tile for today."""
     today = Window.of_days(clock.today(), clock.today())
-    with store.looking_back(STAFF, **wanted) as session:
+    with store.reading_replica(STAFF, **wanted) as session:
         return figures.summary(session, today).current.takings.sold
 
 
@@ -118,7 +118,7 @@ def ready() -> Any:
 
 def test_figures_come_from_the_replica_and_say_as_of_when(held_up: Store) -> None:
     assert sold(held_up) == 1
-    with held_up.looking_back(STAFF) as session:
+    with held_up.reading_replica(STAFF) as session:
         as_of = session.info[SIGHT].as_of
     assert clock.now() - timedelta(minutes=1) < as_of < clock.now()
     with held_up.reading(STAFF) as session:
@@ -138,7 +138,7 @@ def test_a_replica_that_lags_too_far_is_left_for_the_primary(held_up: Store, sta
     assert sold(held_up) == 2
     assert [line["error"] for line in log] == ["the replica is behind"]
     standby.let_go()
-    while held_up.replica.sight().fault:
+    while held_up.replica.status().fault:
         pass
     assert log[-1]["event"] == "figures and exports are read from the replica again"
 
@@ -178,11 +178,14 @@ def test_a_replica_that_is_away_is_done_without_until_it_is_back(
 def test_a_server_that_does_not_follow_this_store_is_no_replica(store: Store, log: Log) -> None:
     store.replica.close()
     store.replica = Replica(store.url.render_as_string(hide_password=False), store.engine)
-    with store.looking_back(STAFF) as session:
+    with store.reading_replica(STAFF) as session:
         assert SIGHT not in session.info
     assert [line["error"] for line in log] == ["the replica is no replica of this store"]
 
 
 def test_nothing_is_written_through_a_look_back(store: Store) -> None:
-    with pytest.raises(sa.exc.DBAPIError, match="read-only transaction"), store.looking_back(Scope.system()) as session:
+    with (
+        pytest.raises(sa.exc.DBAPIError, match="read-only transaction"),
+        store.reading_replica(Scope.system()) as session,
+    ):
         session.execute(sa.text("DELETE FROM kept_answer"))

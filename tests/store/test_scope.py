@@ -88,7 +88,7 @@ def test_rows_of_another_scope_cannot_be_written(store: Store, partner: Partner,
         with pytest.raises(ScopeViolation):
             session.insert(foreign)
         with pytest.raises(ScopeViolation):
-            session.insert_once(foreign)
+            session.insert_if_absent(foreign)
         session.add(foreign)
         with pytest.raises(ScopeViolation):
             session.flush()

@@ -23,7 +23,7 @@ def test_every_connection_keeps_what_it_acknowledged_and_checks_what_refers(stor
 
 @only_sqlite
 def test_readers_wait_for_nobody_where_the_log_is_safe(store: Store) -> None:
-    assert store.never_waits is wal_is_safe()
+    assert store.reads_never_block is wal_is_safe()
     with store.writers.begin(), store.engine.connect() as reader:
         assert reader.exec_driver_sql("SELECT count(*) FROM product").scalar_one() > 0
 

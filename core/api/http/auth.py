@@ -1,4 +1,4 @@
-"""The key is judged first: without one, even an unknown path is 401 (contract E3, M2)."""
+"""API key authentication, before routing: without a key even an unknown path is 401 (contract E3, M2)."""
 
 import asyncio
 import time
@@ -19,7 +19,7 @@ from core.errors import CoverdeskError, Unauthorized
 from core.services.distributors import keys
 from core.services.distributors.keys import Caller
 from core.settings import settings
-from core.store.access.engine import asking, writing
+from core.store.access.engine import reading_autocommit, writing
 from core.store.access.scope import Scope
 
 OPEN = ("/openapi.json", "/docs", "/docs/")
@@ -31,7 +31,7 @@ _JUDGES: Final = anyio.CapacityLimiter(4)
 
 
 class KeyGate:
-    """Lets a request through when its key is good; puts the caller at `state.caller`."""
+    """ASGI middleware that authenticates the API key and sets `state.caller`."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -54,10 +54,11 @@ class KeyGate:
         await self.app(scope, receive, send)
 
     async def _known(self, scope: Connection) -> Caller:
-        """The caller behind the request's key; a refusal counts against the address that it came from.
+        """Return the caller of the request's key; a refusal is counted against the client address.
 
-        An address with too many of them is not judged any more, unless by a key that was good before: somebody
-        who guesses costs the store nothing, and does not shut out who shares the address.
+        An address with too many refusals is rejected without a database look-up, except for keys that were valid
+        before:
+        guessing costs the store nothing and does not lock out others behind the address.
         """
         place, most = load_shedding.address(scope), settings().rate_limit_failures
         try:
@@ -76,7 +77,7 @@ class KeyGate:
         return caller
 
     def _judgement(self, key: str) -> "asyncio.Future[Caller]":
-        """What will tell whose a key is; requests that come meanwhile with the same one share it."""
+        """A future with the key's owner, shared by concurrent requests with the same key."""
         if key not in self._judging:
             under_way = self._judging[key] = asyncio.ensure_future(_judge(key))
             under_way.add_done_callback(partial(self._remember, key, time.monotonic() + _TRUSTED_SECONDS))
@@ -114,7 +115,7 @@ async def _judge(key: str) -> Caller:
 
 
 def _whose(key: str) -> Caller:
-    with asking(Scope.system()) as session:
+    with reading_autocommit(Scope.system()) as session:
         return keys.authenticate(session, key)
 
 

@@ -1,4 +1,4 @@
-"""Reading a JSON body strictly: right media type, bounded, no NaN, no duplicate names, nothing deep."""
+"""Strict JSON bodies: media type, size, depth, no NaN, no duplicate names."""
 
 import json
 from collections.abc import Callable
@@ -20,10 +20,10 @@ SECONDS = 30
 
 
 class StrictRequest(Request):
-    """A request whose body is read under the rules above; what was sent stays at `state.raw`."""
+    """A request whose body is parsed strictly; the parsed JSON is kept at `state.raw`."""
 
     async def body(self) -> bytes:
-        """The bytes of the body; refused while still arriving once they are too many or take too long."""
+        """The bytes of the body; rejected while arriving when too large or too slow."""
         if not hasattr(self, "_body"):
             declared = self.headers.get("content-length", "")
             if declared.isdigit() and int(declared) > LARGEST_JSON:
@@ -43,14 +43,14 @@ class StrictRequest(Request):
         return bytes(received)
 
     async def json(self) -> Any:
-        """The parsed body; numbers with a point become exact decimals."""
+        """The parsed body; decimal numbers become Decimal."""
         data = parse(await self.body())
         self.state.raw = data
         return data
 
 
 class StrictRoute(ReadRoute):
-    """A route whose POST handlers ask for the request, the caller and a JSON body, which is taken strictly."""
+    """A route whose POST handlers take the request, the caller and a strictly parsed JSON body."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **stated: Any) -> None:
         super().__init__(path, endpoint, **stated)
@@ -75,7 +75,7 @@ class StrictRoute(ReadRoute):
 
 
 async def read(request: Request, *, wanted: str) -> Any:
-    """The parsed JSON body of a route that also takes other bodies; `wanted` names them all."""
+    """Parse the JSON body of a route that also accepts other bodies; `wanted` lists them for the error."""
     _refuse_other_media(request, wanted)
     return await StrictRequest(request.scope, request.receive).json()
 
@@ -87,7 +87,7 @@ def _refuse_other_media(request: Request, wanted: str = "application/json") -> N
 
 
 def parse(body: bytes) -> Any:
-    """JSON of bytes; InvalidInput for anything that is not one plain, shallow, unambiguous document."""
+    """Parse JSON; InvalidInput for anything but one plain, shallow document without duplicate names."""
     encoding = json.detect_encoding(body)
     if not encoding.startswith("utf-8"):
         raise InvalidInput.one("body", f"must be in UTF-8, and this is {encoding[:6].upper()}")

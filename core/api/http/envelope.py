@@ -1,4 +1,4 @@
-"""The envelope around every answer under /v1 (contract E1, E2)."""
+"""The response envelope of /v1 (contract E1, E2)."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -14,12 +14,12 @@ JSON = "application/json"
 
 
 def encoded(data: Any, text: str) -> bytes:
-    """The body of a success."""
+    """The encoded body of a success."""
     return orjson.dumps({"responseCode": 1, "responseText": text, "data": data})
 
 
 def success(data: Any, text: str) -> Response:
-    """A read that went well."""
+    """The response of a successful read."""
     return Response(encoded(data, text), media_type=JSON)
 
 
@@ -34,17 +34,17 @@ def counts(total: int) -> dict[str, int]:
 
 
 def answer(data: Any, text: str, *, status: int = 201, headers: Mapping[str, str] | None = None) -> Answer:
-    """A success that can be kept and replayed."""
+    """A success that can be stored and replayed for an idempotency key."""
     return Answer(status, encoded(data, text), dict(headers or {}))
 
 
 def response(kept: Answer) -> Response:
-    """A kept answer as a response."""
+    """Turn a stored answer into a response."""
     return Response(kept.body, kept.status, kept.headers, media_type=JSON)
 
 
 def failure(error: CoverdeskError) -> Response:
-    """A refusal: `data` is empty, `errorData` is null or detail."""
+    """The response of a refusal: `data` is empty, `errorData` is null or detail."""
     body = {"responseCode": 0, "responseText": str(error), "data": {}, "errorData": error.detail}
     headers = {}
     if isinstance(error, TooManyRequests | Overloaded | StoreUnavailable):
@@ -60,7 +60,7 @@ def failure(error: CoverdeskError) -> Response:
 
 
 def documented(name: str, data: Any) -> type[BaseModel]:
-    """The shape of a success envelope around `data`, for the OpenAPI page."""
+    """The OpenAPI model of a success envelope around `data`."""
     return create_model(
         name,
         responseCode=(Literal[1], Field(examples=[1])),
@@ -74,14 +74,14 @@ class Nothing(BaseModel):
 
 
 class FieldFaultRecord(BaseModel):
-    """One broken field."""
+    """One invalid field."""
 
     field: str = Field(examples=["loan_tenure"])
     message: str = Field(examples=["must be at least 3"])
 
 
 class Failure(BaseModel):
-    """The envelope of every failure; `errorData` lists broken fields, or facts of a conflict, or is null."""
+    """The envelope of every failure; `errorData` lists invalid fields, holds facts of a conflict, or is null."""
 
     responseCode: Literal[0] = Field(examples=[0])  # noqa: N815 - the names of the specification
     responseText: str = Field(examples=["Unauthorized"])  # noqa: N815

@@ -1,4 +1,4 @@
-"""The last resort: whatever went wrong, the answer is an envelope without internals."""
+"""The outermost error handler: unexpected exceptions become an envelope without internals."""
 
 import errno
 
@@ -17,13 +17,13 @@ log = structlog.get_logger("coverdesk.api")
 
 
 class LastResort:
-    """Turns an exception that nobody handled into a 500, or a refusal into its own answer."""
+    """ASGI middleware that turns an unhandled exception into a 500, or a refusal into its own status."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
-        """Pass the request on; answer for it when that fails before an answer started."""
+        """Pass the request on; answer for it when it fails before a response started."""
         started = False
 
         async def watched(message: Message) -> None:

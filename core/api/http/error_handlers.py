@@ -1,4 +1,4 @@
-"""One set of handlers that makes every failure an envelope; none repeats what was sent."""
+"""Exception handlers that answer every failure with an envelope and never repeat what was sent."""
 
 import structlog
 from fastapi import FastAPI, Request
@@ -27,7 +27,7 @@ _METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE"}
 
 
 def install(app: FastAPI) -> None:
-    """Answer every exception of an application with an envelope."""
+    """Register the handlers on an application."""
     app.exception_handler(CoverdeskError)(_refusal)
     app.exception_handler(RequestValidationError)(_invalid)
     app.exception_handler(AnyHTTPException)(_http)

@@ -1,4 +1,4 @@
-"""Example answers of the OpenAPI page, by the shape of their `data`."""
+"""Example responses of the OpenAPI document, by the shape of their `data`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The multipart parser under `forms`: each file counted, each name once, texts in Unicode, and an end."""
+"""The multipart parser: limits each file, requires unique names, UTF-8 texts and a final boundary."""
 
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
@@ -8,35 +8,35 @@ from core.services.files.files import LARGEST
 
 
 class FormReader(MultiPartParser):
-    """The usual parser, which also counts each file, refuses texts that are not Unicode, and wants the end."""
+    """Starlette's parser with a limit per file, strict UTF-8 and a required final boundary."""
 
     _received = 0
     _ended = False
 
     def on_part_begin(self) -> None:
-        """Start to count."""
+        """Start counting the part's bytes."""
         super().on_part_begin()
         self._received = 0
 
     def on_part_data(self, data: bytes, start: int, end: int) -> None:
-        """Count, and refuse a file that is too large before it is all there."""
+        """Count bytes and reject a file as soon as it is too large."""
         self._received += end - start
         if self._current_part.file is not None and self._received > LARGEST:
             raise TooLarge("A file may have at most 10 MiB")
         super().on_part_data(data, start, end)
 
     def on_part_end(self) -> None:
-        """Refuse a text that would be guessed at."""
+        """Reject a text that is not valid UTF-8."""
         if self._current_part.file is None:
             self._current_part.data.decode(self._charset)
         super().on_part_end()
 
     def on_end(self) -> None:
-        """Note that the last boundary came."""
+        """Record that the final boundary arrived."""
         self._ended = True
 
     async def whole(self) -> tuple[dict[str, str], dict[str, UploadFile]]:
-        """Its texts and its files; InvalidInput when it is malformed, too much, cut short, or repeats a name."""
+        """Return texts and files; InvalidInput when malformed, too large, truncated, or with a repeated name."""
         try:
             parsed = await self.parse()
             if not self._ended:

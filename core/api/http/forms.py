@@ -1,4 +1,4 @@
-"""Reading a multipart form strictly: bounded while it arrives, each name once, texts in UTF-8 (contract E3, C1)."""
+"""Strict multipart forms: bounded while arriving, unique names, UTF-8 (contract E3, C1)."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _KEEPERS: Final = anyio.CapacityLimiter(2)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Form:
-    """What a form held: its texts, and its files as they lie in temporary storage."""
+    """A parsed form: texts, and files in temporary storage."""
 
     texts: Mapping[str, Any]
     uploads: Mapping[str, UploadFile]
@@ -37,16 +37,16 @@ class Form:
         }
 
     def values(self, sent: Mapping[str, Sent]) -> dict[str, Any]:
-        """The form as a request takes it: each file stands as the address that it will have."""
+        """The form as a request body: each file is replaced by the address it will have."""
         return {**self.texts, **{name: file.address for name, file in sent.items()}}
 
     def compared(self, sent: Mapping[str, Sent]) -> dict[str, Any]:
-        """What makes two forms equal for an idempotency key: texts, and the bytes of files (contract S13)."""
+        """The content compared for an idempotency key: texts and the bytes of files (contract S13)."""
         return {**self.texts, **{name: {"sha256": file.sha256} for name, file in sent.items()}}
 
 
 async def kept(form: Form, work: Callable[[], T]) -> T:
-    """Do the work on a form in one of the few threads that keep files; its temporary storage ends with it."""
+    """Run `work` on a form in one of the few threads that store files, then delete its temporary storage."""
     try:
         return await run_sync(work, limiter=_KEEPERS)
     finally:
@@ -55,15 +55,15 @@ async def kept(form: Form, work: Callable[[], T]) -> T:
 
 
 def is_form(request: Request) -> bool:
-    """True when the body says that it is a multipart form."""
+    """True for a multipart form."""
     return request.headers.get("content-type", "").split(";")[0].strip().lower() == "multipart/form-data"
 
 
 async def read(request: Request, *, files: int) -> Form:
-    """A form of at most so many files; refused while still arriving once it is too large.
+    """Parse a form of at most `files` files; rejected while arriving once it is too large.
 
-    WrongMediaType for any other body, TooLarge for a file or a form beyond its bounds, InvalidInput for
-    what is malformed, repeated, too many, or does not arrive in time.
+    Raises WrongMediaType for another body, TooLarge for a file or form beyond its bounds, InvalidInput for malformed,
+    repeated, excess or late parts.
     """
     if not is_form(request) or request.headers.get("content-encoding"):
         raise WrongMediaType("Send this body as multipart/form-data")

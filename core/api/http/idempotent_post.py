@@ -1,4 +1,4 @@
-"""One POST, one transaction: the answer is built inside it, kept with its key, and sent after the commit."""
+"""Idempotent POST: one transaction does the work, stores the answer under its key, and answers after the commit."""
 
 import asyncio
 import json
@@ -20,12 +20,12 @@ Work = Callable[[ScopedSession], Answer]
 
 
 def deliver(request: Request, caller: Caller, body: Any, work: Work) -> Response:
-    """Do the work once for its Idempotency-Key and answer; ignored fields are named (contract E6, S13)."""
+    """Do the work once per Idempotency-Key and answer; ignored fields are named (contract E6, S13)."""
     return _answer(request, body, store().transact(caller.scope, _once(request, caller, work)))
 
 
 async def deliver_soon(request: Request, caller: Caller, body: Any, work: Work) -> Response:
-    """The same, for a handler that is on the event loop and must not hold it up."""
+    """Like `deliver`, for handlers on the event loop, which must not block it."""
     written = store().submit(caller.scope, _once(request, caller, work))
     return _answer(request, body, await asyncio.wrap_future(written))
 

@@ -1,4 +1,4 @@
-"""The OpenAPI page: every status, envelope and example, stated from the declarations that run."""
+"""The OpenAPI document: statuses, envelopes and examples derived from the running declarations."""
 
 from collections.abc import Iterable, Sequence
 from datetime import date
@@ -80,7 +80,7 @@ _KEY_PARAMETER = {
 
 
 class Shape(BaseModel):
-    """Base of the shapes that `data` takes."""
+    """Base of the models of `data`."""
 
 
 class Listed(Shape):
@@ -100,10 +100,7 @@ def _envelope(shape: Any) -> type[BaseModel]:
 def answers(
     shape: Any, text: str, *, status: int = 200, found: bool = False, posted: bool = False, headers: Sequence[str] = ()
 ) -> dict[int | str, Any]:
-    """Every status of an operation with the shape of its envelope; `found` adds 404, `posted` a body's.
-
-    `text` is the `responseText` of success; `headers` are those of success that other operations lack.
-    """
+    """The responses of an operation by status; `found` adds 404, `posted` those of a body."""
     numbers = {*_ALWAYS, *((404,) if found else ()), *(_POSTED if posted or status == 201 else ())}
     stated: dict[int | str, Any] = {n: _failure(n) for n in sorted(numbers)}
     return {
@@ -122,7 +119,7 @@ def _headers(*names: str) -> dict[str, Any]:
 
 
 def body_example(model: type[Request]) -> dict[str, Any]:
-    """An example body that works as it stands, and the header that makes a retry safe."""
+    """An example body that works as it stands, and the Idempotency-Key header."""
     return {
         "requestBody": {"content": {"application/json": {"example": example(model)}}},
         "parameters": [_KEY_PARAMETER],
@@ -144,12 +141,12 @@ def _add_examples(responses: dict[str, Any]) -> None:
 
 
 def form_body(content: dict[str, Any]) -> dict[str, Any]:
-    """A body that is read by hand, by media type, and the header that makes a retry safe."""
+    """The OpenAPI of a body that is parsed by hand, by media type, and the Idempotency-Key header."""
     return {"requestBody": {"required": True, "content": content}, "parameters": [_KEY_PARAMETER]}
 
 
 def document(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI document; dates in its examples are near today, so it is made anew each day."""
+    """The OpenAPI document; rebuilt each day, as its examples contain dates near today."""
     return _document_of(app, clock.today(), settings().base_url)
 
 

@@ -1,4 +1,4 @@
-"""What the query string of a list may say, validated field by field (contract P1-P6)."""
+"""Query parameters of lists, validated field by field (contract P1-P6)."""
 
 import re
 from collections.abc import Sequence
@@ -83,18 +83,18 @@ class QueryString(Request):
 
 
 class PageQuery(QueryString):
-    """The page of a list: 1-based, in batches of 10 unless `limit` says otherwise."""
+    """Paging: `page` is 1-based, `limit` is 10 by default."""
 
     page: Annotated[int, Field(ge=1, le=LARGEST_PAGE), BeforeValidator(_whole)] = 1
     limit: Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)] = 10
 
     def paging(self) -> Paging:
-        """The page as services want it."""
+        """The page as services take it."""
         return Paging(self.page, self.limit)
 
 
 class CatalogueQuery(PageQuery):
-    """The catalogue is read in one call, so its batch is 100."""
+    """Query of the catalogue; its default limit is 100, as it is usually read in one call."""
 
     limit: Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)] = 100
     search: Text | None = None
@@ -104,7 +104,7 @@ class CatalogueQuery(PageQuery):
 
 
 class SalesQuery(PageQuery):
-    """What purchases, renewals and policies have in common."""
+    """Parameters common to purchases, renewals and policies."""
 
     start_date: Moment | None = Field(default=None, description=_POLLED)
     end_date: Moment | None = None
@@ -115,7 +115,7 @@ class SalesQuery(PageQuery):
     provider_id: Id | None = None
 
     def wanted(self) -> SalesFilter:
-        """The filter as services want it; an end before its start is refused."""
+        """The criteria as services take them; an end before its start is refused."""
         return SalesFilter(
             created=span(self, "start_date", "end_date"),
             expiring=span(self, "expired_start_date", "expired_end_date"),
@@ -130,7 +130,7 @@ class SalesQuery(PageQuery):
 
 
 class PurchaseQuery(SalesQuery):
-    """The search of purchases."""
+    """Parameters of the purchase search."""
 
     customer_type: CustomerTypes | None = None
 
@@ -139,7 +139,7 @@ class PurchaseQuery(SalesQuery):
 
 
 class RenewalQuery(SalesQuery):
-    """The search of renewals."""
+    """Parameters of the renewal search."""
 
     status: Boolean | None = None
     product_id: Id | None = None
@@ -149,7 +149,7 @@ class RenewalQuery(SalesQuery):
 
 
 class PolicyQuery(SalesQuery):
-    """The search of policies; only your own id as `distributor_id` finds anything."""
+    """Parameters of the policy search; only the caller's own id as `distributor_id` finds anything."""
 
     status: Boolean | None = None
     distributor_id: Id | None = None
@@ -164,7 +164,7 @@ class PolicyQuery(SalesQuery):
 
 
 class CustomerQuery(PageQuery):
-    """What a list of customers can be narrowed by."""
+    """Parameters of the customer list."""
 
     search: Text | None = None
     active: Boolean | None = None
@@ -172,7 +172,7 @@ class CustomerQuery(PageQuery):
     end_date: Moment | None = None
 
     def wanted(self) -> CustomerFilter:
-        """The filter as services want it; an end before its start is refused."""
+        """The criteria as services take them; an end before its start is refused."""
         created = span(self, "start_date", "end_date")
         return CustomerFilter(search=self.search, active=self.active, created=created)
 

@@ -1,4 +1,4 @@
-"""One line in the log for each request: who, what, how it ended, how long it took."""
+"""The request log: one line with request id, caller, status and duration."""
 
 import re
 import time
@@ -17,18 +17,18 @@ _OURS = re.compile(r"[a-z][a-z.-]{0,39}|v1|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]
 
 
 def shown(path: str) -> str:
-    """A path as it is logged: a number or a key that was put into it by mistake does not stay (contract A3)."""
+    """A path for the log, without numbers or keys that were put into it by mistake (contract A3)."""
     return "/".join(part if _OURS.fullmatch(part) else "*" for part in path.split("/"))
 
 
 class Journal:
-    """Gives each request an id, which is also in the answer's `X-Request-Id`, and writes its line."""
+    """ASGI middleware that assigns `X-Request-Id` and logs each request."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
-        """Pass the request on and note how it ended."""
+        """Pass the request on and log its outcome."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

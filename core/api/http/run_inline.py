@@ -1,4 +1,4 @@
-"""A read that is too short to be handed to a thread: the hop there and back would cost a good part of it."""
+"""Run short reads on the event loop: handing them to a thread would take a good part of their time."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -12,11 +12,11 @@ T = TypeVar("T")
 
 
 async def at_once(read: Callable[[], T], *, is_short: bool = True, limiter: CapacityLimiter | None = None) -> T:
-    """What a read finds, on the event loop where that holds nobody up.
+    """Run a read and return its result, on the event loop if it cannot block it.
 
-    That is so for a few rows that an index finds in a SQLite file. Whatever waits for a server, or may walk many
-    rows, goes to a thread; a `limiter` of its own keeps it from queueing behind others there.
+    That holds for a few indexed rows of a SQLite file. Anything that waits for a server or may scan many rows runs in
+    a thread; a `limiter` of its own keeps it from queueing behind others.
     """
-    if is_short and store().never_waits:
+    if is_short and store().reads_never_block:
         return read()
     return await run_sync(read, limiter=limiter)

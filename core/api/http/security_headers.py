@@ -1,4 +1,4 @@
-"""Security headers on every answer of the process, the screens' own included."""
+"""Security headers on every response of the process, including the screens."""
 
 from starlette.datastructures import MutableHeaders
 from starlette.responses import PlainTextResponse
@@ -35,13 +35,13 @@ _EVERYWHERE = {
 
 
 class SecurityHeaders:
-    """Adds the headers that an answer does not carry yet, a defect's too; what /v1 says is never kept by a cache."""
+    """ASGI middleware that adds missing security headers; responses of /v1 are never cached."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
-        """Pass the request on, and put the headers on its answer."""
+        """Pass the request on and add the headers to its response."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

@@ -1,4 +1,4 @@
-"""Certificates outside /v1: the PDF, and the page that verifies one, for whoever has the code (contract S10)."""
+"""Certificates outside /v1: the PDF and its verification page, for whoever has the code (contract S10)."""
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -33,7 +33,7 @@ _PDF_HEADERS = {
 
 
 def certificate(request: Request) -> Response:
-    """The certificate itself, made anew from what is on record."""
+    """The certificate as a PDF, rendered from the current record."""
     try:
         pdf = certificate_pdf.rendered(_facts(request))
     except (NotFound, StoreUnavailable) as error:
@@ -43,7 +43,7 @@ def certificate(request: Request) -> Response:
 
 
 def verify(request: Request) -> Response:
-    """A page that says whether a certificate is genuine and in force; nothing personal is on it."""
+    """The verification page: whether the certificate is genuine and in force; no personal data."""
     try:
         return HTMLResponse(verification.confirmed(_facts(request)), headers=_PAGE_HEADERS)
     except (NotFound, StoreUnavailable) as error:

@@ -1,4 +1,4 @@
-"""Exports as downloads: a stream behind a person's session, with a receipt once it is whole (contract A4)."""
+"""Exports as downloads: streamed to a signed-in person, with a receipt at the end (contract A4)."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -19,7 +19,7 @@ from core.services.exports.receipts import Order
 from core.services.exports.registry import kind_named
 from core.services.people import sign_in, staff
 from core.services.people.staff import Person
-from core.store.access.engine import looking_back, reading, writing
+from core.store.access.engine import reading, reading_replica, writing
 from core.store.access.scope import Scope
 
 PATH = "/exports/{kind}.{format}"
@@ -29,13 +29,13 @@ _MOST_COMPARED: Final = 10
 
 
 def streamed(order: Order, tally: Tally) -> Iterator[bytes]:
-    """The export in chunks; the last one is held back until the receipt is kept, so a whole file has one."""
+    """Yield the export in chunks; the last one only after the receipt is stored, so a whole file has one."""
     held = None
     with writing(Scope.system()) as session:
         receipts.begin(session, order)
     with (
         progress.of(order.id, tally),
-        looking_back(Scope.staff(is_live=order.is_live), exact=True) as session,
+        reading_replica(Scope.staff(is_live=order.is_live), exact=True) as session,
         # What is still being read ends before the session that it is read in.
         closing(exports.lines(session, order.kind, order.selection, tally)) as lines,
     ):
@@ -49,7 +49,7 @@ def streamed(order: Order, tally: Tally) -> Iterator[bytes]:
 
 
 def export_to(order: Order, out: BinaryIO) -> Tally:
-    """Write the export to an open binary file, for commands; returns what it contained."""
+    """Write the export to an open binary file, for commands; returns its count, sum and hash."""
     tally = Tally()
     admit(order)
     for chunk in streamed(order, tally):
@@ -58,17 +58,17 @@ def export_to(order: Order, out: BinaryIO) -> Tally:
 
 
 def admit(order: Order) -> None:
-    """Refuse, before anything is sent: more rows than the format holds, or a repetition of something else."""
+    """Refuse before sending: more rows than the format holds, or a rerun whose content differs."""
     with reading(Scope.system()) as session:
         receipts.refuse_another(session, order)
     if order.format.most_rows is not None:
-        with looking_back(Scope.staff(is_live=order.is_live), exact=True) as session:
+        with reading_replica(Scope.staff(is_live=order.is_live), exact=True) as session:
             rows = order.kind.count(session, order.selection)
         order.format.refuse_too_many(rows)
 
 
 def download(request: Request) -> Response:
-    """The rows of an address as a file, for somebody whose role has the screen of that kind."""
+    """The rows of a selection as a file, for people whose role may see that list."""
     if request.method != "GET":
         return PlainTextResponse("", 405, _NOT_KEPT | {"Allow": "GET"})
     try:

@@ -1,4 +1,4 @@
-"""Is the process up, and can it do its work: for load balancers and monitors."""
+"""Health checks for load balancers and monitors: process up (`/healthz`), store usable (`/readyz`)."""
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response

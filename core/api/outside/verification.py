@@ -1,4 +1,4 @@
-"""The page that verifies a certificate: plain HTML, no script, readable in light and dark and by a screen reader."""
+"""The certificate verification page: plain accessible HTML without scripts, light and dark."""
 
 import base64
 import hashlib
@@ -20,7 +20,7 @@ STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 
 
 class _Mark(NamedTuple):
-    """How a status looks and what it means, told by words, shape and colour."""
+    """Words, symbol and colour of a status."""
 
     tone: str
     shape: str
@@ -60,7 +60,7 @@ def confirmed(facts: CertificateFacts) -> str:
 
 
 def unknown() -> str:
-    """The page for any code that we did not issue."""
+    """The page for a code that we did not issue."""
     return _page(
         "Certificate not found",
         [

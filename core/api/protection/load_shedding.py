@@ -1,4 +1,4 @@
-"""Who gets in: so many requests an address, and no more at once than can be answered soon (contract E7)."""
+"""Load shedding: limits requests per address and in progress, and refuses the rest at once (contract E7)."""
 
 import asyncio
 import time
@@ -27,22 +27,22 @@ _BEGUN_TOGETHER: Final = 4
 
 
 class Load:
-    """What the process has on its hands: requests at work, and requests whose body is still arriving."""
+    """The numbers of requests in progress and of bodies still arriving."""
 
     def __init__(self) -> None:
         self.at_work = 0
         self.arriving = 0
 
     def refuse_beyond(self, most: int) -> None:
-        """Overloaded when there is no room for one more; 0 is any number."""
+        """Raise Overloaded when `most` requests are in progress; 0 means no limit."""
         if most and (self.at_work >= most or self.arriving >= most * _ARRIVING_FOR_EACH_AT_WORK):
             raise Overloaded
 
 
 class Pace:
-    """Lets the requests of a loop begin a few at a time, in the order of their coming, and looks for others in between.
+    """Admits the requests of an event loop a few at a time, in order of arrival.
 
-    Who is refused does not wait for a whole crowd that is not, and nobody is overtaken by who comes back sooner.
+    Refusals are answered in between, and nobody is overtaken by a client that retries sooner.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class Pace:
             loop.call_soon(self._pass_on, loop)
 
     def _pass_on(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Once those whose turn it was have begun: the next few who still wait."""
+        """Admit the next few waiting requests once the current ones have begun."""
         few = [self._waiting.popleft() for _ in range(min(_BEGUN_TOGETHER, len(self._waiting)))]
         for following in few:
             if not following.done():
@@ -85,7 +85,7 @@ _requests = Allowance()
 
 
 class Refusals:
-    """How many were refused since it was last said: a line for each would make a flood dearer."""
+    """Counts refusals since the last log line: one line for each would make a flood more expensive."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -96,7 +96,7 @@ _refusals = Refusals()
 
 
 def _say_how_many(error: CoverdeskError) -> None:
-    """One line a second at most in the log."""
+    """Log at most one line a second."""
     _refusals.count += 1
     now = time.monotonic()
     if now - _refusals.said_at >= 1:
@@ -105,14 +105,14 @@ def _say_how_many(error: CoverdeskError) -> None:
 
 
 def plainly(error: CoverdeskError) -> Response:
-    """A refusal outside /v1, where there is no envelope."""
+    """A refusal outside /v1, without an envelope."""
     return PlainTextResponse(str(error), error.status, {"Retry-After": str(getattr(error, "retry_after", 1))})
 
 
 class Turnstile:
-    """Refuses at once what would only wait: the queue behind it never grows beyond its bound.
+    """ASGI middleware that refuses at once what would only wait, so that the queue stays bounded.
 
-    A request counts as work except while it waits for its sender, so that slow senders keep nobody out.
+    A request does not count while it waits for its sender: slow senders keep nobody out.
     """
 
     def __init__(self, app: ASGIApp, answer: Answer = failure) -> None:
@@ -140,14 +140,14 @@ class Turnstile:
 
 
 class Sockets:
-    """Bounds the screens that one address has open: each is a session of the framework, also before a sign-in."""
+    """Limits the WebSockets per address: each is a session of the framework, also before sign-in."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
         self._open: Counter[str] = Counter()
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
-        """Pass a connection on; close a socket that is one too many."""
+        """Pass a connection on; close a socket beyond the limit."""
         if scope["type"] != "websocket" or not settings().connections:
             await self.app(scope, receive, send)
             return
@@ -165,7 +165,7 @@ class Sockets:
 
 
 def _uncounted(receive: Receive) -> Receive:
-    """Waiting for the sender is no work; once all is there, waiting is for the sender to leave."""
+    """Wrap `receive` so that waiting for the sender does not count as work."""
     is_whole = False
 
     async def received() -> Message:
@@ -186,5 +186,5 @@ def _uncounted(receive: Receive) -> Receive:
 
 
 def address(scope: Connection) -> str:
-    """Whom a request is counted under: its sender, or what a proxy that we were told of says of it."""
+    """The client address: the sender's, or the one a trusted proxy reports."""
     return place(scope["client"][0]) if scope.get("client") else "unknown"

@@ -1,4 +1,4 @@
-"""How many requests a minute a name may make: a steady rate that lets a minute's worth come at once (contract E7)."""
+"""Rate limits per minute with a burst of one minute's worth (contract E7)."""
 
 import ipaddress
 import math
@@ -14,17 +14,17 @@ MOST_NAMES: Final = 20_000
 
 
 class Allowance:
-    """Counts requests by name: one number for each, so a million requests take no more memory than one.
+    """Counts requests by name with one number each (GCRA), so memory does not grow with their rate.
 
-    The number is the instant at which a name's requests are paid off at the allowed rate; who is more than a minute
-    ahead waits. A name whose instant has passed stands like a new one and is forgotten when room is needed.
+    The number is the time at which a name's requests are paid off at the allowed rate; a name more than a minute ahead
+    has to wait. A name whose time has passed equals a new one and is dropped when room is needed.
     """
 
     def __init__(self) -> None:
         self._paid_at: dict[Hashable, float] = {}
 
     def take(self, name: Hashable, *, per_minute: int) -> None:
-        """Count one request; TooManyRequests, counting nothing, when the minute is used up. 0 allows any number."""
+        """Count one request; TooManyRequests (without counting) when the minute is used up. 0 means no limit."""
         if per_minute <= 0:
             return
         now = time.monotonic()
@@ -36,20 +36,20 @@ class Allowance:
         self._paid_at[name] = paid_at
 
     def refuse_spent(self, name: Hashable, *, per_minute: int) -> None:
-        """TooManyRequests when another request would be refused; counts nothing."""
+        """Raise TooManyRequests when another request would be refused; counts nothing."""
         ahead = self._paid_at.get(name, 0.0) - time.monotonic() + _MINUTE / max(per_minute, 1)
         if per_minute > 0 and ahead > _MINUTE:
             raise TooManyRequests(math.ceil(ahead - _MINUTE))
 
     def _make_room(self, now: float) -> None:
-        """Forget who is paid off; when that is not enough, the half that is least ahead."""
+        """Drop names that are paid off; if that is not enough, the half that is least ahead."""
         kept = sorted(((at, name) for name, at in self._paid_at.items() if at > now), key=lambda each: each[0])
         self._paid_at = {name: at for at, name in kept[-MOST_NAMES // 2 :]}
 
 
 @lru_cache(maxsize=4096)
 def place(host: str) -> str:
-    """The name under which an address is counted: of IPv6 the network of 64 bits, which one subscriber has."""
+    """The name under which an address is counted: an IPv6 address by its /64 network."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

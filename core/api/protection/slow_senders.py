@@ -1,4 +1,4 @@
-"""The connection itself, bounded: a sender that never ends, or never reads, does not keep it (contract E7)."""
+"""Connection limits and deadlines: a client that never finishes sending or reading is cut off (contract E7)."""
 
 import asyncio
 import ipaddress
@@ -25,7 +25,7 @@ _EVERY_SECONDS: Final = 1.0
 
 
 def _last(status: str, text: str, *headers: str) -> bytes:
-    """An envelope that is written past the application, as the last thing on its connection (contract E1)."""
+    """An envelope written past the application as the last response of its connection (contract E1)."""
     body = envelope.failure(CoverdeskError(text)).body
     told = ("content-type: application/json", f"content-length: {len(body)}", "connection: close", *headers)
     return "\r\n".join([f"HTTP/1.1 {status}", *told, "", ""]).encode() + body
@@ -38,7 +38,7 @@ _TOO_MANY: Final = _last("503 Service Unavailable", "Your address has too many c
 
 
 class Ledger:
-    """The open connections of one server, and the clock that ends the late ones."""
+    """The open connections of one server, and the timer that ends late ones."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.open: set[BoundedProtocol] = set()
@@ -47,7 +47,7 @@ class Ledger:
         self._is_watched = False
 
     def enter(self, connection: "BoundedProtocol") -> None:
-        """Count a connection from now on."""
+        """Count a connection."""
         self.open.add(connection)
         self.by_host[connection.host] += 1
         if not self._is_watched:
@@ -55,7 +55,7 @@ class Ledger:
             self._loop.call_later(_EVERY_SECONDS, self._end_the_late)
 
     def leave(self, connection: "BoundedProtocol") -> None:
-        """Count it no more; once is enough."""
+        """Stop counting a connection; safe to repeat."""
         if connection in self.open:
             self.open.discard(connection)
             self.by_host[connection.host] -= 1
@@ -63,7 +63,7 @@ class Ledger:
                 del self.by_host[connection.host]
 
     def _end_the_late(self) -> None:
-        """Once a second for all, so that a request costs no timer of its own."""
+        """Check all connections once a second, so that a request needs no timer of its own."""
         now = self._loop.time()
         for each in list(self.open):
             each.end_if_late(now)
@@ -76,10 +76,10 @@ _ledgers: WeakKeyDictionary[ServerState, Ledger] = WeakKeyDictionary()
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """The server's HTTP protocol with the deadlines that it lacks.
+    """Uvicorn's HTTP protocol with the deadlines it lacks.
 
-    A head must be whole within 15 seconds and 64 KiB, a message within five minutes, and of an answer something must
-    be read within every minute. One address has a bounded number of connections.
+    A request head must arrive within 15 seconds and 64 KiB, a request within five minutes, and some of a response must
+    be read every minute. Connections per address are limited.
     """
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -102,7 +102,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Pass on what came; refuse a head that is too large by then."""
+        """Process received data; reject a head that is too large."""
         if self.transport.is_closing():
             return
         if self._message_since is None:
@@ -113,17 +113,17 @@ class BoundedProtocol(HttpToolsProtocol):
             self._answer(_TOO_LARGE)
 
     def on_message_begin(self) -> None:
-        """Another request begins, perhaps in the bytes that ended the last one."""
+        """Start of the next request, perhaps within the same data."""
         self._head_since = self._head_since or self.loop.time()
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        """From here on the body is awaited."""
+        """From here on the body is expected."""
         self._message_since, self._head_since, self._head_size = self.loop.time(), None, 0
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """The request is whole."""
+        """The request is complete."""
         self._message_since = None
         super().on_message_complete()
 
@@ -133,17 +133,17 @@ class BoundedProtocol(HttpToolsProtocol):
         super().handle_websocket_upgrade()
 
     def pause_writing(self) -> None:
-        """The other side does not read as fast as we write."""
+        """The client reads more slowly than we write."""
         self._unread_since = self.loop.time()
         super().pause_writing()
 
     def resume_writing(self) -> None:
-        """It reads again."""
+        """The client reads again."""
         self._unread_since = None
         super().resume_writing()
 
     def end_if_late(self, now: float) -> None:
-        """End the connection when its head, its message or its reader is too late."""
+        """Close the connection when its head, body or reader is too late."""
         is_answered = self.cycle is not None and self.cycle.response_complete
         patience = HEAD_SECONDS if is_answered else MESSAGE_SECONDS
         if self._unread_since is not None and now - self._unread_since > UNREAD_SECONDS:
@@ -155,7 +155,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self.transport.close()
 
     def send_400_response(self, msg: str) -> None:
-        """What the parser cannot read, such as a method that does not exist."""
+        """Answer what the parser cannot read, such as an unknown method."""
         self._answer(_UNREADABLE)
 
     def _answer(self, last: bytes) -> None:

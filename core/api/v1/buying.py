@@ -1,4 +1,4 @@
-"""Every buy endpoint, from its declaration: one loop, one handler (contract S1)."""
+"""The buy endpoints: one route per cover, generated from its declaration (contract S1)."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -19,7 +19,7 @@ _SOLD = "Purchase Successful"
 
 
 def _seller(cover: Cover[Any]) -> Callable[..., Awaitable[Response]]:
-    """The handler of one cover; its body's type is set here, as a loop and annotations would mix them up."""
+    """Return the handler of one cover; its body type is set here, as a loop with annotations would mix them up."""
 
     async def buy(request: Request, caller: Signed, body: Any) -> Response:
         return await deliver_soon(
@@ -51,7 +51,7 @@ def _answer(cover: Cover[Any], sale: buying.Sale) -> Any:
 
 
 class UnderPolicy(openapi.Shape):
-    """An answer that carries the policy under its own name."""
+    """A response that carries the policy under `policy`."""
 
     policy: PolicyRecord
 

@@ -1,4 +1,4 @@
-"""Claims over the API: lodging one, and reading them (contract C1-C6, P6)."""
+"""Claims over the API: lodge, list, search, get (contract C1-C6, P6)."""
 
 import re
 from typing import Annotated, Any, Final
@@ -31,12 +31,12 @@ _LISTED, _ONE, _LODGED = "Claims retrieved", "Claim retrieved", "Claim submitted
 
 
 def _plus(value: Any) -> Any:
-    """A number's leading plus arrives as a space when its sender did not encode it."""
+    """Restore a leading plus, which arrives as a space when the sender did not encode it."""
     return re.sub(r"^ (?=[0-9])", "+", value) if isinstance(value, str) else value
 
 
 class ClaimQuery(PageQuery):
-    """The search of claims."""
+    """Parameters of the claim search."""
 
     status: Annotated[str, fields.one_of(*requirements.CLAIM_STATUSES)] | None = None
     incident_start_date: Moment | None = None
@@ -53,7 +53,7 @@ class ClaimQuery(PageQuery):
     repair_estimate: fields.Naira | None = None
 
     def wanted(self) -> ClaimFilter:
-        """The filter as services want it."""
+        """The criteria as services take them."""
         dates = {"incident_start_date", "incident_end_date"}
         asked = {name: getattr(self, name) for name in type(self).model_fields if name not in dates | {"page", "limit"}}
         return ClaimFilter(incident=span(self, "incident_start_date", "incident_end_date"), **asked)

@@ -1,4 +1,4 @@
-"""Customers over the API: list, one, and what each of them has."""
+"""Customers over the API: list, get, and their purchases, renewals, policies and claims."""
 
 from dataclasses import replace
 from typing import Annotated, Any
@@ -23,7 +23,7 @@ from core.services.policies import policies
 from core.services.renewals import records as renewal_records
 from core.services.sales import purchases
 from core.services.shapes import CustomerRecord
-from core.store.access.engine import asking, reading
+from core.store.access.engine import reading, reading_autocommit
 
 router = APIRouter(route_class=ReadRoute, prefix="/customers", tags=["Customers"])
 _ONE = "Customer retrieved"
@@ -106,7 +106,7 @@ def list_claims_of_customer(caller: Signed, customer_id: Id, query: Annotated[Pa
 @router.get("/{customer_id}", responses=openapi.answers(_Customer, _ONE, found=True), summary="One customer")
 def get_customer(caller: Signed, customer_id: Id) -> Response:
     """One customer in full."""
-    with asking(caller.scope) as session:
+    with reading_autocommit(caller.scope) as session:
         return success({"customer": customers.one(session, customer_id)}, _ONE)
 
 

@@ -1,4 +1,4 @@
-"""Files over the API: sending one, fetching it again, and the door through which the desk opens it (contract L4)."""
+"""Files over the API: upload and download, and the desk's route to open one (contract L4)."""
 
 from typing import Any, Final
 
@@ -56,7 +56,7 @@ class WholeFile(FileResponse):
 
 
 def without_range(scope: Connection) -> Connection:
-    """A connection that asks for the whole."""
+    """The scope without its Range header."""
     return {**scope, "headers": [(name, value) for name, value in scope["headers"] if name != b"range"]}
 
 
@@ -117,7 +117,7 @@ def _served(file: Stored) -> Response:
 
 
 def open_file(request: PlainRequest) -> Response:
-    """A file of either mode for a signed-in person whose work needs it; each opening is written down."""
+    """A file of either mode for a signed-in person whose work needs it; every opening is audited."""
     try:
         with writing(Scope.system()) as session:
             person = staff.person_of(session, request.cookies.get(sign_in.COOKIE))

@@ -1,4 +1,4 @@
-"""What lookups may be asked, and the shapes of their answers (contract L1, L2)."""
+"""Query parameters and response models of the lookups (contract L1, L2)."""
 
 from typing import Annotated, Final
 

@@ -1,4 +1,4 @@
-"""The lookups: thirteen lists, declared in one table and encoded once (contract L1-L3)."""
+"""The lookups: thirteen lists declared in one table and encoded once (contract L1-L3)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ router = APIRouter(route_class=ReadRoute, tags=["Lookups"])
 
 @dataclass(frozen=True)
 class Lookup:
-    """One lookup: where it is, what its answer is called, what it is for, and the list itself."""
+    """One lookup: path, name, description, and the function that makes the list."""
 
     path: str
     text: str | Callable[[Any], str]
@@ -154,12 +154,12 @@ LOOKUPS: Final = (
 
 @lru_cache(maxsize=4096)
 def _encoded(lookup: Lookup, query: QueryString, _year: int) -> bytes:
-    """The body of an answer; the year is part of the key because the list of years grows with it."""
+    """The encoded response; the year is part of the key because the list of years grows with it."""
     return envelope.encoded(lookup.find(query), lookup.text_of(query))
 
 
 def _reader(lookup: Lookup) -> Callable[..., Any]:
-    """The handler of one lookup; its query's type is set here, as a loop and annotations would mix them up."""
+    """Return the handler of one lookup; its query type is set here, as a loop with annotations would mix them up."""
 
     async def read(query: Any) -> Response:
         return Response(_encoded(lookup, query, clock.today().year), media_type=envelope.JSON)

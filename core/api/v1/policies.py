@@ -1,4 +1,4 @@
-"""Policies over the API: list, search, one."""
+"""Policies over the API: list, search, get."""
 
 from typing import Annotated
 
@@ -12,7 +12,7 @@ from core.api.http.reads import ReadRoute
 from core.services.paging import Page
 from core.services.policies import policies
 from core.services.shapes import PolicyRecord
-from core.store.access.engine import asking, reading
+from core.store.access.engine import reading, reading_autocommit
 
 router = APIRouter(route_class=ReadRoute, prefix="/policies", tags=["Policies"])
 _LISTED, _ONE = "Policies retrieved", "Policy retrieved"
@@ -45,7 +45,7 @@ def search_policies(caller: Signed, query: Annotated[PolicyQuery, Query()]) -> R
 @router.get("/{policy_id}", responses=openapi.answers(_OnePolicy, _ONE, found=True), summary="One policy")
 def get_policy(caller: Signed, policy_id: Id) -> Response:
     """One policy with its customer, insurer, purchase and product in full."""
-    with asking(caller.scope) as session:
+    with reading_autocommit(caller.scope) as session:
         return success({"policy": policies.one(session, policy_id)}, _ONE)
 
 

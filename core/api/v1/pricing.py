@@ -1,4 +1,4 @@
-"""Prices without a sale, by the functions that sell."""
+"""Prices without a sale, computed by the functions that sell."""
 
 from typing import Any
 
@@ -65,6 +65,6 @@ async def compute_travel_premium(request: Request, caller: Signed, body: insurer
 
 
 def priced(price: Price) -> Any:
-    """A computed price as an answer: a number, and the steps that lead to it."""
+    """A computed price as a response: the amount and the steps of its calculation."""
     data = {"price": float(price.total), "explain": price.explained}
     return envelope.answer(data, _COMPUTED, status=200)

@@ -13,7 +13,7 @@ from core.api.http.reads import ReadRoute
 from core.services.products import products
 from core.services.products.products import ProductFilter
 from core.services.shapes import CountedCategoryRecord, ProductRecord
-from core.store.access.engine import asking, reading
+from core.store.access.engine import reading, reading_autocommit
 
 router = APIRouter(route_class=ReadRoute, prefix="/products", tags=["Products"])
 _LISTED, _CATEGORIES, _ONE = "Products retrieved", "Product categories retrieved", "Product retrieved"
@@ -50,7 +50,7 @@ def list_products(caller: Signed, query: Annotated[CatalogueQuery, Query()]) -> 
 @router.get("/get-product-categories", responses=openapi.answers(_Categories, _CATEGORIES), summary="List categories")
 def list_product_categories(caller: Signed) -> Response:
     """Every product category, by name."""
-    with asking(caller.scope) as session:
+    with reading_autocommit(caller.scope) as session:
         found = products.categories(session, is_live=caller.is_live)
     return listed("product_category", found, len(found), _CATEGORIES)
 
@@ -59,6 +59,6 @@ def list_product_categories(caller: Signed) -> Response:
 def get_product(caller: Signed, id: ProductKey) -> Response:  # noqa: A002 - the name in the specification
     """One product with its category and insurer."""
     product_id = ids.parse(id)
-    with asking(caller.scope) as session:
+    with reading_autocommit(caller.scope) as session:
         found = products.one(session, product_id, is_live=caller.is_live)
     return success({"product": found}, _ONE)

@@ -1,4 +1,4 @@
-"""Purchases over the API: list, search, one."""
+"""Purchases over the API: list, search, get."""
 
 from typing import Annotated
 
@@ -15,7 +15,7 @@ from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.sales import purchases
 from core.services.shapes import PurchaseRecord
-from core.store.access.engine import asking, reading
+from core.store.access.engine import reading, reading_autocommit
 
 router = APIRouter(route_class=ReadRoute, prefix="/purchase", tags=["Purchases"])
 _LISTED, _ONE = "Purchases retrieved", "Purchase retrieved"
@@ -48,7 +48,7 @@ async def get_purchase(caller: Signed, purchase_id: Id) -> Response:
     """One purchase in full."""
 
     def read() -> Response:
-        with asking(caller.scope) as session:
+        with reading_autocommit(caller.scope) as session:
             return success({"purchase": purchases.one(session, purchase_id)}, _ONE)
 
     return await at_once(read)

@@ -1,4 +1,4 @@
-"""Renewals over the API: renew a third-party auto policy, list, search, one."""
+"""Renewals over the API: renew a third-party auto policy, list, search, get."""
 
 from typing import Annotated
 from uuid import UUID
@@ -22,7 +22,7 @@ from core.services.renewals import records as renewal_records
 from core.services.renewals import renewals
 from core.services.selling.buying import Seller
 from core.services.shapes import RenewalRecord
-from core.store.access.engine import asking, reading
+from core.store.access.engine import reading, reading_autocommit
 from core.store.access.scope import ScopedSession
 
 router = APIRouter(route_class=StrictRoute, tags=["Renewals"])
@@ -77,7 +77,7 @@ def search_renewals(caller: Signed, query: Annotated[RenewalQuery, Query()]) -> 
 @router.get("/renewals/{renewal_id}", responses=openapi.answers(RenewalRecord, _ONE, found=True), summary="One renewal")
 def get_renewal(caller: Signed, renewal_id: Id) -> Response:
     """One renewal, its fields directly under `data`."""
-    with asking(caller.scope) as session:
+    with reading_autocommit(caller.scope) as session:
         return success(renewal_records.one(session, renewal_id), _ONE)
 
 

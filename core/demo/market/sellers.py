@@ -113,7 +113,7 @@ def officers(session: ScopedSession, dice: Random, began: datetime) -> list[Offi
 
 def _known_as(session: ScopedSession, fresh: Distributor | Staff, field: str) -> str:
     """The id of the row with the same name or e-mail: an earlier one, or this one, written now."""
-    session.insert_once(fresh)
+    session.insert_if_absent(fresh)
     entity: type[SQLModel] = type(fresh)
     known = sa.select(col(getattr(entity, "id"))).where(col(getattr(entity, field)) == getattr(fresh, field))  # noqa: B009
     return UUID(str(session.execute(known).scalar_one())).hex

@@ -44,7 +44,7 @@ def replica() -> str | None:
     """
     if (there := store().replica) is None:
         return None
-    return there.sight().fault or "in use"
+    return there.status().fault or "in use"
 
 
 def _touch(session: ScopedSession) -> None:

@@ -8,12 +8,12 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids
-from core.store.access.compiled_query import Prepared
+from core.store.access.compiled_query import CompiledQuery
 from core.store.access.scope import ScopedSession
 from core.store.audit_chain import CHAINS, chain_of, link
 from core.store.schema.tables import AuditEntry, AuditHead
 
-_HEAD = Prepared(
+_HEAD = CompiledQuery(
     sa.select(col(AuditHead.position), col(AuditHead.hash))
     .where(col(AuditHead.chain) == sa.bindparam("chain"))
     .with_for_update()
@@ -47,7 +47,7 @@ def write(
     )
     entry.hash = link(previous, *(getattr(entry, name) for name in _FACTS))
     session.insert(entry)
-    session.rewrite(AuditHead(chain=chain, position=entry.position, hash=entry.hash), "position", "hash")
+    session.update_columns(AuditHead(chain=chain, position=entry.position, hash=entry.hash), "position", "hash")
 
 
 def length(session: ScopedSession) -> int:

@@ -112,7 +112,7 @@ def find_or_make(session: ScopedSession, holder: Holder, distributor_id: UUID, *
         user_id=ids.new(),
         **known,
     )
-    if session.insert_once(fresh):
+    if session.insert_if_absent(fresh):
         return fresh.id
     return UUID(
         str(

@@ -44,7 +44,7 @@ def named(session: ScopedSession, name: str, *, but: UUID | None = None) -> Dist
 
 def hold_names(session: ScopedSession) -> None:
     """Let nobody else name a distributor until this transaction ends: look whether a name is free afterwards."""
-    session.count_up("distributor names")
+    session.next_in_transaction("distributor names")
 
 
 def _key(name: str) -> str:

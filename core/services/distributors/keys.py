@@ -79,7 +79,7 @@ def issue(
     row = ApiKey(
         distributor_id=distributor_id, is_live=is_live, name=name, hint=f"{key[:12]}…{key[-4:]}", key_hash=_hash(key)
     )
-    if session.insert_once(row):
+    if session.insert_if_absent(row):
         after = {"name": name, "mode": "live" if is_live else "test", "distributor": str(distributor_id)}
         audit.write(session, actor=actor, action="key issued", subject=audit.subject_of("key", row.id), after=after)
     return key

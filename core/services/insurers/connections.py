@@ -49,7 +49,7 @@ def held(session: ScopedSession, provider_id: UUID) -> InsurerConnection:
     query = query.execution_options(populate_existing=True)
     found: InsurerConnection | None = session.execute(query).scalar_one_or_none()
     if found is None:
-        session.insert_once(InsurerConnection(provider_id=provider_id))
+        session.insert_if_absent(InsurerConnection(provider_id=provider_id))
         found = session.execute(query).scalar_one()
     return found
 

@@ -30,7 +30,7 @@ def add(session: ScopedSession, staff_id: UUID, said: dict[str, Any], *, by: Per
     wanted: NewPerson = request.read(NewPerson, said)
     row = Staff(id=staff_id, email=wanted.email, name=wanted.name)
     staff.assign(row, wanted)
-    if session.insert_once(row):
+    if session.insert_if_absent(row):
         staff.note(session, row, "staff added", actor=by.actor, before=None)
     elif session.get(Staff, staff_id) is None:
         raise InvalidInput.one("email", "belongs to somebody who has an account already")

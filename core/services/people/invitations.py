@@ -86,7 +86,7 @@ def set_up(session: ScopedSession, ticket: str, *, email: str, name: str, passwo
     """
     wanted = _judged(email, name, password)
     hashed = None if password is None else passwords.hashed(password, email=wanted.email)
-    session.count_up(_FIRST_ADMIN)
+    session.next_in_transaction(_FIRST_ADMIN)
     _redeem(session, "set-up", ticket)
     if staff.has_admin(session):
         raise Unauthorized(OVER)

@@ -103,7 +103,7 @@ def refuse_guessing(session: ScopedSession, email: str, *, place: str | None = N
 def note_failure(session: ScopedSession, email: str, *, place: str | None = None) -> None:
     """Count one failed password of an e-mail, and of the network address that it came from."""
     for key in _counted(email, place):
-        session.insert_once(SignInAttempt(email_hash=key, failures=0, last_failed_at=clock.now()))
+        session.insert_if_absent(SignInAttempt(email_hash=key, failures=0, last_failed_at=clock.now()))
         session.execute(
             sa.update(SignInAttempt)
             .where(col(SignInAttempt.email_hash) == key)

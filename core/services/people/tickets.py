@@ -59,7 +59,7 @@ def _opened(purpose: str, ticket: str) -> tuple[str, str]:
 
 
 def _first_use(session: ScopedSession, code: str) -> bool:
-    return session.insert_once(OneTimeTicket(ticket_hash=_hash(code), used_at=clock.now()))
+    return session.insert_if_absent(OneTimeTicket(ticket_hash=_hash(code), used_at=clock.now()))
 
 
 def _hash(code: str) -> str:

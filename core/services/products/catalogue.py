@@ -21,7 +21,7 @@ _PERSONAL = ("verification_number", "bvn_number")
 
 def load(session: ScopedSession, folder: Path = SHIPPED) -> int:
     """Add what the store does not have yet; returns how many records were new."""
-    return sum(session.insert_once(row) for row in shipped_rows(folder))
+    return sum(session.insert_if_absent(row) for row in shipped_rows(folder))
 
 
 def shipped_rows(folder: Path = SHIPPED) -> list[Any]:

@@ -15,7 +15,7 @@ from sqlmodel.sql.sqltypes import UTCDateTime
 from core import clock
 from core.services.products import products
 from core.services.shapes import ProductRecord
-from core.store.access.compiled_query import Asked, Prepared
+from core.store.access.compiled_query import CompiledQuery, PendingRows
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Product, ProductVersion, Provider
 
@@ -44,7 +44,7 @@ class Shelf:
 
 
 # Whoever changes a product counts its version up; an insurer is changed with its time, which never stands still.
-_REVISION = Prepared(
+_REVISION = CompiledQuery(
     sa.select(
         sa.func.count(),
         sa.func.sum(col(Product.version)),
@@ -52,7 +52,7 @@ _REVISION = Prepared(
         sa.select(sa.func.count(col(ProductVersion.id))).scalar_subquery(),
     ).select_from(Product)
 )
-_NEXT = Prepared(
+_NEXT = CompiledQuery(
     sa.select(sa.func.min(col(ProductVersion.effective_at))).where(
         col(ProductVersion.effective_at) > sa.bindparam("now", type_=UTCDateTime()),
         col(ProductVersion.withdrawn_at).is_(None),
@@ -61,12 +61,12 @@ _NEXT = Prepared(
 _shelves: WeakKeyDictionary[Any, Shelf] = WeakKeyDictionary()
 
 
-def revision(session: ScopedSession) -> Asked:
+def revision(session: ScopedSession) -> PendingRows:
     """What tells whether the catalogue is as it was, for who has other things to ask with it."""
-    return _REVISION.asked(session)
+    return _REVISION.submit(session)
 
 
-def shelf(session: ScopedSession, asked: Asked | None = None) -> Shelf:
+def shelf(session: ScopedSession, asked: PendingRows | None = None) -> Shelf:
     """The catalogue as it stands in this transaction; `asked` is its revision there."""
     bind: Any = session.get_bind()
     now = clock.now()

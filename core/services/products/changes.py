@@ -51,7 +51,7 @@ def offer(
         mine = sa.and_(col(ProductBlock.product_id) == product_id, col(ProductBlock.distributor_id) == distributor_id)
         session.execute(sa.delete(ProductBlock).where(mine).execution_options(synchronize_session=False))
     else:
-        session.insert_once(block)
+        session.insert_if_absent(block)
     said = {"distributor_id": str(distributor_id), "distributor": name}
     action = "product offered to a distributor" if offered else "product withheld from a distributor"
     note(

@@ -16,7 +16,7 @@ from core.services import filters
 from core.services.paging import Page, Paging
 from core.services.products import records as product_records
 from core.services.shapes import CountedCategoryRecord, ProductRecord
-from core.store.access.compiled_query import Prepared
+from core.store.access.compiled_query import CompiledQuery
 from core.store.access.scope import AnySelect, ScopedSession
 from core.store.schema.tables import Product, ProductBlock, ProductCategory, ProductVersion, Provider
 
@@ -218,7 +218,7 @@ def _on_sale(row: Sequence[Any]) -> OnSale:
     )
 
 
-_ON_SALE = Prepared(
+_ON_SALE = CompiledQuery(
     _offers(_offered_to(current(sa.bindparam("now")), sa.bindparam("distributor_id"))).where(
         col(Product.id) == sa.bindparam("product_id"),
         col(Product.active),

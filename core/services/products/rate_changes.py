@@ -86,7 +86,7 @@ def propose(
         proposed_by=by.id,
         proposed_at=clock.now(),
     )
-    if not session.insert_once(proposal):
+    if not session.insert_if_absent(proposal):
         raise StateForbids("A change of these rates waits for a second admin already: it has to be decided first")
     _note(session, product, "rates proposed", proposal.id, tariff, effective_at, by=by)
     return proposal.id

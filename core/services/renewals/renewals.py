@@ -51,7 +51,7 @@ def renew(
     after = next_terms.of(session, policy, cover)
     duplicate_guard.claim_again(session, policy, after.term)
     renewal = _renewal(policy, after, seller=seller)
-    if not session.insert_once(renewal):
+    if not session.insert_if_absent(renewal):
         next_terms.refuse(policy, "This term was renewed already", renewal_id=_renewal_of(session, policy))
     _extend(session, policy, renewal)
     _write_down(session, seller.actor, renewal)

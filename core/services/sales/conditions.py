@@ -7,11 +7,13 @@ from sqlmodel import col
 
 from core.services import filters
 from core.services.filters import SalesFilter
-from core.store.access.compiled_query import Prepared
+from core.store.access.compiled_query import CompiledQuery
 from core.store.access.scope import AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Policy, Purchase
 
-_WHO = Prepared(sa.select(col(Customer.id)).where(col(Customer.email_key) == sa.bindparam("email", type_=sa.String())))
+_WHO = CompiledQuery(
+    sa.select(col(Customer.id)).where(col(Customer.email_key) == sa.bindparam("email", type_=sa.String()))
+)
 
 
 def conditions_of(wanted: SalesFilter) -> list[sa.ColumnElement[bool]]:

@@ -18,7 +18,7 @@ from core.services.filters import SalesFilter, Span
 from core.services.paging import Paging
 from core.services.sales.conditions import conditions_of, matching
 from core.services.windows import EARLIEST, LATEST, Window
-from core.store.access.compiled_query import Asked, Prepared, PreparedByShape
+from core.store.access.compiled_query import CompiledQueries, CompiledQuery, PendingRows
 from core.store.access.scope import AnySelect, ScopedSession
 from core.store.schema.tables import DaybookLine
 
@@ -142,20 +142,20 @@ def _parts(window: Window, wanted: SalesFilter) -> Iterator[tuple[str, Window]]:
             yield grain, days
 
 
-def _asked_lines(session: ScopedSession, wanted: SalesFilter, grain: str, days: Window) -> Asked:
+def _asked_lines(session: ScopedSession, wanted: SalesFilter, grain: str, days: Window) -> PendingRows:
     anytime = replace(wanted, created=Span())
     values = {**filters.marked(anytime).values, "grain": grain, "first": days.start, "after": days.end}
-    return lines_of(anytime).asked(session, **values)
+    return lines_of(anytime).submit(session, **values)
 
 
-def _lines(asked: Asked, grain: str) -> list[_Stretch]:
+def _lines(asked: PendingRows, grain: str) -> list[_Stretch]:
     return [_Stretch(int(sold), day, grain) for day, sold in asked.rows]
 
 
-def lines_of(wanted: SalesFilter) -> Prepared:
+def lines_of(wanted: SalesFilter) -> CompiledQuery:
     """The statement of the daybook's lines; filters that differ in their values alone share one."""
     asked = filters.marked(wanted)
-    return _LINES.of(asked.shape, asked.wanted)
+    return _LINES.get(asked.shape, asked.wanted)
 
 
 def _of_lines(wanted: SalesFilter) -> AnySelect:
@@ -192,13 +192,13 @@ class _Edge:
             found[at] = found[at]._replace(sold=found[at].sold - number)
 
 
-def _asked_count(session: ScopedSession, wanted: SalesFilter) -> Asked:
+def _asked_count(session: ScopedSession, wanted: SalesFilter) -> PendingRows:
     asked = filters.marked(wanted)
-    return _COUNTS.of(asked.shape, asked.wanted).asked(session, **asked.values)
+    return _COUNTS.get(asked.shape, asked.wanted).submit(session, **asked.values)
 
 
 def _of_count(wanted: SalesFilter) -> AnySelect:
     return matching(sa.select(sa.func.count()), wanted, conditions_of(wanted))
 
 
-_LINES, _COUNTS = PreparedByShape(_of_lines), PreparedByShape(_of_count)
+_LINES, _COUNTS = CompiledQueries(_of_lines), CompiledQueries(_of_count)

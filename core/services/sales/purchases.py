@@ -17,7 +17,7 @@ from core.services.records import FIELDS_OF_CUSTOMER, FIELDS_OF_PURCHASE
 from core.services.sales import page_locator
 from core.services.sales.conditions import by_customer, conditions_of, matching
 from core.services.shapes import PurchaseRecord
-from core.store.access.compiled_query import Asked, Prepared, PreparedByShape
+from core.store.access.compiled_query import CompiledQueries, CompiledQuery, PendingRows
 from core.store.access.scope import AnySelect, ScopedSession
 from core.store.access.statements import Row, end_reading
 from core.store.schema.tables import Customer, Policy, Purchase
@@ -40,16 +40,16 @@ def page(
     place = page_locator.place(session, wanted, paging)
     within = replace(wanted, created=place.span)
     values = {**filters.marked(within).values, "limit": paging.limit, "offset": place.offset}
-    found = statement_of(within).asked(session, **values)
+    found = statement_of(within).submit(session, **values)
     if ends:
-        end_reading(session.held)
+        end_reading(session.raw_connection)
     return Page(_records(session, found.rows, revision), place.total)
 
 
-def statement_of(wanted: SalesFilter) -> Prepared:
+def statement_of(wanted: SalesFilter) -> CompiledQuery:
     """The statement of a page; filters that differ in their values alone share one."""
     asked = filters.marked(wanted)
-    return _PAGES.of(asked.shape, asked.wanted)
+    return _PAGES.get(asked.shape, asked.wanted)
 
 
 def one(session: ScopedSession, purchase_id: UUID) -> PurchaseRecord:
@@ -77,15 +77,15 @@ def _with_customer(query: AnySelect) -> AnySelect:
 
 
 _RECORDS: AnySelect = sa.select(*records.columns_of_purchase(), *records.columns_of_customer())
-_PAGES = PreparedByShape(_of_page, in_order=True)
-_ONE = Prepared(
+_PAGES = CompiledQueries(_of_page, in_order=True)
+_ONE = CompiledQuery(
     _with_customer(_RECORDS.select_from(Purchase)).where(
         col(Purchase.id) == sa.bindparam("id", type_=sa.Uuid()), col(Purchase.deleted_at).is_(None)
     )
 )
 
 
-def _records(session: ScopedSession, rows: list[Row], revision: Asked) -> list[PurchaseRecord]:
+def _records(session: ScopedSession, rows: list[Row], revision: PendingRows) -> list[PurchaseRecord]:
     shelf = catalogue_cache.shelf(session, revision)
     return [_record(row, shelf) for row in rows]
 

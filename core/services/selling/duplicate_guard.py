@@ -44,7 +44,7 @@ def claim_again(session: ScopedSession, policy: Policy, term: Term) -> None:
 
 
 def _hold(session: ScopedSession, product_id: UUID, hashed: str) -> None:
-    if not session.insert_once(InsuredRisk(product_id=product_id, risk_hash=hashed, sold_at=clock.now())):
+    if not session.insert_if_absent(InsuredRisk(product_id=product_id, risk_hash=hashed, sold_at=clock.now())):
         session.execute(
             sa.select(col(InsuredRisk.sold_at))
             .where(col(InsuredRisk.product_id) == product_id, col(InsuredRisk.risk_hash) == hashed)

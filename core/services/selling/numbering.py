@@ -16,7 +16,7 @@ _FARTHEST = 1_000_000
 
 def next_number(session: ScopedSession, series: Series) -> str:
     """A number of the insurer that no other policy has, in the style of its series."""
-    return printed(series.pattern, session.draw(series.counter), clock.today())
+    return printed(series.pattern, session.next_number(series.counter), clock.today())
 
 
 def upcoming(session: ScopedSession, series: Series) -> str:
@@ -35,7 +35,7 @@ def pass_over(session: ScopedSession, series: Series, number: str) -> None:
     if counted is None:
         return
     reached = int(counted["n"])
-    session.insert_once(NumberCounter(series=series.counter, last=0))
+    session.insert_if_absent(NumberCounter(series=series.counter, last=0))
     session.execute(
         sa.update(NumberCounter)
         .where(

@@ -1,1 +1,1 @@
-"""The ways into the store: sessions with their scope, reading, writing."""
+"""Database access: scoped sessions, read and write transactions, compiled statements."""

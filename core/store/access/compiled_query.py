@@ -1,4 +1,4 @@
-"""A SELECT that is made once and then only run: its text knows how far a scope reaches, never whose it is."""
+"""SELECT statements compiled once per database and scope width; values are bound on each execution."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -8,18 +8,18 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine.result import IteratorResult, SimpleResultMetaData
 
-from core.store.access.scope import AnySelect, Scope, ScopedSession, ScopeViolation, filters
-from core.store.access.statements import Row, Said, say
+from core.store.access.scope import AnySelect, Scope, ScopedSession, ScopeViolation, scope_filters
+from core.store.access.statements import Pending, Row, execute
 
-_WHOSE: Mapping[str, Any] = {"scope_distributor": sa.Uuid(), "scope_is_live": sa.Boolean()}
+_SCOPE_PARAMETERS: Mapping[str, Any] = {"scope_distributor": sa.Uuid(), "scope_is_live": sa.Boolean()}
 Reader = Callable[[Any], Any]
 # The planner may begin with either side of such a join; a cross join is the same to SQLite, in the order given.
-_CHOSEN_JOIN = re.compile(r"(?<!OUTER) JOIN ")
+_INNER_JOIN = re.compile(r"(?<!OUTER) JOIN ")
 
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """The statement for one database and one breadth of scope, what goes in and what comes out."""
+    """The SQL text for one database and one width of scope, with its bind and result processors."""
 
     sql: str
     given: list[tuple[str, Reader | None]]
@@ -27,39 +27,39 @@ class _Text:
     readers: list[tuple[int, Reader]]
 
     def parameters(self, values: dict[str, Any]) -> Any:
-        """The values as the driver wants them."""
+        """Return the bind values in the form the driver expects."""
         made = [(name, write(values[name]) if write else values[name]) for name, write in self.given]
         return dict(made) if self.by_name else tuple([value for _, value in made])
 
 
-class Asked:
-    """Rows that are asked for, to be looked at later: PostgreSQL is asked then, for all that waits, in one trip."""
+class PendingRows:
+    """Rows of a submitted query. On PostgreSQL all pending queries are sent in one round trip at the first access."""
 
     __slots__ = ("_readers", "_said")
 
-    def __init__(self, said: Said, readers: list[tuple[int, Reader]]) -> None:
+    def __init__(self, said: Pending, readers: list[tuple[int, Reader]]) -> None:
         self._said, self._readers = said, readers
 
     @property
     def rows(self) -> list[Row]:
-        """The rows."""
+        """All rows."""
         return _read(self._said.rows, self._readers)
 
     @property
     def one(self) -> Row:
-        """The only row."""
+        """The only row; ValueError for none or several."""
         (row,) = self.rows
         return row
 
 
-class Prepared:
-    """A query on entities, whose values are `sa.bindparam`s. Like any other, it sees only what its session may see.
+class CompiledQuery:
+    """A query on entities whose values are `sa.bindparam`s, limited to the session's scope.
 
-    Making a query, putting the scope's conditions on it and finding it in a cache costs ten times what its rows do.
+    Building a query, adding the scope's conditions and looking it up in a cache costs ten times its execution.
     """
 
     def __init__(self, query: AnySelect, *, in_order: bool = False) -> None:
-        """`in_order` has SQLite visit the tables in the order in which they are joined, whatever its figures say."""
+        """`in_order` makes SQLite join the tables in the given order instead of the planner's."""
         if query._propagate_attrs.get("compile_state_plugin") != "orm":
             raise ScopeViolation("a statement on owned tables must go through their entities")
         self._query = query
@@ -67,28 +67,28 @@ class Prepared:
         self._names = SimpleResultMetaData([column.key for column in _columns(query)])
         self._texts: dict[tuple[str, bool, bool], _Text] = {}
 
-    def asked(self, session: ScopedSession, **values: Any) -> Asked:
-        """What will hold the rows for these values, as far as the session's scope reaches."""
-        connection, scope = session.held, session.scope
+    def submit(self, session: ScopedSession, **values: Any) -> PendingRows:
+        """Queue the query for these values; the result is fetched when it is first read."""
+        connection, scope = session.raw_connection, session.scope
         text = self._text(connection.dialect, scope)
         values |= {"scope_distributor": scope.distributor_id, "scope_is_live": scope.is_live}
-        return Asked(say(connection, text.sql, text.parameters(values)), text.readers)
+        return PendingRows(execute(connection, text.sql, text.parameters(values)), text.readers)
 
     def rows(self, session: ScopedSession, **values: Any) -> list[Row]:
-        """The rows for these values."""
-        return self.asked(session, **values).rows
+        """Execute and return all rows."""
+        return self.submit(session, **values).rows
 
     def one(self, session: ScopedSession, **values: Any) -> Row:
-        """The only row."""
-        return self.asked(session, **values).one
+        """Execute and return the only row."""
+        return self.submit(session, **values).one
 
     def run(self, session: ScopedSession, **values: Any) -> sa.Result[Any]:
-        """The same rows with the names of their columns, for who reads a few."""
+        """Execute and return a Result with column names; slower than `rows`."""
         return IteratorResult(self._names, iter(self.rows(session, **values)))
 
     def sql(self, session: ScopedSession) -> str:
-        """What the database is asked, for who wants to know its plan."""
-        return self._text(session.held.dialect, session.scope).sql
+        """Return the SQL text, for example to explain its plan."""
+        return self._text(session.raw_connection.dialect, session.scope).sql
 
     def _text(self, dialect: sa.Dialect, scope: Scope) -> _Text:
         kind = (dialect.name, scope.distributor_id is None, scope.is_live is None)
@@ -97,17 +97,17 @@ class Prepared:
         return self._texts[kind]
 
     def _made(self, dialect: sa.Dialect, scope: Scope) -> _Text:
-        mark: Any = {name: sa.bindparam(name, type_=type_) for name, type_ in _WHOSE.items()}
+        mark: Any = {name: sa.bindparam(name, type_=type_) for name, type_ in _SCOPE_PARAMETERS.items()}
         reach = Scope(
             None if scope.distributor_id is None else mark["scope_distributor"],
             None if scope.is_live is None else mark["scope_is_live"],
         )
-        query = self._query if scope.unlimited else self._query.options(*filters(reach))
+        query = self._query if scope.unlimited else self._query.options(*scope_filters(reach))
         made: Any = query.compile(dialect=dialect)
         names = made.positiontup if made.positional else list(made.binds)
         readers = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in _columns(query)]
         return _Text(
-            sql=_CHOSEN_JOIN.sub(" CROSS JOIN ", str(made))
+            sql=_INNER_JOIN.sub(" CROSS JOIN ", str(made))
             if self._in_order and dialect.name == "sqlite"
             else str(made),
             given=[(name, made.binds[name].type.dialect_impl(dialect).bind_processor(dialect)) for name in names],
@@ -116,21 +116,21 @@ class Prepared:
         )
 
 
-class PreparedByShape:
-    """Statements of one kind, made when first asked for: questions that differ in their values alone share one."""
+class CompiledQueries:
+    """A bounded cache of compiled queries: criteria that differ only in their values share one."""
 
     _MOST = 512
 
     def __init__(self, make: Callable[[Any], AnySelect], *, in_order: bool = False) -> None:
         self._make, self._in_order = make, in_order
-        self._made: dict[Any, Prepared] = {}
+        self._made: dict[Any, CompiledQuery] = {}
 
-    def of(self, shape: Any, question: Any) -> Prepared:
-        """The statement of a question of this shape."""
+    def get(self, shape: Any, question: Any) -> CompiledQuery:
+        """Return the compiled query for criteria of this shape."""
         if shape not in self._made:
             if len(self._made) >= self._MOST:  # shapes come from addresses, which anybody may write
                 self._made.clear()
-            self._made[shape] = Prepared(self._make(question), in_order=self._in_order)
+            self._made[shape] = CompiledQuery(self._make(question), in_order=self._in_order)
         return self._made[shape]
 
 
@@ -140,7 +140,7 @@ def _columns(query: AnySelect) -> list[Any]:
 
 
 def _read(rows: list[Row], readers: list[tuple[int, Reader]]) -> list[Row]:
-    """Column by column: to go from reader to reader for each row costs more than what they do."""
+    """Apply result processors column by column, which is faster than row by row."""
     columns: list[Iterable[Any]] = list(zip(*rows, strict=True))
     if not columns:
         return rows

@@ -1,6 +1,6 @@
-"""A write that is compiled once for each database and then only given its values, in the driver's own words.
+"""INSERT and UPDATE statements compiled once per database and executed through the driver.
 
-Making a statement, finding it in a cache and preparing its execution cost several times what the database takes
+Building a statement, looking it up in a cache and preparing its execution cost several times what the database takes
 for the row itself; a sale writes a dozen.
 """
 
@@ -10,33 +10,33 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from core.store.access.statements import Said, say
+from core.store.access.statements import Pending, execute
 
 Values = dict[str, Any]
 
 
-class Driven:
-    """A statement on tables, made by a function of the dialect's own `insert`; values that it names are given later.
+class CompiledWrite:
+    """A write on tables, built by a function of the dialect's `insert`; its parameters are bound on each execution.
 
-    It knows no scope: whoever runs it has checked the rows. What it returns are the driver's own values.
+    It does not check the scope: the caller has. Returned rows hold the driver's own values.
     """
 
     def __init__(self, make: Callable[[Any], Any]) -> None:
         self._make = make
         self._compiled: dict[str, _Compiled] = {}
 
-    def run(self, connection: sa.Connection, values: Values | Sequence[Values]) -> Said:
-        """Execute it for one set of values, or for each of several."""
+    def run(self, connection: sa.Connection, values: Values | Sequence[Values]) -> Pending:
+        """Execute for one set of values, or once for each of several."""
         dialect = connection.dialect
         compiled = self._compiled.get(dialect.name)
         if compiled is None:
             compiled = self._compiled[dialect.name] = _Compiled(self._make, dialect)
-        given: Any = compiled.given(values) if isinstance(values, dict) else [compiled.given(v) for v in values]
-        return say(connection, compiled.text, given)
+        given: Any = compiled.bind(values) if isinstance(values, dict) else [compiled.bind(v) for v in values]
+        return execute(connection, compiled.text, given)
 
 
 class _Compiled:
-    """The text of a statement for one database, and what turns values into the driver's."""
+    """The SQL text for one database and the processors of its parameters."""
 
     def __init__(self, make: Callable[[Any], Any], dialect: sa.Dialect) -> None:
         compiled: Any = make(postgresql if dialect.name == "postgresql" else sqlite).compile(dialect=dialect)
@@ -46,8 +46,8 @@ class _Compiled:
         into = compiled._bind_processors
         self._steps = [(name, into.get(name)) for name in compiled.positiontup or compiled.params]
 
-    def given(self, values: Values) -> Any:
-        """The values in the places, or under the names, that the text has."""
+    def bind(self, values: Values) -> Any:
+        """Return the values as a tuple or dict, as the driver expects."""
         known = {**self._fixed, **values} if self._fixed else values
         if self._by_name:
             return {name: into(known[name]) if into else known[name] for name, into in self._steps}

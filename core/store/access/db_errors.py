@@ -1,4 +1,4 @@
-"""A store that is gone or busy is told from a defect in a statement."""
+"""Translate driver errors: an unavailable or busy database is StoreUnavailable, anything else is a defect."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,19 +11,19 @@ from core.store.operations import disk_space
 
 # A row that a constraint of the store refuses, for who answers it and knows no SQLAlchemy.
 ConstraintRefused = IntegrityError
-RETRIED = {"40001", "40P01"}
+RETRIED_SQLSTATES = {"40001", "40P01"}
 
 
 @contextmanager
-def told_apart() -> Iterator[None]:
-    """Raise StoreUnavailable in place of what the driver says when the store did not take part."""
+def translate_db_errors() -> Iterator[None]:
+    """Raise StoreUnavailable for driver errors that mean the database is unavailable, busy or full."""
     try:
         yield
     except DBAPIError as error:
         state = getattr(error.orig, "sqlstate", None) or ""
         disk_space.notice(error)
         gone = error.connection_invalidated or state[:2] in {"08", "53", "57"} or state == "55P03"
-        if gone or (type(error.orig).__name__ == "OperationalError" and state not in RETRIED):
+        if gone or (type(error.orig).__name__ == "OperationalError" and state not in RETRIED_SQLSTATES):
             raise StoreUnavailable from error
         raise
     except sa.exc.TimeoutError as error:

@@ -1,6 +1,6 @@
-"""The ways into the store: `reading` for one snapshot, `writing` for the only commit.
+"""Engines and transactions: `reading` for a consistent read, `writing` and `transact` for the only commits.
 
-Two of `reading` are cheaper or elsewhere: `asking` for questions that each stand alone, `looking_back` for a replica.
+`reading_autocommit` saves round trips for independent statements; `reading_replica` may read from a replica.
 """
 
 import threading
@@ -19,11 +19,11 @@ from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError
 
 from core.settings import settings
-from core.store.access.db_errors import RETRIED, told_apart
-from core.store.access.group_commit import OneWriter
+from core.store.access.db_errors import RETRIED_SQLSTATES, translate_db_errors
+from core.store.access.group_commit import GroupCommitWriter
 from core.store.access.replica import Replica
-from core.store.access.scope import BESIDE, Scope, ScopedSession
-from core.store.access.statements import begin_and_end, driver_of
+from core.store.access.scope import COUNTER_ENGINE, Scope, ScopedSession
+from core.store.access.statements import driver_connection, install_transaction_events
 from core.store.operations import secret_mark
 
 try:
@@ -42,12 +42,12 @@ _PG_OPTIONS = "-c statement_timeout=30000 -c lock_timeout=10000 -c idle_in_trans
 
 
 def wal_is_safe(version: tuple[int, ...] = sqlite.sqlite_version_info) -> bool:
-    """True when this SQLite has the fix for the WAL corruption bug (docs/reliability.md)."""
+    """True when this SQLite release has the fix of the WAL corruption bug (docs/reliability.md)."""
     return version >= _SAFE_WAL[0] or any(version[:2] == fixed[:2] and version >= fixed for fixed in _SAFE_WAL[1:])
 
 
 class Store:
-    """One database: a way to read, and one to write, which SQLite lets one thread at a time do."""
+    """One database. SQLite is written by one thread at a time, PostgreSQL by a pool."""
 
     def __init__(self, url: str, replica_url: str | None = None) -> None:
         self.url = sa.make_url(url)
@@ -55,38 +55,38 @@ class Store:
         self.engine = _sqlite_engine(self.url) if self.is_sqlite else _postgres_engine(self.url)
         self._asked = self.engine.execution_options(begins=None)
         self.writers = (_sqlite_writers(self.url) if self.is_sqlite else self.engine).execution_options(write=True)
-        self._writer = OneWriter(self.writers) if self.is_sqlite else None
+        self._writer = GroupCommitWriter(self.writers) if self.is_sqlite else None
         self._counter = None if self.is_sqlite else _postgres_counter(self.url)
         self.replica = None if replica_url is None else Replica(replica_url, self.engine)
         self._threads: ThreadPoolExecutor | None = None
         self._opening = threading.Lock()
 
     @property
-    def never_waits(self) -> bool:
-        """True where a read waits for nobody: in a SQLite file whose log lets readers go on while it is written."""
+    def reads_never_block(self) -> bool:
+        """True for SQLite in WAL mode: readers never wait for the writer."""
         return self.is_sqlite and wal_is_safe()
 
     @contextmanager
     def reading(self, scope: Scope) -> Iterator[ScopedSession]:
         """A read transaction: all that is read in it is of one moment, on either database (contract P2)."""
-        with told_apart(), self.engine.connect() as connection:
+        with translate_db_errors(), self.engine.connect() as connection:
             yield from _session_on(connection, scope)
 
     @contextmanager
-    def asking(self, scope: Scope) -> Iterator[ScopedSession]:
-        """As `reading`, for questions that are answered whole; it saves the round trips of a transaction's ends.
+    def reading_autocommit(self, scope: Scope) -> Iterator[ScopedSession]:
+        """Like `reading`, without the round trips of BEGIN and COMMIT; for statements that are independent of each
+        other.
 
-        On PostgreSQL each sees what is committed when it is asked, so a list and its total must not be read here.
-        Rows that are streamed need a transaction.
+        Each statement sees what is committed when it runs. Streaming rows needs a transaction.
         """
-        with told_apart(), self._asked.connect() as connection:
+        with translate_db_errors(), self._asked.connect() as connection:
             yield from _session_on(connection, scope)
 
     @contextmanager
-    def looking_back(self, scope: Scope, *, exact: bool = False) -> Iterator[ScopedSession]:
-        """A read transaction for figures and exports: on the replica where there is a fit one, which may lag a little.
+    def reading_replica(self, scope: Scope, *, exact: bool = False) -> Iterator[ScopedSession]:
+        """A read transaction for figures and exports: on the replica if it is near enough, else on the primary.
 
-        `exact` has all that was acknowledged before, wherever it is read.
+        `exact` is one snapshot that includes every write acknowledged before.
         """
         with ExitStack() as stack:
             session = stack.enter_context(self.replica.reading(scope, exact=exact)) if self.replica else None
@@ -94,15 +94,14 @@ class Store:
 
     @contextmanager
     def writing(self, scope: Scope) -> Iterator[ScopedSession]:
-        """A write transaction of its own; it commits when the block ends well and leaves nothing otherwise."""
-        with self._writer.alone(scope) if self._writer else self._committing(scope) as session:
+        """A write transaction; commits when the block ends without an error."""
+        with self._writer.exclusive(scope) if self._writer else self._committing(scope) as session:
             yield session
 
     def transact(self, scope: Scope, work: Callable[[ScopedSession], T]) -> T:
-        """The value of `work`, which is on the disk then; an error leaves nothing of it.
+        """Run `work` in a write transaction and return its value after the commit; an error rolls everything back.
 
-        On SQLite, works that wait share a commit. On PostgreSQL, which does that itself, a deadlock is tried again
-        (three times at most).
+        On SQLite, waiting writes share a commit. On PostgreSQL a deadlock is retried, three attempts in all.
         """
         if self._writer:
             return self._writer.submit(scope, work).result()
@@ -112,33 +111,33 @@ class Store:
         raise AssertionError("a retry ends in a value or an error")
 
     def submit(self, scope: Scope, work: Callable[[ScopedSession], T]) -> "Future[T]":
-        """What will hold what `transact` answers, for who has other things to do than to wait."""
+        """Like `transact`, but returns a Future."""
         if self._writer:
             return self._writer.submit(scope, work)
         return self._writing_threads().submit(copy_context().run, self.transact, scope, work)
 
     @contextmanager
     def _committing(self, scope: Scope) -> Iterator[ScopedSession]:
-        with told_apart(), ScopedSession(self.writers, scope, info={BESIDE: self._counter}) as session:
+        with translate_db_errors(), ScopedSession(self.writers, scope, info={COUNTER_ENGINE: self._counter}) as session:
             yield session
             session.commit()
 
     def close(self) -> None:
-        """Finish what was submitted, and let go of every connection."""
+        """Finish submitted writes and close all connections."""
         if self._writer:
             self._writer.close()
         with self._opening:
             threads, self._threads = self._threads, None
         if threads:
             threads.shutdown()
-        self.begin_anew()
+        self.drop_idle_connections()
         if self._counter:
             self._counter.dispose()
         if self.replica:
             self.replica.close()
 
-    def begin_anew(self) -> None:
-        """Let go of the connections that rest: whoever comes next opens others, and so knows the newest statistics."""
+    def drop_idle_connections(self) -> None:
+        """Close idle connections, so that the next ones use the newest planner statistics."""
         self.engine.dispose()
         self.writers.dispose()
 
@@ -152,16 +151,16 @@ def _session_on(connection: sa.Connection, scope: Scope) -> Iterator[ScopedSessi
     # Begun here and not by the session, whose own account of a transaction costs more than a small question.
     connection.begin()
     with ScopedSession(connection, scope) as session:
-        session.held = connection
+        session.raw_connection = connection
         yield session
 
 
 def _worth_retrying(error: Exception) -> bool:
-    return isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) in RETRIED
+    return isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) in RETRIED_SQLSTATES
 
 
 def _sqlite_writers(url: sa.URL) -> sa.Engine:
-    """The one connection that writes: the pages that it keeps stay true, as nobody else changes them."""
+    """The engine with the one writing connection; its page cache stays valid as nobody else writes."""
     return _sqlite_engine(url, connections=1, kept_kib=_WRITER_KEEPS_KIB)
 
 
@@ -201,7 +200,7 @@ def _sqlite_engine(url: sa.URL, *, connections: int = 48, kept_kib: int = _READE
             connection.exec_driver_sql("BEGIN IMMEDIATE")
         else:
             # It takes no lock and cannot fail, and SQLAlchemy's way to say it costs more than a small question.
-            driver_of(connection).execute("BEGIN")
+            driver_connection(connection).execute("BEGIN")
 
     @event.listens_for(engine, "checkin")
     def _leave_nothing_open(connection: Any, _record: Any) -> None:
@@ -227,7 +226,7 @@ def _postgres_engine(url: sa.URL) -> sa.Engine:
         isolation_level="AUTOCOMMIT",
         hide_parameters=True,
     )
-    begin_and_end(engine)
+    install_transaction_events(engine)
 
     @event.listens_for(engine, "connect")
     @event.listens_for(engine, "checkin")
@@ -252,7 +251,7 @@ def _answers(engine: sa.Engine, connection: Any) -> bool:
 
 
 def _postgres_counter(url: sa.URL) -> sa.Engine:
-    """Connections that count a number in one round trip and do not wait for the disk."""
+    """Connections for number series: autocommit, without waiting for the disk."""
     return sa.create_engine(
         url,
         pool_size=4,
@@ -266,10 +265,10 @@ def _postgres_counter(url: sa.URL) -> sa.Engine:
 
 @cache
 def store() -> Store:
-    """The store of this process; StateForbids when it was made under another secret."""
+    """The store of this process."""
     opened = Store(settings().database_url, settings().replica_url)
     try:
-        with told_apart(), opened.engine.connect() as connection:
+        with translate_db_errors(), opened.engine.connect() as connection:
             secret_mark.refuse_other(connection)
     except BaseException:
         opened.close()
@@ -278,20 +277,20 @@ def store() -> Store:
 
 
 def reading(scope: Scope) -> AbstractContextManager[ScopedSession]:
-    """A read transaction on this process's store."""
+    """`Store.reading` of this process's store."""
     return store().reading(scope)
 
 
-def asking(scope: Scope) -> AbstractContextManager[ScopedSession]:
-    """A session on this process's store for questions that are answered whole."""
-    return store().asking(scope)
+def reading_autocommit(scope: Scope) -> AbstractContextManager[ScopedSession]:
+    """`Store.reading_autocommit` of this process's store."""
+    return store().reading_autocommit(scope)
 
 
-def looking_back(scope: Scope, *, exact: bool = False) -> AbstractContextManager[ScopedSession]:
-    """A read transaction for figures and exports, on this process's replica where there is a fit one."""
-    return store().looking_back(scope, exact=exact)
+def reading_replica(scope: Scope, *, exact: bool = False) -> AbstractContextManager[ScopedSession]:
+    """`Store.reading_replica` of this process's store."""
+    return store().reading_replica(scope, exact=exact)
 
 
 def writing(scope: Scope) -> AbstractContextManager[ScopedSession]:
-    """A write transaction on this process's store."""
+    """`Store.writing` of this process's store."""
     return store().writing(scope)

@@ -1,4 +1,4 @@
-"""Who may write into a SQLite file: one thread at a time, in the order in which they came."""
+"""A first-come, first-served lock for the threads that write to a SQLite file."""
 
 import threading
 import time
@@ -9,8 +9,8 @@ from core.errors import StoreUnavailable
 WAIT_SECONDS = 10.0
 
 
-class Turns:
-    """A lock that is fair: nobody waits while later ones go."""
+class FairLock:
+    """A lock that is granted in the order of arrival."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -18,13 +18,13 @@ class Turns:
         self._holder: int | None = None
         self._taken = False
 
-    def refuse_holder(self) -> None:
-        """RuntimeError for the thread whose turn it is: a write inside a write would wait for itself."""
+    def refuse_nested(self) -> None:
+        """Raise RuntimeError in the thread that holds the lock: a nested write would wait for itself."""
         if self._holder == threading.get_ident():
             raise RuntimeError("a write inside a write would wait for itself")
 
-    def take(self, until: float) -> None:
-        """Wait for our turn; StoreUnavailable when it has not come by an instant of the monotonic clock."""
+    def acquire(self, until: float) -> None:
+        """Wait for the lock; StoreUnavailable after `until` (monotonic seconds)."""
         with self._lock:
             ours = threading.Lock() if self._taken else None
             self._taken = True
@@ -42,8 +42,8 @@ class Turns:
                 self._waiting.remove(ours)
                 raise StoreUnavailable
 
-    def give_back(self) -> None:
-        """Let the next one go, or whoever comes."""
+    def release(self) -> None:
+        """Pass the lock to the next thread in line."""
         with self._lock:
             self._holder = None
             if self._waiting:

@@ -1,7 +1,7 @@
-"""The one thread that writes into a SQLite file: one commit for everything that waited while the last one ran.
+"""Group commit for SQLite: one thread writes, and writes that wait share one commit.
 
-Making a commit durable costs far more than writing its rows. So the works that wait are done in one transaction,
-each behind a savepoint of its own, and nobody hears of his before it is on the disk.
+Making a commit durable costs far more than writing its rows. Waiting writes run in one transaction, each behind a
+savepoint of its own, and their futures resolve only after the commit.
 """
 
 import threading
@@ -17,21 +17,21 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 
 from core.errors import StoreUnavailable
-from core.store.access.db_errors import told_apart
-from core.store.access.fair_lock import WAIT_SECONDS, Turns
+from core.store.access.db_errors import translate_db_errors
+from core.store.access.fair_lock import WAIT_SECONDS, FairLock
 from core.store.access.scope import Scope, ScopedSession
-from core.store.access.statements import driver_of, say
+from core.store.access.statements import driver_connection, execute
 from core.store.operations import disk_space
 
 T = TypeVar("T")
 # Enough to share the cost of a commit; the first to come must not wait for ever more others.
-_MOST_TOGETHER = 64
+_MAX_GROUP = 64
 _LONGEST_SECONDS = 0.02
 
 
 @dataclass(slots=True)
 class _Work:
-    """What somebody wants to have written, and where he waits for it."""
+    """One submitted write and the future of its result."""
 
     scope: Scope
     work: Callable[[ScopedSession], Any]
@@ -41,13 +41,13 @@ class _Work:
     value: Any = None
 
     def refuse(self, error: BaseException) -> None:
-        """Tell who waits, unless nobody does any more, that nothing was tried."""
+        """Fail the future, unless it was cancelled: nothing was written."""
         if self.done.set_running_or_notify_cancel():
             self.done.set_exception(error)
 
 
 class _Group:
-    """Works in one transaction."""
+    """Writes that share one transaction."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._connection = engine.connect()
@@ -62,12 +62,12 @@ class _Group:
 
     @property
     def has_room(self) -> bool:
-        """True while one more may join."""
-        few = len(self._written) < _MOST_TOGETHER
+        """True while another write may join this transaction."""
+        few = len(self._written) < _MAX_GROUP
         return few and self._failure is None and time.monotonic() < self._until
 
     def add(self, asked: _Work) -> None:
-        """Do one work; nothing of one that fails stays, and who asked for it hears so at once."""
+        """Run one write; a failing one is rolled back to its savepoint and its future fails at once."""
         if not asked.done.set_running_or_notify_cancel():
             return
         try:
@@ -78,36 +78,36 @@ class _Group:
             self._written.append(asked)
 
     def _value(self, asked: _Work) -> Any:
-        with told_apart():
-            say(self._connection, "SAVEPOINT work")
+        with translate_db_errors():
+            execute(self._connection, "SAVEPOINT work")
             # What a work does through entities has a savepoint of the session's own, inside this one.
             session = ScopedSession(self._connection, asked.scope, join_transaction_mode="create_savepoint")
-            session.held = self._connection
+            session.raw_connection = self._connection
             try:
                 value = asked.work(session)
                 session.commit()
             except BaseException:
-                self._let_go(session, "ROLLBACK TO work")
+                self._release(session, "ROLLBACK TO work")
                 raise
-            self._let_go(session)
+            self._release(session)
             return value
 
-    def _let_go(self, session: ScopedSession, *first: str) -> None:
-        """Leave the savepoint; what cannot be left, or taken back to it, must not be committed."""
+    def _release(self, session: ScopedSession, *first: str) -> None:
+        """Release the savepoint; if that fails, the whole transaction must not be committed."""
         try:
             session.close()
-            driver: Any = driver_of(self._connection)
+            driver: Any = driver_connection(self._connection)
             # A full disk takes the whole transaction back, and with it what the others wrote.
             if not driver.in_transaction:
                 raise StoreUnavailable
             for statement in (*first, "RELEASE work"):
-                say(self._connection, statement)
+                execute(self._connection, statement)
         except BaseException as error:
             self._failure = error
             raise
 
     def end(self) -> None:
-        """Commit, and tell everybody; when that fails, nothing was written and everybody hears so."""
+        """Commit and resolve all futures; if the commit fails, fail them all."""
         try:
             if self._failure is None and self._written:
                 self._connection.commit()
@@ -118,9 +118,9 @@ class _Group:
             self._connection.close()
         finally:
             for asked in self._written:
-                self._tell(asked)
+                self._resolve(asked)
 
-    def _tell(self, asked: _Work) -> None:
+    def _resolve(self, asked: _Work) -> None:
         if self._failure is None:
             asked.done.set_result(asked.value)
             return
@@ -129,19 +129,19 @@ class _Group:
         asked.done.set_exception(unavailable)
 
 
-class OneWriter:
-    """The way to write from any thread of this process; the file's own lock keeps other processes away."""
+class GroupCommitWriter:
+    """Runs writes from any thread of this process; other processes are kept out by SQLite's file lock."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
-        self._turns = Turns()
+        self._lock = FairLock()
         self._queue: SimpleQueue[_Work | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
 
     def submit(self, scope: Scope, work: Callable[[ScopedSession], T]) -> "Future[T]":
-        """What will hold the value of a work once it is on the disk, or its error when nothing of it is."""
-        self._turns.refuse_holder()
+        """Queue a write; the future resolves after its commit, or fails when nothing was written."""
+        self._lock.refuse_nested()
         asked = _Work(scope, work)
         with self._starting:
             if self._thread is None or not self._thread.is_alive():
@@ -151,20 +151,20 @@ class OneWriter:
         return asked.done
 
     @contextmanager
-    def alone(self, scope: Scope) -> Iterator[ScopedSession]:
-        """A transaction of its own in the caller's thread; it may be long."""
-        self._turns.refuse_holder()
-        with told_apart():
-            self._turns.take(time.monotonic() + WAIT_SECONDS)
+    def exclusive(self, scope: Scope) -> Iterator[ScopedSession]:
+        """A write transaction of its own in the caller's thread, for long writes."""
+        self._lock.refuse_nested()
+        with translate_db_errors():
+            self._lock.acquire(time.monotonic() + WAIT_SECONDS)
             try:
                 with ScopedSession(self._engine, scope) as session:
                     yield session
                     session.commit()
             finally:
-                self._turns.give_back()
+                self._lock.release()
 
     def close(self) -> None:
-        """Finish what was asked for, and stop; whatever is asked later starts anew."""
+        """Finish queued writes and stop the thread; a later `submit` starts it again."""
         with self._starting:
             thread, self._thread = self._thread, None
             if thread:
@@ -174,19 +174,19 @@ class OneWriter:
     def _run(self) -> None:
         while (asked := self._queue.get()) is not None:
             try:
-                self._turns.take(asked.until)
+                self._lock.acquire(asked.until)
             except StoreUnavailable as error:
                 asked.refuse(error)
                 continue
             try:
                 self._write(asked)
             finally:
-                self._turns.give_back()
+                self._lock.release()
 
     def _write(self, asked: _Work) -> None:
-        """One transaction, for this work and for those that wait behind it."""
+        """Run this write and those queued behind it in one transaction."""
         try:
-            with told_apart():
+            with translate_db_errors():
                 group = _Group(self._engine)
         except BaseException as error:
             asked.refuse(error)

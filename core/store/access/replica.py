@@ -1,4 +1,4 @@
-"""The replica: where figures and exports are read, as long as it is known to be near enough (docs/scaling.md)."""
+"""The read replica for figures and exports, used only while its lag is known to be small (docs/scaling.md)."""
 
 import threading
 import time
@@ -14,9 +14,9 @@ from sqlalchemy.exc import DBAPIError
 
 from core import clock
 from core.errors import StoreUnavailable
-from core.store.access.db_errors import RETRIED, told_apart
+from core.store.access.db_errors import RETRIED_SQLSTATES, translate_db_errors
 from core.store.access.scope import SIGHT, Scope, ScopedSession
-from core.store.access.statements import begin_and_end
+from core.store.access.statements import install_transaction_events
 
 log = structlog.get_logger("coverdesk.store")
 AWAY, BEHIND, ANOTHER = "away", "behind", "no replica of this store"
@@ -33,10 +33,10 @@ _HOW_IT_STANDS: Final = sa.text(
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
-    """How the replica was found: what keeps it from being used, and as of when it shows the store.
+class ReplicaStatus:
+    """Why the replica is not used (`fault`), and as of when it shows the store.
 
-    Without `as_of` it lacked no more than what was written within the last second.
+    `as_of` is None while it lags by less than a second.
     """
 
     fault: str | None = None
@@ -45,10 +45,10 @@ class Sight:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bounds:
-    """How far a replica may lag, from where on that is said, and the seconds for which what was found is believed.
+    """Limits of the replica's lag, and for how many seconds a check of it is trusted.
 
-    One that is away is left alone for longer, or each screen would wait for the connection again; `comes_within` is
-    how many seconds an export waits for what was just written.
+    An unreachable replica is retried less often, or each screen would wait for the connection again. `comes_within` is
+    how many seconds an export waits for the newest writes.
     """
 
     most_behind: timedelta = timedelta(seconds=60)
@@ -59,51 +59,51 @@ class Bounds:
 
 
 class Replica:
-    """A PostgreSQL server that streams from the primary, asked only while it is within its bounds."""
+    """A streaming replica of PostgreSQL, read only while its lag is within bounds."""
 
     def __init__(self, url: str, primary: sa.Engine, bounds: Bounds = Bounds()) -> None:
         self.engine = _reading_engine(sa.make_url(url))
         self._primary = primary
         self._bounds = bounds
         self._looking = threading.Lock()
-        self._sight, self._look_at = Sight(), 0.0
+        self._status, self._look_at = ReplicaStatus(), 0.0
         self._whole_at: float | None = None
 
-    def sight(self) -> Sight:
-        """How it stands, as of less than a second ago; one that is away is looked for every 15 seconds."""
+    def status(self) -> ReplicaStatus:
+        """The status, at most a second old; an unreachable replica is retried every 15 seconds."""
         with self._looking:
             if time.monotonic() >= self._look_at:
                 self._keep(self._seen())
-            return self._sight
+            return self._status
 
     @contextmanager
     def reading(self, scope: Scope, *, exact: bool) -> Iterator[ScopedSession | None]:
-        """A session on one snapshot of the replica; none when the primary has to answer.
+        """A session on one snapshot of the replica, or None when the primary has to be read.
 
-        `exact` waits some seconds for all that was acknowledged before, so that nobody misses what stood on a screen.
+        `exact` waits some seconds until the replica has every acknowledged write.
         """
         session = self._opened(scope, exact=exact)
         if session is None:
             yield None
             return
         try:
-            with told_apart(), session:
+            with translate_db_errors(), session:
                 yield session
         except StoreUnavailable:
             self._look_at = 0.0
             raise
         except DBAPIError as error:
             # A replica ends who reads what the primary has cleared away meanwhile.
-            if getattr(error.orig, "sqlstate", None) in RETRIED:
+            if getattr(error.orig, "sqlstate", None) in RETRIED_SQLSTATES:
                 raise StoreUnavailable from error
             raise
 
     def close(self) -> None:
-        """Let go of every connection."""
+        """Close all connections."""
         self.engine.dispose()
 
     def _opened(self, scope: Scope, *, exact: bool) -> ScopedSession | None:
-        sight = self.sight()
+        sight = self.status()
         if sight.fault or (exact and not self._catches_up()):
             return None
         session = ScopedSession(self.engine, scope, info={SIGHT: sight})
@@ -116,7 +116,7 @@ class Replica:
         return session
 
     def _catches_up(self) -> bool:
-        """True once it shows what the primary had acknowledged when this was called."""
+        """True once the replica has everything the primary had acknowledged when this was called."""
         mark, until = self._mark().mark, time.monotonic() + self._bounds.comes_within
         try:
             while not self._asked(mark).is_whole:
@@ -129,37 +129,37 @@ class Replica:
             return False
         return True
 
-    def _seen(self) -> Sight:
+    def _seen(self) -> ReplicaStatus:
         primary = self._mark()
         try:
             found = self._asked(primary.mark)
         except (DBAPIError, sa.exc.TimeoutError):
-            return Sight(AWAY)
+            return ReplicaStatus(AWAY)
         if not found.follows or found.system != primary.system:
-            return Sight(ANOTHER)
+            return ReplicaStatus(ANOTHER)
         if found.is_whole:
             self._whole_at = time.monotonic()
-            return Sight()
+            return ReplicaStatus()
         # Either says how old it is at the most: a primary that was quiet for hours makes the second one useless.
         ages = [] if self._whole_at is None else [time.monotonic() - self._whole_at]
         ages += [] if found.seconds is None else [max(0.0, found.seconds)]
         behind = timedelta(seconds=min(ages)) if ages else timedelta.max
         if behind > self._bounds.most_behind:
-            return Sight(BEHIND)
-        return Sight(as_of=clock.now() - behind if behind > self._bounds.worth_saying else None)
+            return ReplicaStatus(BEHIND)
+        return ReplicaStatus(as_of=clock.now() - behind if behind > self._bounds.worth_saying else None)
 
-    def _keep(self, sight: Sight) -> None:
-        if sight.fault != self._sight.fault:
+    def _keep(self, sight: ReplicaStatus) -> None:
+        if sight.fault != self._status.fault:
             if sight.fault:
                 log.warning("figures and exports are read from the primary", error=f"the replica is {sight.fault}")
             else:
                 log.info("figures and exports are read from the replica again")
-        self._sight = sight
+        self._status = sight
         self._look_at = time.monotonic() + (self._bounds.left_alone if sight.fault == AWAY else self._bounds.believed)
 
     def _mark(self) -> sa.Row[tuple[str, int]]:
-        """How far the primary has written for sure, and which system it is."""
-        with told_apart(), self._primary.connect() as connection:
+        """The primary's flushed WAL position and system identifier."""
+        with translate_db_errors(), self._primary.connect() as connection:
             return connection.execute(_HOW_FAR).one()
 
     def _asked(self, mark: str) -> sa.Row[tuple[bool, int, bool, float | None]]:
@@ -179,5 +179,5 @@ def _reading_engine(url: sa.URL) -> sa.Engine:
         isolation_level="AUTOCOMMIT",
         hide_parameters=True,
     )
-    begin_and_end(engine)
+    install_transaction_events(engine)
     return engine

@@ -1,4 +1,4 @@
-"""Whose rows a session may see: the store adds the filter, so that no query has to remember it."""
+"""Row-level tenancy: a session carries a scope, and the store adds its conditions to every query."""
 
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
@@ -10,51 +10,51 @@ from sqlalchemy import event, orm
 from sqlalchemy.sql.util import find_tables
 from sqlmodel import Session, SQLModel
 
-from core.store.access.compiled_write import Driven
+from core.store.access.compiled_write import CompiledWrite
 from core.store.rollups import daily_rollup
 from core.store.schema import sales as sales_tables
 from core.store.schema.columns import Owned
 
 if TYPE_CHECKING:
-    from core.store.access.replica import Sight
+    from core.store.access.replica import ReplicaStatus
 
 AnySelect = sa.Select[*tuple[Any, ...]]
 _AT = "at_"
 # Where a session keeps the engine that counts beside its transaction.
-BESIDE = "counts beside"
+COUNTER_ENGINE = "counts beside"
 # Where a session on the replica keeps how that stood.
 SIGHT = "sight"
 
 
 class ScopeViolation(RuntimeError):
-    """Code tried to read or write past its scope: a defect, never a user's mistake."""
+    """Code tried to read or write outside its scope: a defect, never a user's mistake."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """One distributor in one mode, the staff in one mode, or the system itself (contract M1, M2)."""
+    """One distributor in one mode, the staff in one mode, or the whole system (contract M1, M2)."""
 
     distributor_id: UUID | None
     is_live: bool | None
 
     @classmethod
     def of(cls, distributor_id: UUID, *, is_live: bool) -> "Scope":
-        """What an API key sees."""
+        """The scope of an API key."""
         return cls(distributor_id, is_live)
 
     @classmethod
     def staff(cls, *, is_live: bool) -> "Scope":
-        """What the desk sees: every distributor, one mode at a time."""
+        """The scope of the desk: every distributor, one mode."""
         return cls(None, is_live)
 
     @classmethod
     def system(cls) -> "Scope":
-        """Everything: for start-up, checks and commands, never for a request."""
+        """Everything; for start-up, checks and commands, never for a request."""
         return cls(None, None)
 
     @property
     def unlimited(self) -> bool:
-        """True for the system."""
+        """True for the system's scope."""
         return self.is_live is None
 
     def admits(self, row: Owned) -> bool:
@@ -64,67 +64,68 @@ class Scope:
 
 
 class ScopedSession(Session):
-    """A session that knows its scope; statements that could slip past it are refused."""
+    """A session limited to its scope; statements that could bypass the scope are refused."""
 
     def __init__(self, bind: sa.Engine | sa.Connection, scope: Scope, **options: Any) -> None:
         super().__init__(bind, expire_on_commit=False, autoflush=True, **options)
         self.scope = scope
 
     @cached_property
-    def held(self) -> sa.Connection:
-        """The connection of the session's only transaction: to ask the session each time costs a small question."""
+    def raw_connection(self) -> sa.Connection:
+        """Cached: Session.connection() is slow on hot paths."""
         return self.connection()
 
     @property
-    def sight(self) -> "Sight | None":
+    def sight(self) -> "ReplicaStatus | None":
         """How the replica stood that this session reads; none on the primary."""
-        sight: Sight | None = self.info.get(SIGHT)
+        sight: ReplicaStatus | None = self.info.get(SIGHT)
         return sight
 
     def rollback(self) -> None:
-        """Refused: others may share the transaction, and what was written past SQLAlchemy is not its to undo."""
+        """Refused: the transaction may be shared, and direct writes are not tracked. Raise an error instead."""
         raise ScopeViolation("a transaction is undone by raising an error out of it")
 
     def insert(self, *rows: SQLModel) -> None:
-        """Insert rows in the order given, each by one statement; they are not tracked afterwards."""
-        connection = self.held
+        """Insert rows in the order given, one statement each; they are not tracked by the session."""
+        connection = self.raw_connection
         for row in rows:
             self._admit(row)
             _inserting(type(row)).run(connection, _values(row))
         daily_rollup.note(connection, *rows)
 
-    def insert_once(self, row: SQLModel) -> bool:
-        """Insert a row unless its unique key is taken; waits for a rival that has not committed.
+    def insert_if_absent(self, row: SQLModel) -> bool:
+        """Insert a row unless its unique key exists; waits for an uncommitted rival.
 
-        True when the row is ours. The only safe way to claim a key: never look first and insert then.
+        True when the row was inserted. The only safe way to claim a key: never check first and insert then.
         """
         self._admit(row)
-        connection = self.held
-        written = _inserting_once(type(row)).run(connection, _values(row)).touched == 1
+        connection = self.raw_connection
+        written = _inserting_once(type(row)).run(connection, _values(row)).row_count == 1
         if written:
             daily_rollup.note(connection, row)
         return written
 
-    def rewrite(self, row: SQLModel, *names: str) -> None:
-        """Put these fields of a row over what the store holds under its primary key."""
+    def update_columns(self, row: SQLModel, *names: str) -> None:
+        """Update these columns of the row with this primary key."""
         self._admit(row)
         values = _values(row)
         keys = {f"{_AT}{column.key}": values[column.key] for column in _table(type(row)).primary_key}
-        _rewriting(type(row), names).run(self.held, {**{name: values[name] for name in names}, **keys})
+        _rewriting(type(row), names).run(self.raw_connection, {**{name: values[name] for name in names}, **keys})
 
-    def count_up(self, series: str) -> int:
-        """The next number of a series, counted in this transaction: whoever counts next waits for its end."""
-        return _counted(self.held, series)
+    def next_in_transaction(self, series: str) -> int:
+        """The next number of a series without gaps; others wait until this transaction ends."""
+        return _counted(self.raw_connection, series)
 
-    def draw(self, series: str) -> int:
-        """A number of a printed series that nobody else gets; one of a transaction that fails is not used again.
+    def next_number(self, series: str) -> int:
+        """The next number of a series, unique but possibly with gaps after a failed transaction.
 
-        On PostgreSQL it is counted beside the transaction, or all sales of an insurer would wait for each other's
-        commit. Counted without waiting for the disk: a sale that is on the disk carries its number there too.
+        On PostgreSQL it is counted on another connection, or all sales of an insurer would wait for each other's
+        commit,
+        and without waiting for the disk: a committed sale stores its number itself.
         """
-        beside: sa.Engine | None = self.info.get(BESIDE)
+        beside: sa.Engine | None = self.info.get(COUNTER_ENGINE)
         if beside is None:
-            return self.count_up(series)
+            return self.next_in_transaction(series)
         with beside.connect() as connection:
             return _counted(connection, series)
 
@@ -148,21 +149,23 @@ def _columns(entity: type[SQLModel]) -> tuple[str, ...]:
 
 
 @cache
-def _inserting(entity: type[SQLModel]) -> Driven:
-    return Driven(lambda dialect: dialect.insert(_table(entity)))
+def _inserting(entity: type[SQLModel]) -> CompiledWrite:
+    return CompiledWrite(lambda dialect: dialect.insert(_table(entity)))
 
 
 @cache
-def _inserting_once(entity: type[SQLModel]) -> Driven:
-    return Driven(lambda dialect: dialect.insert(_table(entity)).on_conflict_do_nothing())
+def _inserting_once(entity: type[SQLModel]) -> CompiledWrite:
+    return CompiledWrite(lambda dialect: dialect.insert(_table(entity)).on_conflict_do_nothing())
 
 
 @cache
-def _rewriting(entity: type[SQLModel], names: tuple[str, ...]) -> Driven:
+def _rewriting(entity: type[SQLModel], names: tuple[str, ...]) -> CompiledWrite:
     table = _table(entity)
     mine = [column == sa.bindparam(f"{_AT}{column.key}", type_=column.type) for column in table.primary_key]
     fields = {name: sa.bindparam(name, type_=table.c[name].type) for name in names}
-    return Driven(lambda _: sa.update(table).where(*mine).values({table.c[n]: bound for n, bound in fields.items()}))
+    return CompiledWrite(
+        lambda _: sa.update(table).where(*mine).values({table.c[n]: bound for n, bound in fields.items()})
+    )
 
 
 def _counting_up(dialect: Any) -> Any:
@@ -173,7 +176,7 @@ def _counting_up(dialect: Any) -> Any:
     )
 
 
-_COUNTING = Driven(_counting_up)
+_COUNTING = CompiledWrite(_counting_up)
 
 
 def _counted(connection: sa.Connection, series: str) -> int:
@@ -189,7 +192,7 @@ def _touches_owned(statement: Any) -> bool:
 
 
 def owned_entities() -> list[type[SQLModel]]:
-    """Every table class whose rows belong to a distributor."""
+    """All table classes whose rows belong to a distributor."""
     registry: orm.registry = SQLModel._sa_registry
     return [mapper.class_ for mapper in registry.mappers if issubclass(mapper.class_, Owned)]
 
@@ -209,12 +212,12 @@ def _fence(state: orm.ORMExecuteState) -> None:
         raise ScopeViolation("a statement on owned tables must go through their entities")
     if state.is_insert:
         raise ScopeViolation("rows of a distributor are added to the session, not inserted past it")
-    state.statement = state.statement.options(*filters(scope))
+    state.statement = state.statement.options(*scope_filters(scope))
 
 
 @lru_cache(maxsize=1024)
-def filters(scope: Scope) -> tuple[orm.LoaderCriteriaOption, ...]:
-    """The conditions that a scope puts on every owned entity, wherever a statement names it."""
+def scope_filters(scope: Scope) -> tuple[orm.LoaderCriteriaOption, ...]:
+    """The conditions that a scope adds to every owned entity in a statement."""
     return tuple(
         orm.with_loader_criteria(entity, _condition(entity, scope), include_aliases=True) for entity in owned_entities()
     )

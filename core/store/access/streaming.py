@@ -1,4 +1,4 @@
-"""Rows by the million: in batches, as the driver gives them, within the session's scope."""
+"""Read millions of rows in batches within the session's scope."""
 
 from collections.abc import Generator, Sequence
 from contextlib import closing
@@ -8,21 +8,21 @@ from typing import Any
 import sqlalchemy as sa
 
 from core.errors import StoreUnavailable
-from core.store.access.scope import AnySelect, ScopedSession, ScopeViolation, filters
-from core.store.access.statements import driver_of
+from core.store.access.scope import AnySelect, ScopedSession, ScopeViolation, scope_filters
+from core.store.access.statements import driver_connection
 
 Rows = Sequence[Any]
 
 
 def batches(session: ScopedSession, query: AnySelect, *, size: int) -> Generator[Rows]:
-    """The rows of a query on entities; memory holds one batch of them. Who stops early closes it before the session.
+    """Yield batches of the rows of a query on entities; memory holds one batch. Close it before the session.
 
-    A result that can be asked by name costs more than the row itself, and so does turning values into our types: what
-    is selected must be texts and whole numbers.
+    Rows are the driver's own values, as named results and conversions cost more than the row: select only texts and
+    integers.
     """
     if query._propagate_attrs.get("compile_state_plugin") != "orm":
         raise ScopeViolation("a statement on owned tables must go through their entities")
-    scoped = query if session.scope.unlimited else query.options(*filters(session.scope))
+    scoped = query if session.scope.unlimited else query.options(*scope_filters(session.scope))
     connection = session.connection()
     driver: Any = connection.dialect.loaded_dbapi
     take = _in_chunks if connection.dialect.name == "postgresql" else _fetched
@@ -40,12 +40,12 @@ def _fetched(connection: sa.Connection, query: AnySelect, size: int) -> Generato
 
 
 def _in_chunks(connection: sa.Connection, query: AnySelect, size: int) -> Generator[Rows]:
-    """As the server makes them: a cursor would be planned for its first rows, and never for several processes."""
+    """Stream from the server: a cursor would be planned for its first rows and never in parallel."""
     compiled: Any = query.compile(dialect=connection.dialect, compile_kwargs={"render_postcompile": True})
     # All of it is one statement; who reads slowly may take longer than a question should.
     connection.exec_driver_sql("SET LOCAL statement_timeout = '1h'")
     with (
-        driver_of(connection).cursor() as cursor,
+        driver_connection(connection).cursor() as cursor,
         closing(cursor.stream(compiled.string, compiled.params, size=size)) as rows,
     ):
         while batch := list(islice(rows, size)):

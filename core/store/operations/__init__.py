@@ -1,1 +1,1 @@
-"""Backup, snapshots, disk space, statistics and the files beside the database."""
+"""Backup, snapshots, disk space, planner statistics and files beside the database."""

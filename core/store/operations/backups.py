@@ -1,7 +1,7 @@
-"""A backup: one file with a snapshot of the database, every uploaded file that it names, and a manifest.
+"""Backup and restore: one tar with a database snapshot, the uploaded files it names, and a manifest.
 
-The file is a plain tar. Its manifest comes last and gives the hash of everything before it, so that a broken
-backup is found before anything is touched. The server secret is not in it: whoever restores has to have it.
+The manifest comes last and holds the hash of every part, so that a broken backup is found before anything is
+changed. The server secret is not included: whoever restores must have it.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Manifest:
-    """What a backup says of itself: `hashes` are SHA-256 by the name of each part, `lost` are files that were gone."""
+    """Description of a backup: `hashes` are SHA-256 by part name, `lost` are files that were missing."""
 
     id: str
     format: int
@@ -50,15 +50,12 @@ class Manifest:
 
     @property
     def files(self) -> int:
-        """How many uploaded files it holds."""
+        """The number of uploaded files."""
         return sum(name.startswith(_FILES) for name in self.hashes)
 
 
 def make(store: Store, target: Path, *, progress: Progress, overwrite: bool = False) -> Manifest:
-    """Write a backup, whole or not at all; `progress` is told of every chunk of bytes. Sales go on meanwhile.
-
-    InvalidInput for a file that exists, unless it is to be overwritten: it may be the only good backup.
-    """
+    """Write a backup, whole or not at all, while sales go on; `progress` receives the size of each chunk."""
     if not target.parent.is_dir():
         raise InvalidInput.one("FILE", "must lie in a folder that exists")
     if target.exists() and not overwrite:
@@ -90,7 +87,7 @@ def make(store: Store, target: Path, *, progress: Progress, overwrite: bool = Fa
 
 
 def read(source: Path, *, progress: Progress) -> Manifest:
-    """The manifest of a backup whose every part is what it says; InvalidInput for a broken one."""
+    """Return the manifest of a backup after checking every part; InvalidInput for a broken one."""
     found: dict[str, str] = {}
     stated: Manifest | None = None
     try:
@@ -107,9 +104,9 @@ def read(source: Path, *, progress: Progress) -> Manifest:
 
 
 def put_back(store: Store, source: Path, manifest: Manifest, *, progress: Progress) -> str | None:
-    """Make the store what a backup that was read says; the name of what stood there before, if anything.
+    """Restore a checked backup; returns the name under which the previous store was kept, if any.
 
-    StateForbids when it fits neither this store, this secret nor this release, or while the store is open elsewhere.
+    StateForbids when it does not fit this kind of store, secret or release, or while the store is in use.
     """
     _refuse_misfit(store, manifest)
     with _drafting(source.parent, _RESTORING) as folder:
@@ -125,7 +122,7 @@ def put_back(store: Store, source: Path, manifest: Manifest, *, progress: Progre
 
 @contextmanager
 def _drafting(where: Path, prefix: str) -> Iterator[Path]:
-    """A folder for what has no name yet; what commands that were killed left of theirs is cleared away first."""
+    """A temporary folder for a file in the making; leftovers of killed commands are removed first."""
     unfinished_files.clear(where, f"{prefix}*")
     with tempfile.TemporaryDirectory(prefix=prefix, dir=where) as name, unfinished_files.held(Path(name)):
         yield Path(name)
@@ -177,7 +174,7 @@ def _entry(name: str, size: int) -> tarfile.TarInfo:
 
 
 class _Passing:
-    """A file that hashes and counts what is read from it."""
+    """A file object that hashes and counts what is read from it."""
 
     def __init__(self, file: IO[bytes], progress: Progress) -> None:
         self._file, self._progress, self.digest = file, progress, hashlib.sha256()

@@ -1,4 +1,4 @@
-"""Files on the disk: private, whole or not there at all, and named by nothing that a sender chose."""
+"""Uploaded files on disk: private, atomic, and under random names."""
 
 import os
 import unicodedata
@@ -13,12 +13,12 @@ _LONGEST_NAME: Final = 150
 
 
 def path_of(code: str) -> Path:
-    """Where a file stands; spread over folders, so that none grows without end."""
+    """The path of a file; spread over folders to keep each small."""
     return _shelf() / code[:2] / code
 
 
 def put(code: str, content: bytes) -> None:
-    """Write a file so that it is either whole on the disk or absent, also after a crash."""
+    """Write a file atomically: whole or absent, also after a crash."""
     path = path_of(code)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     arriving = path.with_suffix(".arriving")
@@ -35,12 +35,12 @@ def put(code: str, content: bytes) -> None:
 
 
 def remove(code: str) -> None:
-    """Take a file away; it may be gone already."""
+    """Delete a file if it exists."""
     path_of(code).unlink(missing_ok=True)
 
 
 def strays(known: Set[str], *, minutes: int) -> Iterator[Path]:
-    """What lies on the disk for so long and is none of these codes: left by uploads that a crash broke off."""
+    """Files older than a while that match none of these codes: left behind by interrupted uploads."""
     latest = clock.now().timestamp() - minutes * 60
     for path in _shelf().glob("*/*"):
         if path.name not in known and path.is_file() and path.stat().st_mtime < latest:
@@ -52,7 +52,7 @@ def _shelf() -> Path:
 
 
 def _settle(folder: Path) -> None:
-    """Make a rename survive a loss of power."""
+    """Make a rename durable."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -61,7 +61,7 @@ def _settle(folder: Path) -> None:
 
 
 def shown_name(sent: str, suffixes: tuple[str, ...]) -> str:
-    """A sent name as it is shown: no folders, no characters that hide, and a suffix that tells the truth."""
+    """The uploaded name for display: no folders, no invisible characters, the suffix of the real type."""
     last = unicodedata.normalize("NFC", sent).replace("\\", "/").rsplit("/", 1)[-1]
     visible = "".join(character if character.isprintable() else " " for character in last)
     bare = PurePosixPath(" ".join(visible.split()).strip(". ") or "file")

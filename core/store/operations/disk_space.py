@@ -1,4 +1,4 @@
-"""Room on the store's disk, which a small write cannot tell of: it fits into pages that are there already."""
+"""Detect a full disk under PostgreSQL, which a small write does not: it fits into existing pages."""
 
 import tempfile
 import time
@@ -20,7 +20,7 @@ _FILLING: Final = (
 
 
 class _Lack:
-    """When a write last found no room; this process alone remembers it."""
+    """When a write last failed for lack of space, in this process."""
 
     noticed_at: float | None = None
 
@@ -36,10 +36,7 @@ def notice(error: BaseException) -> None:
 
 
 def prove(connection: sa.Connection) -> None:
-    """Take 16 MiB and give them back if room lacked in the last minute; an error when it still does.
-
-    The error is the driver's, or for a SQLite file the system's.
-    """
+    """After a recent failure, allocate and free 16 MiB; raises the driver's error while the disk is full."""
     if _Lack.noticed_at is None:
         return
     if time.monotonic() - _Lack.noticed_at > _LATELY_SECONDS:

@@ -1,4 +1,4 @@
-"""A store in a file is read by its own account only: it holds names, addresses and sealed numbers of people."""
+"""File permissions: the database file holds personal data and is readable by its own account only."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ PRIVATE = 0o077
 
 
 def keep_private(store: "Store") -> None:
-    """Take a SQLite file and its journals away from every other account; of a file that is not ours nothing changes."""
+    """Restrict a SQLite file and its journals to its owner; files of other accounts are left alone."""
     if not store.is_sqlite or not store.url.database:
         return
     for ending in ("", "-wal", "-shm", "-journal"):

@@ -1,7 +1,6 @@
-"""One consistent look at a whole database as files, and a database made from such files again.
+"""Consistent snapshots of a whole database as files, and restoring them.
 
-SQLite gives its own file, copied page by page; PostgreSQL gives one CSV for each table, all read in one snapshot.
-Neither makes a sale wait.
+SQLite copies its file page by page; PostgreSQL writes one CSV per table within one snapshot. Sales do not wait.
 """
 
 import csv
@@ -18,7 +17,7 @@ import sqlalchemy as sa
 from core import clock
 from core.errors import StateForbids
 from core.store.access.engine import Store
-from core.store.access.statements import driver_of
+from core.store.access.statements import driver_connection
 from core.store.schema import migrating
 
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
@@ -45,19 +44,19 @@ WHERE relnamespace = 'public'::regnamespace AND NOT indisunique ORDER BY indexre
 
 
 def kind_of(store: Store) -> str:
-    """The word for a kind of store; a snapshot fits no other kind."""
+    """The kind of store; a snapshot restores only to the same kind."""
     return SQLITE if store.is_sqlite else POSTGRESQL
 
 
 def take(store: Store, folder: Path) -> list[Path]:
-    """The files of one snapshot, written into a folder of the caller's."""
+    """Write a snapshot into a folder and return its files."""
     return [_of_sqlite(store, folder / _FILE)] if store.is_sqlite else list(_of_postgres(store, folder))
 
 
 def put_back(store: Store, folder: Path, *, version: str) -> str | None:
-    """Make the store what a snapshot says, wholly or not at all; the name of what stood there before, if anything.
+    """Restore a snapshot, wholly or not at all; returns the name of the previous store's copy, if any.
 
-    What stood there is kept beside it under that name. StateForbids while somebody else has the store open.
+    StateForbids while another process has the store open.
     """
     store.close()
     return _into_sqlite(store, folder / _FILE) if store.is_sqlite else _into_postgres(store, folder, version)
@@ -66,7 +65,7 @@ def put_back(store: Store, folder: Path, *, version: str) -> str | None:
 def _of_sqlite(store: Store, target: Path) -> Path:
     copy = _driver(store).connect(str(target))
     with store.engine.connect() as connection:
-        source: Any = driver_of(connection)
+        source: Any = driver_connection(connection)
         try:
             # All pages in one step: a copy in several begins anew whenever somebody writes.
             source.backup(copy)
@@ -98,7 +97,7 @@ def _driver(store: Store) -> Any:
 
 
 def _settle(sqlite: Any, target: Path) -> None:
-    """Bring what the log holds into the file, and be sure that nobody else has it open."""
+    """Checkpoint the log and make sure that no other process has the file open."""
     alone = sqlite.connect(str(target), timeout=1, isolation_level=None)
     try:
         alone.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -146,9 +145,9 @@ def _into_postgres(store: Store, folder: Path, version: str) -> str | None:
 
 @contextmanager
 def _bare(connection: sa.Connection) -> Iterator[None]:
-    """Tables without foreign keys and what only speeds reading; both come back for all rows at once, which is faster.
+    """Drop foreign keys and indexes during the copy and recreate them at once, which is faster.
 
-    A row that breaks a foreign key is refused then, and nothing is restored.
+    A row that violates a foreign key fails the restore, and nothing is restored.
     """
     # A percent sign in these statements is one, and no place for a parameter.
     as_it_stands = {"no_parameters": True}
@@ -164,7 +163,7 @@ def _bare(connection: sa.Connection) -> Iterator[None]:
 
 
 def _refuse_others(connection: sa.Connection) -> None:
-    """A connection that was just closed is seen for a moment longer."""
+    """Refuse while other connections are open; a connection just closed is still listed for a moment."""
     for wait in (0.0, 0.1, 0.2, 0.4, 0.8):
         time.sleep(wait)
         connection.exec_driver_sql("SELECT pg_stat_clear_snapshot()")
@@ -183,7 +182,7 @@ def _load(connection: sa.Connection, table: str, path: Path) -> None:
 
 @contextmanager
 def _copying(connection: sa.Connection, what: str) -> Iterator[Any]:
-    raw: Any = driver_of(connection)
+    raw: Any = driver_connection(connection)
     with raw.cursor() as cursor, cursor.copy(f"COPY {what} {_CSV}") as rows:
         yield rows
 
@@ -198,7 +197,7 @@ def _aside(name: str) -> str:
 
 
 def sync(path: Path) -> None:
-    """Make a file, or the names in a folder, survive a loss of power."""
+    """Flush a file or directory to disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""What the database knows of how many rows an index leaves, so that it takes the right one."""
+"""Planner statistics for SQLite and PostgreSQL, so that queries use the right index."""
 
 import json
 from pathlib import Path
@@ -13,11 +13,11 @@ _TELLING = 20_000
 
 
 def refresh(store: Store) -> None:
-    """Measure a store that has grown to a size that tells something; a smaller one gets the figures of a store in use.
+    """Run ANALYZE on a store of some size; a small one gets the statistics of a store in use.
 
-    Without figures, SQLite takes the index of the distributor to find one policy by its number or its
-    risk, and so reads them all: a store that grows from empty would become slower with every sale. With figures of
-    which some are measured and some are lent, it thinks policies rarer than their purchases and begins with them.
+    Without statistics SQLite uses the distributor's index to find one policy by number or risk and reads all of them,
+    and a store that grows from empty slows down with every sale. A mix of measured and default figures makes it think
+    policies rarer than their purchases and start with them.
     """
     with store.writers.begin() as connection:
         if not store.is_sqlite:
@@ -27,7 +27,7 @@ def refresh(store: Store) -> None:
         connection.exec_driver_sql("ANALYZE")
         _lend(connection)
     # A connection reads the figures when it is opened.
-    store.begin_anew()
+    store.drop_idle_connections()
 
 
 def _measure(connection: sa.Connection) -> None:
@@ -39,7 +39,7 @@ def _measure(connection: sa.Connection) -> None:
 
 
 def _lend(connection: sa.Connection) -> None:
-    """Put what was measured elsewhere in the place of all figures, or of those of empty tables in a large store."""
+    """Replace all statistics, or those of empty tables, by figures measured on a store in use."""
     measured: dict[str, list[tuple[str, str]]] = {}
     for table, index, figures in json.loads(_MEASURED.read_text()):
         measured.setdefault(table, []).append((index, figures))

@@ -1,7 +1,6 @@
-"""Files that have no name yet, because they are still being written: a command that is killed leaves its draft behind.
+"""Temporary files in the making, cleaned up after killed commands.
 
-Who writes a draft holds a lock on it, which ends with the process, however that ends. So the next command can tell what
-nobody works on any more, and clears it away.
+The writer holds a lock that ends with its process, so that the next command can tell abandoned files from live ones.
 """
 
 import fcntl
@@ -14,7 +13,7 @@ from pathlib import Path
 
 @contextmanager
 def held(path: Path) -> Iterator[None]:
-    """Hold a draft, a file or a folder, while the block lasts."""
+    """Lock a temporary file or folder for the duration of the block."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         # On a file system without locks nothing is ever cleared.
@@ -26,7 +25,7 @@ def held(path: Path) -> Iterator[None]:
 
 
 def clear(folder: Path, pattern: str) -> None:
-    """Remove the drafts of this pattern that nobody holds; one without content may be just beginning."""
+    """Delete unlocked temporary files that match the pattern; empty ones may just have been created."""
     for path in folder.glob(pattern):
         if _is_begun(path) and not _is_held(path):
             shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)

@@ -1,1 +1,1 @@
-"""Daily sums of money and cover, kept in step with the rows they count."""
+"""Daily sums of money and cover, kept in step with the rows they summarise."""

@@ -1,4 +1,4 @@
-"""Keeps the daybook in step with purchases, renewals and refunds, and can make it anew from them."""
+"""The daily roll-up of purchases, renewals and refunds: kept in step on every write, rebuilt on demand."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -7,10 +7,10 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel
 
 from core import clock
-from core.store.access.compiled_write import Driven
+from core.store.access.compiled_write import CompiledWrite
 from core.store.expressions import first_of_month, lagos_day
 from core.store.rollups import day_totals
-from core.store.rollups.day_totals import given_back, taken
+from core.store.rollups.day_totals import given_back, measures_of
 from core.store.schema.rollups import KEYS, MEASURES, DaybookLine
 from core.store.schema.sales import Purchase, Refund, Renewal
 
@@ -28,9 +28,9 @@ _BOOK = _table(DaybookLine)
 
 
 def note(connection: sa.Connection, *rows: Any, changed: Iterable[Any] = ()) -> None:
-    """Add rows that are being written to their days, and follow policies that change.
+    """Add new rows to the roll-ups of their days, and apply changes of policies.
 
-    The store calls this for every row that it inserts or changes.
+    The session calls this for every row that it inserts or changes.
     """
     for row in rows:
         line = _line(connection, row)
@@ -41,7 +41,7 @@ def note(connection: sa.Connection, *rows: Any, changed: Iterable[Any] = ()) -> 
 
 
 def add(connection: sa.Connection, lines: Sequence[Mapping[str, Any]], *, part: int = 0) -> None:
-    """Add lines, complete with keys and measures, to what a part of the book holds."""
+    """Add complete lines (keys and measures) to one partition of the roll-up."""
     _ADDING.run(connection, [{**line, "part": part} for line in lines])
 
 
@@ -51,22 +51,22 @@ def _adding(dialect: Any) -> Any:
     return statement.on_conflict_do_update(index_elements=[*KEYS, PART], set_=sums)
 
 
-_ADDING = Driven(_adding)
+_ADDING = CompiledWrite(_adding)
 
 
 def _line(connection: sa.Connection, row: Any) -> dict[str, Any] | None:
     if isinstance(row, Purchase):
-        return None if row.deleted_at else _line_of(row, row, taken(row, "sold"))
+        return None if row.deleted_at else _line_of(row, row, measures_of(row, "sold"))
     if isinstance(row, Renewal):
         counts = row.deleted_at is None and row.status
-        return _line_of(row, _sale(connection, row), taken(row, "renewed")) if counts else None
+        return _line_of(row, _sale(connection, row), measures_of(row, "renewed")) if counts else None
     if isinstance(row, Refund):
         return _line_of(row, _sale(connection, row), given_back(row))
     return None
 
 
 def _sale(connection: sa.Connection, row: Renewal | Refund) -> Any:
-    """What the purchase behind a renewal or refund says of itself."""
+    """Product and instalment of the purchase behind a renewal or refund."""
     purchase = _table(Purchase)
     wanted = sa.select(purchase.c.product_id, purchase.c.premium_frequency).where(purchase.c.id == row.purchase_id)
     return connection.execute(wanted).one()
@@ -86,7 +86,7 @@ def _line_of(row: Purchase | Renewal | Refund, sale: Any, measures: Mapping[str,
 
 
 def rebuild(connection: sa.Connection) -> None:
-    """Make the whole daybook anew from the rows; for writers that bypass the session, and for repairs."""
+    """Rebuild the whole roll-up from the rows; for repairs and writers that bypass the session."""
     connection.execute(sa.delete(_BOOK))
     for lines in (_days(), _months()):
         whole = lines.add_columns(sa.literal(0, sa.Integer).label(PART))
@@ -95,7 +95,7 @@ def rebuild(connection: sa.Connection) -> None:
 
 
 def faults(connection: sa.Connection) -> list[str]:
-    """The days and months on which the daybook and the rows disagree; empty when all is well."""
+    """Days and months on which roll-up and rows differ; empty when they agree."""
     found = set()
     for grain, lines in (("day", _days()), ("month", _months())):
         kept = _summed(_BOOK.c, grain, _BOOK.c.day).where(_BOOK.c.grain == grain)
@@ -108,13 +108,13 @@ def faults(connection: sa.Connection) -> list[str]:
 
 
 def _days() -> AnySelect:
-    """The lines of all days, from the rows."""
+    """Roll-up lines of all days, computed from the rows."""
     rows = sa.union_all(*(_part(entity) for entity in (Purchase, Renewal, Refund))).subquery()
     return _summed(rows.c, "day", rows.c.day)
 
 
 def _months() -> AnySelect:
-    """The lines of all months, from those of their days."""
+    """Roll-up lines of all months, computed from those of their days."""
     return _summed(_BOOK.c, "month", first_of_month(_BOOK.c.day)).where(_BOOK.c.grain == "day")
 
 
@@ -145,7 +145,7 @@ def _part(entity: type[SQLModel]) -> AnySelect:
 
 
 _MEASURED: Mapping[type[SQLModel], Callable[[Any], dict[str, Any]]] = {
-    Purchase: lambda row: taken(row, "sold"),
-    Renewal: lambda row: taken(row, "renewed"),
+    Purchase: lambda row: measures_of(row, "sold"),
+    Renewal: lambda row: measures_of(row, "renewed"),
     Refund: given_back,
 }

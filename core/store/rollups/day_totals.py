@@ -1,4 +1,4 @@
-"""Keeps the totals of each day in step with sales, renewals, refunds and every change of a policy's cover."""
+"""Totals of each day over all distributors, including changes of cover; kept in step on every write."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel
 
 from core import clock
-from core.store.access.compiled_write import Driven
+from core.store.access.compiled_write import CompiledWrite
 from core.store.expressions import lagos_day
 from core.store.schema.catalogue import Product
 from core.store.schema.rollups import COVER, MEASURES, DaybookLine, DayTotal
@@ -31,7 +31,7 @@ _TOTAL, _PRODUCT = _table(DayTotal), _table(Product)
 
 
 class CoverFacts(NamedTuple):
-    """What a policy says of its cover."""
+    """The columns of a policy that decide when it is in force."""
 
     product_id: Any
     created_at: datetime
@@ -43,15 +43,15 @@ class CoverFacts(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """What one row does to one day; terms name their product, which says whether they count as renewable."""
+    """The effect of one row on one day; terms name their product, which says whether they count as renewable."""
 
     day: date
     measures: Mapping[str, int]
     product_id: Any = None
 
 
-def taken(row: Any, verb: str, *, counted: str = "") -> dict[str, Any]:
-    """The measures of a purchase, renewal or refund; `row` is one, or the table of them."""
+def measures_of(row: Any, verb: str, *, counted: str = "") -> dict[str, Any]:
+    """The measures of a purchase or renewal; `row` is a record or its table."""
     return {
         f"{verb}_minor": row.total_minor,
         f"{verb}_mca_minor": row.mca_profit_minor,
@@ -62,11 +62,11 @@ def taken(row: Any, verb: str, *, counted: str = "") -> dict[str, Any]:
 
 def given_back(row: Any) -> dict[str, Any]:
     """The measures of a refund."""
-    return taken(row, "refunded", counted="refunds")
+    return measures_of(row, "refunded", counted="refunds")
 
 
 def note(connection: sa.Connection, rows: Iterable[Any], changed: Iterable[Any] = ()) -> None:
-    """Enter rows that are being inserted, and what changed policies say now in place of what they said before."""
+    """Enter new rows, and the difference that changed policies make."""
     sums: defaultdict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
     for row, sign, entries in _noted(rows, changed):
         part = part_of(connection, row)
@@ -84,7 +84,7 @@ def note(connection: sa.Connection, rows: Iterable[Any], changed: Iterable[Any] 
 
 
 def add(connection: sa.Connection, lines: Sequence[Mapping[str, Any]]) -> None:
-    """Add lines to what the days hold: day and mode, the product of terms, and the measures that are not zero."""
+    """Add lines to the totals: day and mode, the product of terms, and the non-zero measures."""
     if lines:
         _ADDING.run(connection, [{**_NOTHING, **line} for line in lines])
 
@@ -103,7 +103,7 @@ def _adding(dialect: Any) -> Any:
     return statement.on_conflict_do_update(index_elements=_KEYS, set_=sums)
 
 
-_ADDING = Driven(_adding)
+_ADDING = CompiledWrite(_adding)
 
 
 def _as_number(flag: Any) -> Any:
@@ -111,7 +111,7 @@ def _as_number(flag: Any) -> Any:
 
 
 def part_of(connection: sa.Connection, row: Any) -> int:
-    """The part of the books that everything about one sale is written in."""
+    """The partition that everything about one sale is written to."""
     # SQLite lets one write at a time in any case.
     if connection.dialect.name != "postgresql":
         return 0
@@ -130,14 +130,14 @@ def _noted(rows: Iterable[Any], changed: Iterable[Any]) -> Iterator[tuple[Any, i
 
 
 def _as_it_was(policy: Policy) -> CoverFacts:
-    """What a policy said before the change that is being flushed."""
+    """The policy's columns before the change that is being flushed."""
     states = sa.inspect(policy).attrs
     before = {name: states[name].history.deleted for name in CoverFacts._fields}
     return CoverFacts(**{name: was[0] if was else getattr(policy, name) for name, was in before.items()})
 
 
 def cover(policy: CoverFacts | Policy) -> Iterator[Entry]:
-    """A policy is in force from its sale, once it is active, until it expires, is cancelled or declined."""
+    """Entries of a policy: in force from its sale until it expires, is cancelled or declined."""
     if not policy.activated or policy.deleted_at:
         return
     yield Entry(_day(policy.created_at), {"in_force_change": 1})
@@ -149,7 +149,7 @@ def cover(policy: CoverFacts | Policy) -> Iterator[Entry]:
 
 
 def gap(lapsed_at: datetime, back_at: datetime, product_id: Any) -> Iterator[Entry]:
-    """A term that was renewed; late, its policy was out of force in between."""
+    """Entries of a renewed term; a late renewal leaves a gap in which the policy was out of force."""
     late = int(back_at > lapsed_at)
     yield Entry(_day(lapsed_at), {"in_force_change": -late, "terms_renewed": 1}, product_id)
     yield Entry(_day(back_at), {"in_force_change": late})
@@ -157,12 +157,12 @@ def gap(lapsed_at: datetime, back_at: datetime, product_id: Any) -> Iterator[Ent
 
 def _sold(row: Purchase) -> Iterator[Entry]:
     if row.deleted_at is None:
-        yield Entry(_day(row.created_at), taken(row, "sold"))
+        yield Entry(_day(row.created_at), measures_of(row, "sold"))
 
 
 def _renewed(row: Renewal) -> Iterator[Entry]:
     if row.deleted_at is None and row.status:
-        yield Entry(_day(row.created_at), taken(row, "renewed"))
+        yield Entry(_day(row.created_at), measures_of(row, "renewed"))
         yield from gap(row.previous_expiration_at, row.start_at, row.product_id)
 
 
@@ -183,14 +183,14 @@ def _day(at: datetime) -> date:
 
 
 def rebuild(connection: sa.Connection) -> None:
-    """Make all totals anew from the daybook, the policies and the renewals."""
+    """Rebuild all totals from the daily roll-up, the policies and the renewals."""
     connection.execute(sa.delete(_TOTAL))
     whole = _recounted().add_columns(sa.literal(0, sa.Integer).label("part"))
     connection.execute(sa.insert(_TOTAL).from_select(["is_live", "day", *ALL, "part"], whole))
 
 
 def faults(connection: sa.Connection) -> list[str]:
-    """The days whose totals and rows disagree; empty when all is well."""
+    """Days whose totals and rows differ; empty when they agree."""
     kept, counted = _summed(_TOTAL.c), _recounted()
     found: set[date] = set()
     for missing in (sa.except_(kept, counted), sa.except_(counted, kept)):

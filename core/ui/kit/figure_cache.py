@@ -47,13 +47,13 @@ class Standing:
 
     def reading(self) -> AbstractContextManager[ScopedSession]:
         """A read transaction on those records, where the standing was read."""
-        return (self.store.looking_back if self.on_replica else self.store.reading)(self.scope)
+        return (self.store.reading_replica if self.on_replica else self.store.reading)(self.scope)
 
 
 def standing() -> Standing:
     """How the store stands now, in the mode that the screen shows."""
     store = engine.store()
-    with store.looking_back(Scope.system()) as session:
+    with store.reading_replica(Scope.system()) as session:
         entries, sight = audit.length(session), session.sight
     as_of = sight.as_of if sight else None
     return Standing(store, entries, clock.today(), frame.mode(), on_replica=sight is not None, as_of=as_of)

@@ -62,7 +62,7 @@ def record(
         paid_by=person.id,
         created_at=at,
     )
-    if not session.insert_once(row):
+    if not session.insert_if_absent(row):
         raise InvalidInput.one("payment_reference", TAKEN)
 
 
