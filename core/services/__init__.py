@@ -1,1 +1,1 @@
-"""The verbs of the business; each takes the session first and never commits."""
+"""Business operations; each takes the session first and never commits."""

@@ -1,4 +1,4 @@
-"""What lists can be narrowed by, and how each narrowing becomes a condition (contract P4-P6)."""
+"""Filters of sales lists and the SQL conditions they become (contract P4-P6)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -20,13 +20,13 @@ CustomerType = Literal["principal", "beneficiary", "all"]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Instants from `start` up to but not including `end`; none leaves a side open."""
+    """Half-open interval of instants, `start` included and `end` excluded; None leaves a side open."""
 
     start: datetime | None = None
     end: datetime | None = None
 
     def on(self, column: Any) -> list[sa.ColumnElement[bool]]:
-        """Conditions that hold for instants within the span."""
+        """Return the conditions that `column` lies within the span."""
         conditions = []
         if self.start is not None:
             conditions.append(column >= self.start)
@@ -35,7 +35,7 @@ class Span:
         return conditions
 
     def within(self, other: "Span") -> "Span":
-        """What two spans have in common."""
+        """Return the intersection of two spans."""
         starts = [at for at in (self.start, other.start) if at is not None]
         ends = [at for at in (self.end, other.end) if at is not None]
         return Span(max(starts, default=None), min(ends, default=None))
@@ -46,7 +46,7 @@ class Span:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SalesFilter:
-    """What purchases, renewals and policies can be narrowed by; several ids mean any of them."""
+    """Filter of purchases, renewals and policies; several ids mean any of them."""
 
     created: Span = Span()
     expiring: Span = Span()
@@ -62,7 +62,7 @@ class SalesFilter:
 
     @property
     def concerns_policy(self) -> bool:
-        """True when a condition reads the policy beside the record."""
+        """True when a condition reads the policy joined to the record."""
         return bool(self.expiring) or self.customer_type != "all"
 
     @property
@@ -73,7 +73,7 @@ class SalesFilter:
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A filter with marks in place of its values, and the values: what filters of one shape ask is one statement."""
+    """A filter whose values are bind parameters, with those values; filters of one shape share a compiled statement."""
 
     wanted: SalesFilter
     values: Mapping[str, Any]
@@ -88,7 +88,7 @@ _SEVERAL: Mapping[str, Any] = {**dict.fromkeys(_CATALOGUE, sa.Uuid()), "request_
 
 @lru_cache(maxsize=1024)
 def marked(wanted: SalesFilter) -> Marked:
-    """A filter taken apart for a statement that is prepared once."""
+    """Replace the values of a filter by bind parameters, for a statement that is compiled once."""
     values: dict[str, Any] = {}
 
     def mark(name: str, value: Any, type_: Any) -> Any:
@@ -116,7 +116,7 @@ def marked(wanted: SalesFilter) -> Marked:
 
 
 def on_record(wanted: SalesFilter, table: Any) -> list[sa.ColumnElement[bool]]:
-    """Conditions on a table that carries the ids of a sale (purchase, renewal or policy)."""
+    """Return the conditions on a table that carries the ids of a sale (purchase, renewal or policy)."""
     conditions = [*wanted.created.on(col(table.created_at))]
     for ids, column in (
         (wanted.provider_ids, table.provider_id),
@@ -137,12 +137,12 @@ def on_record(wanted: SalesFilter, table: Any) -> list[sa.ColumnElement[bool]]:
 
 
 def _key_of(email: Any) -> Any:
-    """What an e-mail is found by, none for an empty one; a mark stands for that already."""
+    """Return the lookup key of an e-mail, None for an empty one; a bind parameter is returned as it is."""
     return (email.lower() or None) if isinstance(email, str) else email
 
 
 def on_catalogue(wanted: SalesFilter, table: Any) -> list[sa.ColumnElement[bool]]:
-    """Conditions on a table that carries only product and distributor; a product keeps its insurer and category."""
+    """Return the conditions on a table with only product and distributor; the product implies insurer and category."""
     conditions: list[sa.ColumnElement[bool]] = []
     if wanted.distributor_ids:
         conditions.append(col(table.distributor_id).in_(wanted.distributor_ids))
@@ -155,7 +155,7 @@ def on_catalogue(wanted: SalesFilter, table: Any) -> list[sa.ColumnElement[bool]
 
 
 def on_policy(wanted: SalesFilter) -> list[sa.ColumnElement[bool]]:
-    """Conditions on the policy of a sale."""
+    """Return the conditions on the policy of a sale."""
     conditions = [*wanted.expiring.on(col(Policy.expiration_at))]
     if wanted.customer_type == "principal":
         conditions.append(col(Policy.buyer_id) == col(Policy.customer_id))
@@ -165,7 +165,7 @@ def on_policy(wanted: SalesFilter) -> list[sa.ColumnElement[bool]]:
 
 
 def in_force() -> sa.ColumnElement[bool]:
-    """Activated, neither cancelled nor declined, and not past its expiration (contract S11)."""
+    """Return the condition of a policy in force: activated, not cancelled, declined or expired (contract S11)."""
     return sa.and_(
         col(Policy.activated),
         col(Policy.cancelled_at).is_(None),
@@ -175,13 +175,13 @@ def in_force() -> sa.ColumnElement[bool]:
 
 
 def mentions(column: Any, text: str) -> sa.ColumnElement[bool]:
-    """That a column holds a text anywhere, in any case."""
+    """Return the condition that a column contains a text, ignoring case."""
     if text.isascii():
         return matches(column, containing(text))
     return sa.func.lower(column).like(containing(text), escape="\\")
 
 
 def containing(text: str) -> str:
-    """A LIKE pattern (escaped with a backslash) for any part of a text, in lower case."""
+    """Return a lower-case LIKE pattern (escaped with a backslash) that matches the text anywhere."""
     escaped = text.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return f"%{escaped}%"

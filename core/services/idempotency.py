@@ -1,4 +1,4 @@
-"""The same request twice has one effect: the first answer is kept and replayed (contract S13)."""
+"""Idempotency keys: the first response is stored and replayed for the same request (contract S13)."""
 
 import hashlib
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from core.store.access.compiled_write import CompiledWrite
 from core.store.access.scope import Scope, ScopedSession
 from core.store.schema.tables import KeptAnswer
 
-# Twice what was promised. Every so many claims clear away twice as many answers that nobody can ask for any more.
+# Stored twice as long as promised. Every 32nd new key deletes up to 64 expired responses.
 _REMEMBERED: Final = timedelta(hours=48)
 _CLAIMS_BETWEEN: Final = 32
 _claims = count(1)
@@ -24,7 +24,7 @@ _claims = count(1)
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer as it goes over the wire: status, body and the headers that belong to it."""
+    """A response as it goes over the wire: status, body and its own headers."""
 
     status: int
     body: bytes
@@ -32,9 +32,9 @@ class Answer:
 
 
 def fingerprint(*parts: bytes) -> str:
-    """A hash of everything that must be equal for two requests to be the same one.
+    """Hash everything that must be equal for two requests to count as the same one.
 
-    Keyed: who holds a copy of the store could otherwise try every BVN until a request's hash fits (contract A3).
+    Keyed, because a plain hash in a copy of the store could be tried against every possible BVN (contract A3).
     """
     digest = hashlib.sha256()
     for part in parts:
@@ -44,10 +44,10 @@ def fingerprint(*parts: bytes) -> str:
 
 
 def once(session: ScopedSession, scope: Scope, key: str | None, print_: str, make: Callable[[], Answer]) -> Answer:
-    """The answer of `make`, or the kept one of an equal earlier request; KeyReused when it was not equal.
+    """Run the handler once per idempotency key, or replay the stored response of an equal earlier request.
 
-    The key is claimed in the transaction of the work itself, so both exist or neither does; a refusal
-    rolls both back, and a corrected body may use the key again.
+    Raises KeyReused when the earlier request was not equal. The key is inserted in the transaction of the work
+    itself, so both exist or neither does; a refusal rolls both back, and a corrected body may use the key again.
     """
     if key is None or scope.distributor_id is None or scope.is_live is None:
         return make()
@@ -83,7 +83,7 @@ def _replay(session: ScopedSession, key: str, print_: str) -> Answer:
 
 def _forgetting(_: Any) -> Any:
     kept: Any = sa.inspect(KeptAnswer).local_table
-    # What another claim clears away at this moment is left to it.
+    # Rows that a concurrent request is deleting are skipped.
     old = sa.select(*kept.primary_key).where(kept.c.created_at < sa.bindparam("before", type_=kept.c.created_at.type))
     old = (
         old.order_by(kept.c.created_at)

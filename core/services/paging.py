@@ -1,4 +1,4 @@
-"""Pages of anything: what was asked for, and what was found with the exact total (contract P1, P2)."""
+"""Paging: the page requested, and the page found with the exact total (contract P1, P2)."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ class Paging:
 
     @property
     def offset(self) -> int:
-        """How many records come before this page."""
+        """Number of records before this page."""
         return (self.page - 1) * self.limit
 
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """The records of one page and how many there are in all."""
+    """The records of one page and the total number of records."""
 
     rows: Sequence[T]
     total_count: int
@@ -44,7 +44,7 @@ def newest(
     total: int | None = None,
     offset: int | None = None,
 ) -> Page[T]:
-    """A page of what was `found` of a table, newest first, with the exact total (contract P2).
+    """Return a page of a query's records, newest first, with the exact total (contract P2).
 
     The ids come first, from an index, so that the wide rows before the page are left alone; `read` makes the records of
     some ids in any order. Who knows the total already, and how many rows of `found` to skip, says so. The session has

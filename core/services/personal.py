@@ -1,4 +1,4 @@
-"""Personal numbers inside submitted data: taken out, sealed, and shown by their last four (contract A3)."""
+"""Personal numbers inside submitted data: extract, seal, and mask to their last four characters (contract A3)."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -10,7 +10,7 @@ from core.covers.request import Request
 
 
 def numbers_in(request: Request) -> frozenset[str]:
-    """The values of the request's personal fields."""
+    """Return the values of a request's personal fields."""
     given = (getattr(request, name) for name in _personal_fields(type(request)))
     return frozenset(str(value) for value in given if value is not None)
 
@@ -21,7 +21,7 @@ def _personal_fields(model: type[Request]) -> tuple[str, ...]:
 
 
 def masked(data: Mapping[str, Any], numbers: frozenset[str]) -> dict[str, Any]:
-    """A copy of submitted data in which personal numbers show their last four."""
+    """Return a copy of submitted data with personal numbers masked to their last four characters."""
     return {name: _masked(value, numbers) for name, value in data.items()}
 
 
@@ -36,7 +36,7 @@ def _masked(value: Any, numbers: frozenset[str]) -> Any:
 
 
 def taken_out(data: Mapping[str, Any], numbers: frozenset[str], at: str = "") -> dict[str, str]:
-    """The personal numbers of submitted data by their dotted path, for sealing."""
+    """Return the personal numbers of submitted data by dotted path, for sealing."""
     found: dict[str, str] = {}
     for name, value in data.items():
         path = f"{at}{name}"
@@ -48,12 +48,12 @@ def taken_out(data: Mapping[str, Any], numbers: frozenset[str], at: str = "") ->
 
 
 def sealed(data: Mapping[str, Any], numbers: frozenset[str]) -> str | None:
-    """The personal numbers of submitted data as one sealed text."""
+    """Return the personal numbers of submitted data as one sealed text, None when there are none."""
     return seal.seal(taken_out(data, numbers))
 
 
 def restored(data: Mapping[str, Any], sealed_text: str | None, at: str) -> dict[str, Any]:
-    """Submitted data with its personal numbers in clear again; `at` is its name inside what was sealed."""
+    """Return submitted data with its personal numbers in clear; `at` is its path inside the sealed values."""
     return _restored(data, seal.unseal(sealed_text), f"{at}.")
 
 

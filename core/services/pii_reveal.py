@@ -1,4 +1,4 @@
-"""Showing one hidden value of one record: who may, for which reason, and the line in the log (contract A3)."""
+"""Revealing one hidden value of a record: permission, reason and audit entry (contract A3)."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ _MAY: Final[Mapping[Kind, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hidden:
-    """One hidden value: the record that keeps it, and its dotted path there ("submitted.bvn")."""
+    """Address of one hidden value: the record that holds it and the dotted path in it ("submitted.bvn")."""
 
     kind: Kind
     record_id: UUID
@@ -52,7 +52,7 @@ class Hidden:
 
 
 class HiddenValue(NamedTuple):
-    """Where a record hides a value, and what may be seen of it."""
+    """Path of a hidden value and its masked form."""
 
     path: str
     masked: str
@@ -65,26 +65,26 @@ def _in_words(details: str) -> str:
 
 
 class Why(Request):
-    """The reason for which a value is shown: one of the usual ones, and the case in a few words."""
+    """The reason for revealing a value: one of the listed reasons and a few words on the case."""
 
     reason: Annotated[str, fields.one_of(*REASONS)]
     details: Annotated[str, Field(max_length=300), AfterValidator(_in_words)]
 
 
 def may(person: Person, kind: Kind) -> bool:
-    """True when a person may see hidden values of this kind of record."""
+    """Return True when a person may reveal hidden values of this kind of record."""
     return person.may(*_MAY[kind])
 
 
 def hidden_in(policy: Policy) -> list[HiddenValue]:
-    """What a policy hides in what was submitted and in what the insurer was sent: numbers, then links."""
+    """List what a policy hides in the submitted data and in the insurer's payload: numbers first, then links."""
     kept = _of_policy(policy)
     numbers = [HiddenValue(path, str(_at(kept, path))) for path in seal.unseal(policy.sealed)]
     return [*numbers, *(HiddenValue(path, HIDDEN) for path in links_in(kept))]
 
 
 def links_in(values: Any, at: str = "") -> Iterator[str]:
-    """The dotted paths of every link in kept data: pictures and papers of a person."""
+    """Yield the dotted path of every link in stored data; links lead to a person's pictures and papers."""
     if isinstance(values, str):
         if values.startswith(_LINK):
             yield at
@@ -95,7 +95,7 @@ def links_in(values: Any, at: str = "") -> Iterator[str]:
 
 
 def reveal(session: ScopedSession, hidden: Hidden, *, reason: str, details: str, person: Person) -> str:
-    """The value in the clear, once the log says who saw which value of what and why; never the value itself.
+    """Return the value in clear after writing an audit entry of who saw which field and why, without the value itself.
 
     NotAllowed without the role, InvalidInput without a reason, NotFound when nothing is hidden there.
     """
@@ -126,7 +126,7 @@ def _value(session: ScopedSession, hidden: Hidden) -> str:
 
 
 def _at(kept: Any, path: str) -> Any:
-    """What stands at a dotted path; none when nothing does."""
+    """Return the value at a dotted path, None when there is none."""
     for name in path.split("."):
         if isinstance(kept, list):
             kept = kept[int(name)] if name.isdecimal() and int(name) < len(kept) else None

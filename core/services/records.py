@@ -1,4 +1,4 @@
-"""How rows become the records of the specification."""
+"""Conversion of table rows to the records of the specification."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from core.store.schema.tables import Customer, Policy, Purchase
 
 
 def text(value: UUID | None) -> str | None:
-    """An id as its 36 characters, or none."""
+    """Return an id as its 36 characters, None for None."""
     return None if value is None else str(value)
 
 
 def percentage(basis_points: int) -> str:
-    """Basis points as a decimal string of percent: 550 -> "5.50"."""
+    """Format basis points as a decimal string of percent: 550 -> "5.50"."""
     return naira(basis_points)
 
 
@@ -37,7 +37,7 @@ def mode(is_live: bool) -> Mode:  # noqa: FBT001 - the word for a column's value
 
 
 def timed(row: Any) -> Times:
-    """The times of a record's life."""
+    """Return the created, updated and deleted times of a record."""
     return {
         "created_at": at(row.created_at) or "",
         "updated_at": at(row.updated_at) or "",
@@ -47,7 +47,7 @@ def timed(row: Any) -> Times:
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """One field of a record: the column behind it, what makes it of a value, and what it arrives as from a query."""
+    """One field of a record: its column, how a value is formatted, and the SQL type that formats it in a query."""
 
     column: str
     told: Callable[[Any], Any]
@@ -91,12 +91,12 @@ FIELDS_OF_CUSTOMER = tuple(_CUSTOMER)
 
 
 def columns_of_purchase() -> list[Any]:
-    """What a query selects so that its values are those of FIELDS_OF_PURCHASE; it joins the policy."""
+    """Return the select columns for the purchase fields, in order; the query must join the policy."""
     return [*_columns(Purchase, _PURCHASE), sa.type_coerce(col(Policy.id), WireId())]
 
 
 def columns_of_customer() -> list[Any]:
-    """What a query selects so that its values are those of FIELDS_OF_CUSTOMER."""
+    """Return the select columns for the customer fields, in order."""
     return _columns(Customer, _CUSTOMER)
 
 
@@ -110,12 +110,12 @@ def _record(row: Any, fields: Mapping[str, _Field]) -> dict[str, Any]:
 
 
 def customer(row: Any) -> CustomerRecord:
-    """A customer row as its record."""
+    """Return the record of a customer row."""
     return cast(CustomerRecord, _record(row, _CUSTOMER))
 
 
 def purchase(row: Any, policy_id: UUID | None) -> PurchaseRecord:
-    """A purchase row and the id of its policy as its record, nothing embedded."""
+    """Return the record of a purchase row and its policy id, without embedded records."""
     return cast(PurchaseRecord, {**_record(row, _PURCHASE), "policy_id": text(policy_id)})
 
 
@@ -173,10 +173,10 @@ def _policy_meta(row: Any, echo: str) -> dict[str, Any]:
 
 
 def certificate_url(code: str | None) -> str | None:
-    """The address of a certificate: outside /v1, open to whoever has its code (contract S10)."""
+    """Return the URL of a certificate: outside /v1, open to whoever has its code (contract S10)."""
     return f"{settings().base_url}/certificates/{code}.pdf" if code else None
 
 
 def only(record: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """Some fields of a record, for places that embed less than the whole."""
+    """Return some fields of a record, for places that embed less than the whole."""
     return {name: record[name] for name in names}

@@ -13,7 +13,7 @@ Mode = Literal["test", "live"]
 
 
 class Times(TypedDict):
-    """The times of a record's life."""
+    """The created, updated and deleted times of a record."""
 
     created_at: Moment
     updated_at: Moment

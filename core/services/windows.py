@@ -1,4 +1,4 @@
-"""Stretches of days in Lagos, half-open: every figure says which one it counts."""
+"""Windows of whole days in Lagos, half-open."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from core import clock
 from core.services.filters import Span
 
-# Nothing is sold before or after; a side that is left open ends here.
+# No sale lies outside these days; they replace an open side.
 EARLIEST, LATEST = date(2000, 1, 1), date(2200, 1, 1)
 
 
@@ -20,12 +20,12 @@ class Window:
 
     @classmethod
     def of_days(cls, first: date, last: date) -> "Window":
-        """The window of two days that both count."""
+        """Return the window from `first` to `last`, both included."""
         return cls(first, last + timedelta(days=1))
 
     @classmethod
     def within(cls, span: Span) -> "Window | None":
-        """The window that a span of instants covers exactly; none when it does not start and end with days."""
+        """Return the window that a span covers exactly, None unless it starts and ends at Lagos midnights."""
         start = clock.lagos_day(span.start) if span.start else EARLIEST
         end = clock.lagos_day(span.end) if span.end else LATEST
         whole = all(at is None or at == clock.lagos_midnight(clock.lagos_day(at)) for at in (span.start, span.end))
@@ -33,39 +33,39 @@ class Window:
 
     @property
     def last(self) -> date:
-        """The last day that counts."""
+        """The last day included."""
         return self.end - timedelta(days=1)
 
     @property
     def length(self) -> int:
-        """How many days count."""
+        """Number of days."""
         return (self.end - self.start).days
 
     @property
     def previous(self) -> "Window":
-        """The window of the same length just before this one."""
+        """The window of the same length immediately before."""
         return Window(self.start - (self.end - self.start), self.start)
 
     @property
     def span(self) -> Span:
-        """The instants of the window."""
+        """The window as a span of instants."""
         return Span(clock.lagos_midnight(self.start), clock.lagos_midnight(self.end))
 
     @property
     def whole_months(self) -> "Window | None":
-        """The calendar months that lie wholly inside; none when there is not one."""
+        """The whole calendar months inside the window, None when there are none."""
         first, last = self.start.replace(day=1), self.end.replace(day=1)
         start = first if first == self.start else clock.add_months(first, 1)
         return Window(start, last) if start < last else None
 
     @property
     def days(self) -> Iterator[date]:
-        """Every day of the window, the empty ones too."""
+        """Iterate over every day of the window."""
         return (self.start + timedelta(days=n) for n in range(self.length))
 
 
 def open_days(first: date | None, last: date | None) -> Span:
-    """The instants of Lagos days that both count; none leaves a side open."""
+    """Return the span of Lagos days, both included; None leaves a side open."""
     return Span(
         clock.lagos_midnight(first) if first else None,
         clock.lagos_midnight(last + timedelta(days=1)) if last else None,
@@ -73,7 +73,7 @@ def open_days(first: date | None, last: date | None) -> Span:
 
 
 def open_dates(first: date | None, last: date | None) -> Span:
-    """The same for what is dated by days alone, as terms and incidents are: it lies at midnight UTC (contract S8)."""
+    """Like `open_days`, for values dated by day alone (terms, incidents), stored as midnight UTC (contract S8)."""
     return Span(
         clock.midnight(first) if first else None,
         clock.midnight(last + timedelta(days=1)) if last else None,
