@@ -1,1 +1,1 @@
-"""Claims: lodged, reviewed, moved, asked about, offered, paid; queue, clock and figures of the claims desk."""
+"""Claims: intake, lists, officer review, status workflow and reports."""

@@ -1,1 +1,1 @@
-"""Lodging a claim and its documents."""
+"""Claim intake: requests, required documents and lodging."""

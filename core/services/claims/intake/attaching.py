@@ -1,4 +1,4 @@
-"""A document that comes after a claim was lodged: kept with the claim, in the place of the one before (contract C2)."""
+"""Adding a document to a lodged claim, or replacing one (contract C2)."""
 
 from typing import Final
 from uuid import UUID
@@ -21,10 +21,10 @@ _METAS: Final = ("credit_life_claim_meta", "gadget_claim_meta", "vehicle_claim_m
 
 
 def attach(session: ScopedSession, claim_id: UUID, kept: Kept, *, person: Person, version: int) -> ClaimChange:
-    """Put a file that stands on the disk into the place of a claim that its field names.
+    """Add a stored file to a claim as the document that its field names, replacing an earlier one.
 
-    Refused with NotAllowed, NotFound, StaleVersion, StateForbids for a decided claim, and InvalidInput for a
-    place that this kind of claim does not have. The file that stood there stays among the claim's uploads.
+    Raises NotAllowed, NotFound, StaleVersion, StateForbids for a decided claim, and InvalidInput for a document
+    that this type of claim does not have. The replaced file stays among the claim's uploads.
     """
     claim = claim_changes.seen(session, claim_id, person=person, version=version)
     if claim.claim_status in DECIDED:

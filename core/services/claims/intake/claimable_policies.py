@@ -1,4 +1,4 @@
-"""The policies that a caller's claim can be lodged on, as the desk finds them by their number (contract C2)."""
+"""Policies on which a claim can be lodged, found by number (contract C2)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ MOST: Final = 10
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClaimablePolicy:
-    """A credit life policy with what a claim on it starts from; the loan is as it was insured, in naira."""
+    """A credit life policy with the facts a claim starts from; the loan is as insured, in naira."""
 
     id: UUID
     number: str
@@ -39,7 +39,7 @@ class ClaimablePolicy:
 
 
 def numbered(session: ScopedSession, policy_number: str) -> list[ClaimablePolicy]:
-    """Every credit life policy in the session's mode with this number, in any spelling; at most `MOST`."""
+    """Find the credit life policies with this number in the session's mode, in any spelling; at most 10."""
     if not policy_number.strip():
         return []
     query = lodging.numbered(policy_number).add_columns(col(Distributor.business_name), col(Provider.company_name))

@@ -1,4 +1,4 @@
-"""The documents of a claim as an officer sees them: what the incident calls for, and what came (contract C2)."""
+"""Documents of a claim: required and received (contract C2)."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,9 +27,9 @@ _OF_THE_CLAIM: Final = ("claim_invoice_url", "offer_form_url")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Document:
-    """One paper or picture: whether the incident calls for it, and the file behind it, if there is one.
+    """One document of a claim: whether it is required, and its file, if any.
 
-    `code` is that of a file of ours which can be opened; `link` what was submitted, wherever it leads.
+    `code` is that of a stored file that can be opened; `link` is the URL as submitted.
     """
 
     name: str
@@ -42,17 +42,17 @@ class Document:
 
     @property
     def is_medical(self) -> bool:
-        """True for what only a reason opens (contract A3)."""
+        """True when opening it requires a reason (contract A3)."""
         return self.name == requirements.MEDICAL
 
     @property
     def missing(self) -> bool:
-        """True when it is called for and did not come."""
+        """True when it is required and was not received."""
         return self.required and self.link is None
 
 
 def of(session: ScopedSession, claim: Claim) -> list[Document]:
-    """Every document that a claim has or should have, in the order of the form."""
+    """List every document that a claim has or requires, in the order of the form."""
     links, needed = links_of(claim), transitions.needed_documents(claim)
     codes = {name: file_links.kept_code(link) for name, link in links.items()}
     files = _files(session, codes.values())
@@ -64,19 +64,19 @@ def of(session: ScopedSession, claim: Claim) -> list[Document]:
 
 
 def places_of(claim: Claim) -> Sequence[str]:
-    """The documents that this kind of claim can bring."""
+    """Return the names of the documents that this type of claim can have."""
     return _OF_A_DEVICE if claim.credit_life_claim_meta is None else requirements.DOCUMENTS
 
 
 def links_of(claim: Claim) -> Mapping[str, str | None]:
-    """Every place for a document, also those that the desk fills, with what stands there."""
+    """Return the URL of every possible document by name, None where it is absent; includes those added by the desk."""
     meta = claim.credit_life_claim_meta or claim.gadget_claim_meta or claim.vehicle_claim_meta or {}
     of_claim = {name: getattr(claim, name) for name in _OF_THE_CLAIM}
     return {**{name: meta.get(name) or None for name in places_of(claim)}, **of_claim}
 
 
 def _files(session: ScopedSession, codes: Collection[str]) -> Mapping[str, dict[str, Any]]:
-    """What can be opened of these files; one that is gone from the disk cannot."""
+    """Load the stored files of these codes; files missing from the disk are left out."""
     columns = (col(getattr(UploadedFile, name)) for name in ("code", "file_name", "content_type", "size"))
     rows = session.execute(sa.select(*columns).where(col(UploadedFile.code).in_(codes)))
     return {row.code: row._asdict() for row in rows if blob_storage.path_of(row.code).is_file()}

@@ -1,4 +1,4 @@
-"""Lodging a claim: taken in so that none is lost, and flagged for the officer (contract C1-C4)."""
+"""Lodging a claim: accept it as Pending and flag it for the officer (contract C1-C4)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -41,10 +41,11 @@ _NO_AMOUNTS: dict[str, Any] = dict.fromkeys(
 def lodge(
     session: ScopedSession, request: CreditLifeClaimRequest, arrived: Sequence[Kept], *, owner: Owner, actor: str
 ) -> ClaimRecord:
-    """Take a credit life claim in as Pending, flagged for the officer where something looks odd (contract C3).
+    """Lodge a credit life claim as Pending, with fraud flags (contract C3).
 
-    `arrived` are the documents that came with it; the others are uploads of the owner. InvalidInput
-    names a policy number that is none of the owner's credit life policies, and every other address.
+    The uploads given are stored with the claim; the other documents must be earlier uploads of the owner.
+    InvalidInput names a policy number that is not one of the owner's credit life policies, and every document of
+    somebody else.
     """
     policy, customer = _accepted(session, request, arrived, owner)
     linked = set(file_links.codes_of(request.documents).values()) - {file.code for file in arrived}
@@ -68,7 +69,7 @@ def lodge(
 def _accepted(
     session: ScopedSession, request: CreditLifeClaimRequest, arrived: Sequence[Kept], owner: Owner
 ) -> tuple[Policy, Customer]:
-    """The policy that the claim is on and its customer, once nothing is left to refuse (contract C1, C2)."""
+    """Return the policy of the claim and its customer, or raise InvalidInput (contract C1, C2)."""
     found = session.execute(_claimable(request.policy_number, owner)).first()
     codes = file_links.codes_of(request.documents)
     known = {file.code for file in arrived} | file_links.owned(session, set(codes.values()), owner)
@@ -90,7 +91,7 @@ def _claimable(policy_number: str, owner: Owner) -> AnySelect:
 
 
 def numbered(policy_number: str) -> AnySelect:
-    """The credit life policies with this number and their customers, newest first: insurers may use one twice."""
+    """Build the query of credit life policies with this number, newest first; insurers may use a number twice."""
     return (
         sa.select(Policy, Customer)
         .join(Customer, col(Customer.id) == col(Policy.customer_id))
@@ -106,7 +107,7 @@ def numbered(policy_number: str) -> AnySelect:
 
 
 def pending(policy: Policy, customer: Customer, request: CreditLifeClaimRequest) -> Claim:
-    """The record at birth (contract C4)."""
+    """Build the initial record of a claim (contract C4)."""
     now = clock.now()
     return Claim(
         created_at=now,
@@ -161,7 +162,7 @@ def _hashes(session: ScopedSession, codes: set[str]) -> set[str]:
 
 
 def _attach(session: ScopedSession, claim_id: UUID, codes: set[str]) -> None:
-    """Tie earlier uploads to the claim that uses them first."""
+    """Link earlier uploads to the claim; those already linked to a claim are left."""
     session.execute(
         sa.update(UploadedFile)
         .where(col(UploadedFile.code).in_(codes), col(UploadedFile.claim_id).is_(None))

@@ -1,4 +1,4 @@
-"""What somebody who lodges a credit life claim sends (contract C1, C2)."""
+"""Request body of a credit life claim (contract C1, C2)."""
 
 from datetime import date
 from decimal import Decimal
@@ -39,7 +39,7 @@ class CreditLifeClaimRequest(Request):
 
     @property
     def documents(self) -> dict[str, str]:
-        """The documents that were sent, by field."""
+        """The submitted documents, by field."""
         found = {name: getattr(self, name) for name in requirements.DOCUMENTS}
         return {name: link for name, link in found.items() if link is not None}
 

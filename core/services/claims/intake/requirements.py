@@ -1,4 +1,4 @@
-"""What a claim must bring, which benefit it asks for, and what makes an officer look twice (contract C2, C3)."""
+"""Required documents, insured incidents, decline reasons and fraud flags of claims (contract C2, C3)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ EARLY_LOSS_DAYS: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """What happened: the benefit that answers for it, or none, and the papers that prove it."""
+    """A type of incident: the benefit that covers it, None when none does, and its required documents."""
 
     benefit: str | None
     documents: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ def reference(claim_id: UUID) -> str:
 
 
 def required_documents(incident_type: str, *, accidental: bool) -> tuple[str, ...]:
-    """The documents that a claim for this incident must bring, in the order of the form."""
+    """Return the required documents for an incident, in the order of the form."""
     incident = INCIDENTS.get(incident_type, Incident(None))
     needed = {*ALWAYS, *incident.documents, *(AFTER_AN_ACCIDENT if accidental else ())}
     return tuple(name for name in DOCUMENTS if name in needed)

@@ -1,1 +1,1 @@
-"""Claims as lists, queue and records."""
+"""Claim lists: API records, search and the desk queue."""

@@ -1,4 +1,4 @@
-"""Claims as they are listed and read one by one (contract P2, P6, C4)."""
+"""Listing claims and reading one (contract P2, P6, C4)."""
 
 from uuid import UUID
 
@@ -18,7 +18,7 @@ EVERYTHING = ClaimFilter()
 
 
 def page(session: ScopedSession, wanted: ClaimFilter = EVERYTHING, paging: Paging = Paging()) -> Page[ClaimRecord]:
-    """A page of claims, newest first, with the exact total of the filter (contract P2)."""
+    """Return a page of claims, newest first, with the exact total (contract P2)."""
     found = sa.select(col(Claim.id)).where(*claim_search.conditions_of(wanted))
 
     def read(ids: list[UUID]) -> list[ClaimRecord]:
@@ -28,7 +28,7 @@ def page(session: ScopedSession, wanted: ClaimFilter = EVERYTHING, paging: Pagin
 
 
 def one(session: ScopedSession, claim_id: UUID) -> ClaimRecord:
-    """One claim in full; NotFound when it is unknown here."""
+    """Return one claim in full; NotFound when it does not exist in this scope."""
     conditions = [col(Claim.id) == claim_id, col(Claim.deleted_at).is_(None)]
     found = claim_records.read(session, claim_records.embedding(conditions))
     if not found:

@@ -1,4 +1,4 @@
-"""The queue of claims: the views of the desk with their counts, and the rows in their order (contract C9)."""
+"""The claims queue of the desk: views with counts, and sorted rows (contract C9)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,8 +31,8 @@ _claimed = col(Claim.claim_amount_minor)
 _claimant = tuple(sa.func.lower(col(name)) for name in (Claim.claim_owner_first_name, Claim.claim_owner_last_name))
 _remaining = milliseconds_between(_from, _stopped)
 _INCIDENT: Final = "incident_type"
-# Days left sort as the start of the clock does while it runs; what stands still comes after, by what is left of it,
-# and what is decided last, the latest decision first.
+# Urgent order: running clocks first, by clock start (the same order as days left); then stopped clocks, least time
+# left first; decided claims last, latest decision first.
 BY: Final[Mapping[str, tuple[Any, ...]]] = {
     "urgent": (
         _turn,
@@ -61,7 +61,7 @@ ORDERS: Final = tuple(BY)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QueueCounts:
-    """How many claims each view has, how many of `near` are overdue, and the latest change of any claim."""
+    """Number of claims per view, how many of `near` are overdue, and the latest change of any claim."""
 
     views: Mapping[View, int]
     overdue: int
@@ -70,7 +70,7 @@ class QueueCounts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QueueTotal:
-    """A selection as a whole: how many claims, and in kobo what is claimed, offered and paid."""
+    """Totals of a filter: number of claims, and the amounts claimed, offered and paid in kobo."""
 
     count: int = 0
     claimed_minor: int = 0
@@ -80,7 +80,7 @@ class QueueTotal:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QueueRow:
-    """A claim in the queue; `signals` are the names of what an officer should look twice at (claim_rules.FLAGS)."""
+    """A claim in the queue, with the names of its fraud flags (keys of the flag descriptions in `requirements`)."""
 
     id: UUID
     version: int
@@ -103,7 +103,7 @@ class QueueRow:
 
 
 def counts(session: ScopedSession, person: Person) -> QueueCounts:
-    """The counts of every view for this person: one statement on one index."""
+    """Count the claims of every view for this person, in one statement on one index."""
     parts = {
         view: _counted(claim_search.in_stage(stage) if stage else sa.true(), *_holder(view, person))
         for view, stage in VIEWS.items()
@@ -145,7 +145,7 @@ def total(session: ScopedSession, wanted: ClaimFilter) -> QueueTotal:
 def rows(
     session: ScopedSession, wanted: ClaimFilter, *, order: str = "urgent", paging: Paging = Paging()
 ) -> list[QueueRow]:
-    """A page of a selection in one of `ORDERS`: the usual one is by the days that are left of the 60."""
+    """Return a page of claims in one of the named orders; the default order is by days left of the 60."""
     found = sa.select(col(Claim.id)).where(*claim_search.conditions_of(wanted)).order_by(*BY[order])
     page = list(session.execute(found.limit(paging.limit).offset(paging.offset)).scalars())
     now = clock.now()

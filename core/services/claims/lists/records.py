@@ -1,4 +1,4 @@
-"""How the rows of a claim become its record (contract C4, C6, A3)."""
+"""Conversion of claim rows to API records (contract C4, C6, A3)."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -45,7 +45,7 @@ _CLAIMANT = ("first_name", "last_name", "email", "phone_number")
 
 
 def embedding(conditions: Iterable[sa.ColumnElement[bool]]) -> AnySelect:
-    """Claims with what their records embed."""
+    """Build the query of claims joined to everything that their records embed."""
     return (
         sa.select(Claim, Customer, Product, Provider, Policy)
         .join(Customer, col(Customer.id) == col(Claim.customer_id))
@@ -57,7 +57,7 @@ def embedding(conditions: Iterable[sa.ColumnElement[bool]]) -> AnySelect:
 
 
 def read(session: ScopedSession, query: AnySelect) -> list[ClaimRecord]:
-    """The records of an `embedding` query: three statements, however many claims there are."""
+    """Run such a query and return its records; three statements, however many claims there are."""
     rows = session.execute(query).all()
     claim_ids = [row.Claim.id for row in rows]
     lines, comments = _time_lines(session, claim_ids), _comments(session, claim_ids)
@@ -65,7 +65,7 @@ def read(session: ScopedSession, query: AnySelect) -> list[ClaimRecord]:
 
 
 def record(row: Any, line: list[StatusTime], comments: list[CommentRecord]) -> ClaimRecord:
-    """One row of an `embedding` query with its status history and comments."""
+    """Build the record of one row, with its status history and comments."""
     claim, customer, product, provider = row.Claim, row.Customer, row.Product, row.Provider
     whole = {
         "id": str(claim.id),
@@ -91,7 +91,7 @@ def record(row: Any, line: list[StatusTime], comments: list[CommentRecord]) -> C
 
 
 def time_stamp(instant: datetime) -> str:
-    """A time in a status history, as people in Lagos read it: "Nov 20, 2026 8:08 AM"."""
+    """Format an instant of a status history in Lagos time: "Nov 20, 2026 8:08 AM"."""
     there = instant.astimezone(clock.LAGOS)
     return f"{there:%b} {there.day}, {there.year} {there.hour % 12 or 12}:{there:%M %p}"
 
@@ -104,7 +104,7 @@ def _time_lines(session: ScopedSession, claim_ids: list[UUID]) -> Mapping[UUID, 
 
 
 def _comments(session: ScopedSession, claim_ids: list[UUID]) -> Mapping[UUID, list[CommentRecord]]:
-    """What officers wrote for the claimant; their notes to each other stay at the desk (contract C6)."""
+    """Load the comments written for the claimant; internal notes are left out (contract C6)."""
     found: dict[UUID, list[CommentRecord]] = {}
     for row in _of_claims(session, ClaimComment, claim_ids, col(ClaimComment.for_claimant).is_(True)):
         comment: CommentRecord = {
@@ -126,7 +126,7 @@ def _of_claims(
 
 
 def masked(meta: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Details of a claim with the account number reduced to its last four (contract A3)."""
+    """Return the details of a claim with the account number masked to its last four characters (contract A3)."""
     if meta is None or not meta.get("account_number"):
         return meta
     return {**meta, "account_number": seal.mask(str(meta["account_number"]))}

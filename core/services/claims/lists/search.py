@@ -1,4 +1,4 @@
-"""What claims can be narrowed by, and how each narrowing becomes a condition (contract P4, P6)."""
+"""Filters of claims and the SQL conditions they become (contract P4, P6)."""
 
 import re
 from collections.abc import Sequence
@@ -22,17 +22,17 @@ from core.store.schema.tables import Claim, Customer, Policy
 _ANY_TIME: Final = Span()
 Unassigned = Literal["nobody"]
 NOBODY: Final = "nobody"
-# A claim as people name it (claim_rules.reference).
+# A claim's short reference, as formatted in `requirements`.
 _REFERENCE: Final = re.compile(r"[Cc]-[0-9a-fA-F]{8}")
 Stage = Literal["open", "unsettled", "near", "overdue", "waiting"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClaimFilter:
-    """The search of claims; amounts in naira, `incident` spans days, names and the like match without case.
+    """Filter of claims; amounts in naira, `incident` spans days, names and similar texts ignore case.
 
     `search` is a claim's id or reference, a policy number, or any part of the claimant's name, e-mail or phone.
-    `stage` is how far it is, as `in_stage` says, and `decided` when it came to the decision at which it stands.
+    `stage` is one of the stages defined below, and `decided` the time of the decision at which the claim stands.
     """
 
     status: str | None = None
@@ -60,7 +60,7 @@ class ClaimFilter:
 
 
 def conditions_of(wanted: ClaimFilter) -> list[sa.ColumnElement[bool]]:
-    """The conditions of a filter on claims."""
+    """Return the conditions of a filter on claims."""
     equal = (
         (Claim.claim_status, wanted.status),
         (Claim.customer_id, wanted.customer_id),
@@ -80,7 +80,7 @@ def conditions_of(wanted: ClaimFilter) -> list[sa.ColumnElement[bool]]:
 
 
 def _of_desk(wanted: ClaimFilter) -> list[sa.ColumnElement[bool]]:
-    """What the desk narrows its claims by, beside the search of the API."""
+    """Return the conditions of the desk-only fields, which the API search does not have."""
     conditions: list[sa.ColumnElement[bool]] = []
     if wanted.statuses:
         conditions.append(col(Claim.claim_status).in_(wanted.statuses))
@@ -103,9 +103,11 @@ def _of_desk(wanted: ClaimFilter) -> list[sa.ColumnElement[bool]]:
 
 
 def in_stage(stage: Stage) -> sa.ColumnElement[bool]:
-    """How far a claim is: `open` is not decided, `unsettled` is open or paid and not settled, `waiting` is open while
-    its clock stands still for the claimant; `overdue` is open with more than 60 days run, and `near` those as well as
-    the ones with at most 7 days left: both while the clock runs (contract C9).
+    """Return the condition of a stage (contract C9).
+
+    `open`: not decided. `unsettled`: neither declined nor settled. `waiting`: open, with the clock stopped for the
+    claimant. `overdue`: clock running, more than 60 days elapsed. `near`: clock running, at most 7 days left or
+    overdue.
     """
     if stage == "open":
         return _OPEN
@@ -128,7 +130,7 @@ def _found(text: str) -> sa.ColumnElement[bool]:
         if _REFERENCE.fullmatch(text):
             return sa.func.lower(sa.cast(col(Claim.id), sa.String)).like(f"%{text[2:].lower()}")
     numbered = sa.select(col(Policy.id)).where(col(Policy.number_key) == numbering.key(text))
-    # One text of all parts is folded once; nothing that can be typed reaches over the end of a line.
+    # Concatenated so that lower() runs once; a typed text holds no newline, so no match spans two parts.
     name = col(Claim.claim_owner_first_name) + " " + col(Claim.claim_owner_last_name)
     searched = name + "\n" + col(Claim.claim_owner_email) + "\n" + sa.func.coalesce(Claim.claim_owner_phone_number, "")
     return sa.or_(filters.mentions(searched, text), col(Claim.policy_id).in_(numbered))
@@ -139,7 +141,7 @@ def _minor(amount: Decimal | None) -> int | None:
 
 
 def _on_days(span: Span) -> list[sa.ColumnElement[bool]]:
-    """The day of an incident is text: it lies at its midnight, and texts of ISO dates sort as dates do."""
+    """Return the incident conditions; incident dates are stored as ISO text, which sorts like dates."""
     return Span(_text(span.start), _text(span.end)).on(col(Claim.incident_date))  # type: ignore[arg-type]
 
 
@@ -173,7 +175,7 @@ def _on_people(wanted: ClaimFilter) -> list[sa.ColumnElement[bool]]:
 
 
 def _same(column: Any, text: str) -> sa.ColumnElement[bool]:
-    # SQLite folds only ASCII, so a name with accents is also compared as it was written.
+    # SQLite's lower() handles only ASCII, so a name with accents is also compared unchanged.
     return sa.or_(sa.func.lower(column) == text.lower(), col(column) == text)
 
 

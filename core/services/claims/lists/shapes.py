@@ -1,4 +1,4 @@
-"""The claim of the specification: its fields and types as they go over the wire."""
+"""The claim record of the specification: fields and types on the wire."""
 
 from typing import Annotated, Any, Literal
 
@@ -13,14 +13,14 @@ Incident = Annotated[str, WithJsonSchema({"type": "string", "enum": list(require
 
 
 class StatusTime(TypedDict):
-    """One status of a claim and when it was reached, as people in Lagos read it."""
+    """One status of a claim and when it was reached, formatted in Lagos time."""
 
     name: str
     time_stamp: str
 
 
 class CommentRecord(TypedDict):
-    """What an officer wrote on a claim for the claimant."""
+    """A comment of an officer for the claimant."""
 
     id: Id
     text: str
@@ -28,7 +28,7 @@ class CommentRecord(TypedDict):
 
 
 class CreditLifeClaimMeta(TypedDict):
-    """What was submitted with a credit life claim; documents are addresses."""
+    """Submitted data of a credit life claim; documents are URLs."""
 
     loan_offer_letter: Link | None
     employment_termination_letter: Link | None
@@ -43,7 +43,7 @@ class CreditLifeClaimMeta(TypedDict):
 
 
 class ClaimantRecord(TypedDict):
-    """The customer inside a claim."""
+    """The customer embedded in a claim."""
 
     id: Id
     first_name: str
@@ -53,14 +53,14 @@ class ClaimantRecord(TypedDict):
 
 
 class ClaimProviderRecord(TypedDict):
-    """The insurer inside a claim."""
+    """The insurer embedded in a claim."""
 
     id: Id
     company_name: str
 
 
 class ClaimProductRecord(TypedDict):
-    """The product inside a claim."""
+    """The product embedded in a claim."""
 
     id: Id
     route_name: str
@@ -68,7 +68,7 @@ class ClaimProductRecord(TypedDict):
 
 
 class ClaimRecord(Times):
-    """A claim; `version` is what a change has to name (contract C7)."""
+    """A claim; a change must name its `version` (contract C7)."""
 
     id: Id
     app_mode: Mode

@@ -1,1 +1,1 @@
-"""Figures on claims."""
+"""Reports on claims."""

@@ -1,4 +1,4 @@
-"""What stands behind the figures on claims: how long they take, how old they are, why and by whom they are decided."""
+"""Breakdowns of the claims figures: turnaround, age, decline reasons, types and officers."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -26,30 +26,30 @@ _TURNAROUND: Final = (2, 7, 14, 30, 60)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Days:
-    """A class of whole days, both ends included; no `last` for those above."""
+    """A range of whole days, both ends included; `last` is None for an open end."""
 
     first: int
     last: int | None
 
     @property
     def label(self) -> str:
-        """As people read it: "0–7", "over 60"."""
+        """Display text: "0–7", "over 60"."""
         return f"over {self.first - 1}" if self.last is None else f"{self.first}–{self.last}"
 
     def holds(self, days: int) -> bool:
-        """True for a number of days of this class."""
+        """Return True when a number of days lies in the range."""
         return days >= self.first and (self.last is None or days <= self.last)
 
 
 def classes(edges: Sequence[int]) -> list[Days]:
-    """The classes that end with these days, and one above."""
+    """Build the ranges that end at these days, and an open one above."""
     starts = (0, *(edge + 1 for edge in edges))
     return [Days(first=first, last=last) for first, last in zip(starts, (*edges, None), strict=True)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Aged:
-    """The open claims of an age, and the days on which they were lodged; the oldest have no first day."""
+    """Number of open claims in an age range, with their first and last day of lodging; no first day for the oldest."""
 
     days: Days
     number: int
@@ -59,7 +59,7 @@ class Aged:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Took:
-    """How many claims were paid within a class of days, by the calendar and net of waiting for the claimant."""
+    """Number of claims paid within a range of days, by calendar time and by time net of pauses for the claimant."""
 
     days: Days
     calendar: int
@@ -68,7 +68,7 @@ class Took:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OfType:
-    """How many claims of a type were approved and declined."""
+    """Number of claims of a type approved and declined."""
 
     claim_type: str
     approved: int
@@ -77,7 +77,7 @@ class OfType:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Work:
-    """What one officer has decided, in what time (half of it took at most so long), and has on the table."""
+    """Workload of one officer: decided claims, their median net time in ms, open and overdue claims."""
 
     officer: UUID | None
     name: str
@@ -88,7 +88,7 @@ class Work:
 
 
 def ageing(session: ScopedSession) -> list[Aged]:
-    """Open claims by the days in Lagos since the day of lodging."""
+    """Count open claims by age: whole Lagos days since the day of lodging."""
     day, today = lagos_day(col(Claim.created_at)), clock.today()
     rows = session.execute(sa.select(day, sa.func.count()).where(~IS_DECIDED, KEPT).group_by(day)).all()
     found = []
@@ -100,7 +100,7 @@ def ageing(session: ScopedSession) -> list[Aged]:
 
 
 def turnaround(decisions: Sequence[Decision]) -> list[Took]:
-    """The claims that were paid by how long it took."""
+    """Count paid claims by turnaround."""
     calendar = Counter(decision.calendar // _DAY_MS for decision in decisions if not decision.declined)
     net = Counter(decision.net // _DAY_MS for decision in decisions if not decision.declined)
     return [Took(days=days, calendar=_held(days, calendar), net=_held(days, net)) for days in classes(_TURNAROUND)]
@@ -111,14 +111,14 @@ def _held(days: Days, numbers: Mapping[int, int]) -> int:
 
 
 def reasons(session: ScopedSession, window: Window) -> list[tuple[str, int]]:
-    """Declines of the window by their reason, the most frequent first."""
+    """Count the declines of a window by reason, the most frequent first."""
     reason, number = col(Claim.decline_reason), sa.func.count()
     query = sa.select(reason, number).where(*_declined(window)).group_by(reason).order_by(number.desc(), reason)
     return [(row[0], row[1]) for row in session.execute(query)]
 
 
 def by_type(session: ScopedSession, window: Window) -> list[OfType]:
-    """Approvals given in the window that still stand, and declines, by the type of the claim."""
+    """Count approvals of a window that still stand, and declines, by claim type."""
     kind = col(Claim.claim_type)
     given = (
         sa.select(kind, sa.func.count(sa.distinct(col(Claim.id))))
@@ -141,7 +141,7 @@ def _declined(window: Window) -> list[sa.ColumnElement[bool]]:
 
 
 def officers(session: ScopedSession, decisions: Sequence[Decision]) -> list[Work]:
-    """Everybody who has a claim, or had one that was decided; who has most on the table first."""
+    """List the workload of every officer with an open or decided claim, most open claims first."""
     times: dict[object, list[int]] = {}
     for decision in decisions:
         times.setdefault(decision.officer, []).append(decision.net)

@@ -27,17 +27,17 @@ KEPT: Final = col(Claim.deleted_at).is_(None)
 IS_DECIDED: Final = col(Claim.claim_status).in_(sorted(DECIDED))
 DECIDED_AT: Final = col(Claim.clock_stopped_at)
 _DAY_MS: Final = 86_400_000
-# Any midnight in Lagos, before every record, so that the days since are never negative.
+# A Lagos midnight before every record, so that day differences are never negative.
 _EPOCH_DAY: Final = EARLIEST.toordinal()
 _EPOCH: Final = clock.lagos_midnight(EARLIEST)
 _ALLOWED_MS: Final = int(ALLOWED.total_seconds() * 1000)
 
 
 class Decision(NamedTuple):
-    """A claim that stands decided; plain numbers, as there are thousands of them.
+    """One decided claim, as plain numbers because there are thousands.
 
-    `day` is the Lagos day as Python counts days, `calendar` and `net` how long it took in milliseconds, by the
-    calendar and without what it waited for the claimant; `officer` is as the store writes ids.
+    The day is a Lagos day as a `date` ordinal; the times from lodging to the decision are in milliseconds, by
+    calendar and net of pauses for the claimant; `officer` is the id as stored.
     """
 
     day: int
@@ -59,7 +59,7 @@ class ClaimSummary:
     decisions: Sequence[Decision]
 
     def over_time(self, grain: Grain) -> tuple[list[date], list[int], list[int]]:
-        """The stretches of days of the window, and how many claims were lodged and decided in each."""
+        """Return the buckets of the window, and the numbers lodged and decided in each."""
         when = buckets(self.window, grain)
         lodged: Counter[date] = Counter()
         for day in self.window.days:
@@ -106,7 +106,7 @@ def _facts(session: ScopedSession, span: Span, lodged: Mapping[date, int], decis
 
 
 def within(values: Sequence[int], percent: int) -> int | None:
-    """The smallest of some sorted values at or below which so many percent of them lie; none of none."""
+    """Return the percentile of sorted values (nearest rank), None when there are none."""
     return values[-(-len(values) * percent // 100) - 1] if values else None
 
 
@@ -114,7 +114,7 @@ def _decisions(session: ScopedSession, span: Span) -> list[Decision]:
     query = sa.select(
         day_number(DECIDED_AT),
         sa.case((col(Claim.claim_status) == "Declined", 1), else_=0),
-        # Ids as the store writes them: making thousands of them into UUIDs takes longer than all the rest.
+        # Ids stay text: converting thousands of them to UUID takes longer than the rest of the query.
         sa.type_coerce(col(Claim.assigned_to), sa.String),
         milliseconds_between(col(Claim.created_at), DECIDED_AT),
         milliseconds_between(col(Claim.clock_from), DECIDED_AT),
@@ -124,7 +124,7 @@ def _decisions(session: ScopedSession, span: Span) -> list[Decision]:
 
 
 def day_number(instant: Any) -> sa.ColumnElement[int]:
-    """The Lagos day of an instant as Python counts days (`date.fromordinal`)."""
+    """Return the Lagos day of an instant as an SQL expression of its `date` ordinal."""
     since = milliseconds_between(sa.literal(_EPOCH, UTCDateTime), instant)
     return sa.type_coerce(since // _DAY_MS + _EPOCH_DAY, sa.BigInteger)
 

@@ -1,4 +1,4 @@
-"""The registry of the figures on claims: the same kind of list as the metrics of sales."""
+"""Definitions of the claims metrics, in the same form as the sales metrics."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,10 @@ from core.services.sales.metrics import Metric, average, share
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClaimFacts:
-    """All that the figures on claims of one stretch of days are computed from; amounts in kobo, times in milliseconds.
+    """Facts of a period that the claims metrics are computed from; amounts in kobo, times in milliseconds.
 
-    A claim is decided where it stands Paid, Settled or Declined, at the instant of that decision. `half` and `most`
-    are the shortest times within which half and nine in ten of the claims were paid (or viewed).
+    A claim counts as decided when it stands Paid, Settled or Declined, at the instant of that decision. The times
+    are the median and the 90th percentile of the claims that were paid (or viewed).
     """
 
     lodged: int = 0
@@ -28,7 +28,7 @@ class ClaimFacts:
 
     @property
     def decided(self) -> int:
-        """How many claims came to a decision that stands."""
+        """Number of claims with a decision that stands."""
         return self.paid + self.declined
 
 

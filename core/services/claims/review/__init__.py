@@ -1,1 +1,1 @@
-"""A claim as its officer reviews it."""
+"""Data for the officer's review of one claim."""

@@ -1,4 +1,4 @@
-"""Whether a claim is covered, question by question, as far as the records can answer (contract C3)."""
+"""Coverage checks of a claim, as far as the records can answer them (contract C3)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from core.store.schema.tables import Claim, Policy
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Check:
-    """One question to the records: `holds` is none where they cannot tell; `said` is what they say."""
+    """One coverage check: the question, its result (None when the records cannot tell) and the evidence in words."""
 
     question: str
     holds: bool | None
@@ -23,7 +23,7 @@ class Check:
 
 
 def of(claim: Claim, policy: Policy) -> list[Check]:
-    """The questions that fit the kind of claim, the most decisive first."""
+    """Run the checks that apply to this type of claim, the most decisive first."""
     happened = date.fromisoformat(claim.incident_date[:10]) if claim.incident_date else None
     checks = [_in_force(policy, happened)]
     if claim.credit_life_claim_meta is not None:

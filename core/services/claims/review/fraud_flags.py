@@ -1,4 +1,4 @@
-"""What makes an officer look twice at a claim; nothing here refuses one (contract C3)."""
+"""Fraud flags that make an officer review a claim closely; none of them refuses it (contract C3)."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _OF_THE_DAY: Final = frozenset({"outside_cover", "outside_loan", "early_loss", "
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Loss:
-    """What happened when, and the dates of the loan."""
+    """The incident, its date, and the first and last day of the loan."""
 
     incident_type: str
     happened_on: date | None
@@ -31,9 +31,9 @@ class Loss:
 def flags_of(
     session: ScopedSession, policy: Policy, request: CreditLifeClaimRequest, hashes: Collection[str]
 ) -> list[str]:
-    """The names of every signal of a claim that is about to be lodged, as in `claim_rules.FLAGS`.
+    """Return the names of all flags of a claim about to be lodged (keys of the flag descriptions in `requirements`).
 
-    `hashes` are those of its documents as they were sent.
+    `hashes` are the hashes of its documents as uploaded.
     """
     loss = Loss(
         incident_type=request.incident_type,
@@ -51,7 +51,7 @@ def flags_of(
 
 
 def flags_on_day(session: ScopedSession, claim: Claim, happened_on: date) -> list[str]:
-    """The flags of a claim once its incident is known to have happened on that day."""
+    """Return the flags of a claim once the date of its incident is known."""
     meta = claim.credit_life_claim_meta
     if meta is None:
         return claim.flags
@@ -95,9 +95,10 @@ _EARLY = timedelta(days=requirements.EARLY_LOSS_DAYS)
 
 
 def cover_days(policy: Policy) -> tuple[date | None, date | None]:
-    """The first and the last day of the cover; none for an end that is not set.
+    """Return the first and last day of the cover, None for an end that is not set.
 
-    The last is the day before the expiration, or that day itself where it was paid for too (contract S8).
+    The last day is the day before the expiration, or the day itself when the cover does not end at midnight UTC
+    (contract S8).
     """
     start, end = (instant and clock.lagos_day(instant) for instant in (policy.start_at, policy.expiration_at))
     ends_at_midnight = end is not None and policy.expiration_at == clock.midnight(end)
@@ -105,9 +106,10 @@ def cover_days(policy: Policy) -> tuple[date | None, date | None]:
 
 
 def cover_facts(policy: Policy) -> list[tuple[str, str]]:
-    """The days as the policy and its certificate have them, and when it was ended or its last day of cover if another.
+    """Return (label, value) pairs of the cover's dates.
 
-    Each is a label and a value.
+    The term as on the policy and its certificate, then the day it was cancelled or declined, or the last day of
+    cover when that differs from the expiration date.
     """
     start, last = cover_days(policy)
     end = policy.expiration_at and clock.lagos_day(policy.expiration_at)
@@ -118,12 +120,12 @@ def cover_facts(policy: Policy) -> list[tuple[str, str]]:
 
 
 def in_words(day: date | None) -> str:
-    """A day as an officer reads it."""
+    """Format a day for an officer: "20 Nov 2026", or "not set"."""
     return f"{day:%d %b %Y}" if day else "not set"
 
 
 def outside(day: date, first: date | None, last: date | None) -> bool:
-    """True for a day before the first or after the last; an end that is not known excludes nothing."""
+    """Return True for a day before the first or after the last; an unknown end excludes nothing."""
     return (first is not None and day < first) or (last is not None and day > last)
 
 
@@ -138,7 +140,7 @@ def _was_claimed(session: ScopedSession, policy_id: UUID, loss: Loss, *, but: UU
 
 
 def was_sent(session: ScopedSession, hashes: Collection[str], *, but: UUID | None = None) -> bool:
-    """True when a file with one of these hashes came with a claim before, `but` for this one."""
+    """Return True when a file with one of these hashes belongs to another claim."""
     earlier = sa.select(col(UploadedFile.code)).where(
         col(UploadedFile.sent_sha256).in_(hashes), col(UploadedFile.claim_id).is_not(None)
     )

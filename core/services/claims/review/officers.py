@@ -1,4 +1,4 @@
-"""Who works claims: the people that one can be given to, and the names behind their ids."""
+"""Claims officers: who can be assigned, and names by id."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -16,20 +16,20 @@ _WORKERS = frozenset({*transitions.DESK, "admin"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Officer:
-    """Somebody who works claims."""
+    """A member of staff who works claims."""
 
     id: UUID
     name: str
 
 
 def active(session: ScopedSession) -> list[Officer]:
-    """Everybody whom a claim can be given to, by name."""
+    """List everybody to whom a claim can be assigned, by name."""
     people = sa.select(col(Staff.id), col(Staff.name), col(Staff.roles)).where(col(Staff.disabled_at).is_(None))
     rows = session.execute(people.order_by(col(Staff.name), col(Staff.id)))
     return [Officer(id=row.id, name=row.name) for row in rows if not _WORKERS.isdisjoint(row.roles)]
 
 
 def names(session: ScopedSession, ids: Collection[UUID | None]) -> Mapping[UUID, str]:
-    """The names of staff, also of those who have left."""
+    """Return staff names by id, including staff who have left."""
     found = session.execute(sa.select(col(Staff.id), col(Staff.name)).where(col(Staff.id).in_(set(ids) - {None})))
     return {row.id: row.name for row in found}

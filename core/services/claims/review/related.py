@@ -1,4 +1,4 @@
-"""Claims that belong together: on one policy, of one customer, to be paid to one account (contract C3)."""
+"""Related claims: on the same policy, of the same customer or to the same payout account (contract C3)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ _COLUMNS: Final = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClaimLine:
-    """A claim in a list of a few; `ties` say in words what binds it to the one that is looked at."""
+    """A claim in a short list, with its relations to the claim under review, in words."""
 
     id: UUID
     reference: str
@@ -49,7 +49,7 @@ class ClaimLine:
 
 
 def of(session: ScopedSession, claim: Claim) -> list[ClaimLine]:
-    """The other claims on its policy, of its customer and to its payout account, newest first, at most `MOST`."""
+    """List the other claims on the same policy, customer or payout account, newest first, at most 50."""
     bound = [col(Claim.policy_id) == claim.policy_id, col(Claim.customer_id) == claim.customer_id]
     if claim.account_key is not None:
         bound.append(col(Claim.account_key) == claim.account_key)
@@ -57,12 +57,12 @@ def of(session: ScopedSession, claim: Claim) -> list[ClaimLine]:
 
 
 def of_policy(session: ScopedSession, policy_id: UUID) -> list[ClaimLine]:
-    """The claims on a policy, newest first, at most `MOST`."""
+    """List the claims on a policy, newest first, at most 50."""
     return [_line(row) for row in _rows(session, col(Claim.policy_id) == policy_id)]
 
 
 def signals(claim: Claim, kin: Sequence[ClaimLine]) -> list[str]:
-    """What an officer should look twice at, in words: what was flagged, and what other claims show by now."""
+    """Describe the fraud flags of a claim: those stored at intake, and a payout account shared with a related claim."""
     raised = {*claim.flags, *(["same_account"] if any(ACCOUNT in line.ties for line in kin) else [])}
     return [said for name, said in requirements.FLAGS.items() if name in raised]
 

@@ -1,4 +1,4 @@
-"""One claim as its officer reviews it: what is asked for, whether it is covered, and what may be done now."""
+"""One claim as its officer reviews it: facts, coverage checks, documents, amounts and allowed transitions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -57,10 +57,9 @@ class Amounts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClaimReview:
-    """Everything that the review of one claim shows; personal numbers show their last four (contract A3).
+    """Everything that the review of one claim shows; personal numbers are masked to their last four (contract A3).
 
-    `hidden` are the places of those among the `facts` that can be shown for a reason, by name; `personal` are
-    those of the policy.
+    `hidden` maps the names of revealable values among `facts` to their paths; `personal` are those of the policy.
     """
 
     id: UUID
@@ -108,7 +107,7 @@ class ClaimReview:
 
     @property
     def is_decided(self) -> bool:
-        """True once its facts stand."""
+        """True when the claim is decided and its facts can no longer change."""
         return self.status in DECIDED
 
     @property
@@ -118,21 +117,21 @@ class ClaimReview:
 
     @property
     def question(self) -> Said | None:
-        """What the claimant was asked and has not answered."""
+        """The question that the claimant has not answered yet, None when there is none."""
         return next((said for said in self.talk if said.is_open), None)
 
     @property
     def missing(self) -> list[str]:
-        """The documents that the incident calls for and that did not come."""
+        """Names of the required documents that are missing."""
         return [document.name for document in self.documents if document.missing]
 
     def since(self, version: int) -> list[Event]:
-        """What was changed after a version was seen, and by whom, oldest first (contract C7)."""
+        """List the audit events after a version, oldest first (contract C7)."""
         return [event for event in self.history if event.facts.get("version", 0) > version]
 
 
 def one(session: ScopedSession, claim_id: UUID, *, person: Person) -> ClaimReview:
-    """A claim with all that its review shows to this person; NotFound when it is unknown in this mode."""
+    """Return the review of a claim for this person; NotFound when it does not exist in this mode."""
     row = session.execute(_embedded(claim_id)).one_or_none()
     if row is None:
         raise NotFound("Claim not found")
@@ -200,7 +199,7 @@ def _same(claim: Claim) -> dict[str, Any]:
 
 
 def _facts(claim: Claim) -> dict[str, Any]:
-    """What was submitted with the claim, without its documents."""
+    """Return the submitted data of the claim without its documents."""
     meta = claim.credit_life_claim_meta or claim.gadget_claim_meta or claim.vehicle_claim_meta
     papers = claim_documents.links_of(claim)
     return {name: value for name, value in (claim_records.masked(meta) or {}).items() if name not in papers}

@@ -1,4 +1,4 @@
-"""What became of a claim: every status, what was said to whom, and what the log tells (contract C6)."""
+"""Timeline of a claim: statuses, messages and audit events (contract C6)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from core.store.schema.tables import AuditEntry, ClaimComment, ClaimEvent, Claim
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StatusStep:
-    """A status, when it was reached, by whom, and what was noted; who lodged the claim, only the log knows."""
+    """A status, when it was reached, by whom, and the note; `by` is None for the lodging."""
 
     status: str
     at: datetime
@@ -27,7 +27,7 @@ class StatusStep:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Said:
-    """A comment or a question; `asked` marks what the claimant has to answer, `answered_at` that they did."""
+    """A comment, or a question that the claimant has to answer."""
 
     id: UUID
     at: datetime
@@ -39,12 +39,12 @@ class Said:
 
     @property
     def is_open(self) -> bool:
-        """True while the claimant owes an answer, which is while the clock stands still."""
+        """True while the claimant's answer is outstanding and the clock therefore stopped."""
         return self.asked and self.answered_at is None
 
 
 def steps(session: ScopedSession, claim_id: UUID) -> list[StatusStep]:
-    """Every status of a claim, oldest first."""
+    """List every status of a claim, oldest first."""
     query = _signed(ClaimEvent, claim_id).order_by(col(ClaimEvent.created_at), col(ClaimEvent.id))
     return [
         StatusStep(status=row.ClaimEvent.status, at=row.ClaimEvent.created_at, by=row.by, note=row.ClaimEvent.note)
@@ -53,7 +53,7 @@ def steps(session: ScopedSession, claim_id: UUID) -> list[StatusStep]:
 
 
 def talk(session: ScopedSession, claim_id: UUID) -> list[Said]:
-    """What was said on a claim, newest first; a question stands in place of the comment that carried it."""
+    """List the comments and questions of a claim, newest first; a question replaces the comment that carried it."""
     asked = [_question(row.ClaimQuestion, row.by) for row in session.execute(_signed(ClaimQuestion, claim_id))]
     questions = {question.id for question in asked}
     notes = (_comment(row.ClaimComment, row.by) for row in session.execute(_signed(ClaimComment, claim_id)))
@@ -61,12 +61,12 @@ def talk(session: ScopedSession, claim_id: UUID) -> list[Said]:
 
 
 def history(session: ScopedSession, claim_id: UUID) -> list[Event]:
-    """The entries of the log about a claim, oldest first."""
+    """List the audit events of a claim, oldest first."""
     return [_event(entry) for entry in audit.history(session, audit.subject_of("claim", claim_id))]
 
 
 def _signed(table: Any, claim_id: UUID) -> sa.Select[Any]:
-    """Rows of a claim with the name of whoever wrote them."""
+    """Build the query of a claim's rows with the name of their author."""
     query = sa.select(table, col(Staff.name).label("by")).outerjoin(Staff, col(Staff.id) == col(table.staff_id))
     return query.where(col(table.claim_id) == claim_id)
 

@@ -1,1 +1,1 @@
-"""Transitions of a claim and what an officer does with it."""
+"""Status transitions of a claim and the other actions of an officer."""

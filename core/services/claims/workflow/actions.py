@@ -1,4 +1,4 @@
-"""Working a claim: moves, comments, assignment, and what an officer learns about it (contract C5-C7, C9)."""
+"""Actions on a claim: transitions, comments, assignment, incident date and deductions (contract C5-C7, C9)."""
 
 from datetime import date, datetime
 from decimal import Decimal
@@ -36,7 +36,7 @@ _SETS: Final = {
 }
 
 
-def move(  # noqa: PLR0913 - the few things an officer may say with a move, each by its name
+def move(  # noqa: PLR0913 - all inputs of a transition, each by its name
     session: ScopedSession,
     claim_id: UUID,
     *,
@@ -50,8 +50,8 @@ def move(  # noqa: PLR0913 - the few things an officer may say with a move, each
 ) -> ClaimChange:
     """Move a claim to a status; `amount` in naira is the estimate, the approved amount or the offer.
 
-    Without an amount the claim's own stands, and an offer follows the rule of C8. Refused with NotAllowed,
-    NotFound, StaleVersion, StateForbids or InvalidInput, each naming what is missing; the claim is then untouched.
+    Without an amount the claim's own is used, and an offer follows the rule of C8. Raises NotAllowed, NotFound,
+    StaleVersion, StateForbids or InvalidInput, naming what is missing; the claim is then unchanged.
     """
     told = {"note": note, "amount": amount, "reason": reason, "payment_reference": payment_reference}
     status = reference.canonical(requirements.CLAIM_STATUSES, to)
@@ -66,7 +66,7 @@ def move(  # noqa: PLR0913 - the few things an officer may say with a move, each
 
 
 def view(session: ScopedSession, claim_id: UUID, *, person: Person) -> ClaimChange:
-    """Open a claim for review: a Pending one becomes Viewed, any other stays as it is (contract C5)."""
+    """Open a claim for review: a Pending one becomes Viewed, any other is unchanged (contract C5)."""
     claim_changes.refuse_strangers(person)
     found = claims.one(session, claim_id)
     if found["claim_status"] != "Pending":
@@ -74,7 +74,7 @@ def view(session: ScopedSession, claim_id: UUID, *, person: Person) -> ClaimChan
     claim = claim_changes.held(session, claim_id)
     step = transitions.between(claim.claim_status, "Viewed")
     if step is None:
-        # Somebody else opened or moved it while this one waited for the row.
+        # Somebody else opened or moved it while this transaction waited for the row lock.
         return ClaimChange(claim=claims.one(session, claim_id), version=claim.version)
     return _moved(session, claim, step, person=person, given=MoveInput(), amount_minor=0)
 
@@ -100,7 +100,7 @@ def _moved(
 
 
 def _decide(claim: Claim, step: Move, person: Person, given: MoveInput) -> None:
-    """What a move changes beside the status; an approval lapses with the case that it belonged to."""
+    """Apply what a transition changes beside the status; reopening or declining a claim clears its approval."""
     claim.decline_reason = given.reason or requirements.NOT_DECLINED
     if step.to == "Declined" or step.start == "Settled":
         claim.approved_by, claim.approved_amount_minor = None, 0
@@ -126,9 +126,9 @@ def _event(claim: Claim, person: Person, note: str | None, *, at: datetime) -> C
 
 
 def comment(session: ScopedSession, claim_id: UUID, *, text: str, person: Person, for_claimant: bool = False) -> UUID:
-    """Say something on a claim, whatever others change meanwhile; returns the id of the comment.
+    """Add a comment to a claim, whatever its version; returns the id of the comment.
 
-    It is a note for the desk, unless it is meant for the claimant as well (contract C6).
+    Internal to the desk unless `for_claimant` is set (contract C6).
     """
     claim_changes.refuse_strangers(person)
     said: CommentInput = request.read(CommentInput, {"text": text})
@@ -145,14 +145,14 @@ def comment(session: ScopedSession, claim_id: UUID, *, text: str, person: Person
     )
     session.insert(row)
     subject = audit.subject_of("claim", claim.id)
-    # The words may tell of illness: they stay in their row, which can be erased, and out of the log, which cannot.
+    # The text may hold medical facts: it is kept out of the audit log, which cannot be erased.
     noted = {"comment_id": str(row.id), "for_claimant": for_claimant}
     audit.write(session, actor=person.actor, action="claim commented", subject=subject, after=noted)
     return row.id
 
 
 def assign(session: ScopedSession, claim_id: UUID, *, to: UUID | None, person: Person, version: int) -> ClaimChange:
-    """Give a claim to an officer, or to nobody; InvalidInput for who is unknown, disabled or works no claims."""
+    """Assign a claim to an officer or to nobody; InvalidInput for staff who are unknown, disabled or work no claims."""
     claim = claim_changes.seen(session, claim_id, person=person, version=version)
     if to is not None and not _works_claims(session, to):
         raise InvalidInput.one("assigned_to", "must be a claims officer or a supervisor")
@@ -168,7 +168,7 @@ def _works_claims(session: ScopedSession, staff_id: UUID) -> bool:
 
 
 def set_incident_date(session: ScopedSession, claim_id: UUID, *, on: date, person: Person, version: int) -> ClaimChange:
-    """Fill in the day of the incident, and flag the claim by it (contract C1, C3); not once it is decided."""
+    """Set the date of the incident and recompute the fraud flags; refused once decided (contract C1, C3)."""
     told: IncidentDay = request.read(IncidentDay, {"incident_date": on})
     claim = _undecided(session, claim_id, person, version)
     before = claim_changes.facts_of(claim)

@@ -1,4 +1,4 @@
-"""Who takes which claim: the next one of the queue, or several that were chosen (contract C7)."""
+"""Assignment of claims: the next in the queue, or several chosen ones (contract C7)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from core.store.schema.tables import Claim, Staff
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Seen:
-    """A claim as somebody saw it when they chose it."""
+    """A claim as it was when somebody chose it."""
 
     id: UUID
     version: int
@@ -30,22 +30,22 @@ class Seen:
 
 
 def as_seen(rows: Iterable[QueueRow]) -> list[Seen]:
-    """Rows of the queue as they were chosen."""
+    """Convert queue rows to chosen claims."""
     return [Seen(id=row.id, version=row.version, reference=row.reference, assigned_to=row.assigned_to) for row in rows]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Assigned:
-    """How an assignment went: how many claims are with that officer now, and of the others what happened to them."""
+    """Result of an assignment: number of claims assigned, and for each of the others the reason in words."""
 
     done: int
     lost: tuple[str, ...]
 
 
 def take_next(session: ScopedSession, *, person: Person) -> UUID | None:
-    """Assign the most urgent open claim that nobody has; none when there is none.
+    """Assign the most urgent unassigned open claim to this person; returns None when there is none.
 
-    Two who ask at once get two claims: a row that a rival holds is passed over.
+    Rows locked by a concurrent caller are skipped, so two callers get two claims.
     """
     claim_changes.refuse_strangers(person)
     free = ClaimFilter(stage="open", assigned_to=claim_search.NOBODY)
@@ -60,14 +60,14 @@ def take_next(session: ScopedSession, *, person: Person) -> UUID | None:
 
 
 def assign(session: ScopedSession, chosen: Iterable[Seen], *, to: UUID | None, person: Person) -> Assigned:
-    """Give several claims to an officer, or to nobody; whoever was beaten to one is told, and the rest goes on.
+    """Assign several claims to an officer or to nobody; conflicts are reported and do not stop the others.
 
-    A claim that is with that officer already counts as done. NotAllowed for who works no claims, InvalidInput for
-    an officer who cannot have one: then nothing is assigned.
+    A claim already assigned to that officer counts as assigned. NotAllowed for who works no claims, InvalidInput
+    for an officer who cannot have one; then nothing is assigned.
     """
     claim_changes.refuse_strangers(person)
     done, lost = 0, []
-    # Always in the same order, so that two who choose the same claims do not wait for each other.
+    # Sorted, so that two callers with the same claims cannot deadlock.
     for seen in sorted(chosen, key=lambda each: each.id):
         try:
             if claim_changes.held(session, seen.id).assigned_to != to:

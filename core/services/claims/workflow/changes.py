@@ -1,4 +1,4 @@
-"""How any change of a claim begins and ends: held at the version that was seen, saved with its line in the log."""
+"""Start and end of every change to a claim: lock the row at the expected version, save, write the audit entry."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,20 +40,20 @@ _LOGGED: Final = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClaimChange:
-    """A claim as it stands after a change, and the version that the next one must name."""
+    """A claim after a change, and the version that the next change must name."""
 
     claim: ClaimRecord
     version: int
 
 
 def refuse_strangers(person: Person) -> None:
-    """NotAllowed for who does not work claims (contract A1)."""
+    """Raise NotAllowed unless the person works claims (contract A1)."""
     if not person.may(*DESK):
         raise NotAllowed("Claims are worked by claims officers and supervisors")
 
 
 def held(session: ScopedSession, claim_id: UUID) -> Claim:
-    """The row of one claim as it is now, held until the transaction ends; NotFound when it is unknown here."""
+    """Lock and return the current row of a claim (SELECT ... FOR UPDATE); NotFound when it is not in this scope."""
     query = sa.select(Claim).where(col(Claim.id) == claim_id, col(Claim.deleted_at).is_(None)).with_for_update()
     claim: Claim | None = session.execute(query.execution_options(populate_existing=True)).scalar_one_or_none()
     if claim is None:
@@ -62,7 +62,7 @@ def held(session: ScopedSession, claim_id: UUID) -> Claim:
 
 
 def seen(session: ScopedSession, claim_id: UUID, *, person: Person, version: int) -> Claim:
-    """The row to change, held; StaleVersion with its version of now when it changed since it was read (contract C7)."""
+    """Lock and return the row of a claim; StaleVersion, with the current version, when it changed (contract C7)."""
     refuse_strangers(person)
     claim = held(session, claim_id)
     if claim.version != version:
@@ -74,12 +74,12 @@ def seen(session: ScopedSession, claim_id: UUID, *, person: Person, version: int
 
 
 def next_instant(claim: Claim) -> datetime:
-    """Now, and after every earlier change: a history keeps its order where the clocks of two servers differ."""
+    """Return now, or later if needed to follow every earlier change: server clocks may differ."""
     return max(clock.now(), claim.updated_at + _TICK, claim.clock_stopped_at or claim.clock_from)
 
 
 def facts_of(claim: Claim) -> dict[str, Any]:
-    """What the log tells about a claim, as plain data."""
+    """Return the audited fields of a claim as plain data."""
     return {name.removesuffix("_minor"): _plain(name, getattr(claim, name)) for name in _LOGGED}
 
 
@@ -98,7 +98,10 @@ def saved(
     action: str,
     said: Mapping[str, Any] | None = None,
 ) -> ClaimChange:
-    """Write a change as the next version; `before` are its facts until now, `said` what else the log should tell."""
+    """Save a change as the next version and write the audit entry.
+
+    `before` are the audited fields before the change; extra facts are added to the entry.
+    """
     claim.version += 1
     claim.updated_at = next_instant(claim)
     session.flush()

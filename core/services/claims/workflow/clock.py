@@ -1,4 +1,4 @@
-"""The statutory clock of a claim: 60 days, standing still while the claimant has to act (contract C9)."""
+"""The statutory clock of a claim: 60 days, paused while the claimant has to act (contract C9)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,16 +9,16 @@ from typing import Final
 from core.store.schema import claims as claim_tables
 
 ALLOWED: Final = timedelta(days=60)
-# So much of it left is near its end.
+# A claim with no more than this left is near its deadline.
 NEAR: Final = timedelta(days=7)
-# The statuses in which the claimant has to act, and those that end the clock.
+# Statuses that pause the clock because the claimant has to act, and statuses that end it.
 WAITING: Final = claim_tables.WAITING
 DECIDED: Final = claim_tables.DECIDED
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A status and the instant at which a claim came to it."""
+    """A status and the instant at which the claim reached it."""
 
     status: str
     at: datetime
@@ -26,19 +26,19 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """More information was asked of the claimant, and came, or has not come yet."""
+    """A pause of the clock while the claimant owes an answer; `answered_at` is None until it comes."""
 
     asked_at: datetime
     answered_at: datetime | None = None
 
     def covers(self, instant: datetime) -> bool:
-        """True while the answer is outstanding."""
+        """Return True while the answer is outstanding."""
         return self.asked_at <= instant and (self.answered_at is None or instant < self.answered_at)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Clock:
-    """How long a claim has lived, how much of its 60 days ran, and whether they run now."""
+    """State of a claim's clock: age, time elapsed of the 60 days, and whether it runs."""
 
     age: timedelta
     counted: timedelta
@@ -47,22 +47,22 @@ class Clock:
 
     @property
     def age_days(self) -> int:
-        """Whole days since it was lodged, or until it was decided."""
+        """Whole days since lodging, or from lodging to the decision."""
         return self.age.days
 
     @property
     def left(self) -> timedelta:
-        """What remains of the 60 days; negative when they are over."""
+        """Time remaining of the 60 days; negative when overdue."""
         return ALLOWED - self.counted
 
     @property
     def days_left(self) -> int:
-        """Days that remain, a begun one counted whole: 60 when it is lodged, 0 once 60 have run, then below."""
+        """Days remaining, a started day counted whole: 60 at lodging, 0 after 60 days, negative afterwards."""
         return ALLOWED.days - self.counted.days
 
     @property
     def is_overdue(self) -> bool:
-        """True when more than 60 days ran."""
+        """True when more than 60 days have elapsed."""
         return self.left < timedelta(0)
 
     @property
@@ -72,12 +72,12 @@ class Clock:
 
     @property
     def is_running(self) -> bool:
-        """True while it is the desk's turn."""
+        """True while the desk has to act."""
         return not (self.is_waiting or self.is_decided)
 
 
 def read(history: Sequence[Reached], now: datetime, pauses: Sequence[Pause] = ()) -> Clock:
-    """The clock of a claim with this history, lodging first; time after a decision counts only once it is reopened."""
+    """Compute the clock from the status history, lodging first; time after a decision counts only once reopened."""
     lodged_at, standing = history[0].at, history[-1]
     is_decided = standing.status in DECIDED
     end = max(lodged_at, _decided_at(history) if is_decided else now)
@@ -94,7 +94,7 @@ def read(history: Sequence[Reached], now: datetime, pauses: Sequence[Pause] = ()
 
 
 def kept(*, lodged_at: datetime, begins_at: datetime, stopped_at: datetime | None, status: str, now: datetime) -> Clock:
-    """The same clock by what is kept on the claim: the lodging moved on by every pause, and since when it stands."""
+    """Compute the same clock from the stored columns: clock start (moved by every pause) and stop."""
     is_decided = status in DECIDED and stopped_at is not None
     end = stopped_at or now
     return Clock(
@@ -108,9 +108,9 @@ def kept(*, lodged_at: datetime, begins_at: datetime, stopped_at: datetime | Non
 def turned(
     begins_at: datetime, stopped_at: datetime | None, *, at: datetime, runs: bool, decides: bool = False
 ) -> tuple[datetime, datetime | None]:
-    """What is kept of a clock from an instant on at which it runs or stands; `decides` when a decision stops it.
+    """Return the stored (start, stop) of a clock that runs or stops at an instant.
 
-    A decision ends the wait for the claimant: its own stop begins when it is made.
+    A decision also ends a pause: its stop begins at the decision.
     """
     if stopped_at is not None and (runs or decides):
         begins_at, stopped_at = begins_at + (at - stopped_at), None
@@ -118,7 +118,7 @@ def turned(
 
 
 def _decided_at(history: Sequence[Reached]) -> datetime:
-    """When it came to the decision it stands at: a settled claim was decided when it was paid."""
+    """Return the instant of the current decision: a settled claim was decided when it was paid."""
     first = history[-1].at
     for step in reversed(history):
         if step.status not in DECIDED:
@@ -128,6 +128,6 @@ def _decided_at(history: Sequence[Reached]) -> datetime:
 
 
 def _runs(history: Sequence[Reached], pauses: Sequence[Pause], instant: datetime) -> bool:
-    """True when it was the desk's turn from this instant on."""
+    """Return True when the clock runs from this instant on."""
     status = next(step.status for step in reversed(history) if step.at <= instant)
     return status not in WAITING | DECIDED and not any(pause.covers(instant) for pause in pauses)

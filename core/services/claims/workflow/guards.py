@@ -1,4 +1,4 @@
-"""What a move is refused for; a claim that is refused a move stays as it was (contract C5)."""
+"""Checks that refuse a transition; a refused claim stays unchanged (contract C5)."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ _DECLINED, _PAID = "Declined", "Paid"
 
 
 def move_of(claim: Claim, to: str) -> Move:
-    """The move from where a claim stands; StateForbids, with the ways that are open, when there is none."""
+    """Return the transition from the claim's status; StateForbids, listing the allowed ones, when there is none."""
     move = transitions.between(claim.claim_status, to)
     if move is None:
         ways = transitions.ways_from(claim.claim_status)
@@ -32,8 +32,8 @@ def move_of(claim: Claim, to: str) -> Move:
 def amount_of(move: Move, claim: Claim, person: Person, given: MoveInput, limits: Limits) -> int:
     """The amount in kobo that a move is about, once nothing stands against it; 0 where it is about none.
 
-    StateForbids names what the claim lacks and NotAllowed what the person lacks; InvalidInput names every
-    input that is missing, wrong or no part of the move.
+    StateForbids names what the claim lacks and NotAllowed what the person lacks; InvalidInput names every input
+    that is missing, wrong or not part of the transition.
     """
     _refuse_lacks(move, claim, person, limits)
     minor = _amount(move, claim, given, limits)
@@ -62,7 +62,7 @@ def _refuse_lacks(move: Move, claim: Claim, person: Person, limits: Limits) -> N
 
 
 def _refusal(kind: type[CoverdeskError], move: Move, lacks: list[str], *, field: str | None = None) -> CoverdeskError:
-    """A refusal in words; `field` is the input that it is about, if it is about one."""
+    """Build a refusal in words; `field` is the input that it concerns, if any."""
     about = {"field": field} if field else {}
     return kind(f"{move.to} needs {' and '.join(lacks)}", detail={"missing": lacks, **about})
 

@@ -1,4 +1,4 @@
-"""What an officer types on a claim, validated as every other input is (contract C5, E4)."""
+"""Officer inputs on a claim, validated like every other input (contract C5, E4)."""
 
 from datetime import date
 from typing import Annotated, Any, ClassVar
@@ -13,7 +13,7 @@ from core.services.claims.intake import requirements
 
 
 def _plain(value: Any) -> Any:
-    """A reason as a command may write it: documents-missing is documents missing."""
+    """Accept a reason in command-line spelling: documents-missing is documents missing."""
     return value.replace("-", " ").replace("_", " ") if isinstance(value, str) else value
 
 
@@ -27,7 +27,7 @@ Reason = Annotated[str, fields.one_of(*requirements.DECLINE_REASONS), BeforeVali
 
 
 class MoveInput(Request):
-    """What comes with a move; which of it is needed, the table of moves says."""
+    """Inputs of a transition; the transition table says which of them are required."""
 
     prose: ClassVar[frozenset[str]] = frozenset({"note"})
 
@@ -38,7 +38,7 @@ class MoveInput(Request):
 
 
 class CommentInput(Request):
-    """What an officer says on a claim, or asks of the claimant."""
+    """A comment on a claim, or a question to the claimant."""
 
     prose: ClassVar[frozenset[str]] = frozenset({"text"})
 
@@ -46,13 +46,13 @@ class CommentInput(Request):
 
 
 class IncidentDay(Request):
-    """The day of an incident, as an officer learnt it."""
+    """The date of an incident."""
 
     incident_date: Annotated[fields.Day, AfterValidator(_not_later)]
 
 
 class Deductions(Request):
-    """What comes off a claim before it is offered."""
+    """Deductions from an offer, in naira."""
 
     excess: fields.Naira
     betterment: fields.Naira

@@ -1,4 +1,4 @@
-"""What a claimant is offered, with the sum that leads to it (contract C8)."""
+"""Offers to claimants, with the calculation steps (contract C8)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -94,7 +94,7 @@ def ceiling(claim: Claim, limits: Limits) -> str:
 
 
 def readable(typed: str) -> Decimal | None:
-    """An amount that somebody is typing, in naira; none while it is no amount that could be approved."""
+    """Parse a typed amount in naira; None while it is not an amount that could be approved."""
     try:
         given: MoveInput = request.read(MoveInput, {"amount": typed})
     except InvalidInput:
@@ -125,7 +125,7 @@ def of_amounts(limits: Limits, *, approved: Decimal, excess_minor: int, betterme
 
 
 def owed(claim: Claim) -> Decimal | None:
-    """What is at stake: the pending repayment, at most the loan; for a device the cost of its repair."""
+    """Return the amount owed in naira: pending repayment, at most the loan; for a device the repair cost."""
     if claim.credit_life_claim_meta is not None:
         return _lowest(claim.credit_life_claim_meta, "pending_repayment_amount", "loan_amount")
     if claim.repair_estimate_minor:

@@ -1,4 +1,4 @@
-"""Asking a claimant for more information, which stops the statutory clock until the answer is in (contract C9)."""
+"""Questions to the claimant, which stop the statutory clock until answered (contract C9)."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -22,7 +22,7 @@ from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, ClaimQuest
 
 
 def ask(session: ScopedSession, claim_id: UUID, *, text: str, person: Person) -> UUID:
-    """Ask the claimant for something, by a comment that they can read; returns its id.
+    """Ask the claimant a question, as a comment that they can read; returns its id.
 
     StateForbids for a decided claim and for a second open question.
     """
@@ -49,7 +49,7 @@ def ask(session: ScopedSession, claim_id: UUID, *, text: str, person: Person) ->
 
 
 def answered(session: ScopedSession, claim_id: UUID, *, person: Person) -> None:
-    """Note that the answer came in: the clock runs again; StateForbids when nothing was asked."""
+    """Record that the claimant answered and restart the clock; StateForbids when no question is open."""
     claim_changes.refuse_strangers(person)
     claim = claim_changes.held(session, claim_id)
     question_id = _open(session, claim_id)
@@ -62,10 +62,7 @@ def answered(session: ScopedSession, claim_id: UUID, *, person: Person) -> None:
 
 
 def turn(claim: Claim, *, at: datetime, before: str | None = None, waits: bool = False) -> None:
-    """Start or stop the clock that is kept on a claim: `before` is the status that it just left, if it did.
-
-    `waits` says that the claimant was asked for something.
-    """
+    """Start or stop the stored clock of a claim after a change of status or a question to the claimant."""
     is_decided = claim.claim_status in DECIDED
     claim.clock_from, claim.clock_stopped_at = claim_clock.turned(
         claim.clock_from,
@@ -77,7 +74,7 @@ def turn(claim: Claim, *, at: datetime, before: str | None = None, waits: bool =
 
 
 def close(session: ScopedSession, claim_id: UUID, *, at: datetime) -> None:
-    """End the wait for an answer, if there is one: who moves a claim on waits no longer."""
+    """End the wait for an answer, if there is one; every transition does so."""
     session.execute(
         sa.update(ClaimQuestion)
         .where(col(ClaimQuestion.claim_id) == claim_id, col(ClaimQuestion.answered_at).is_(None))
@@ -87,7 +84,7 @@ def close(session: ScopedSession, claim_id: UUID, *, at: datetime) -> None:
 
 
 def clocks(session: ScopedSession, claim_ids: Sequence[UUID], *, now: datetime | None = None) -> Mapping[UUID, Clock]:
-    """The statutory clocks of claims by their histories, as of now unless told: two statements, however many claims."""
+    """Compute the clocks of claims from their histories, as of `now`: two statements, however many claims."""
     steps: dict[UUID, list[Reached]] = {}
     events = sa.select(ClaimEvent).where(col(ClaimEvent.claim_id).in_(claim_ids))
     for event in session.execute(events.order_by(col(ClaimEvent.created_at), col(ClaimEvent.id))).scalars():

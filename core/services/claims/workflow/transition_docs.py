@@ -1,4 +1,4 @@
-"""The moves of a claim as a page: docs/claims.md holds these tables between its marks (contract C5)."""
+"""Generator of the transition tables in docs/claims.md (contract C5)."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
@@ -12,7 +12,7 @@ PAGE: Final = ROOT / "docs" / "claims.md"
 
 
 def filled(page: str) -> str:
-    """A page with the tables of this code between its marks, `<!-- moves -->` to `<!-- end of moves -->`."""
+    """Return a page with the tables filled in between their markers, `<!-- moves -->` to `<!-- end of moves -->`."""
     for name, table in _TABLES.items():
         end = f"<!-- end of {name} -->"
         before, start, rest = page.partition(f"<!-- {name} -->\n")

@@ -1,4 +1,4 @@
-"""How a claim may move: one frozen table, and what still stands against each move (contract C5)."""
+"""Claim status transitions: one frozen table, and the needs that each one still lacks (contract C5)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ DESK: Final = ("claims", "supervisor")
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """One thing that a move needs, in words; `field` is what a form asks for, none where typing cannot help."""
+    """One need of a transition, in words; `field` is the form field that meets it, None when no input can."""
 
     words: str
     field: str | None = None
@@ -39,7 +39,7 @@ OWN_PASSWORD: Final = Need("a password that nobody else has reset within 24 hour
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One way from a status to another: what it needs, and in words what a claim or a person lacks for it."""
+    """One transition between two statuses: its needs, and in words what the claim or the person lacks."""
 
     start: str
     to: str
@@ -48,7 +48,7 @@ class Move:
 
     @property
     def asks(self) -> tuple[Need, ...]:
-        """What has to be typed for it; a note may always be."""
+        """The needs that are met by an input; a note is always accepted."""
         return tuple(need for need in self.needs if need.field)
 
 
@@ -86,12 +86,12 @@ _BY_WAY: Final = {(move.start, move.to): move for move in MOVES}
 
 
 def between(start: str, to: str) -> Move | None:
-    """The move from a status to another, if there is one."""
+    """Return the transition between two statuses, None when there is none."""
     return _BY_WAY.get((start, to))
 
 
 def ways_from(start: str) -> tuple[str, ...]:
-    """The statuses that a status may lead to."""
+    """Return the statuses that a status may change to."""
     return _WAYS[start]
 
 
@@ -130,7 +130,7 @@ def lack(need: Need, move: Move, claim: Claim, person: Person, limits: Limits | 
 
 
 def needed_documents(claim: Claim) -> tuple[str, ...]:
-    """The documents that a credit life claim must bring (contract C2)."""
+    """Return the documents that a credit life claim requires (contract C2)."""
     meta = claim.credit_life_claim_meta
     if meta is None:
         return ()
@@ -138,13 +138,13 @@ def needed_documents(claim: Claim) -> tuple[str, ...]:
 
 
 def missing_documents(claim: Claim) -> tuple[str, ...]:
-    """The documents that a claim must bring and does not have."""
+    """Return the required documents that a claim lacks."""
     meta = claim.credit_life_claim_meta or {}
     return tuple(name for name in needed_documents(claim) if not meta.get(name))
 
 
 def above_limit(person: Person, minor: int) -> str | None:
-    """Why an amount in kobo is not for this person alone to decide; none when it is."""
+    """Describe why an amount in kobo exceeds this person's authority; None when it does not."""
     limit = person.claim_limit_minor
     if limit is None or minor <= limit or person.may("supervisor"):
         return None
