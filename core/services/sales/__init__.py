@@ -1,1 +1,1 @@
-"""Sales as they are read: lists, totals, and the figures of the dashboard."""
+"""Reading sales: lists, totals and the dashboard figures."""

@@ -1,4 +1,4 @@
-"""What made up the premium of a window: over time, by insurer, category, product, distributor and instalment."""
+"""Premium of a window broken down by time, insurer, category, product, distributor and instalment."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ _WRITTEN = ("sold", "sold_minor", "renewed", "renewed_minor")
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """One member of a dimension and what was written for it; `id` is what a filter takes, if one can."""
+    """One member of a dimension with its totals; `id` is the filter value, None when it cannot be filtered by."""
 
     id: UUID | None
     name: str
@@ -31,9 +31,9 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One line of a chart: an amount in kobo for each bucket; no id when it stands for everything.
+    """One line of a chart: an amount in kobo per bucket; `id` is None when it stands for everything.
 
-    `place` is that of the member in its dimension, whatever is asked for and whoever leads.
+    `place` is the member's fixed position in its dimension, whatever the filter and the order of the lines.
     """
 
     id: UUID | None
@@ -43,24 +43,24 @@ class Series:
 
     @property
     def total_minor(self) -> int:
-        """The whole line in kobo."""
+        """Sum of the line in kobo."""
         return sum(self.minor)
 
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """The premium of a window, cut every way that a chart shows it."""
+    """Totals of a window, grouped for every chart that shows them."""
 
     groups: sales_totals.Grouped
     choices: Choices
 
     @property
     def premium_minor(self) -> int:
-        """All of it, in kobo."""
+        """Total premium in kobo."""
         return sum(part.premium_minor for part in self.groups.values())
 
     def shares(self, dimension: Dimension) -> list[Slice]:
-        """What each member wrote, the largest first."""
+        """Return the totals of each member of a dimension, the largest premium first."""
         names = self.choices.names[dimension]
         found: defaultdict[UUID, list[Takings]] = defaultdict(list)
         for (product_id, distributor_id, _), part in self.groups.items():
@@ -68,11 +68,11 @@ class Breakdown:
         return _largest_first([Slice(key, names.get(key, UNKNOWN), added(parts)) for key, parts in found.items()])
 
     def tops(self, dimension: Dimension, most: int = 8) -> list[Slice]:
-        """The members that wrote most."""
+        """Return the members with the largest premium."""
         return self.shares(dimension)[:most]
 
     def instalments(self) -> list[Slice]:
-        """What was written by how often its premium is paid, the largest first."""
+        """Return the totals by premium frequency, the largest premium first."""
         found: defaultdict[str, list[Takings]] = defaultdict(list)
         for (_, _, frequency), part in self.groups.items():
             found[frequency].append(part)
@@ -84,7 +84,7 @@ def _largest_first(slices: list[Slice]) -> list[Slice]:
 
 
 def breakdown(session: ScopedSession, window: Window, wanted: SalesFilter, choices: Choices) -> Breakdown:
-    """Everything about one window that one reading can tell."""
+    """Compute the breakdown of one window, with a single set of queries."""
     within = replace(wanted, created=window.span)
     groups = sales_totals.by(session, within, "product_id", "distributor_id", "premium_frequency", measures=_WRITTEN)
     return Breakdown(groups, choices)
@@ -99,7 +99,7 @@ def over_time(
     grain: Grain,
     split: Dimension,
 ) -> list[Series]:
-    """The premium of each bucket, a line for each member of a dimension, largest first; empty buckets are zero."""
+    """Return the premium per bucket, one line per member of a dimension, largest first; empty buckets are zero."""
     key: Key = "distributor_id" if split == "distributor" else "product_id"
     within = replace(wanted, created=window.span)
     sums: defaultdict[UUID, defaultdict[date, int]] = defaultdict(lambda: defaultdict(int))
@@ -115,7 +115,7 @@ def over_time(
 
 
 def bucketed(window: Window, days: Sequence[Facts], grain: Grain, of: Callable[[Takings], int], name: str) -> Series:
-    """A line of a measure of a summary's days, in buckets."""
+    """Sum a measure of a summary's days into buckets."""
     sums: defaultdict[date, int] = defaultdict(int)
     for day, facts in zip(window.days, days, strict=True):
         sums[bucket_of(day, grain)] += of(facts.takings)
@@ -123,7 +123,7 @@ def bucketed(window: Window, days: Sequence[Facts], grain: Grain, of: Callable[[
 
 
 def buckets(window: Window, grain: Grain) -> list[date]:
-    """The first day of every bucket that a window touches: days, Mondays or firsts of months."""
+    """List the first day of every bucket that a window touches: days, Mondays or first days of months."""
     found, at = [], bucket_of(window.start, grain)
     while at < window.end:
         found.append(at)
@@ -132,7 +132,7 @@ def buckets(window: Window, grain: Grain) -> list[date]:
 
 
 def bucket_of(day: date, grain: Grain) -> date:
-    """The first day of the bucket that a day falls into."""
+    """Return the first day of the bucket that contains a day."""
     if grain == "week":
         return clock.add_days(day, -day.weekday())
     return day.replace(day=1) if grain == "month" else day

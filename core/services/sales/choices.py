@@ -1,4 +1,4 @@
-"""What sales can be narrowed and split by: insurers, categories, products and distributors, with their names."""
+"""Dimensions that sales are filtered and split by (insurer, category, product, distributor), with their names."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,25 +18,25 @@ DIMENSIONS: tuple[Dimension, ...] = ("provider", "category", "product", "distrib
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """Names by id for each dimension, in the order of the names; and where each product belongs."""
+    """Names by id for each dimension, sorted by name, and the insurer and category of each product."""
 
     names: Mapping[Dimension, Mapping[UUID, str]]
     provider_of: Mapping[UUID, UUID]
     category_of: Mapping[UUID, UUID]
 
     def place(self, dimension: Dimension, product_id: UUID, distributor_id: UUID) -> UUID:
-        """Which member of a dimension a sale of this product and distributor belongs to."""
+        """Return the member of a dimension that a sale of this product and distributor belongs to."""
         if dimension == "distributor":
             return distributor_id
         belongs = {"provider": self.provider_of, "category": self.category_of}.get(dimension, {})
         return belongs.get(product_id, product_id)
 
     def places(self, dimension: Dimension) -> Mapping[UUID, int]:
-        """The place of each member: ids grow with time, so one that is added or renamed moves no other."""
+        """Return a fixed position per member, by id: ids grow with time, so new or renamed members move no other."""
         return {key: place for place, key in enumerate(sorted(self.names[dimension]))}
 
     def of_sale(self, product_id: UUID, distributor_id: UUID) -> tuple[str, str, str, str]:
-        """The names of a sale's distributor, insurer, product and category."""
+        """Return the names of a sale's distributor, insurer, product and category."""
         found = {dimension: self.place(dimension, product_id, distributor_id) for dimension in DIMENSIONS}
         wanted: tuple[Dimension, ...] = ("distributor", "provider", "product", "category")
         distributor, provider, product, category = (self.names[name].get(found[name], UNKNOWN) for name in wanted)
@@ -44,7 +44,7 @@ class Choices:
 
 
 def choices(session: ScopedSession) -> Choices:
-    """Everything that there is to choose from, sold or not."""
+    """Load all members of every dimension, sold or not."""
     products = session.execute(
         sa.select(col(Product.id), col(Product.name), col(Product.provider_id), col(Product.product_category_id))
     ).all()

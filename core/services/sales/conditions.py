@@ -1,4 +1,4 @@
-"""What narrows purchases, as conditions of a query on them and their policies."""
+"""SQL conditions of a sales filter on purchases and their policies."""
 
 from dataclasses import replace
 
@@ -17,12 +17,12 @@ _WHO = CompiledQuery(
 
 
 def conditions_of(wanted: SalesFilter) -> list[sa.ColumnElement[bool]]:
-    """The conditions of a filter on purchases and their policies."""
+    """Return the conditions of a filter on purchases and their policies."""
     return [*filters.on_record(wanted, Purchase), *filters.on_policy(wanted), col(Purchase.deleted_at).is_(None)]
 
 
 def matching(query: AnySelect, wanted: SalesFilter, conditions: list[sa.ColumnElement[bool]]) -> AnySelect:
-    """A query of the purchases of a filter; joins the policy only where a condition reads it."""
+    """Apply conditions to a query of purchases; joins the policy only where a condition reads it."""
     query = query.select_from(Purchase)
     if wanted.concerns_policy:
         query = query.join(Policy, col(Policy.purchase_id) == col(Purchase.id))
@@ -30,8 +30,9 @@ def matching(query: AnySelect, wanted: SalesFilter, conditions: list[sa.ColumnEl
 
 
 def by_customer(session: ScopedSession, wanted: SalesFilter) -> SalesFilter:
-    """The same filter with the customer in place of the e-mail, where there is one: a planner that sees only the
-    e-mail would rather walk all purchases in their order.
+    """Return the same filter with the customer's id instead of the e-mail, when exactly one customer has it.
+
+    With the e-mail alone the query planner would scan all purchases in order.
     """
     if not wanted.customer_email or wanted.customer_id:
         return wanted

@@ -1,4 +1,4 @@
-"""What the totals of the days can tell: the desk's figures of everything, at the cost of a line for each day."""
+"""Use of the day-totals roll-up: figures over all sales at the cost of one row per day."""
 
 from dataclasses import replace
 
@@ -14,11 +14,11 @@ _EVERYTHING = SalesFilter()
 
 
 def tell(scope: Scope, wanted: SalesFilter) -> bool:
-    """True when nothing but times narrows the sales, and the scope does not either: totals are of all distributors."""
+    """Return True when the roll-up can answer: only times are filtered, and the scope covers all distributors."""
     return scope.distributor_id is None and replace(wanted, created=Span()) == _EVERYTHING
 
 
 def of(scope: Scope, days: Window) -> list[sa.ColumnElement[bool]]:
-    """The conditions on the totals of some days of the scope's mode; of both modes for the system."""
+    """Return the conditions on the day totals of a window, in the scope's mode, or both modes for the system."""
     mode = [] if scope.is_live is None else [col(DayTotal.is_live).is_(scope.is_live)]
     return [*mode, col(DayTotal.day) >= days.start, col(DayTotal.day) < days.end]

@@ -33,7 +33,7 @@ class Summary:
     before: Facts
 
     def value(self, metric: Metric[Facts]) -> Value:
-        """A metric over the whole window; none when there is nothing to divide by."""
+        """Return a metric over the window, None when its divisor is zero."""
         return metric.of(self.current)
 
     def previous(self, metric: Metric[Facts]) -> Value:
@@ -41,15 +41,15 @@ class Summary:
         return metric.of(self.before)
 
     def change(self, metric: Metric[Facts]) -> Decimal | None:
-        """How far a metric moved: a share of what it was, or points for one that is itself a share."""
+        """Return the change of a metric: relative, or in points for a metric that is itself a share."""
         return moved(metric.unit, self.value(metric), self.previous(metric))
 
     def series(self, metric: Metric[Facts]) -> list[int | Decimal]:
-        """A metric of each day; zero where there is nothing."""
+        """Return a metric per day; zero where there is no value."""
         return [metric.of(day) or 0 for day in self.days]
 
     def trend(self, metric: Metric[Facts], most: int = 60) -> list[int | Decimal]:
-        """A metric of each day, or of equal stretches of days that end with the last, `most` of them at the most."""
+        """Return a metric per day, or per equal run of days ending with the last day, limited in number of points."""
         size = -(-len(self.days) // most)
         starts = range(len(self.days) % size, len(self.days), size)
         stretches = [self.days[start : start + size] for start in starts]

@@ -1,6 +1,6 @@
-"""The registry of metrics: what each figure counts, leaves out and is timed by, and how it is computed.
+"""Metric definitions: what each figure counts, leaves out and is dated by, and how it is computed.
 
-Tiles, their help texts and the tests all read this one list, so a figure means the same everywhere.
+Tiles, help texts and tests read this one list, so a figure means the same everywhere.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ MOVED = "The moment a purchase, renewal or refund is recorded, as days in Lagos.
 
 
 class Facts(NamedTuple):
-    """All that the metrics of one stretch of days are computed from; amounts in kobo."""
+    """Facts of a period that the metrics are computed from; amounts in kobo."""
 
     takings: Takings = NOTHING
     in_force: int = 0
@@ -28,7 +28,7 @@ class Facts(NamedTuple):
 
 
 def together(days: Sequence[Facts]) -> Facts:
-    """Several days as one stretch: amounts add up, policies in force are those of the last day."""
+    """Combine several days into one period: amounts add up, policies in force are those of the last day."""
     if not days:
         return Facts()
     return Facts(
@@ -42,9 +42,9 @@ def together(days: Sequence[Facts]) -> Facts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Metric(Generic[Of]):
-    """One figure of the business, computed from the facts of a stretch of days.
+    """One figure, computed from the facts of a period.
 
-    `better` says which way is good, if either; a time is in milliseconds.
+    `better` says which direction is good, if either; times are in milliseconds.
     """
 
     key: str
@@ -58,12 +58,12 @@ class Metric(Generic[Of]):
 
     @property
     def definition(self) -> str:
-        """What the figure means, in words for its reader."""
+        """Definition of the figure as Markdown, for its help text."""
         return f"**Counts** {self.counts}\n\n**Leaves out** {self.leaves_out}\n\n**Timed by** {self.basis}"
 
 
 def moved(unit: Unit, now: Value, then: Value) -> Decimal | None:
-    """How far a figure moved: a share of what it was, or points for one that is itself a share."""
+    """Return the change of a figure: relative, or in points for a share; None without a base."""
     if now is None or then is None:
         return None
     if unit == "share":
@@ -72,12 +72,12 @@ def moved(unit: Unit, now: Value, then: Value) -> Decimal | None:
 
 
 def average(minor: int, number: int) -> int | None:
-    """An amount in kobo for each of a number, halves up; none when there is none."""
+    """Return the average amount in kobo, halves rounded up; None for no items."""
     return (2 * minor + number) // (2 * number) if number else None
 
 
 def share(part: int, whole: int) -> Decimal | None:
-    """A part of a whole; none when there is no whole."""
+    """Return the ratio of a part to a whole, None when the whole is zero."""
     return Decimal(part) / whole if whole else None
 
 

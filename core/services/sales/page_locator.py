@@ -1,7 +1,7 @@
-"""Where a page of purchases lies, and how many there are in all: told by the daybook, so that rows are not counted.
+"""Location of a page of purchases and the total count, from the daily roll-up instead of counting rows.
 
-What the daybook cannot tell is counted in the rows: filters by other things than the catalogue, and the hours by
-which a span of UTC days is off the days of Lagos.
+Rows are counted only where the roll-up cannot answer: filters by anything but the catalogue, and the hours by which a
+span differs from Lagos days.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,16 +23,16 @@ from core.store.access.scope import AnySelect, ScopedSession
 from core.store.schema.tables import DaybookLine
 
 _EVERYTHING = SalesFilter()
-# Where no page lies, as none reaches that far.
+# An empty span, for a page past the end.
 _NEVER = Span(clock.lagos_midnight(EARLIEST), clock.lagos_midnight(EARLIEST))
 _HALF_A_DAY = timedelta(hours=12)
-# So many days are read sooner than the months between and the days around them.
+# Up to this many days, reading day lines is faster than month lines plus the days around them.
 _FEW_DAYS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The stretch of time that holds a page, how many of the stretch come before it, and how many there are in all."""
+    """Location of a page: the time span that holds it, the rows to skip in that span, and the total count."""
 
     span: Span
     offset: int
@@ -40,12 +40,12 @@ class Place:
 
     @property
     def total(self) -> int:
-        """How many there are in all."""
+        """Total number of purchases; reads the pending result."""
         return self.counted()
 
 
 class _Stretch(NamedTuple):
-    """How many were sold from a day on, for a day or for a month; or in some hours beside those."""
+    """Number of purchases sold in a day, a month, or a span of hours."""
 
     sold: int
     since: date
@@ -54,20 +54,21 @@ class _Stretch(NamedTuple):
 
     @property
     def days(self) -> Window:
-        """Its days: most stretches are only counted, so that they are not told before somebody asks."""
+        """Its days, computed on demand because most stretches are only counted."""
         until = clock.add_months(self.since, 1) if self.grain == "month" else clock.add_days(self.since, 1)
         return Window(self.since, until)
 
     @property
     def span(self) -> Span:
-        """Its instants."""
+        """Its span of instants."""
         return self.hours or self.days.span
 
 
 def place(session: ScopedSession, wanted: SalesFilter, paging: Paging) -> Place:
-    """The place of a page in the purchases of a filter, newest first.
+    """Locate a page in the purchases of a filter, newest first.
 
-    Where nothing has to be counted to find it, its rows can be asked for together with their number.
+    When the location needs no count, the total stays a pending query that can be sent together with the query of
+    the page.
     """
     if not wanted.of_catalogue:
         asked = _asked_count(session, wanted)
@@ -92,7 +93,7 @@ def _sold(stretches: Sequence[_Stretch]) -> int:
 
 
 def _reached(stretches: Sequence[_Stretch], offset: int) -> tuple[_Stretch | None, int]:
-    """The stretch that holds the row after so many, and how many of its own come before it; none past the end."""
+    """Return the stretch that holds the row at an offset and the offset within it; None past the end."""
     for stretch in stretches:
         if offset < stretch.sold:
             return stretch, offset
@@ -101,7 +102,10 @@ def _reached(stretches: Sequence[_Stretch], offset: int) -> tuple[_Stretch | Non
 
 
 def _told(session: ScopedSession, wanted: SalesFilter) -> Callable[[], list[_Stretch]]:
-    """What will tell all that a filter matches, newest first: days and months of the daybook, right at both ends."""
+    """Submit the queries for a filter; the callable returned reads their stretches, newest first.
+
+    Day and month lines of the roll-up, corrected at both ends of the span.
+    """
     start, end = wanted.created.start, wanted.created.end
     window = Window(_nearest(start) if start else EARLIEST, _nearest(end) if end else LATEST)
     if window.length <= 0:
@@ -124,12 +128,12 @@ def _told(session: ScopedSession, wanted: SalesFilter) -> Callable[[], list[_Str
 
 
 def _nearest(instant: datetime) -> date:
-    """The Lagos day whose start is nearest."""
+    """Return the Lagos day whose midnight is nearest."""
     return clock.lagos_day(instant + _HALF_A_DAY)
 
 
 def _parts(window: Window, wanted: SalesFilter) -> Iterator[tuple[str, Window]]:
-    """The lines to read, newest first; the days at an end that may have to be put right are never in a month."""
+    """Yield the roll-up lines to read, newest first; a day that may need correction is never part of a month."""
     start, end = (int(side is not None) for side in (wanted.created.start, wanted.created.end))
     inside = Window(clock.add_days(window.start, start), clock.add_days(window.end, -end))
     months = inside.whole_months if window.length > _FEW_DAYS else None
@@ -153,7 +157,7 @@ def _lines(asked: PendingRows, grain: str) -> list[_Stretch]:
 
 
 def lines_of(wanted: SalesFilter) -> CompiledQuery:
-    """The statement of the daybook's lines; filters that differ in their values alone share one."""
+    """Return the compiled query of the roll-up lines; filters that differ in their values only share one."""
     asked = filters.marked(wanted)
     return _LINES.get(asked.shape, asked.wanted)
 
@@ -174,7 +178,7 @@ def _of_lines(wanted: SalesFilter) -> AnySelect:
 
 
 class _Edge:
-    """The rows between the end of a span and the nearest midnight, which may lie beyond the days or inside them."""
+    """Correction for the rows between an end of the span and the nearest Lagos midnight."""
 
     def __init__(
         self, session: ScopedSession, wanted: SalesFilter, ends: tuple[datetime, datetime], *, beyond: bool
@@ -183,7 +187,7 @@ class _Edge:
         self._asked = _asked_count(session, replace(wanted, created=self._hours))
 
     def put_right(self, found: list[_Stretch], place: int) -> None:
-        """Add them to what was found, or take them out of their day's line."""
+        """Add the rows as a stretch of their own, or subtract them from their day's line."""
         number = int(self._asked.one[0])
         if self._beyond:
             found.insert(place, _Stretch(number, EARLIEST, hours=self._hours))

@@ -1,4 +1,4 @@
-"""Purchases: lists, searches and one, each with its customer, product, category and insurer."""
+"""Purchases for the API: list, search and single record, with customer, product, category and insurer."""
 
 from dataclasses import replace
 from typing import cast
@@ -47,13 +47,13 @@ def page(
 
 
 def statement_of(wanted: SalesFilter) -> CompiledQuery:
-    """The statement of a page; filters that differ in their values alone share one."""
+    """Return the compiled query of a page; filters that differ in their values only share one."""
     asked = filters.marked(wanted)
     return _PAGES.get(asked.shape, asked.wanted)
 
 
 def one(session: ScopedSession, purchase_id: UUID) -> PurchaseRecord:
-    """One purchase in full; NotFound when it is unknown here."""
+    """Return one purchase in full; NotFound when it does not exist in this scope."""
     revision = catalogue_cache.revision(session)
     rows = _ONE.rows(session, id=purchase_id)
     if not rows:
@@ -62,7 +62,7 @@ def one(session: ScopedSession, purchase_id: UUID) -> PurchaseRecord:
 
 
 def _of_page(wanted: SalesFilter) -> AnySelect:
-    # The page is found by its ids first, in an index; its order is kept, or the planner would walk all purchases.
+    # Ids first, from an index. The outer query repeats the order, or the planner would scan all purchases.
     times = (col(Purchase.created_at), col(Purchase.id))
     found = matching(sa.select(*times), wanted, conditions_of(wanted)).order_by(*(at.desc() for at in times))
     limits = (sa.bindparam(name, type_=sa.BigInteger()) for name in ("limit", "offset"))

@@ -1,7 +1,7 @@
-"""What was written: counts and sums of purchases, renewals and refunds, grouped as a figure needs them.
+"""Counts and sums of purchases, renewals and refunds, grouped by day, product and the like.
 
-Read from the totals of the days when a filter asks for whole days and nothing else, from the daybook when it asks for
-the catalogue too, and from the rows themselves otherwise; all give the same figures.
+Read from the day totals when only whole days are filtered, from the daily roll-up when catalogue fields are filtered
+too, and from the rows otherwise; all three give the same figures.
 """
 
 from collections.abc import Iterator, Sequence
@@ -48,7 +48,7 @@ class Takings(NamedTuple):
 
     @property
     def written(self) -> int:
-        """Policies that the premium was written for: sold or renewed."""
+        """Number of policies sold or renewed."""
         return self.sold + self.renewed
 
     @property
@@ -93,19 +93,19 @@ _CALENDAR: frozenset[Key] = frozenset({"day", "week", "month"})
 
 
 def added(parts: Sequence[Takings]) -> Takings:
-    """Takings of several groups or days in one."""
+    """Add up the totals of several groups or days."""
     return Takings(*map(sum, zip(*parts, strict=True))) if parts else NOTHING
 
 
 def total(session: ScopedSession, wanted: SalesFilter) -> Takings:
-    """Everything that a filter matches, in one sum."""
+    """Return the totals of all sales of a filter."""
     return by(session, wanted).get((), NOTHING)
 
 
 def by(session: ScopedSession, wanted: SalesFilter, *keys: Key, measures: Sequence[str] = Takings._fields) -> Grouped:
-    """Sums by the values of the keys, in their order; measures that are not asked for stay zero.
+    """Return the totals grouped by the keys, in their order; measures not requested stay zero.
 
-    Days, weeks (their Mondays) and months (their firsts) are those of Lagos. Groups without anything are absent.
+    Days, weeks (their Mondays) and months (their first days) are in Lagos time. Empty groups are absent.
     """
     found: dict[tuple[Any, ...], list[int]] = {}
     width = len(keys)
@@ -125,7 +125,7 @@ def _queries(scope: Scope, wanted: SalesFilter, keys: Sequence[Key], measures: S
         yield _in_totals(scope, window, keys, measures)
         return
     if window and wanted.of_catalogue:
-        # One by one, as lines of one grain lie in the order of their days already, and all together in none.
+        # One query per grain: the lines of a grain are already sorted by day.
         for grain, days in _stretches(window, keys):
             yield _in_daybook(grain, days, wanted, keys, measures)
         return
@@ -142,10 +142,10 @@ def _in_totals(scope: Scope, days: Window, keys: Sequence[Key], measures: Sequen
 
 
 def _stretches(window: Window, keys: Sequence[Key]) -> list[tuple[str, Window]]:
-    """The lines to read: those of whole months where that is enough, and of the days before and after."""
+    """Return the roll-up lines to read: whole months where they suffice, and the days before and after."""
     until = window.end
     if until > clock.today():
-        # Nothing is written in days to come: the month that runs is all there is of it.
+        # Future days have no sales, so the current month can be read as a whole.
         until = max(until, clock.add_months(clock.today().replace(day=1), 1))
     months = None if {"day", "week"} & set(keys) else Window(window.start, until).whole_months
     if months is None:
@@ -169,7 +169,7 @@ def _in_daybook(
 
 
 def _keyed(grain: str, days: Window, keys: Sequence[Key]) -> list[Any]:
-    """The keys of daybook lines; asking a database for the month of a day takes longer than the rest of its line."""
+    """Return the grouping expressions on roll-up lines; avoids computing the month of a day in SQL, which is slow."""
     groups: dict[Key, Any] = dict(_calendar(col(DaybookLine.day)))
     if grain == "month":
         groups["month"] = col(DaybookLine.day)
@@ -206,7 +206,7 @@ def _calendar(day: Any) -> dict[Key, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The rows that some of the measures are summed from."""
+    """A table and the measures that are summed from it."""
 
     entity: Any
     measures: dict[str, Any]

@@ -1,4 +1,4 @@
-"""What purchases and renewals have in common on the desk: whose they are, of what, and how the money divides."""
+"""Columns that purchases and renewals share on the desk: customer, product and split of the premium."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Order = Literal["newest", "oldest", "largest", "smallest"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sold:
-    """One purchase or renewal as a table shows it; amounts in kobo."""
+    """One purchase or renewal as a table row; amounts in kobo."""
 
     id: UUID
     created_at: datetime
@@ -35,7 +35,7 @@ class Sold:
 
 
 def facts(row: Purchase | Renewal, policy: Any, names: Choices) -> dict[str, Any]:
-    """The fields of `Sold`; `policy` has at least the policy's number, names and e-mail."""
+    """Return the fields of a row; `policy` needs the policy's number, names and e-mail."""
     distributor, provider, product, category = names.of_sale(row.product_id, row.distributor_id)
     return {
         "id": row.id,
@@ -56,7 +56,7 @@ def facts(row: Purchase | Renewal, policy: Any, names: Choices) -> dict[str, Any
 
 
 def orders(entity: type[Purchase | Renewal]) -> Mapping[Order, tuple[Any, ...]]:
-    """What the rows are sorted by in each order; ties are told apart, so that no page repeats a row."""
+    """Return the sort columns of each order; ids break ties, so that no row appears on two pages."""
     written, amount, key = col(entity.created_at), col(entity.total_minor), col(entity.id)
     return {
         "newest": (written.desc(), key.desc()),

@@ -1,4 +1,4 @@
-"""The table of purchases on the desk: one page of rows with just what is shown, and the total of the selection."""
+"""The desk's table of purchases: one page of rows and the totals of the filter."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,13 +25,13 @@ ORDERS = sold_columns.orders(Purchase)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SaleRow(Sold):
-    """One purchase as the table shows it."""
+    """One purchase as a row of the table."""
 
     premium_frequency: str
 
 
 def total(session: ScopedSession, wanted: SalesFilter) -> Takings:
-    """The count and sums of all purchases of a filter, to the kobo; the same as the dashboard's."""
+    """Return the count and sums of all purchases of a filter; the same figures as on the dashboard."""
     return sales_totals.by(
         session, wanted, measures=("sold", "sold_minor", "sold_mca_minor", "sold_distributor_minor")
     ).get((), sales_totals.NOTHING)
@@ -48,8 +48,8 @@ def given_back(session: ScopedSession, wanted: SalesFilter) -> Split:
 def rows(
     session: ScopedSession, wanted: SalesFilter, names: Choices, *, order: Order = "newest", paging: Paging
 ) -> list[SaleRow]:
-    """One page of purchases; a page past the end is empty."""
-    # The page is found by its ids first: an index holds them, so skipped rows are never read.
+    """Return one page of purchases; a page past the end is empty."""
+    # Ids first, from an index, so that skipped rows are never read.
     matching = sale_conditions.matching(sa.select(col(Purchase.id)), wanted, sale_conditions.conditions_of(wanted))
     page = matching.order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
     query = sa.select(Purchase).where(col(Purchase.id).in_(page)).order_by(*ORDERS[order])

@@ -1,4 +1,4 @@
-"""Terms of cover: how many policies are in force at the end of a day, which terms ended, and which were renewed."""
+"""Terms of cover per day: policies in force, terms ended and terms renewed."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ _renewable = sa.select(col(Product.id)).where(col(Product.renewable).is_(True))
 
 
 class Terms(NamedTuple):
-    """One day: policies in force at its end, terms of renewable products that ended on it, those renewed."""
+    """One day: policies in force at its end, terms of renewable products that ended on it, and those renewed."""
 
     in_force: int
     ended: int
@@ -35,12 +35,11 @@ class Terms(NamedTuple):
 
 
 def by_day(session: ScopedSession, window: Window, wanted: SalesFilter, sold: Mapping[date, int]) -> dict[date, Terms]:
-    """Every day of a window; `sold` says how many policies each day sold.
+    """Return the terms of every day of a window; `sold` is the number of policies sold per day.
 
-    A policy is in force from its sale until it expires, is cancelled or declined; never while it waits
-    for its insurer, and not between two terms when it was renewed late (contract S11). A term counts as
-    renewed on the day it ended, whenever the renewal was bought; one that was cancelled before its end
-    or lies in the future does not count.
+    A policy is in force from its sale until it expires, is cancelled or declined; never while it awaits its
+    insurer, nor between two terms when it was renewed late (contract S11). A term counts as renewed on the day it
+    ended, whenever the renewal was bought; terms cancelled before their end and future terms do not count.
     """
     if day_totals.tell(session.scope, wanted):
         return _in_totals(session, window)
@@ -75,7 +74,7 @@ def _held_at_start(session: ScopedSession, span: Span, wanted: SalesFilter) -> i
     start, known = span.start, policies(wanted)
     sold = [*known, col(Policy.created_at) < start]
     stopped = sa.or_(~_active, _cancelled < start, _declined < start)
-    # Nearly all are plain; counting them all and taking the few others away reads least.
+    # Most policies are ordinary: counting all and subtracting the few exceptions reads the fewest rows.
     unexpired = sa.select(sa.func.count()).where(*sold, _ends >= start)
     never_ending = sa.select(sa.func.count()).where(*sold, _ends.is_(None), sa.not_(sa.func.coalesce(stopped, False)))
     lapsed = sa.select(sa.func.count()).where(*_renewals(wanted), _lapse < start, _return >= start)
@@ -89,7 +88,7 @@ def _held_at_start(session: ScopedSession, span: Span, wanted: SalesFilter) -> i
 
 
 def _ended(session: ScopedSession, span: Span, wanted: SalesFilter) -> Counter[tuple[date, bool]]:
-    """Last terms that ran to their end, by day and by whether the product can be renewed."""
+    """Count terms that ran to their end, by day and by whether the product is renewable."""
     day, renewable = lagos_day(_ends), col(Policy.product_id).in_(_renewable)
     unbroken = (sa.or_(instant.is_(None), instant >= _ends) for instant in (_cancelled, _declined))
     query = sa.select(day, renewable, sa.func.count()).where(*policies(wanted), _active, *span.on(_ends), *unbroken)
@@ -97,13 +96,13 @@ def _ended(session: ScopedSession, span: Span, wanted: SalesFilter) -> Counter[t
 
 
 def _renewed(session: ScopedSession, span: Span, wanted: SalesFilter) -> Counter[date]:
-    """Terms that ended and have a renewal, by the day they ended."""
+    """Count ended terms that have a renewal, by the day they ended."""
     query = _count_by_day(_lapse, *_renewals(wanted), *span.on(_lapse), col(Renewal.product_id).in_(_renewable))
     return Counter(dict(iter(session.execute(query))))
 
 
 def _changes(span: Span, wanted: SalesFilter) -> Iterator[tuple[AnySelect, int]]:
-    """What neither sales nor ends say: who never came into force (-1), stopped early (-1), lapsed or came back."""
+    """Yield queries of the other daily changes: never activated (-1), ended early (-1), lapsed (-1), resumed (+1)."""
     unusual, created = sa.text(UNUSUAL), col(Policy.created_at)
     yield _count_by_day(created, *policies(wanted), unusual, ~_active, *span.on(created)), -1
     early = sa.or_(_ends.is_(None), _stopped < _ends)
@@ -118,7 +117,7 @@ def _count_by_day(instant: Any, *conditions: Any) -> AnySelect:
 
 
 def policies(wanted: SalesFilter) -> list[Any]:
-    """Conditions on the policies of the sales that a filter matches, whenever they were sold."""
+    """Return the conditions on the policies of a filter, ignoring the time of sale."""
     kept, anytime = col(Policy.deleted_at).is_(None), replace(wanted, created=Span())
     if wanted.of_catalogue:
         return [*filters.on_catalogue(anytime, Policy), kept]
