@@ -1,1 +1,1 @@
-"""Exports: each kind declared once, written as CSV or workbook, with a receipt that can be run again."""
+"""Exports: kinds declared once, written as CSV or XLSX, with a receipt that allows a repeat."""

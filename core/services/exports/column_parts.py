@@ -1,4 +1,4 @@
-"""The parts that kinds of export are made of: printed by the database, a text of somebody, a few words."""
+"""Building blocks of export columns: printed by the database, free text, and cached texts."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -17,14 +17,14 @@ from core.services.exports.exports import Part, Told
 from core.services.exports.formula_escaping import cell, plain
 from core.store.schema.tables import Policy, Refund
 
-# Parts what the database joins and is taken apart again; no text of ours may hold it (contract E6).
+# Separates values that SQL concatenates and Python splits; stored texts cannot contain it (contract E6).
 _GLUE = "\x1f"
 _NOTHING = sa.literal_column("''", sa.String)
 PLACES = ("distributor", "provider", "product", "category")
 
 
 def printed(*columns: tuple[str, Shape, Any]) -> Part:
-    """Neighbours that the database prints ready for CSV: numbers, times, ids, and words of our own."""
+    """Build columns that the database prints ready for CSV: numbers, times, ids and fixed words."""
     pieces = [_piece(shape, value) for _, shape, value in columns]
     return Part(
         columns=tuple(Column(name, shape) for name, shape, _ in columns),
@@ -39,12 +39,12 @@ def _piece(shape: Shape, value: Any) -> Any:
         return told
     if shape in (TEXT, WORD):
         return sa.func.coalesce(told, _NOTHING)
-    # PostgreSQL prints something of nothing too, so that what was printed cannot tell.
+    # PostgreSQL prints a text for NULL too, so NULL must be tested before printing.
     return sa.case((value.is_(None), _NOTHING), else_=told)
 
 
 def _never_null(value: Any) -> bool:
-    """True for columns that are always filled, and for sums of such: filling costs in every row."""
+    """Return True for non-null columns and sums of them; coalesce on every row is slow."""
     if isinstance(value, sa.BinaryExpression | Grouping):
         return all(map(_never_null, value.get_children()))
     filled = isinstance(value, coalesce)
@@ -52,12 +52,15 @@ def _never_null(value: Any) -> bool:
 
 
 def text(name: str, value: Any, *, shape: Shape = TEXT, width: int = 0) -> Part:
-    """What somebody typed, defused; none is an empty field."""
+    """Build a column of free text, escaped against formulas; None is an empty field."""
     return Part(columns=(Column(name, shape, width),), value=value, written=lambda _: cell)
 
 
 def texts(*columns: tuple[str, Any, int]) -> Part:
-    """Neighbours that somebody typed, with their widths: nearly all need no defusing, which one look at them tells."""
+    """Build several neighbouring columns of free text with their widths.
+
+    One regular expression checks all of them at once, as nearly all texts need no escaping.
+    """
     is_plain = re.compile(_GLUE.join([plain(_GLUE)] * len(columns))).fullmatch
 
     def written(given: str) -> str:
@@ -71,7 +74,7 @@ def texts(*columns: tuple[str, Any, int]) -> Part:
 
 
 def masked(name: str, value: Any) -> Part:
-    """A personal number: its last four characters, whoever asks (contract A3)."""
+    """Build a column of a personal number, masked to its last four characters for everybody (contract A3)."""
     return Part(columns=(Column(name, TEXT),), value=value, written=lambda _: _masked)
 
 
@@ -82,7 +85,7 @@ def _masked(value: str | None) -> str:
 def few(
     columns: Sequence[str], values: Sequence[Any], words: Callable[[Told, list[str]], Iterable[str | None]]
 ) -> Part:
-    """Texts that repeat themselves a lot: made once for each combination of the values behind them."""
+    """Build columns of texts with few distinct values; each combination of source values is formatted once."""
     pieces = [_piece(WORD, value) for value in values]
     return Part(
         columns=tuple(Column(name, WORD, 20) for name in columns),
@@ -102,12 +105,12 @@ class _Remembered(dict[str, str]):
 
 
 def places(entity: Any) -> Part:
-    """Distributor, insurer, product and category of a sale, by their names."""
+    """Build the columns of a sale's distributor, insurer, product and category names."""
     return few(PLACES, (col(entity.product_id), col(entity.distributor_id)), _of_sale)
 
 
 def money(entity: Any) -> tuple[tuple[str, Shape, Any], ...]:
-    """What was paid for a sale or a renewal, and how it splits: the columns of one printed part."""
+    """Return the columns of a sale's or renewal's amount and its split, for one printed part."""
     total, platform, seller = (
         col(entity.total_minor),
         col(entity.mca_profit_minor),
@@ -136,7 +139,7 @@ def refunded() -> tuple[tuple[str, Shape, Any], ...]:
 
 
 def customer() -> Part:
-    """Whom a policy is for."""
+    """Build the columns of the policy's customer."""
     return texts(
         ("customer_name", joined(" ", col(Policy.first_name), col(Policy.last_name)), 26),
         ("customer_email", col(Policy.email), 30),
@@ -149,7 +152,7 @@ def _of_sale(told: Told, given: list[str]) -> tuple[str, ...]:
 
 
 def ending(*words: tuple[str, Any]) -> Part:
-    """The mode, and words that few values repeat, such as where a request came from."""
+    """Build the mode column, and columns with few distinct values such as the request source."""
     return few(
         ["mode", *(name for name, _ in words)],
         [value for _, value in words],
@@ -160,7 +163,7 @@ def ending(*words: tuple[str, Any]) -> Part:
 def worked_out(
     columns: Sequence[tuple[str, Shape]], values: Sequence[tuple[Shape, Any]], of: Callable[..., Iterable[str]]
 ) -> Part:
-    """What a rule of ours makes of several values, which it is given as printed; empty for none."""
+    """Build columns computed in Python from several printed values; None arrives as an empty string."""
     pieces = [_piece(shape, value) for shape, value in values]
     return Part(
         columns=tuple(Column(name, shape) for name, shape in columns),
@@ -170,6 +173,6 @@ def worked_out(
 
 
 def joined(between: str, *parts: Any) -> Any:
-    """Several pieces as one text: the database is faster at it, and fewer values cross over."""
+    """Concatenate SQL texts with a separator: faster than sending separate values."""
     glue: Any = sa.literal_column(f"'{between}'")
     return reduce(lambda done, part: done.op("||")(glue).op("||")(part), parts or (_NOTHING,))

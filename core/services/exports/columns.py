@@ -1,4 +1,4 @@
-"""The columns of exports: what kind of value each holds, as SQL prints it, as CSV and as a cell of a workbook."""
+"""Column types of exports: how SQL prints a value, and how a workbook cell holds it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from core.services.exports import formula_escaping
 from core.store.expressions import printed_day, printed_id, printed_moment, printed_naira
 
 Cell = str | int | float | bool | date | datetime
-# A workbook keeps days from here on.
+# The first day that a workbook can store reliably as a date.
 _FIRST_DAY = date(1900, 3, 1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Shape:
-    """A kind of value: how the database prints it, and what a workbook keeps of what was printed."""
+    """A column type: how the database prints a value, and how the printed text becomes a workbook cell."""
 
     printed: Callable[[Any], Any]
     cell: Callable[[str], Cell]
@@ -28,7 +28,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column by its name in the heading; `width` is in characters."""
+    """One column, named as in the heading; `width` is in characters, 0 for the type's default."""
 
     name: str
     shape: Shape
@@ -36,7 +36,7 @@ class Column:
 
     @property
     def wide(self) -> int:
-        """How wide it stands in a workbook: wide enough for its heading."""
+        """Width in a workbook, at least that of the heading."""
         return max(self.width or self.shape.width, len(self.name) + 2)
 
 

@@ -1,7 +1,7 @@
-"""What an export is: a kind declared once, and its rows as CSV in chunks, counted and hashed as they pass.
+"""Export kinds, and their rows as CSV chunks that are counted and hashed as they pass.
 
-A kind is made of parts. A part is some neighbouring columns that arrive from the database as one value: the fewer
-values cross over, the faster it is. Its lines are CSV (RFC 4180, UTF-8); every other format is made from those.
+A kind consists of parts. A part is a group of neighbouring columns that the database returns as one value, because
+fewer values per row are faster. Lines are CSV (RFC 4180, UTF-8); other formats are made from them.
 """
 
 import hashlib
@@ -23,10 +23,10 @@ CHUNK = 2_000
 
 
 class Selected(Protocol):
-    """A selection that an address carries."""
+    """A selection that can be written as address parameters."""
 
     def address(self) -> dict[str, list[str]]:
-        """The parameters that say it again."""
+        """Return the parameters of the selection."""
         ...
 
 
@@ -35,7 +35,7 @@ S = TypeVar("S", bound=Selected)
 
 @dataclass(slots=True)
 class Tally:
-    """What has passed so far: rows, their sum in kobo, and the hash of the lines; `file` where that is another."""
+    """Running totals of an export: rows, sum in kobo, and hash of the lines; `file` hashes a non-CSV file."""
 
     rows: int = 0
     sum_minor: int = 0
@@ -44,24 +44,24 @@ class Tally:
 
     @property
     def sha256(self) -> str:
-        """The hash of all lines that have passed, whatever format they end in."""
+        """Hash of all CSV lines so far, whatever the file format."""
         found: str = self.digest.hexdigest()
         return found
 
     @property
     def file_sha256(self) -> str:
-        """The hash of the bytes of the file."""
+        """Hash of the bytes of the file."""
         found: str = (self.file or self.digest).hexdigest()
         return found
 
     def passed(self, chunk: bytes) -> bytes:
-        """The chunk, once it is in the hash."""
+        """Add a chunk to the hash and return it."""
         self.digest.update(chunk)
         return chunk
 
 
 class Told(NamedTuple):
-    """What the columns of an export may need beside their row."""
+    """Context that columns may need beside their row."""
 
     names: Choices
     mode: str
@@ -72,7 +72,7 @@ Written = Callable[[Any], str]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Part:
-    """Neighbouring columns: the value that they arrive as, and what makes CSV of it, if it is not CSV already."""
+    """Neighbouring columns: the SQL value, and the writer that makes CSV of it, None when it is CSV already."""
 
     columns: tuple[Column, ...]
     value: Any
@@ -81,9 +81,9 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Parameter:
-    """One parameter of a selection: its name in the address, what it is called, and what its values name.
+    """One parameter of a selection: name in the address, title, and what its values refer to.
 
-    `words` are what some values mean to people: "true" -> "took effect".
+    `words` maps values to display texts: "true" -> "took effect".
     """
 
     name: str
@@ -96,7 +96,7 @@ class Parameter:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExportKind(Generic[S]):
-    """One kind of export. `summed` is what the receipt adds up, in kobo, and `sum_title` what that is called."""
+    """One kind of export; `summed` is the column, in kobo, that the receipt adds up, and `sum_title` its label."""
 
     name: str
     title: str
@@ -116,19 +116,19 @@ class ExportKind(Generic[S]):
         return tuple(column for part in self.parts for column in part.columns)
 
     def counted(self, rows: int) -> str:
-        """So many rows in words: "1,204 purchases"."""
+        """Format a number of rows in words: "1,204 purchases"."""
         return f"{rows:,} {self.noun[rows != 1]}"
 
     def refuse_stranger(self, person: Person) -> None:
-        """NotAllowed for who may not see what this exports."""
+        """Raise NotAllowed unless the person's role may export this kind."""
         if not person.may(*self.roles):
             raise NotAllowed
 
 
 def lines(session: ScopedSession, kind: ExportKind[S], wanted: S, tally: Tally) -> Generator[bytes]:
-    """The rows of a selection as CSV, in chunks of some thousand lines, the heading first.
+    """Yield the rows of a selection as CSV chunks of up to 2,000 lines, heading first.
 
-    The rows come from one statement; memory does not grow with their number. Amounts are naira with two places,
+    The rows come from one statement; memory does not grow with their number. Amounts are naira with two decimals,
     columns in `_at` are UTC and those in `_on` days in Lagos.
     """
     told = Told(choices(session), mode(bool(session.scope.is_live)))
@@ -137,7 +137,7 @@ def lines(session: ScopedSession, kind: ExportKind[S], wanted: S, tally: Tally) 
     query = kind.rows([*(part.value for part in kind.parts), *_summed(kind)], wanted, told.names)
     with closing(streaming.batches(session, query, size=CHUNK)) as batches:
         for rows in batches:
-            # Column by column, so that the interpreter's own loops do the work.
+            # Column by column, so that map() and zip() loop in C.
             columns = list(zip(*rows, strict=True))
             tally.rows += len(rows)
             if kind.summed is not None:

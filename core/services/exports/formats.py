@@ -1,4 +1,4 @@
-"""The formats of exports. CSV is streamed as it is read; a workbook is made of the same lines, then sent."""
+"""Export formats: CSV is streamed as it is read; a workbook is made from the same lines, then sent."""
 
 import codecs
 import csv
@@ -23,8 +23,8 @@ _PIECE = 1 << 18
 class Format:
     """One format: its name, how its files end, how many rows they hold, and how lines of CSV become one.
 
-    `made` is given the facts of the receipt to call for once all lines have passed. It may send empty pieces while
-    it works, so that who waits no longer can stop it.
+    The conversion calls the receipt facts after all lines have passed. It may yield empty pieces while it works, so
+    that a cancelled download can stop it.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Format:
     most_rows: int | None = None
 
     def refuse_too_many(self, rows: int) -> None:
-        """TooLarge for more rows than such a file can hold."""
+        """Raise TooLarge for more rows than a file of this format can hold."""
         if self.most_rows is not None and rows > self.most_rows:
             text = f"A workbook holds {self.most_rows:,} rows and this selection has {rows:,}: take it as CSV"
             raise TooLarge(text)
@@ -64,7 +64,7 @@ def _as_lines_for_excel(lines: Iterator[bytes], kind: ExportKind[Any], _facts: F
 
 def _as_workbook(lines: Iterator[bytes], kind: ExportKind[Any], facts: Facts, tally: Tally) -> Iterator[bytes]:
     tally.file = hashlib.sha256()
-    # A folder of its own, which nobody else may enter and which goes when the file is sent or given up.
+    # A private temporary folder, removed when the file has been sent or the download is cancelled.
     with TemporaryDirectory(prefix="coverdesk-export-") as folder:
         path = Path(folder, "export.xlsx")
         path.touch(mode=0o600)
@@ -96,7 +96,7 @@ FORMATS = {format_.name: format_ for format_ in (CSV, EXCEL_CSV, XLSX)}
 
 
 def format_named(name: str) -> Format:
-    """The format of this name; NotFound for any other."""
+    """Return the format of this name; NotFound for any other."""
     found = FORMATS.get(name)
     if found is None:
         raise NotFound(f"An export is made as {' or '.join(FORMATS)}")

@@ -1,4 +1,4 @@
-"""Text on its way into a spreadsheet: a formula that somebody typed must arrive as text, not run there."""
+"""CSV injection: escape text that a spreadsheet would run as a formula."""
 
 import re
 import unicodedata
@@ -10,9 +10,9 @@ _PHONE = re.compile(r"\+[1-9][0-9]{6,14}")
 
 
 def plain(apart: str = "") -> str:
-    """A pattern of what stays as it is: empty, a phone number, or a letter or digit first and nothing that CSV reads.
+    """Return a pattern of texts that need no escaping: empty, a phone number, or alphanumeric first without CSV syntax.
 
-    Nearly every cell is. Several cells can be looked at as one text, with what stands between them, in none of them.
+    Nearly every cell matches. With a separator, which no text may contain, several joined cells match as one text.
     """
     return rf'(?:[A-Za-z0-9][^,"\r\n{apart}]*|{_PHONE.pattern})?'
 
@@ -21,10 +21,10 @@ _is_plain = re.compile(plain()).fullmatch
 
 
 def defused(text: str) -> str:
-    """The text with a leading apostrophe where a spreadsheet would read a formula.
+    """Prefix the text with an apostrophe where a spreadsheet would read a formula.
 
-    What counts is the first visible character, or a control character that shifts what follows into a new
-    cell; full-width and other forms of = + - @ count as those. A plain E.164 phone number stays as it is.
+    Decided by the first visible character, or a control character that shifts what follows into a new cell;
+    full-width and other forms of = + - @ count too. A plain E.164 phone number is left as it is.
     """
     if text[:1].isalnum() or _PHONE.fullmatch(text):
         return text
@@ -45,12 +45,12 @@ def kept_as_text(text: str) -> str:
 def _unseen(character: str) -> bool:
     if character in _STARTS_FORMULA:
         return False
-    # Separators, and marks that only steer others, such as a zero-width space or a byte order mark.
+    # Separators and control or format characters, such as a zero-width space or a byte order mark.
     return unicodedata.category(character)[0] in "ZC"
 
 
 def cell(text: str | None) -> str:
-    """A text as a field of a CSV line (RFC 4180), defused; none is an empty field."""
+    """Return a text as a field of a CSV line (RFC 4180), escaped against formulas; None is an empty field."""
     if not text:
         return ""
     if _is_plain(text):

@@ -1,4 +1,4 @@
-"""How far the exports of this process have come, for the screens beside them; another process shows none."""
+"""Progress of the exports that run in this process, for the screens beside them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ _running: dict[UUID, Tally] = {}
 
 @contextmanager
 def of(export_id: UUID, tally: Tally) -> Iterator[None]:
-    """Let a running export be seen while the block lasts."""
+    """Register a running export while the block lasts."""
     _running[export_id] = tally
     try:
         yield
@@ -20,6 +20,6 @@ def of(export_id: UUID, tally: Tally) -> Iterator[None]:
 
 
 def rows(export_id: UUID) -> int | None:
-    """How many rows a running export has written; none when it does not run here."""
+    """Return the rows that a running export has written, None when it does not run in this process."""
     tally = _running.get(export_id)
     return tally.rows if tally else None

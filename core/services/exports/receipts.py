@@ -1,4 +1,4 @@
-"""Receipts of exports: who took what out of the store, when, and how to tell it again (contract A4)."""
+"""Export receipts: who exported what and when, and how to repeat it (contract A4)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ ORDERS: Mapping[Sorting, tuple[Any, ...]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Order:
-    """An export that somebody asked for; `staff_id` is none for a command, `again_of` the receipt that it repeats."""
+    """A requested export; `staff_id` is None for the command line, `again_of` is the receipt that it repeats."""
 
     id: UUID
     kind: ExportKind[Any]
@@ -50,7 +50,7 @@ class Order:
 
     @property
     def subject(self) -> str:
-        """Its name in the audit log."""
+        """Its subject in the audit log."""
         return audit.subject_of("export", self.id)
 
     @property
@@ -59,7 +59,7 @@ class Order:
         return f"{self.kind.name}-{mode(self.is_live)}-{clock.today()}.{self.format.ending}"
 
     def facts(self, tally: Tally) -> Sequence[tuple[str, Cell]]:
-        """What the file says of itself, once all rows have passed."""
+        """Return the (label, value) facts of the receipt sheet, once all rows have passed."""
         filters = [(name, ", ".join(values)) for name, values in self.selection.address().items()]
         summed = (
             [(f"Sum: {self.kind.sum_title}", float(money.to_naira(tally.sum_minor)))] if self.kind.sum_title else []
@@ -80,7 +80,7 @@ class Order:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Receipt:
-    """What one whole export contained; `who` is an e-mail address, or a command."""
+    """Receipt of a complete export; `who` is an e-mail address, or "command line"."""
 
     id: UUID
     who: str
@@ -99,7 +99,7 @@ class Receipt:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Difference:
-    """What another run of the same export found: rows and kobo more or less, and whether any line is another."""
+    """Differences between two runs of the same export: rows, kobo, and whether all lines are equal."""
 
     rows: int
     sum_minor: int
@@ -107,7 +107,7 @@ class Difference:
 
 
 def difference(before: Receipt, after: Receipt) -> Difference:
-    """How the later of two runs differs; for a workbook the rows decide, as no two files are alike."""
+    """Compare two runs by their CSV rows, as no two workbook files are equal byte by byte."""
     return Difference(
         rows=after.rows - before.rows,
         sum_minor=after.sum_minor - before.sum_minor,
@@ -116,9 +116,9 @@ def difference(before: Receipt, after: Receipt) -> Difference:
 
 
 def begin(session: ScopedSession, order: Order) -> None:
-    """Write down that an export begins: one that is broken off has still shown what it sent.
+    """Write the audit entry of a starting export; even an interrupted export has disclosed data.
 
-    InvalidInput when it claims to repeat an export of something else.
+    InvalidInput when it claims to repeat a different export.
     """
     refuse_another(session, order)
     again = {"again_of": str(order.again_of)} if order.again_of else {}
@@ -138,7 +138,7 @@ def begin(session: ScopedSession, order: Order) -> None:
 
 
 def refuse_another(session: ScopedSession, order: Order) -> None:
-    """InvalidInput for an order that claims to repeat an export of something else."""
+    """Raise InvalidInput for an order that claims to repeat a different export."""
     if order.again_of is None:
         return
     before = one(session, order.again_of)
@@ -148,7 +148,7 @@ def refuse_another(session: ScopedSession, order: Order) -> None:
 
 
 def keep(session: ScopedSession, order: Order, tally: Tally) -> None:
-    """Keep the receipt of an export that is whole."""
+    """Store the receipt of a complete export."""
     session.insert(
         ExportReceipt(
             id=order.id,
@@ -175,7 +175,7 @@ def keep(session: ScopedSession, order: Order, tally: Tally) -> None:
 
 
 def one(session: ScopedSession, receipt_id: UUID) -> Receipt | None:
-    """A receipt by its id; none while its export is not finished."""
+    """Return a receipt by its id, None while its export is not complete."""
     row = session.execute(_receipts().where(col(ExportReceipt.id) == receipt_id)).one_or_none()
     return _receipt(row) if row else None
 
@@ -191,19 +191,19 @@ def page(
 
 
 def latest(session: ScopedSession, most: int) -> Sequence[Receipt]:
-    """The newest receipts of everybody."""
+    """Return everybody's newest receipts."""
     return page(session, ReceiptFilter(), Paging(1, most)).rows
 
 
 def again(session: ScopedSession, receipt_id: UUID) -> Sequence[Receipt]:
-    """The later runs of an export, newest first."""
+    """Return the later runs of an export, newest first, at most 20."""
     query = _receipts().where(col(ExportReceipt.again_of) == receipt_id)
     newest = (col(ExportReceipt.created_at).desc(), col(ExportReceipt.id).desc())
     return [_receipt(row) for row in session.execute(query.order_by(*newest).limit(20))]
 
 
 def people(session: ScopedSession) -> Mapping[str, str]:
-    """Who has a receipt, as a filter names them: ids of staff with their e-mail addresses, and the command line."""
+    """Return the makers of receipts as filter values: staff ids with e-mail addresses, and the command line."""
     found = sa.select(col(Staff.id), col(Staff.email)).where(
         col(Staff.id).in_(sa.select(col(ExportReceipt.staff_id)).distinct())
     )

@@ -1,4 +1,4 @@
-"""Every kind of export, by its name."""
+"""Registry of export kinds by name."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ _BY_NAME = {kind.name: kind for kind in KINDS}
 
 
 def kind_named(name: str) -> ExportKind[Any]:
-    """The kind of export with this name; NotFound for any other."""
+    """Return the export kind of this name; NotFound for any other."""
     found = _BY_NAME.get(name)
     if found is None:
         raise NotFound(f"There is no export of that name: the exports are {', '.join(_BY_NAME)}")

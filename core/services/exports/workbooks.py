@@ -1,4 +1,4 @@
-"""Lines of CSV as a workbook: numbers as numbers, days as days, and text that no program runs as a formula."""
+"""XLSX workbooks from CSV lines: numbers and dates are typed, and no text is run as a formula."""
 
 import csv
 import io
@@ -12,7 +12,7 @@ from core import clock
 from core.errors import TooLarge
 from core.services.exports.columns import Cell, Column
 
-# What a sheet holds below its heading, and a cell.
+# XLSX limits: rows below the heading, and characters in a cell.
 MOST_ROWS = 1_048_575
 _LONGEST = 32_767
 _WIDEST = 60
@@ -21,17 +21,17 @@ _WIDEST = 60
 def write(
     path: Path, lines: Iterator[bytes], columns: Sequence[Column], *, title: str, facts: Callable[[], Any]
 ) -> Iterator[int]:
-    """Write a workbook of two sheets: the rows, and the `facts` (label and value) that are asked for at the end.
+    """Write a workbook of two sheets: the rows, and the receipt facts (label, value), read after the last row.
 
-    Yields the number of rows so far after each chunk; memory does not grow with it. TooLarge past `MOST_ROWS`.
+    Yields the number of rows so far after each chunk; memory does not grow with it. TooLarge past the row limit.
     """
-    # Loaded when the first workbook is made, or soon after a server's start: a start does not wait for it.
+    # Imported lazily, so that it does not slow the start.
     import xlsxwriter  # noqa: PLC0415
 
     book = xlsxwriter.Workbook(str(path), {"constant_memory": True, "tmpdir": str(path.parent)})
     book.set_properties({"title": title, "created": clock.now().replace(tzinfo=None)})
     sheet = _sheet(book, columns, title)
-    # The library lets go of the rows it has put aside only when it is done with them all.
+    # xlsxwriter closes its temporary row file only on success.
     with closing(sheet.row_data_fh):
         yield from _rows(lines, [_writer(sheet, book, column) for column in columns])
         _facts(book, facts())
@@ -45,7 +45,7 @@ def _rows(lines: Iterator[bytes], writers: Sequence[Callable[[int, int, str], An
             rows += 1
             if rows > MOST_ROWS:
                 raise TooLarge("There are more rows than a workbook holds: take it as CSV")
-            # The first line is the heading, which stands there already.
+            # The first line is the heading, which the sheet already has.
             for place, text in enumerate(cells if rows else ()):
                 if text:
                     writers[place](rows, place, text)
@@ -64,7 +64,7 @@ def _sheet(book: Any, columns: Sequence[Column], title: str) -> Any:
 
 
 def _writer(sheet: Any, book: Any, column: Column) -> Callable[[int, int, str], Any]:
-    """What writes the cells of a column; the kind of value decides how, never what it looks like."""
+    """Return the cell writer of a column; the column type decides the cell type, never the look of the text."""
     cell, shown = column.shape.cell, _format(book, column.shape.format)
     return lambda row, place, text: _put(sheet, row, place, cell(text), shown)
 

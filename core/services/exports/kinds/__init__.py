@@ -1,1 +1,1 @@
-"""One file for each kind of export."""
+"""Export kinds, one file each."""

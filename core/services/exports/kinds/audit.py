@@ -1,4 +1,4 @@
-"""The export of the audit log: who did what to what, before and after, and what seals each entry (contract A4)."""
+"""Export of the audit log: actor, action, subject, values before and after, and the hash chain (contract A4)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,7 +28,7 @@ def _rows(columns: Sequence[Any], selection: AuditSelection, _: Choices) -> AnyS
 
 
 def _conditions(selection: AuditSelection) -> list[sa.ColumnElement[bool]]:
-    # Every kind that has a record with an id, as nobody asks the store here which ones there are.
+    # All known record kinds: the kinds present in the store are not queried here.
     return audit_search.conditions(selection, audit_search.KINDS)
 
 

@@ -1,4 +1,4 @@
-"""The export of claims: what is claimed, what was decided, and how long it took; account numbers masked."""
+"""Export of claims: amounts, decision and duration; account numbers are masked."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -24,19 +24,19 @@ from core.store.expressions import printed_id
 from core.store.schema.tables import Claim, Policy, Staff
 
 _STOPPED, _STATUS = col(Claim.clock_stopped_at), col(Claim.claim_status)
-# The end of the id, as people name a claim (claim_rules.reference).
+# The same short reference as `requirements` formats, in SQL.
 _REFERENCE = sa.literal_column("'C-'", sa.String) + sa.func.upper(sa.func.substr(printed_id(col(Claim.id)), 29))
 _DECIDED = sa.case((_STATUS.in_(sorted(claim_clock.DECIDED)), _STOPPED))
 
 
 def _told(name: str) -> Any:
-    """A fact of the incident, out of what was submitted with whichever type of claim it is."""
+    """Return a submitted fact of the incident, whichever type of claim it is."""
     metas = (Claim.credit_life_claim_meta, Claim.gadget_claim_meta, Claim.vehicle_claim_meta)
     return sa.func.coalesce(*(col(meta)[name].as_string() for meta in metas))
 
 
 def _days(lodged: str, begins: str, stopped: str, status: str) -> list[str]:
-    """Days from lodging to the decision or now, those of the 60 that ran, and those left while it is open."""
+    """Return days to the decision or now, days elapsed of the 60, and days left while the claim is open."""
     kept = claim_clock.kept(
         lodged_at=datetime.fromisoformat(lodged),
         begins_at=datetime.fromisoformat(begins),

@@ -1,4 +1,4 @@
-"""The export of customers: who they are, how to reach them, and how much they bought."""
+"""Export of customers: contact data and purchases."""
 
 from collections.abc import Sequence
 from typing import Any

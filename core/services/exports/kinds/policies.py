@@ -1,4 +1,4 @@
-"""The export of policies: what is covered, for whom, from when to when, and where it stands."""
+"""Export of policies: cover, customer, dates and state."""
 
 from collections.abc import Sequence
 from typing import Any

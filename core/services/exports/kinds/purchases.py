@@ -1,4 +1,4 @@
-"""The export of purchases: the money of every sale and how it splits."""
+"""Export of purchases: the amount of every sale and its split."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The export of renewals: every further term that was paid for, or that failed."""
+"""Export of renewals, paid and failed."""
 
 from collections.abc import Sequence
 from typing import Any
