@@ -1,1 +1,1 @@
-"""The audit log: writing and reading it."""
+"""The audit log: writing and searching."""

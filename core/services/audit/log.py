@@ -1,4 +1,4 @@
-"""The audit log: who did what to what, before and after, each entry chained to the one before."""
+"""The audit log: actor, action, subject, and values before and after; entries form hash chains."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -30,7 +30,7 @@ def write(
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
 ) -> None:
-    """Add one entry; `subject` is a kind and an id ("policy 0190…"), values are plain data."""
+    """Append an entry; `subject` is a kind and an id ("policy 0190…"), values are plain data."""
     chain = chain_of(subject)
     position, previous = _HEAD.one(session, chain=chain)
     entry = AuditEntry(
@@ -51,12 +51,12 @@ def write(
 
 
 def length(session: ScopedSession) -> int:
-    """How many entries the log has: it grows with whatever is written."""
+    """Return the number of entries; it grows with every write."""
     return int(session.execute(sa.select(sa.func.sum(col(AuditHead.position)))).scalar_one() or 0)
 
 
 def history(session: ScopedSession, subject: str) -> list[AuditEntry]:
-    """Every entry about a subject, oldest first."""
+    """List every entry about a subject, oldest first."""
     found = session.execute(
         sa.select(AuditEntry)
         .where(col(AuditEntry.subject) == subject)
@@ -66,7 +66,7 @@ def history(session: ScopedSession, subject: str) -> list[AuditEntry]:
 
 
 def broken_links(session: ScopedSession) -> list[str]:
-    """What does not fit in any chain: a changed, missing or foreign entry; empty when all is well."""
+    """Verify all chains and describe changed, missing or foreign entries; empty when all is well."""
     faults: list[str] = []
     before, start = _heads(session), (0, "")
     ends = dict.fromkeys(before, start)
@@ -75,7 +75,7 @@ def broken_links(session: ScopedSession) -> list[str]:
         if entry.position != position + 1 or entry.hash != link(previous, *entry[1:]):
             faults.append(f"audit chain {entry.chain} breaks at {entry.position}")
         ends[entry.chain] = (entry.position, entry.hash)
-    # On PostgreSQL entries may be added while this reads: a chain then ends between its two heads.
+    # On PostgreSQL entries may be appended meanwhile: a chain then ends between the heads read before and after.
     after = _heads(session)
     for chain, end in ends.items():
         first, last = before.get(chain, start), after.get(chain, start)
@@ -90,12 +90,12 @@ def _heads(session: ScopedSession) -> dict[int, tuple[int, str]]:
 
 
 def _entries(session: ScopedSession) -> Iterator[Any]:
-    """The hash and the facts of every entry, chain by chain, without holding them all."""
+    """Yield the hash and the hashed fields of every entry, chain by chain, without loading all of them."""
     facts = [col(getattr(AuditEntry, name)) for name in _FACTS]
     query = sa.select(col(AuditEntry.hash), *facts).order_by(col(AuditEntry.chain), col(AuditEntry.position))
     yield from session.execute(query.execution_options(yield_per=5_000))
 
 
 def subject_of(kind: str, record_id: UUID) -> str:
-    """The name of a record in the log."""
+    """Return the subject of a record in the log."""
     return f"{kind} {record_id}"

@@ -1,7 +1,7 @@
-"""Reading the audit log: page by page over millions of entries, one entry in full, and what there is to choose from.
+"""Search of the audit log: pages over millions of entries, single entries, and the filter choices.
 
-Nothing here counts or sorts without end: what a selection matches is counted up to MOST, and text is looked for in
-the newest DEEPEST entries of what else was chosen; both say so.
+Work is bounded: matches are counted up to 10,000, and text is searched only in the newest 50,000 entries that match the
+other filters; results say so.
 """
 
 import json
@@ -27,7 +27,7 @@ from core.store.schema.tables import ApiKey, AuditEntry, AuditHead, Distributor,
 
 MOST: Final = 10_000
 DEEPEST: Final = 50_000
-# The kinds of records that have an id to be looked for.
+# The kinds of records that can be searched by id.
 KINDS: Final = (
     *("policy", "purchase", "renewal", "claim", "customer", "product", "distributor", "insurer"),
     *("staff", "key", "export", "file", "statement", "backup"),
@@ -38,7 +38,7 @@ _SUBJECT = col(AuditEntry.subject)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
-    """One entry; `who` is the actor as people know it, `kind` and `about` are its record."""
+    """One entry; `who` is the actor's display name, `kind` and `about` the kind and id of its record."""
 
     id: UUID
     created_at: datetime
@@ -56,7 +56,7 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Found:
-    """One page of entries; `total` is exact unless there are `more`, and `deepest` tells how far text was sought."""
+    """One page of entries; `total` is exact unless there are `more`, `deepest` is the limit of a text search."""
 
     rows: Sequence[Entry]
     total: int
@@ -66,7 +66,7 @@ class Found:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Terms:
-    """What there is to choose from: actors with their names, actions, kinds of records."""
+    """Choices of the filters: actors with display names, actions, and kinds of records."""
 
     actors: Mapping[str, str]
     actions: Sequence[str]
@@ -74,7 +74,7 @@ class Terms:
 
 
 def page(session: ScopedSession, wanted: AuditSelection, paging: Paging, terms: Terms) -> Found:
-    """One page of a selection, newest first."""
+    """Return one page of a selection, newest first."""
     if wanted == AuditSelection():
         counted = sa.select(sa.func.coalesce(sa.func.sum(col(AuditHead.position)), 0))
         ids = _page_of(session, matching(wanted, [], col(AuditEntry.id)), paging)
@@ -85,7 +85,7 @@ def page(session: ScopedSession, wanted: AuditSelection, paging: Paging, terms: 
     counted = sa.select(sa.func.count()).select_from(found.order_by(None).limit(MOST + 1).subquery())
     total = session.execute(counted).scalar_one()
     if total <= MOST:
-        # Few: found by the best index first, and sorted then. In order of time, they could lie far apart.
+        # Few matches: filter by the best index, then sort. A scan in time order could read far more entries.
         few = found.order_by(None).limit(MOST).subquery()
         found = sa.select(few.c.id).order_by(few.c.created_at.desc(), few.c.id.desc())
     ids = _page_of(session, found, paging)
@@ -97,28 +97,28 @@ def _page_of(session: ScopedSession, found: AnySelect, paging: Paging) -> list[U
 
 
 def _by_text(session: ScopedSession, wanted: AuditSelection, paging: Paging, terms: Terms) -> Found:
-    """The same by a text, which is looked for once: to count them is to find them."""
+    """Return a page of a text search, which runs once for both the page and the count."""
     ids = list(session.execute(_matching(session, wanted, terms).limit(MOST + 1)).scalars())
     rows = _entries(session, ids[:MOST][paging.offset : paging.offset + paging.limit])
     return Found(rows=rows, total=min(len(ids), MOST), more=len(ids) > MOST, deepest=DEEPEST)
 
 
 def _matching(session: ScopedSession, wanted: AuditSelection, terms: Terms) -> AnySelect:
-    """Ids and times of what matches, newest first."""
+    """Build the query of matching ids and times, newest first."""
     found = conditions(wanted, sorted({*KINDS, *terms.kinds}))
     if wanted.kind and not wanted.id and session.connection().dialect.name == "sqlite":
-        # Its LIKE ignores case, and so ignores the index too.
+        # SQLite's LIKE ignores case and cannot use the index; a range can.
         found.append(sa.and_(f"{wanted.kind} " <= _SUBJECT, f"{wanted.kind}!" > _SUBJECT))
     return matching(wanted, found, col(AuditEntry.id), col(AuditEntry.created_at))
 
 
 def matching(wanted: AuditSelection, found: Sequence[sa.ColumnElement[bool]], *columns: Any) -> AnySelect:
-    """Columns of the entries that meet conditions, newest first; a text is sought in the newest of them only."""
+    """Build a query of the entries that meet the conditions, newest first; text is searched in the newest only."""
     newest = (col(AuditEntry.created_at).desc(), col(AuditEntry.id).desc())
     if not wanted.q or is_id(wanted.q):
         whole: AnySelect = sa.select(*columns).select_from(AuditEntry).where(*found)
         return whole.order_by(*newest)
-    # Down to the last of the newest: who walks along the index from there stops as soon as there are enough.
+    # Bounded by the instant of the oldest entry searched: the index scan stops as soon as the page is full.
     instants = sa.select(col(AuditEntry.created_at)).where(*found).order_by(*newest)
     first = sa.literal(clock.lagos_midnight(EARLIEST), UTCDateTime())
     deepest = sa.func.coalesce(instants.limit(1).offset(DEEPEST - 1).scalar_subquery(), first)
@@ -127,7 +127,7 @@ def matching(wanted: AuditSelection, found: Sequence[sa.ColumnElement[bool]], *c
 
 
 def conditions(wanted: AuditSelection, kinds: Sequence[str]) -> list[sa.ColumnElement[bool]]:
-    """The conditions of a selection, but for its text; an id without a kind is one of a record of these kinds."""
+    """Return the conditions of a selection except its text; an id without a kind is searched in these kinds."""
     found = list(wanted.span.on(col(AuditEntry.created_at)))
     if wanted.who:
         found.append(col(AuditEntry.actor).in_(wanted.who))
@@ -146,13 +146,13 @@ def _text(sought: str) -> sa.ColumnElement[bool]:
     facts = [sa.func.coalesce(sa.cast(col(side), sa.String), "") for side in (AuditEntry.before, AuditEntry.after)]
     parts = (col(AuditEntry.actor), col(AuditEntry.action), _SUBJECT, *facts)
     text = reduce(lambda whole, part: whole + "\n" + part, parts)
-    # The log keeps what is not ASCII as \uXXXX, and quotes escaped; a text has to be sought as it stands there.
+    # JSON stores non-ASCII characters as \uXXXX and escapes quotes, so the escaped text is searched too.
     patterns = {filters.containing(each) for each in (sought, json.dumps(sought)[1:-1])}
     return sa.or_(*(matches(text, sa.literal(pattern)) for pattern in sorted(patterns)))
 
 
 def is_id(text: str) -> bool:
-    """True for a text that is an id in its 36 characters."""
+    """Return True for a text that is a UUID of 36 characters."""
     try:
         return len(text) == 36 and bool(UUID(text))
     except ValueError:
@@ -160,7 +160,7 @@ def is_id(text: str) -> bool:
 
 
 def one(session: ScopedSession, entry_id: UUID) -> Entry:
-    """One entry; NotFound for an unknown id."""
+    """Return one entry; NotFound for an unknown id."""
     found = _entries(session, [entry_id])
     if not found:
         raise NotFound("There is no such entry")
@@ -168,7 +168,7 @@ def one(session: ScopedSession, entry_id: UUID) -> Entry:
 
 
 def _entries(session: ScopedSession, ids: Sequence[UUID]) -> list[Entry]:
-    """The entries of some ids, newest first."""
+    """Load entries by id, newest first."""
     query = sa.select(AuditEntry).where(col(AuditEntry.id).in_(ids))
     newest = (col(AuditEntry.created_at).desc(), col(AuditEntry.id).desc())
     rows: list[AuditEntry] = list(session.execute(query.order_by(*newest)).scalars())
@@ -195,7 +195,7 @@ def _entry(row: AuditEntry, names: Mapping[str, str]) -> Entry:
 
 
 def known_as(session: ScopedSession, actors: set[str]) -> dict[str, str]:
-    """Every one of these actors as people know it: staff by e-mail, a key by its distributor and its name."""
+    """Return the display names of actors: staff by e-mail, an API key by its distributor and name."""
     keys = _names_of_keys(session, actors)
     return {actor: keys.get(actor, actor.removeprefix("staff ")) for actor in actors}
 
@@ -206,7 +206,7 @@ def _names_of_keys(session: ScopedSession, actors: set[str]) -> dict[str, str]:
 
 
 def _keys(session: ScopedSession, *conditions: sa.ColumnElement[bool]) -> dict[str, str]:
-    """API keys as actors, by what people call them."""
+    """Return the display names of API keys by actor."""
     rows = session.execute(
         sa.select(col(ApiKey.id), col(ApiKey.name), col(ApiKey.hint), col(Distributor.business_name))
         .join(Distributor, col(Distributor.id) == col(ApiKey.distributor_id))
@@ -217,7 +217,7 @@ def _keys(session: ScopedSession, *conditions: sa.ColumnElement[bool]) -> dict[s
 
 
 def terms(session: ScopedSession) -> Terms:
-    """Everybody who can have acted, every action that ever was, and the kinds of records that they were about."""
+    """Load the filter choices: all possible actors, all actions in the log, and the kinds of their records."""
     staff = session.execute(sa.select(col(Staff.email)).order_by(col(Staff.email))).scalars()
     actions = _actions(session)
     return Terms(
@@ -228,7 +228,7 @@ def terms(session: ScopedSession) -> Terms:
 
 
 def _actions(session: ScopedSession) -> dict[str, str]:
-    """Every action with the subject of one entry, by leaps through the index instead of a look at each entry."""
+    """Return every action with the subject of one entry, by a loose index scan instead of reading every entry."""
     found: dict[str, str] = {}
     query = sa.select(col(AuditEntry.action), col(AuditEntry.subject)).order_by(col(AuditEntry.action)).limit(1)
     row = session.execute(query).one_or_none()
