@@ -1,1 +1,1 @@
-"""The office's own books: the audit log, the audit of the store, the state of the installation."""
+"""Administration: store audit, readiness, installation state and maintenance."""

@@ -1,4 +1,4 @@
-"""A demonstration store: whether this is one, and the accounts that people try it with."""
+"""The demonstration store: detection and demo accounts."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ ACTOR = "command line"
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """One person to sign in as; the password is COVERDESK_DEMO_PASSWORD."""
+    """One demo account; the password is COVERDESK_DEMO_PASSWORD."""
 
     role: str
     email: str
@@ -32,7 +32,7 @@ ACCOUNTS = (
 
 
 def is_demonstration(session: ScopedSession) -> bool:
-    """True when the store holds the invented portfolio, so that every screen can say so."""
+    """Return True when the store holds the demo portfolio, so that every screen can say so."""
     return demo.find(session) is not None
 
 
@@ -58,7 +58,7 @@ def add_accounts(session: ScopedSession) -> None:
 
 
 def with_a_published_password(session: ScopedSession) -> list[str]:
-    """The e-mails of accounts of a demonstration that still open with the password of its manual."""
+    """List the e-mails of demo accounts that still have the default password of the manual."""
     published = Settings.model_fields["demo_password"].default.get_secret_value()
     named = {account.email: account for account in ACCOUNTS}
     usable = sa.select(col(Staff.email)).where(col(Staff.email).in_(named), col(Staff.disabled_at).is_(None))

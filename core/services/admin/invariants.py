@@ -1,4 +1,4 @@
-"""What must hold of every sale in the store, each as a query for the rows that break it."""
+"""Invariants of the stored sales, each as a query of the rows that violate it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +25,7 @@ from core.store.schema.tables import (
 
 @dataclass(frozen=True, slots=True)
 class Invariant:
-    """Something that must not be: in words, and the ids of the rows that break it."""
+    """One invariant: the violation in words, and the query of the violating ids."""
 
     words: str
     breaking: AnySelect
@@ -90,7 +90,7 @@ def _repeated(*columns: Any) -> AnySelect:
 
 
 def _terms() -> sa.Subquery:
-    """Every renewal beside the end of the renewal before it on the same policy."""
+    """Return every renewal with the expiration of the previous renewal of the same policy."""
     before = sa.func.lag(col(Renewal.expiration_at)).over(
         partition_by=col(Renewal.policy_id), order_by=col(Renewal.start_at)
     )

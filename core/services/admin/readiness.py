@@ -1,4 +1,4 @@
-"""Whether the store can do its work right now."""
+"""Readiness of the store."""
 
 import shutil
 from pathlib import Path
@@ -21,7 +21,7 @@ LEAST_FREE_BYTES = 64 * 1024 * 1024
 
 
 def fault() -> str | None:
-    """What keeps the store from working, in words; none when it is ready.
+    """Describe why the store is not ready, None when it is.
 
     Raises one of `UNANSWERED` when the store does not answer at all.
     """
@@ -38,9 +38,9 @@ def fault() -> str | None:
 
 
 def replica() -> str | None:
-    """How the replica stands, in a few words: "in use", or what keeps it from that; none where there is none.
+    """Describe the replica: "in use", or why it is not; None where none is configured.
 
-    It is no fault: while the replica is not in use, the primary answers in its place.
+    Not a fault: the primary answers while the replica is not in use.
     """
     if (there := store().replica) is None:
         return None
@@ -48,7 +48,7 @@ def replica() -> str | None:
 
 
 def _touch(session: ScopedSession) -> None:
-    """Write and forget a row: a store that can only be read is not ready."""
+    """Write and delete a row: a read-only store is not ready."""
     mark = f"readiness {ids.code()}"
     session.insert(OneTimeTicket(ticket_hash=mark, used_at=clock.now()))
     session.execute(sa.delete(OneTimeTicket).where(col(OneTimeTicket.ticket_hash) == mark))

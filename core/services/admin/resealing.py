@@ -1,4 +1,4 @@
-"""Putting every personal number under the newest sealing key, a batch at a time, while sales go on (contract A3)."""
+"""Re-encryption of personal numbers with the newest sealing key, in batches, while sales go on (contract A3)."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -16,9 +16,9 @@ BATCH: Final = 500
 
 
 def reseal(session: ScopedSession, entity: Any, *, after: UUID | None) -> tuple[int, UUID | None]:
-    """Renew the seal of the next rows behind the id `after`: how many, and the id to go on from, none at the end.
+    """Re-encrypt the next rows after an id; returns their number and the id to continue from, None at the end.
 
-    A row that somebody else changes meanwhile is left: what is written now is under the newest key already.
+    A row changed concurrently is skipped: it was written with the newest key already.
     """
     query = sa.select(col(entity.id), col(entity.sealed)).where(col(entity.sealed).is_not(None))
     if after is not None:
@@ -35,5 +35,5 @@ def reseal(session: ScopedSession, entity: Any, *, after: UUID | None) -> tuple[
 
 
 def note(session: ScopedSession, rows: int, *, actor: str) -> None:
-    """Write down that it was done."""
+    """Write the audit entry of a finished resealing."""
     audit.write(session, actor=actor, action="personal numbers sealed anew", subject="store", after={"rows": rows})

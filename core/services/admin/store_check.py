@@ -1,4 +1,4 @@
-"""The audit of the whole store: its database, every invariant, claims, files, figures and the audit log."""
+"""Audit of the whole store: database, invariants, claims, files, roll-ups and the audit log."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
@@ -49,7 +49,7 @@ _COUNTED: dict[str, type[SQLModel]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Checked:
-    """What was checked: the database, the schema's version, how many rows of what, and all that does not hold."""
+    """Result of an audit: database, schema version, row counts and all faults found."""
 
     database: str
     version: str | None
@@ -58,7 +58,7 @@ class Checked:
 
     @property
     def holds(self) -> bool:
-        """True when nothing was found."""
+        """True when no fault was found."""
         return not self.faults
 
     def __str__(self) -> str:
@@ -68,7 +68,7 @@ class Checked:
 
 
 def check(session: ScopedSession) -> Checked:
-    """Audit the whole store; the session's scope must be the system's, and what it reads one snapshot."""
+    """Audit the whole store; needs the system's scope and one snapshot."""
     return Checked(
         database=_database(session),
         version=versions.version_of(session.connection()),
@@ -79,28 +79,28 @@ def check(session: ScopedSession) -> Checked:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One rule that was checked, in words, and everything that breaks it, one line each."""
+    """One rule that was checked, in words, and one line per violation."""
 
     rule: str
     faults: list[str]
 
 
 def faults(session: ScopedSession) -> list[str]:
-    """Everything that does not hold, one line each; empty when all is well.
+    """List every fault of the store, one line each; empty when all is well.
 
-    The session's scope must be the system's. Reads the whole store: at a million purchases, minutes.
+    Needs the system's scope. Reads the whole store: minutes at a million purchases.
     """
     return [fault for finding in findings(session) for fault in finding.faults]
 
 
 def findings(session: ScopedSession) -> Iterator[Finding]:
-    """Every rule of `rules`, one after the other, with what breaks it."""
+    """Check every rule in turn and yield its finding."""
     for rule, look in _RULES.items():
         yield Finding(rule, list(look(session)))
 
 
 def rules() -> int:
-    """How many rules there are."""
+    """Return the number of rules."""
     return len(_RULES)
 
 
@@ -109,7 +109,7 @@ def _count(session: ScopedSession, entity: type[SQLModel]) -> int:
 
 
 def _database(session: ScopedSession) -> str:
-    """Which database this is, and for SQLite how it keeps its journal (docs/reliability.md)."""
+    """Return the name and version of the database, and for SQLite its journal mode (docs/reliability.md)."""
     if session.connection().dialect.name == "sqlite":
         safe = "write-ahead log" if wal_is_safe() else "rollback journal, as this release can corrupt a write-ahead log"
         return f"SQLite {_sqlite_version(session)}, {safe}"
@@ -146,7 +146,7 @@ def _broken(session: ScopedSession, invariant: Invariant) -> Iterator[str]:
 
 
 def _claims(session: ScopedSession) -> Iterator[str]:
-    """Claims whose history is no path of allowed moves, or does not end where the claim stands."""
+    """Claims whose history is not a path of allowed transitions, or does not end at the current status."""
     rows = session.execute(
         sa.select(col(Claim.id), col(Claim.claim_status), col(ClaimEvent.status))
         .outerjoin(ClaimEvent, col(ClaimEvent.claim_id) == col(Claim.id))
@@ -164,7 +164,7 @@ def _claims(session: ScopedSession) -> Iterator[str]:
 
 
 def _clocks(session: ScopedSession) -> Iterator[str]:
-    """Claims whose kept clock is not the one that their history gives (contract C9)."""
+    """Claims whose stored clock differs from the one computed from the history (contract C9)."""
     columns = (Claim.id, Claim.claim_status, Claim.created_at, Claim.clock_from, Claim.clock_stopped_at)
     now = clock.now()
     for rows in session.execute(sa.select(*map(col, columns)).order_by(col(Claim.id))).partitions(_AT_ONCE):
@@ -191,9 +191,9 @@ def _files(session: ScopedSession) -> Iterator[str]:
 
 
 def strays(session: ScopedSession) -> list[Path]:
-    """Files that no row names, left when an upload was broken off: harmless, and nobody can reach them.
+    """List files without a row, left by interrupted uploads: harmless and unreachable.
 
-    One that came within the hour may still get its row.
+    Files younger than an hour are left out, as their row may still follow.
     """
     codes = set(session.execute(sa.select(col(UploadedFile.code))).scalars())
     return sorted(blob_storage.strays(codes, minutes=60))

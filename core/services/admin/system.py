@@ -1,4 +1,4 @@
-"""The state of the installation, for who runs it: store, release, files, queue, and the settings in force."""
+"""State of the installation: release, store, files, insurer queue and settings."""
 
 import os
 import platform
@@ -25,7 +25,7 @@ from core.store.schema.tables import KeptAnswer, Submission, UploadedFile
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoreFacts:
-    """The database: which one, where (never with its password), how large, and whether it fits this release."""
+    """The database: kind, address (never with its password), size, and whether its schema fits this release."""
 
     kind: str
     version: str
@@ -39,13 +39,13 @@ class StoreFacts:
 
     @property
     def is_current(self) -> bool:
-        """True when the store has the shape that this release wants."""
+        """True when the schema is the newest migration of this release."""
         return self.migration == self.newest_migration
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FilesFacts:
-    """The folder of uploaded files: what the store knows of, and what the disk says."""
+    """The folder of uploaded files: counts from the store, free space from the disk."""
 
     folder: str
     count: int
@@ -56,7 +56,7 @@ class FilesFacts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QueueLine:
-    """Submissions to insurers in one state, and since when the oldest of them waits."""
+    """Submissions to insurers in one state: number, and creation time of the oldest."""
 
     state: str
     count: int
@@ -65,7 +65,7 @@ class QueueLine:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SystemFacts:
-    """Everything at once, as of one instant."""
+    """State of the installation at one instant."""
 
     release: str
     python: str
@@ -78,7 +78,7 @@ class SystemFacts:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting as it may be shown: a secret says only whether it is set."""
+    """One setting as displayed; a secret shows only whether it is set."""
 
     name: str
     value: str
@@ -86,7 +86,7 @@ class Setting:
 
 
 def look(session: ScopedSession) -> SystemFacts:
-    """The state of the installation now; the session's scope must be the system's."""
+    """Return the state of the installation; needs the system's scope."""
     kept, oldest = session.execute(sa.select(sa.func.count(), sa.func.min(col(KeptAnswer.created_at)))).one()
     return SystemFacts(
         release=version("coverdesk"),
@@ -100,7 +100,7 @@ def look(session: ScopedSession) -> SystemFacts:
 
 
 def in_force() -> list[Setting]:
-    """Every setting with the name of its variable, without anything secret."""
+    """List every setting by its environment variable, secrets hidden."""
     given = settings()
     return [
         Setting(f"COVERDESK_{name.upper()}", _shown(getattr(given, name)), getattr(given, name) == field.default)
@@ -149,7 +149,7 @@ def _files(session: ScopedSession) -> FilesFacts:
 
 
 def _queue(session: ScopedSession) -> list[QueueLine]:
-    # In the order of the index, which a group by the state alone would have to sort first.
+    # Grouped in index order; grouping by state alone would need a sort.
     rows = session.execute(
         sa.select(col(Submission.state), sa.func.count(), sa.func.min(col(Submission.created_at))).group_by(
             col(Submission.is_live), col(Submission.state)
@@ -173,7 +173,7 @@ def _shown(value: Any) -> str:
 
 
 def _address(value: str) -> str:
-    """An address without a name, a password or a query: any of them may be a secret."""
+    """Return a URL without user, password and query, any of which may be secret."""
     if value.startswith("sqlite"):
         return value
     parts = urlsplit(value)
