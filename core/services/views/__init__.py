@@ -1,1 +1,1 @@
-"""Records as the desk reads them, across several services."""
+"""Detail views of the desk, composed of several services."""

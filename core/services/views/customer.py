@@ -1,4 +1,4 @@
-"""One customer as the desk reads them: who they are, what they bought, what is in force and what was claimed."""
+"""Detail view of one customer: contact data, purchases, policies, renewals and claims."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from core.services.sales.table import SaleRow
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Claim, ClaimPayment, Customer, Policy
 
-# One page holds a person's whole history; who buys for a fleet is read on in the lists.
+# Holds a person's whole history; customers with more, such as fleets, continue in the lists.
 MOST = 50
 _ALL = Paging(1, MOST)
 
@@ -45,7 +45,7 @@ class ClaimLine:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Namesake:
-    """The same e-mail address at another distributor, where it is another customer (contract S2)."""
+    """A customer with the same e-mail address at another distributor (contract S2)."""
 
     id: UUID
     distributor: str
@@ -53,7 +53,7 @@ class Namesake:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Known:
-    """A personal value that the customer's records hide, and the policy that it was given for."""
+    """A hidden personal value of the customer, and the policy that it was given for."""
 
     label: str
     masked: str
@@ -63,7 +63,7 @@ class Known:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CustomerDetail:
-    """Everything that the screen of one customer shows; each list holds the newest and the exact total."""
+    """Everything that the screen of one customer shows; each list has the newest rows and the exact total."""
 
     id: UUID
     created_at: datetime
@@ -87,7 +87,7 @@ class CustomerDetail:
 
 
 def one(session: ScopedSession, customer_id: UUID, names: Choices) -> CustomerDetail:
-    """A customer with all that belongs to them; NotFound when they are unknown in this mode."""
+    """Return the detail view of a customer; NotFound when they do not exist in this mode."""
     query = sa.select(Customer).where(col(Customer.id) == customer_id, col(Customer.deleted_at).is_(None))
     row = session.execute(query).scalar_one_or_none()
     if row is None:
@@ -128,7 +128,7 @@ def _renewals(session: ScopedSession, mine: SalesFilter, names: Choices) -> Page
 
 
 def _claims(session: ScopedSession, customer_id: UUID) -> tuple[Page[ClaimLine], int]:
-    """The newest claims with their number, and what was paid on all of them."""
+    """Return the newest claims with their number, and the total paid on all claims in kobo."""
     mine = (col(Claim.customer_id) == customer_id, col(Claim.deleted_at).is_(None))
     count = session.execute(sa.select(sa.func.count()).select_from(Claim).where(*mine)).scalar_one()
     payments = sa.select(sa.func.sum(col(ClaimPayment.amount_minor)))
@@ -165,7 +165,7 @@ def _elsewhere(session: ScopedSession, row: Customer, names: Choices) -> list[Na
 
 
 def _personal(session: ScopedSession, row: Customer) -> list[Known]:
-    """What was given with their newest policies, each value once."""
+    """List the personal values of the newest policies, each value once."""
     query = (
         sa.select(Policy)
         .where(col(Policy.customer_id) == row.id, col(Policy.deleted_at).is_(None))

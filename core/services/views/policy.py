@@ -1,4 +1,4 @@
-"""One policy as the desk reads it: where it stands, what was paid and sent, and what may be done with it now."""
+"""Detail view of one policy: state, terms, refunds, submission and renewal window."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from core.store.schema.tables import Certificate, Policy, Refund
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TermLine:
-    """A stretch of cover that was paid for, and the certificate that says so."""
+    """A paid term of cover and the code of its certificate."""
 
     start_at: datetime
     expiration_at: datetime
@@ -50,7 +50,7 @@ class RefundLine:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PolicyDetail:
-    """Everything that the screen of one policy shows; `sale` is what its purchase shows too.
+    """Everything that the screen of one policy shows; `sale` is the detail view of its purchase.
 
     `not_renewable` says why a policy that has renewals cannot be renewed now; a test policy has no window, as any
     day will do (contract R1).
@@ -82,7 +82,7 @@ class PolicyDetail:
 
 
 def one(session: ScopedSession, policy_id: UUID) -> PolicyDetail:
-    """A policy with all that belongs to it; NotFound when it is unknown in this mode."""
+    """Return the detail view of a policy; NotFound when it does not exist in this mode."""
     policy, state = policies.row(session, policy_id), policy_states.of(session, policy_id)
     sent = {name: sale_view.shown(value) for name, value in policy.payload.items()}
     return PolicyDetail(

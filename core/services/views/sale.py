@@ -1,4 +1,4 @@
-"""One purchase as the desk reads it: who bought what, how the money divides, what happened since."""
+"""Detail view of one purchase: customer, product, split of the premium and history."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Event:
-    """One entry of the log about the sale; `who` is the actor as people know it, where that was looked up."""
+    """One entry of the audit log; `who` is the actor's display name, if looked up."""
 
     at: datetime
     actor: str
@@ -102,7 +102,7 @@ class SaleDetail:
 
 
 def one(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
-    """A purchase with all that belongs to it; NotFound when it is unknown in this mode."""
+    """Return the detail view of a purchase; NotFound when it does not exist in this mode."""
     row = session.execute(_sale(purchase_id)).one_or_none()
     if row is None:
         raise NotFound("There is no such purchase in this mode")
@@ -190,7 +190,7 @@ def _parts(sale: Purchase, back: Split, version: ProductVersion, provider: str, 
 
 
 def shown(value: Any) -> Any:
-    """A submitted value; pictures and papers of a person are kept but not led to from here (contract A3)."""
+    """Return a submitted value with links hidden: pictures and papers of a person are not linked (contract A3)."""
     if isinstance(value, str) and value.startswith(("http://", "https://")):
         return HIDDEN
     if isinstance(value, list):
@@ -199,14 +199,14 @@ def shown(value: Any) -> Any:
 
 
 def _named(field: str, value: Any) -> Any:
-    """The name behind an id of the vehicle lookups, which some insurers take (contract S14)."""
+    """Return the name behind an id of the vehicle lookups, which some insurers require (contract S14)."""
     lookup = {"vehicle_make": reference.make_by_id, "vehicle_model": reference.model_by_id}.get(field)
     found = lookup(value) if lookup and isinstance(value, str) else None
     return found.name if found else value
 
 
 def _history(session: ScopedSession, purchase_id: UUID, policy_id: UUID, *, product: str) -> list[Event]:
-    """What the log says of a sale; the product that it names by its id is that of the sale."""
+    """Load the audit events of a sale; a product id in them is replaced by the product's name."""
     entries = [
         entry
         for kind, key in (("purchase", purchase_id), ("policy", policy_id))
