@@ -44,8 +44,8 @@ def lodge(
     """Lodge a credit life claim as Pending, with fraud flags (contract C3).
 
     The uploads given are stored with the claim; the other documents must be earlier uploads of the owner.
-    InvalidInput names a policy number that is not one of the owner's credit life policies, and every document of
-    somebody else.
+    InvalidInput names a policy number that is not one of the owner's credit life policies, and every document that
+    is not an upload of the owner.
     """
     policy, customer = _accepted(session, request, arrived, owner)
     linked = set(file_links.codes_of(request.documents).values()) - {file.code for file in arrived}

@@ -100,7 +100,7 @@ def _moved(
 
 
 def _decide(claim: Claim, step: Move, person: Person, given: MoveInput) -> None:
-    """Apply what a transition changes beside the status; reopening or declining a claim clears its approval."""
+    """Apply what a transition changes beside the status; declining or reopening a settled claim clears its approval."""
     claim.decline_reason = given.reason or requirements.NOT_DECLINED
     if step.to == "Declined" or step.start == "Settled":
         claim.approved_by, claim.approved_amount_minor = None, 0
