@@ -1,4 +1,4 @@
-"""Cover: the frozen description of one product group that can be bought."""
+"""Cover: the frozen declaration of one insurance product that can be bought."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ R = TypeVar("R", bound=Request)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rates:
-    """What a product charges on the day of a sale; the sold policy keeps these figures.
+    """A product's rates on the day of a sale; the sold policy keeps them.
 
     `price` is naira, or a percentage of the sum insured when `dynamic` (contract S4).
     """
@@ -28,7 +28,7 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One line of a sum as a person would write it: what, how, and the result in naira."""
+    """One line of a calculation for display: label, working, and the result in naira."""
 
     label: str
     working: str
@@ -37,7 +37,7 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Price:
-    """What the customer pays now, in naira to the kobo, with the steps that lead to it."""
+    """The premium to pay now, in naira to the kobo, with the calculation steps."""
 
     total: Decimal
     steps: Sequence[Step]
@@ -45,7 +45,7 @@ class Price:
 
     @property
     def explained(self) -> list[dict[str, str]]:
-        """The steps as plain data, for answers and for the sold policy."""
+        """The steps as JSON-ready data, for API responses and for the sold policy."""
         return [{"step": s.label, "working": s.working, "amount": f"{money.half_up(s.amount):.2f}"} for s in self.steps]
 
 
@@ -55,9 +55,9 @@ def _midnight(day: date | None) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Days of cover; none where the insurer has not set them yet (contract S8).
+    """The period of cover; dates are None where the insurer has not set them yet (contract S8).
 
-    Cover ends as the day of expiration begins, or as it ends where that day was paid for too.
+    Cover ends at the start of the expiration day, or at its end if `last_day_paid`.
     """
 
     start_on: date | None
@@ -67,40 +67,40 @@ class Term:
 
     @property
     def start_at(self) -> datetime | None:
-        """The first instant of cover."""
+        """First instant of cover, UTC."""
         return _midnight(self.start_on)
 
     @property
     def activation_at(self) -> datetime | None:
-        """The instant of activation."""
+        """Instant of activation, UTC."""
         return _midnight(self.activation_on)
 
     @property
     def expiration_at(self) -> datetime | None:
-        """The instant at which cover ends."""
+        """Instant at which cover ends, UTC."""
         if self.expiration_on is None or not self.last_day_paid:
             return _midnight(self.expiration_on)
         return clock.lagos_midnight(clock.add_days(self.expiration_on, 1)) - timedelta(milliseconds=1)
 
     @classmethod
     def months(cls, start_on: date, months: int) -> "Term":
-        """A term that activates on its first day and runs whole months."""
+        """Return a term that activates on its first day and lasts whole months."""
         return cls(start_on, start_on, clock.add_months(start_on, months))
 
     @classmethod
     def through(cls, first_on: date, last_on: date) -> "Term":
-        """A term of whole days, the last one included."""
+        """Return a term of whole days, the last day included."""
         return cls(first_on, first_on, last_on, last_day_paid=True)
 
     @classmethod
     def open(cls) -> "Term":
-        """A term that the insurer has yet to set."""
+        """Return a term whose dates the insurer has yet to set."""
         return cls(None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Birth:
-    """The flags of a policy at birth."""
+    """The policy flags set at the sale: `activated` and `submitted_to_provider`."""
 
     active: bool
     submitted: bool
@@ -112,7 +112,7 @@ PENDING = Birth(active=False, submitted=False)
 
 
 class Answer(Enum):
-    """Where a purchase answer carries the policy."""
+    """Where the purchase response carries the policy."""
 
     UNDER_POLICY = "data.policy"
     DIRECT = "data"
@@ -123,13 +123,13 @@ def _none(_: Any) -> str | None:
 
 
 def whole_period(_: Mapping[str, Any], rates: Rates, start_on: date) -> Term:
-    """The product's cover period, whatever was submitted."""
+    """Return the product's full cover period, whatever was submitted."""
     return Term.months(start_on, rates.cover_months)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cover(Generic[R]):
-    """One buy endpoint: everything that the API, the form, the sale and the tests know of it.
+    """One buy endpoint: what the API, the form, the sale and the tests need to know about it.
 
     `next_term` is what the same money buys from a given day, told from the submitted data of a sold
     policy: for the activation of a pending one, and for a renewal (contract S4, S8). `rated_on` is the field whose

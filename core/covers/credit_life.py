@@ -1,4 +1,4 @@
-"""Credit life: repays a loan when its borrower cannot; priced by the benefits chosen (contract S5)."""
+"""Credit life: repays a loan when its borrower cannot; priced by the chosen benefits (contract S5)."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -58,15 +58,15 @@ class CreditLifeRequest(Request):
 
 
 def premium(request: CreditLifeRequest, rates: Rates) -> Price:
-    """The premium of the chosen benefits."""
+    """Return the premium of the chosen benefits."""
     return price(request.loan_amount, request.loan_tenure, request.benefit_coverage, rates)
 
 
 def price(amount: Decimal, tenure: int, benefits: list[str] | None, rates: Rates) -> Price:
-    """Loan amount x sum of shares, on the product's basis; rounded half up once, at the end.
+    """Return loan amount x sum of benefit shares, on the product's basis, rounded half up once at the end.
 
-    `amount` in naira, `tenure` in months; no benefits means all that the product offers. InvalidInput
-    names a benefit that it does not.
+    `amount` in naira, `tenure` in months; None for `benefits` means all that the product offers. InvalidInput names a
+    benefit that the product does not offer.
     """
     shares = {name: Decimal(share) for name, share in rates.meta["shares"].items()}
     chosen = [name for name in BENEFITS if name in (benefits or shares)]
@@ -86,7 +86,7 @@ def price(amount: Decimal, tenure: int, benefits: list[str] | None, rates: Rates
 
 
 def on_basis(rates: Rates, basis: str) -> Rates:
-    """The same rates on another basis, to compare them."""
+    """Return the same rates on another basis, for comparison."""
     return replace(rates, meta={**rates.meta, "basis": basis})
 
 
@@ -110,12 +110,12 @@ def _at_least(total: Decimal, rates: Rates, steps: list[Step], amount: Decimal) 
 
 
 def term(request: CreditLifeRequest, _: Rates) -> Term:
-    """The months of the loan from its first day."""
+    """Return the months of the loan from its first day."""
     return Term.months(request.loan_start_date, request.loan_tenure)
 
 
 def payload(request: CreditLifeRequest, price: Price) -> Mapping[str, Any]:
-    """What the insurer is sent."""
+    """Build the payload sent to the insurer."""
     return {
         "borrower_first_name": request.first_name,
         "borrower_last_name": request.last_name,

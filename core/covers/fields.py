@@ -1,4 +1,4 @@
-"""Field types that requests are made of: each validates, documents itself and says how a form asks for it."""
+"""Field types for request models: each validates, documents itself in OpenAPI and tells a form how to render it."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,7 @@ _FEW = 12
 
 @dataclass(frozen=True)
 class Pick:
-    """A text from a list, ignoring case; the canonical spelling is kept (contract S14).
+    """A text from a list, case-insensitive; the canonical spelling is stored (contract S14).
 
     Used as metadata: `Annotated[str, Pick(reference.genders, "genders lookup")]`. A form asks for it
     with a pick list of `options`; `canonical` finds the spelling where more than case may differ, and `candidates`
@@ -47,7 +47,7 @@ class Pick:
     candidates: Callable[[str], tuple[str, ...]] = lambda _: ()
 
     def check(self, value: str) -> str:
-        """The canonical spelling of a value, or a fault that says where to look."""
+        """Return the canonical spelling, or raise an error that names the list."""
         options = self.options()
         if found := self.canonical(value) if self.canonical else reference.canonical(options, value):
             return found
@@ -69,7 +69,9 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A form asks for this field with a pick list of (value, label), given what the fields in `after` hold."""
+    """Field metadata: a form renders a pick list of (value, label), computed from the values of the fields in
+    `after`.
+    """
 
     options: Callable[[Mapping[str, Any]], Sequence[tuple[str, str]]]
     after: tuple[str, ...] = ()
@@ -84,23 +86,23 @@ class SameAs:
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A form takes a file in place and fills the field with its address."""
+    """Field metadata: a form offers a file upload and fills in its URL."""
 
 
 @dataclass(frozen=True, slots=True)
 class Personal:
-    """The value is a personal number: sealed in the store, masked everywhere (contract A3)."""
+    """Field metadata: a personal number, encrypted in the store and masked everywhere (contract A3)."""
 
 
 @dataclass(frozen=True, slots=True)
 class InDays:
-    """An example of this date is so many days from today, so that it never grows old."""
+    """Field metadata: the example date is this many days from today, so it stays valid."""
 
     days: int
 
 
 def marks(field: FieldInfo) -> list[Any]:
-    """What a field says to forms and to the store (`Pick`, `Personal`, ...), also inside an optional or a list."""
+    """Return the metadata of a field (`Pick`, `Personal`, ...), also from inside an optional or a list."""
 
     def within(annotation: Any) -> list[Any]:
         inner = [mark for part in get_args(annotation) for mark in within(part)]
@@ -110,7 +112,7 @@ def marks(field: FieldInfo) -> list[Any]:
 
 
 def example(model: type[BaseModel]) -> dict[str, Any]:
-    """A request body that works as it stands: the examples of the fields, with dates near today."""
+    """Return a valid request body from the examples of the fields, with dates near today."""
     found: dict[str, Any] = {}
     for name, field in model.model_fields.items():
         near = next((m for m in marks(field) if isinstance(m, InDays)), None)
@@ -122,7 +124,7 @@ def example(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def one_of(*options: str) -> Pick:
-    """A text from a short list of the specification, ignoring case."""
+    """Return a `Pick` from a short list of the specification, case-insensitive."""
     return Pick(lambda: options, "list")
 
 
@@ -137,7 +139,7 @@ def _phone(value: str) -> str:
     written = re.sub(r"[\s().-]", "", value)
     if re.fullmatch(r"(\+?234|0)[789][01]\d{8}", written):
         return value
-    # The parser takes letters, extensions and addresses too; a number of E.164 has digits alone.
+    # The parser accepts letters, extensions and addresses too; an E.164 number has digits only.
     if re.fullmatch(r"\+(?!234)[1-9]\d{6,14}", written) and _is_possible(written):
         return value
     raise fault("must be a Nigerian mobile number or one in E.164 form")
@@ -196,7 +198,7 @@ def _day(value: Any) -> Any:
         raise fault("must be a date as YYYY-MM-DD")
     if not 1900 <= value.year < 2200:
         raise fault("must be a date from 1900 to 2199")
-    # A timestamp names the day that is written in it, wherever its clock stands.
+    # A timestamp counts as the day written in it, whatever its time zone.
     return value.date() if isinstance(value, datetime) else value
 
 

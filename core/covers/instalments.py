@@ -1,4 +1,4 @@
-"""Instalments: a part of the annual premium that buys a part of the year, no more (contract S4)."""
+"""Instalments: a part of the annual premium pays for the same part of the year (contract S4)."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -12,7 +12,7 @@ from core.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """How many of it make a year's premium, and the months or days that it covers."""
+    """One frequency: instalments a year, and the months or days that each covers."""
 
     in_a_year: int
     months: int = 0
@@ -31,9 +31,9 @@ FREQUENCY = fields.one_of(*FREQUENCIES)
 
 
 def instalment(year: Sum, frequency: str, rates: Rates) -> Price:
-    """One instalment of an annual premium, rounded up so that a year of them never comes to less.
+    """Return one instalment of an annual premium, rounded up so that a year of them is never less than it.
 
-    InvalidInput when the product does not offer the frequency.
+    InvalidInput if the product does not offer the frequency.
     """
     offered = rates.meta.get("premium_frequencies", FREQUENCIES)
     if frequency not in offered:
@@ -44,7 +44,7 @@ def instalment(year: Sum, frequency: str, rates: Rates) -> Price:
 
 
 def instalment_term(frequency: str, start_on: date) -> Term:
-    """The cover that one instalment buys from a day: 7 days, or 1, 3, 6 or 12 months."""
+    """Return the term that one instalment buys from a day: 7 days, or 1, 3, 6 or 12 months."""
     part = _PARTS[frequency]
     end_on = clock.add_days(clock.add_months(start_on, part.months), part.days)
     return Term(start_on, start_on, end_on)

@@ -44,32 +44,32 @@ class ComprehensiveRequest(AutoRequest):
 
 
 def third_party_premium(_: ThirdPartyRequest, rates: Rates) -> Price:
-    """The tariff price of the product's class of vehicle."""
+    """Return the flat price of the product's vehicle class."""
     return flat(rates.price, "Annual premium")
 
 
 def comprehensive_premium(request: ComprehensiveRequest, rates: Rates) -> Price:
-    """One instalment of the annual percentage of the vehicle's cost."""
+    """Return one instalment of the annual percentage of the vehicle's cost."""
     return instalments.instalment(annual(request.vehicle_cost, rates), request.premium_frequency, rates)
 
 
 def comprehensive_term(_: ComprehensiveRequest, __: Rates) -> Term:
-    """Starts today and ends at a day that is set when the insurer accepts it (contract S8)."""
+    """Return a term that starts today; the insurer sets its end on acceptance (contract S8)."""
     return Term(clock.today(), clock.today(), None)
 
 
 def paid_term(submitted: Mapping[str, Any], _: Rates, start_on: date) -> Term:
-    """The part of the year that the chosen instalment buys."""
+    """Return the term that one instalment of the chosen frequency pays for."""
     return instalments.instalment_term(submitted["premium_frequency"], start_on)
 
 
 def third_party_payload(request: ThirdPartyRequest, price: Price) -> Mapping[str, Any]:
-    """What the insurer is sent."""
+    """Build the payload sent to the insurer."""
     return {**auto_words(request), "policy_type": "THIRD PARTY", "premium": f"{price.total:.2f}"}
 
 
 def comprehensive_payload(request: ComprehensiveRequest, price: Price) -> Mapping[str, Any]:
-    """What the insurer is sent."""
+    """Build the payload sent to the insurer."""
     return {
         **auto_words(request),
         "policy_type": "COMPREHENSIVE",
@@ -80,7 +80,7 @@ def comprehensive_payload(request: ComprehensiveRequest, price: Price) -> Mappin
 
 
 def auto_words(request: AutoRequest) -> dict[str, Any]:
-    """The owner and the vehicle in this insurer's own words."""
+    """Return the owner and vehicle fields under the insurer's field names."""
     return {
         "insured_name": f"{request.first_name} {request.last_name}",
         "insured_email": request.email,
@@ -98,7 +98,7 @@ def auto_words(request: AutoRequest) -> dict[str, Any]:
 
 
 def plate(request: AutoRequest) -> str:
-    """The plate as it is compared: it is the risk and the key to find the policy by."""
+    """Return the normalised registration number: the risk key, and the key for finding the policy."""
     return request_parts.plate_key(request.registration_number)
 
 

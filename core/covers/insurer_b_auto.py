@@ -48,24 +48,24 @@ class ComprehensiveAutoRequest(AutoRequest):
 
 
 def third_party_premium(request: ThirdPartyAutoRequest, rates: Rates) -> Price:
-    """The tariff price of the vehicle's category."""
+    """Return the flat price of the vehicle category."""
     prices: Mapping[str, str] = rates.meta.get("category_prices", {})
     price = Decimal(prices.get(request.vehicle_category, rates.price))
     return flat(price, f"Annual premium, {request.vehicle_category.lower()} vehicle")
 
 
 def comprehensive_premium(request: ComprehensiveAutoRequest, rates: Rates) -> Price:
-    """A percentage of the vehicle's cost."""
+    """Return a percentage of the vehicle's cost."""
     return annual(request.vehicle_cost, rates).price()
 
 
 def comprehensive_term(_: ComprehensiveAutoRequest, __: Rates) -> Term:
-    """No date is set before the insurer accepts the vehicle (contract S8)."""
+    """Return an open term: no date is set before the insurer accepts the vehicle (contract S8)."""
     return Term.open()
 
 
 def payload(request: AutoRequest, price: Price) -> dict[str, Any]:
-    """What the insurer is sent; what was not given is left out."""
+    """Return the payload fields common to both covers; missing values are left out."""
     words = {
         "TitleId": request.title_id,
         "Title": request.title,
@@ -94,17 +94,17 @@ def payload(request: AutoRequest, price: Price) -> dict[str, Any]:
 
 
 def third_party_payload(request: ThirdPartyAutoRequest, price: Price) -> Mapping[str, Any]:
-    """What the insurer is sent for third-party cover."""
+    """Build the payload sent to the insurer for third-party cover."""
     return {"CoverType": "ThirdParty", **payload(request, price)}
 
 
 def comprehensive_payload(request: ComprehensiveAutoRequest, price: Price) -> Mapping[str, Any]:
-    """What the insurer is sent for comprehensive cover."""
+    """Build the payload sent to the insurer for comprehensive cover."""
     return {"CoverType": "Comprehensive", **payload(request, price)}
 
 
 def plate(request: AutoRequest) -> str:
-    """The plate as it is compared: it is the risk and the key to find the policy by."""
+    """Return the normalised registration number: the risk key, and the key for finding the policy."""
     return request_parts.plate_key(request.registration_number)
 
 

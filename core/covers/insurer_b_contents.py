@@ -1,4 +1,4 @@
-"""insurer-b: the contents of an office, a home or a shop."""
+"""insurer-b: contents of an office, a home or a shop."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -17,7 +17,7 @@ INTERVALS = ("daily", "weekly", "monthly", "quarterly", "yearly")
 
 
 class OwnerRequest(request_parts.Identified, request_parts.Person):
-    """Who owns the contents."""
+    """The owner of the contents."""
 
     address: fields.Address = Field(examples=["27 Awolowo Road, Ikoyi"])
     date_of_birth: fields.BirthDate = Field(examples=["1985-03-14"])
@@ -26,7 +26,7 @@ class OwnerRequest(request_parts.Identified, request_parts.Person):
 
 
 class ContentRequest(OwnerRequest):
-    """What office and home contents have in common."""
+    """The fields that office and home contents share."""
 
     pre_ownership: fields.Text = Field(examples=["First owner"])
     tenancy: fields.Text = Field(examples=["Tenant"])
@@ -68,17 +68,17 @@ class ShopRequest(OwnerRequest):
 
 
 def office_premium(request: OfficeRequest, rates: Rates) -> Price:
-    """A percentage of the office's items."""
+    """Return a percentage of the value of the office items."""
     return content_price(request_parts.total_of(request.office_items), request, rates)
 
 
 def home_premium(request: HomeRequest, rates: Rates) -> Price:
-    """A percentage of the home's items."""
+    """Return a percentage of the value of the home items."""
     return content_price(request_parts.total_of(request.home_items), request, rates)
 
 
 def content_price(insured: Decimal, request: ContentRequest, rates: Rates) -> Price:
-    """The annual premium of what the items are worth, or half of it for half a year (contract S4)."""
+    """Return the annual premium of the insured value, or half of it for half a year (contract S4)."""
     year = annual(insured, rates)
     if request.is_full_year:
         return year.price()
@@ -86,7 +86,7 @@ def content_price(insured: Decimal, request: ContentRequest, rates: Rates) -> Pr
 
 
 def shop_premium(request: ShopRequest, rates: Rates) -> Price:
-    """A percentage of the stock, loaded by how easily it spoils."""
+    """Return a percentage of the stock value, with a loading for perishable stock."""
     so_far = percentage(request.stock_amount, rates)
     loading = Decimal(rates.meta.get("stock_loadings", {}).get(request.nature_of_stock, 1))
     if loading != 1:
@@ -95,17 +95,17 @@ def shop_premium(request: ShopRequest, rates: Rates) -> Price:
 
 
 def content_term(request: ContentRequest, rates: Rates) -> Term:
-    """From the day asked for."""
+    """Return the term from the requested start date."""
     return paid_term({"is_full_year": request.is_full_year}, rates, request.insurance_start_date)
 
 
 def paid_term(submitted: Mapping[str, Any], rates: Rates, start_on: date) -> Term:
-    """The product's cover period, or six months of it."""
+    """Return the product's cover period, or six months of it."""
     return Term.months(start_on, rates.cover_months if submitted["is_full_year"] else HALF_YEAR)
 
 
 def owner_words(request: OwnerRequest) -> dict[str, Any]:
-    """The owner in this insurer's own words."""
+    """Return the owner fields under the insurer's field names."""
     return {
         "Title": request.title,
         "FirstName": request.first_name,
@@ -121,7 +121,7 @@ def owner_words(request: OwnerRequest) -> dict[str, Any]:
 
 
 def content_words(request: ContentRequest, price: Price) -> dict[str, Any]:
-    """What office and home have in common, in this insurer's own words."""
+    """Return the fields shared by office and home, under the insurer's field names."""
     return {
         **owner_words(request),
         "PreOwnership": request.pre_ownership,
@@ -135,19 +135,19 @@ def content_words(request: ContentRequest, price: Price) -> dict[str, Any]:
 
 
 def office_payload(request: OfficeRequest, price: Price) -> Mapping[str, Any]:
-    """What the insurer is sent for an office."""
+    """Build the payload sent to the insurer for an office."""
     items = request_parts.items_in_words(request.office_items, "ItemName", "ItemValue")
     return {**content_words(request, price), "OfficeItems": items}
 
 
 def home_payload(request: HomeRequest, price: Price) -> Mapping[str, Any]:
-    """What the insurer is sent for a home."""
+    """Build the payload sent to the insurer for a home."""
     items = request_parts.items_in_words(request.home_items, "ItemName", "ItemValue")
     return {**content_words(request, price), "PropertyDescription": request.description, "HomeItems": items}
 
 
 def shop_payload(request: ShopRequest, price: Price) -> Mapping[str, Any]:
-    """What the insurer is sent for a shop."""
+    """Build the payload sent to the insurer for a shop."""
     return {
         **owner_words(request),
         "ShopType": request.shop_type,

@@ -51,7 +51,7 @@ def _state_of_residence(value: str, info: ValidationInfo) -> str:
 
 
 def _states(given: Mapping[str, Any]) -> tuple[str, ...]:
-    """The states of the country of residence, in the spellings of their lookup."""
+    """Return the states of the country of residence, as spelt in their lookup."""
     country = given.get("nationality")
     rows = (row.states for row in reference.countries_with_states() if row.name == country)
     return tuple(row.name for row in reference.states()) if country in {None, "Nigeria"} else next(rows, ())
@@ -67,7 +67,7 @@ ResidenceState = Annotated[
 
 
 class Trip(Request):
-    """What the price of a trip depends on."""
+    """The fields that determine the price of a trip."""
 
     departure_date: Annotated[fields.FromToday, fields.InDays(14)] = Field(description="The first day of cover.")
     arrival_date: Annotated[fields.Day, AfterValidator(_after_departure), fields.InDays(27)] = Field(
@@ -80,7 +80,7 @@ class Trip(Request):
 
 
 class TravelPriceRequest(Trip):
-    """What a trip would cost; who asks need not be said."""
+    """What a trip would cost; contact details are optional."""
 
     email: fields.Email | None = Field(default=None, examples=["amaka.eze@example.com"])
     phone_number: fields.Phone | None = Field(default=None, examples=["08061234567"])
@@ -104,9 +104,9 @@ class TravelRequest(request_parts.Person, Trip):
 
 
 def premium(request: Trip, rates: Rates) -> Price:
-    """The rate of zone and days x the factor of the age x passengers, from the product's table.
+    """Return rate by zone and days x age factor x passengers, from the product's table.
 
-    InvalidInput where the table has no such days or age.
+    InvalidInput if the table does not cover the number of days or the age.
     """
     days = days_between(request.departure_date, request.arrival_date)
     age = age_on(request.departure_date, request.date_of_birth)
@@ -121,7 +121,7 @@ def premium(request: Trip, rates: Rates) -> Price:
 
 
 def days_between(first: date, last: date) -> int:
-    """Days from first to last, both counted: 12 December to 10 January are 30."""
+    """Return the number of days, both ends counted: 12 December to 10 January are 30."""
     return (last - first).days + 1
 
 
@@ -140,12 +140,12 @@ def _age_factor(bands: Sequence[Mapping[str, Any]], age: int) -> Decimal:
 
 
 def term(request: TravelRequest, _: Rates) -> Term:
-    """From departure through the day of arrival, which is paid for as well (contract S6, S8)."""
+    """Return the term from departure through the day of arrival, which is paid for too (contract S6, S8)."""
     return Term.through(request.departure_date, request.arrival_date)
 
 
 def payload(request: TravelRequest, price: Price) -> Mapping[str, Any]:
-    """What the insurer is sent."""
+    """Build the payload sent to the insurer."""
     return {
         "salutation": request.title,
         "surname": request.last_name,

@@ -1,4 +1,4 @@
-"""insurer-d: mini comprehensive auto, with a cap on its benefits."""
+"""insurer-d: mini comprehensive auto, with capped benefits."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -39,17 +39,17 @@ class MiniComprehensiveRequest(request_parts.Named):
 
 
 def premium(request: MiniComprehensiveRequest, rates: Rates) -> Price:
-    """The product's flat price, or its percentage of the vehicle's value."""
+    """Return the product's flat price, or its percentage of the vehicle's value."""
     return annual(request.vehicle_value, rates).price()
 
 
 def term(request: MiniComprehensiveRequest, rates: Rates) -> Term:
-    """From the day asked for."""
+    """Return the cover period from the requested start date."""
     return Term.months(request.insurance_start_date, rates.cover_months)
 
 
 def payload(request: MiniComprehensiveRequest, price: Price) -> Mapping[str, Any]:
-    """What the insurer is sent."""
+    """Build the payload sent to the insurer."""
     return {
         "ownerTitle": request.owner_title,
         "ownerFirstName": request.first_name,
@@ -80,7 +80,7 @@ def payload(request: MiniComprehensiveRequest, price: Price) -> Mapping[str, Any
 
 
 def plate(request: MiniComprehensiveRequest) -> str:
-    """The plate as it is compared: it is the risk and the key to find the policy by."""
+    """Return the normalised registration number: the risk key, and the key for finding the policy."""
     return request_parts.plate_key(request.vehicle_registration_number)
 
 

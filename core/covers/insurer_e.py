@@ -1,4 +1,4 @@
-"""insurer-e: cargo that is imported by sea."""
+"""insurer-e: marine import cargo."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -25,7 +25,7 @@ class MarineImportRequest(request_parts.Person):
 
 
 def premium(request: MarineImportRequest, rates: Rates) -> Price:
-    """A percentage of the sum insured, which exceeds the cargo's value to cover what comes with it."""
+    """Return a percentage of the sum insured, which exceeds the cargo value to include related costs."""
     share = Decimal(rates.meta.get("sum_insured_percentage", 100))
     insured = request.cargo_value * share / 100
     working = f"{share.normalize():f} % of {request.cargo_value:,.2f}"
@@ -35,12 +35,12 @@ def premium(request: MarineImportRequest, rates: Rates) -> Price:
 
 
 def term(request: MarineImportRequest, rates: Rates) -> Term:
-    """The cover period from the shipping date; a period that is already over is refused."""
+    """Return the cover period from the shipping date; InvalidInput if it is already over."""
     return request_parts.refuse_over("shipping_date", Term.months(request.shipping_date, rates.cover_months))
 
 
 def payload(request: MarineImportRequest, price: Price) -> Mapping[str, Any]:
-    """What the insurer is sent; a description that was not given is empty."""
+    """Build the payload sent to the insurer; a missing description becomes an empty text."""
     return {
         "contact": {
             "first_name": request.first_name,

@@ -31,12 +31,12 @@ class FlexiGuardRequest(Request):
 
 
 def premium(request: FlexiGuardRequest, rates: Rates) -> Price:
-    """The flat price of the plan."""
+    """Return the flat price of the plan."""
     return plan_price(request.plan, rates)
 
 
 def payload(request: FlexiGuardRequest, price: Price) -> Mapping[str, Any]:
-    """What the insurer is sent."""
+    """Build the payload sent to the insurer."""
     return {
         "planName": request.plan,
         "firstName": request.first_name,

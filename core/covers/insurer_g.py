@@ -1,4 +1,4 @@
-"""insurer-g: personal accident by the year, or month by month."""
+"""insurer-g: personal accident by the year or by the month."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -27,23 +27,23 @@ class PersonalAccidentRequest(request_parts.Named):
 
 
 def premium(request: PersonalAccidentRequest, rates: Rates) -> Price:
-    """The flat price of the plan."""
+    """Return the flat price of the plan."""
     return plan_price(request.plan, rates)
 
 
 def term(request: PersonalAccidentRequest, rates: Rates) -> Term:
-    """What the plan buys from today."""
+    """Return the term that the plan buys from today."""
     return paid_term({"plan": request.plan}, rates, clock.today())
 
 
 def paid_term(submitted: Mapping[str, Any], rates: Rates, start_on: date) -> Term:
-    """The months of the plan, or the product's cover period where it does not differ."""
+    """Return the months of the plan, or the product's cover period if the plan sets none."""
     months: Mapping[str, int] = rates.meta.get("plan_months", {})
     return Term.months(start_on, months.get(submitted["plan"], rates.cover_months))
 
 
 def payload(request: PersonalAccidentRequest, price: Price) -> Mapping[str, Any]:
-    """What the insurer is sent; a state that was not given is left out."""
+    """Build the payload sent to the insurer, without the state if there is none."""
     words = {
         "productPlan": request.plan,
         "insuredFirstName": request.first_name,

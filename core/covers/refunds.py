@@ -1,4 +1,4 @@
-"""What goes back when cover ends early: pure arithmetic, exact until it is rounded once at the end."""
+"""Refund rules for cover that ends early: pure arithmetic, exact until it is rounded once at the end."""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stretch:
-    """A stretch of cover that was paid for in one go: its premium in naira, its first and last instant."""
+    """One paid term: its premium in naira, its first and last instant."""
 
     premium: Decimal
     start_at: datetime
@@ -23,11 +23,11 @@ class Stretch:
 
     @property
     def days(self) -> int:
-        """The days of the term; a last day that was paid for counts whole."""
+        """The days of the term; a paid last day counts in full."""
         return max(1, math.ceil((self.expiration_at - self.start_at) / _DAY))
 
     def unexpired_days(self, on: date) -> int:
-        """The days that are left when cover ends as the day `on` begins; never more than the term has."""
+        """Return the days left if cover ends at the start of day `on`; at most the days of the term."""
         left = math.ceil((self.expiration_at - clock.midnight(on)) / _DAY)
         return min(self.days, max(0, left))
 
@@ -68,20 +68,22 @@ def short_rate(stretch: Stretch, on: date) -> Refund:
 
 
 def level(premium: Decimal, months_left: int, months: int) -> Refund:
-    """Credit life on a level sum: k/n of the premium, k of n months being left."""
+    """Return the refund of a level-sum credit life policy: k/n of the premium, with k of n months left."""
     working = f"{premium:,.2f} x {months_left} / {months} months"
     return _refund("level", [Step("Unexpired premium", working, premium * months_left / months)])
 
 
 def decreasing(premium: Decimal, months_left: int, months: int) -> Refund:
-    """Credit life on a balance that falls: k(k+1) / n(n+1) of the premium, k of n months being left."""
+    """Return the refund of a reducing-balance credit life policy: k(k+1) / n(n+1) of the premium, k of n months
+    left.
+    """
     k, n = months_left, months
     working = f"{premium:,.2f} x {k} x {k + 1} / ({n} x {n + 1})"
     return _refund("decreasing", [Step("Unexpired premium", working, premium * (k * (k + 1)) / (n * (n + 1)))])
 
 
 def months_left(on: date, expiration_on: date, months: int) -> int:
-    """Whole months from a day to the expiration; never more than the term has."""
+    """Return the whole months from a day to the expiration; at most the months of the term."""
     left = (expiration_on.year - on.year) * 12 + expiration_on.month - on.month
     if left > 0 and clock.add_months(on, left) > expiration_on:
         left -= 1

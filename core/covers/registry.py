@@ -1,4 +1,4 @@
-"""Every cover on offer, by the endpoint that sells it."""
+"""The registry of all covers, by the endpoint that sells them."""
 
 from typing import Any
 
@@ -30,5 +30,5 @@ _BY_ENDPOINT = {(cover.prefix, cover.route): cover for cover in COVERS}
 
 
 def cover_of(prefix: str, route: str) -> Cover[Any] | None:
-    """The cover that a product row names by `prefix` and `route_name`; none when nothing sells it."""
+    """Return the cover of a product row's `prefix` and `route_name`, or None if no endpoint sells it."""
     return _BY_ENDPOINT.get((prefix, route))

@@ -1,4 +1,4 @@
-"""The manners of every request body: trimmed, bounded, every fault at once, extras ignored by name."""
+"""Base class of every request body: trimmed, bounded, all errors reported at once, unknown fields ignored."""
 
 import difflib
 import re
@@ -12,7 +12,7 @@ from core.errors import FieldFault, InvalidInput
 
 MISSPELT = 0.8
 _SOLD = "sold"
-# Comparing names is slow: a body of nothing but unknown fields would keep everybody waiting.
+# Comparing names is slow: a body with very many unknown fields would block the server.
 _MOST_COMPARED = 50
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _LINE_ENDS = str.maketrans("\n\r\t", "   ")
@@ -43,10 +43,10 @@ _WORDS = {
 
 
 class Request(BaseModel):
-    """Base of every body: blank is missing, control characters are refused, extras never stored.
+    """Base of every body: blank counts as missing, control characters are refused, unknown fields are not stored.
 
-    An extra field that looks like a misspelling of an absent optional one is refused with the
-    suggestion (contract E6). Fields of `prose` may have several lines.
+    An unknown field that looks like a misspelling of an absent optional field is refused with the suggestion (contract
+    E6). Fields in `prose` may contain line breaks. `renamed` maps misprinted names to the right ones.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True, str_strip_whitespace=True)
@@ -74,7 +74,10 @@ class Request(BaseModel):
 
     @classmethod
     def ignored(cls, data: Mapping[str, Any]) -> list[str]:
-        """Names in a body that this request does not use, sorted, for `X-Ignored-Fields`; "items.0.colour" inside."""
+        """Return the names in a body that this request does not use, sorted, for `X-Ignored-Fields`.
+
+        Names inside lists are dotted: "items.0.colour".
+        """
         return sorted([*_extras(cls, data), *_extras_inside(cls, data)])
 
 
@@ -115,7 +118,7 @@ def _of_one_line(text: str, name: str, model: type[Request]) -> str:
 
 
 def has_control_characters(text: str) -> bool:
-    """True when a text holds NUL, a line break or any other control character."""
+    """Return True if a text contains NUL, a line break or any other control character."""
     return _CONTROL.search(text) is not None
 
 
@@ -135,7 +138,7 @@ def suggestion(name: str, known: Iterable[str]) -> str | None:
 
 
 def _as_details(error: ValidationError) -> list[InitErrorDetails]:
-    """Line errors of one validation, so that faults of our own can join them."""
+    """Convert the line errors of a validation so that our own errors can be added to them."""
     return [
         InitErrorDetails(
             type=PydanticCustomError("fault", message_of(line).replace("{", "{{").replace("}", "}}")),
@@ -147,7 +150,7 @@ def _as_details(error: ValidationError) -> list[InitErrorDetails]:
 
 
 def message_of(line: Mapping[str, Any]) -> str:
-    """One validation error in our words, without the value that caused it."""
+    """Return our message for one validation error, without the offending value."""
     words = _WORDS.get(line["type"])
     if words is None:
         return str(line["msg"]).removeprefix("Value error, ")
@@ -155,16 +158,16 @@ def message_of(line: Mapping[str, Any]) -> str:
 
 
 def faults_of(lines: Iterable[Mapping[str, Any]], *, skip: int = 0) -> list[FieldFault]:
-    """Validation errors as faults with dotted paths; `skip` drops leading parts of the path."""
+    """Convert validation errors to faults with dotted paths; `skip` drops leading parts of the path."""
     return [
         FieldFault(".".join(str(part) for part in line["loc"][skip:]) or "body", message_of(line)) for line in lines
     ]
 
 
 def read(model: type[BaseModel], data: Any, *, sold: bool = False) -> Any:
-    """A validated request, or InvalidInput that names every broken field.
+    """Validate a request body; InvalidInput names every invalid field.
 
-    `sold` is for one that was bought long ago: what must hold on the day of a sale is not asked again.
+    `sold` marks data of an earlier sale: checks that only hold on the day of a sale are skipped.
     """
     try:
         return model.model_validate(data, context={_SOLD: sold})
@@ -173,12 +176,12 @@ def read(model: type[BaseModel], data: Any, *, sold: bool = False) -> Any:
 
 
 def is_sold(info: ValidationInfo) -> bool:
-    """True while a request is read that was bought long ago."""
+    """Return True while validating the data of an earlier sale."""
     return bool(info.context and info.context.get(_SOLD))
 
 
 def refuse_unless(checks: Sequence[tuple[bool, str, str]]) -> None:
-    """Refuse with every (field, message) whose condition does not hold."""
+    """Raise InvalidInput with every (field, message) whose condition is false."""
     faults = [FieldFault(name, message) for holds, name, message in checks if not holds]
     if faults:
         raise InvalidInput(faults)

@@ -1,4 +1,4 @@
-"""Request parts that insurers share, and who a request makes the policyholder."""
+"""Request parts shared by insurers, and the policyholder of a request."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from core.covers.faults import fault
 from core.covers.request import Request, refuse_unless
 
 OVER = "must leave cover: this term is already over"
-# The letters of Hausa that are no letter with an accent.
+# Hausa letters that do not decompose into a letter and an accent.
 _HOOKED: Final = str.maketrans("ɓɗƙƴ", "bdky")
 Gender = Annotated[str, fields.Pick(reference.genders, "genders lookup")]
 State = Annotated[
@@ -30,7 +30,7 @@ Identification = Annotated[str, fields.Pick(reference.identification_types, "ide
 
 
 class Named(Request):
-    """Who buys."""
+    """Buyer: names and e-mail."""
 
     first_name: fields.Name = Field(examples=["Amaka"])
     last_name: fields.Name = Field(examples=["Eze"])
@@ -38,13 +38,13 @@ class Named(Request):
 
 
 class Person(Named):
-    """Who buys, with a phone."""
+    """Buyer with a phone number."""
 
     phone_number: fields.Phone = Field(examples=["08061234567"])
 
 
 class Identified(Request):
-    """A paper that says who somebody is, and its picture."""
+    """Identity document: its type and a picture of it."""
 
     identification_name: Identification = Field(examples=["NIN"])
     identification_url: fields.Picture = Field(examples=["https://files.example.com/id/eze.jpg"])
@@ -67,18 +67,18 @@ Items = Annotated[list[Item], Field(min_length=1, max_length=200), AfterValidato
 
 
 def total_of(items: Sequence[Item]) -> Decimal:
-    """What the items are worth together, in naira."""
+    """Return the total value of the items in naira."""
     return sum((item.amount for item in items), money.ZERO)
 
 
 def items_in_words(items: Sequence[Item], name: str, amount: str) -> list[dict[str, str]]:
-    """The items under an insurer's own two words."""
+    """Return the items under an insurer's own field names."""
     return [{name: item.name, amount: f"{item.amount:.2f}"} for item in items]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Holder:
-    """The policyholder that a request describes, whatever its insurer calls the fields."""
+    """The policyholder of a request, independent of an insurer's field names."""
 
     first_name: str
     last_name: str
@@ -106,7 +106,7 @@ _CALLED = {
 
 
 def holder(request: Any) -> Holder:
-    """The policyholder of any buy request."""
+    """Return the policyholder of any buy request."""
 
     def first(names: tuple[str, ...]) -> Any:
         return next((v for n in names if (v := getattr(request, n, None)) is not None), None)
@@ -116,7 +116,7 @@ def holder(request: Any) -> Holder:
 
 
 def folded(text: str) -> str:
-    """A text as it is searched: lower case and without accents, however its letters are put together (contract P6)."""
+    """Return a text normalised for search: lower case, without accents, in composed form (contract P6)."""
     if text.isascii():
         return text.lower()
     bare = "".join(letter for letter in normalize("NFD", text.lower()) if category(letter) != "Mn")
@@ -124,26 +124,26 @@ def folded(text: str) -> str:
 
 
 def name_key(first_name: str, last_name: str) -> str:
-    """What a person is found by, by any part of both names."""
+    """Return the search key of a person's name: first and last name, normalised."""
     return folded(f"{first_name} {last_name}")
 
 
 def plate_key(plate: str) -> str:
-    """A plate or passport as it is compared: upper case, no spaces, no hyphens (contract S12)."""
+    """Normalise a registration or passport number for comparison: upper case, no spaces or hyphens (contract S12)."""
     return "".join(character for character in plate if character.isascii() and character.isalnum()).upper()
 
 
 def year_from_today(_: Any, rates: Rates) -> Term:
-    """The product's cover period from today in Lagos (contract S8)."""
+    """Return the product's cover period from today in Lagos (contract S8)."""
     return Term.months(clock.today(), rates.cover_months)
 
 
 def refuse_over(field: str, term: Term) -> Term:
-    """The term, refused by its field when it is already over."""
+    """Return the term; InvalidInput on `field` if it is already over."""
     refuse_unless([(not is_over(term), field, OVER)])
     return term
 
 
 def is_over(term: Term) -> bool:
-    """True for a term that leaves no cover from today on."""
+    """Return True if no cover is left from today on."""
     return term.expiration_on is not None and term.expiration_on <= clock.today()

@@ -1,4 +1,4 @@
-"""What a product charges, figure by figure, as somebody who changes it sees it (contract S4-S7)."""
+"""A product's tariff as a list of editable figures, for the screen that changes rates (contract S4-S7)."""
 
 import contextlib
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ PRICE, MCA, DISTRIBUTOR, MONTHS = "price", "mca_commission", "distributor_commis
 RATE_TABLE, AGE_TABLE = ("meta", "rates"), ("meta", "age_factors")
 HUNDRED: Final = Decimal(100)
 _LARGEST: Final = Decimal(10) ** 9
-# What has a meaning also where the product does not say it: its value then.
+# Defaults of the entries that a product's `meta` may omit.
 _UNSAID: Mapping[str, Any] = {
     "minimum_premium": None,
     "rounding_step": None,
@@ -30,7 +30,7 @@ _WINDOW: Mapping[str, int] = {"days_before": 90, "days_after": 30}
 
 
 class Kind(Enum):
-    """What a figure is, and so how it is asked for."""
+    """The type of a figure; determines its input widget and validation."""
 
     NAIRA = auto()
     PERCENT = auto()
@@ -43,7 +43,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Figure:
-    """One figure: where it stands, what it holds now, and the bounds of what it may hold.
+    """One editable figure: its path in the tariff, its current value and its bounds.
 
     A table holds a list of rows; `columns` are the figures of one row, each with the path of its name.
     """
@@ -63,13 +63,13 @@ class Figure:
 
     @property
     def field(self) -> str:
-        """The figure's name in a form and in a refusal: "meta.plan_prices.Silver"."""
+        """The figure's name in forms and error messages: "meta.plan_prices.Silver"."""
         return ".".join(self.path)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tariff:
-    """Everything that one version of a product says; commissions in percent of the premium, price as in `Rates`."""
+    """All rates of one product version; commissions in percent of the premium, price as in `Rates`."""
 
     price: Decimal
     dynamic: bool
@@ -80,7 +80,7 @@ class Tariff:
 
     @property
     def rates(self) -> Rates:
-        """What a sale is priced with."""
+        """The rates used to price a sale."""
         return Rates(price=self.price, dynamic=self.dynamic, cover_months=self.cover_months, meta=self.meta)
 
     @property
@@ -96,7 +96,7 @@ class Tariff:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Changeable:
-    """A tariff, the cover that sells it, and whether its policies are renewed: what decides which figures there are."""
+    """A tariff with its cover and renewability, which determine its editable figures."""
 
     tariff: Tariff
     cover: Cover[Any] | None
@@ -104,18 +104,18 @@ class Changeable:
 
     @property
     def figures(self) -> list[Figure]:
-        """Every figure that can be changed, in the order of a form."""
+        """All editable figures, in form order."""
         used = read_by_sale(self.cover, self.tariff.rates)
         return [*_of_all(self.tariff, priced_by_it=PRICE in used), *_of_meta(self._known(used)), *self._window()]
 
     @property
     def untouched(self) -> dict[str, Any]:
-        """What the product says beside them: kept as it is."""
+        """The entries of `meta` that are not editable figures; kept as they are."""
         known = {figure.path[1] for figure in self.figures if len(figure.path) > 1} | {"days"}
         return {name: value for name, value in self.tariff.meta.items() if name not in known}
 
     def on(self, tariff: Tariff) -> "Changeable":
-        """The same product with another tariff."""
+        """Return the same product with another tariff."""
         return replace(self, tariff=tariff)
 
     def _known(self, used: frozenset[str]) -> dict[str, Any]:
@@ -136,17 +136,20 @@ class Changeable:
 
 
 def read_by_sale(cover: Cover[Any] | None, rates: Rates) -> frozenset[str]:
-    """What a sale looks at of its product: "price", and names inside `meta`; told by pricing the cover's example."""
+    """Return what a sale reads of its product: "price", and names inside `meta`.
+
+    Found by pricing the cover's example with rates that record their reads.
+    """
     seen: set[str] = set()
     if cover is not None:
-        # Where the product lacks a plan or an instalment of the example, what was looked at until then counts.
+        # If the product lacks a plan or an instalment of the example, the reads up to that point count.
         with contextlib.suppress(InvalidInput):
             cover.premium(read(cover.request, example(cover.request)), _Watched(rates, seen))  # type: ignore[arg-type]
     return frozenset(seen)
 
 
 class _Watched:
-    """Rates that note what is read of them."""
+    """Rates that record which of their values are read."""
 
     def __init__(self, rates: Rates, seen: set[str]) -> None:
         self._rates, self._seen = rates, seen

@@ -1,4 +1,4 @@
-"""A tariff as somebody typed it: every figure read and bounded, every fault named, nothing else touched."""
+"""Parsing of a tariff form: every figure is validated, all errors are reported at once, the rest is kept."""
 
 import itertools
 import re
@@ -28,10 +28,11 @@ Typed = Mapping[str, Any]
 
 
 def typed_tariff(product: Changeable, typed: Typed) -> Tariff:
-    """The tariff that these figures make; what is not typed stays, and so does what is no figure.
+    """Return the tariff of the submitted figures; what was not submitted, or is no figure, is kept.
 
-    `typed` has a figure's field and what was given for it: numbers as text or number, tables as lists of rows.
-    InvalidInput names every fault; the fields of a table's rows read "meta.rates.2.africa".
+    `typed` maps a figure's field to its input: numbers as text or number, tables as lists of rows. InvalidInput names
+    every
+    error; fields of table rows are written "meta.rates.2.africa".
     """
     faults: Faults = []
     values = {
@@ -60,7 +61,7 @@ def _meta(product: Changeable, values: Mapping[tuple[str, ...], Any]) -> dict[st
 
 
 def _put(meta: dict[str, Any], figure: Figure, value: Any) -> None:
-    """Write one figure as the catalogue writes it; one that says what holds anyway is not added."""
+    """Write one figure into `meta` in the catalogue's format; an absent figure is not added at its default."""
     if figure.path == RATE_TABLE:
         meta["days"] = [row["days"] for row in value]
         meta["rates"] = {zone: [_kept(row[zone]) for row in value] for zone in meta["rates"]}
@@ -85,7 +86,7 @@ def _same(value: Any, held: Any) -> bool:
 
 
 def _kept(value: Any, held: Any = None) -> Any:
-    """A figure as `meta` holds it: the text of before where it says the same, two places at least where not."""
+    """Return a figure as stored in `meta`: the previous text if it is equal, else with at least two decimals."""
     if not isinstance(value, Decimal):
         return value
     if held is not None and Decimal(str(held)) == value:
@@ -154,7 +155,7 @@ def _table(figure: Figure, given: Any, field: str, faults: Faults) -> Any:
 
 
 def _refuse_disorder(column: Figure, rows: Sequence[Mapping[str, Any]], field: str, faults: Faults) -> None:
-    """The bands of a table follow each other: the first that holds a trip or a traveller is the one that counts."""
+    """Check that the bands of a table ascend: the first matching band is the one that is used."""
     bands = [row[column.field] for row in rows]
     for place, (before, after) in enumerate(itertools.pairwise(bands), start=1):
         if before is not None and after is not None and after <= before:

@@ -1,4 +1,4 @@
-"""Vehicle fields that insurers share: make and model by id, or by id or name (contract S14)."""
+"""Vehicle fields shared by insurers: make and model by id, or by id or name (contract S14)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
@@ -76,12 +76,12 @@ class ListedVehicle(Request):
 
 
 def make_name(make_id: str) -> str:
-    """The name behind an id of the make lookup."""
+    """Return the name of a make id; an unknown id is returned as it is."""
     make = reference.make_by_id(make_id)
     return make.name if make else make_id
 
 
 def model_name(model_id: str) -> str:
-    """The name behind an id of the model lookup."""
+    """Return the name of a model id; an unknown id is returned as it is."""
     model = reference.model_by_id(model_id)
     return model.name if model else model_id
