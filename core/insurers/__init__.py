@@ -1,1 +1,1 @@
-"""Insurers on the other side of the network: what they are sent, what they may answer, and a sandbox of one."""
+"""The insurers' side of the network: client, answers, faults, and a sandbox insurer."""

@@ -1,4 +1,4 @@
-"""What an insurer may answer, and nothing else (contract N2)."""
+"""The format of insurer answers (contract N2)."""
 
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -30,7 +30,7 @@ def _link(value: str) -> str:
 
 
 def _sentence(value: str) -> str:
-    """Free text on one line, cut to what a reason may be."""
+    """Return free text on one line, truncated to the maximum length of a reason."""
     spaced = "".join(character if character.isprintable() else " " for character in value)
     return " ".join(spaced.split())[:LONGEST_REASON]
 
@@ -43,7 +43,7 @@ Reason = Annotated[str, Field(max_length=5_000), AfterValidator(_sentence)]
 
 
 class InsurerAnswer(BaseModel):
-    """The answer to a policy that was sent; what it does not name is ignored, what it names must fit."""
+    """An insurer's answer to a submitted policy; unknown fields are ignored, known ones must be valid."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore", str_strip_whitespace=True)
 
@@ -59,7 +59,7 @@ class _Refusal(BaseModel):
 
 
 def read(body: bytes) -> InsurerAnswer:
-    """The answer that a body holds; InsurerFault names what does not fit, never what stood there."""
+    """Parse an answer body; InsurerFault names the invalid fields, never their values."""
     try:
         return InsurerAnswer.model_validate_json(body)
     except ValidationError as error:
@@ -70,7 +70,7 @@ def read(body: bytes) -> InsurerAnswer:
 
 
 def reason_of(body: bytes) -> str:
-    """The reason that a refusal gives, if it gives one in the agreed place."""
+    """Return the reason in a refusal body; empty if there is none in the agreed place."""
 
     try:
         return _Refusal.model_validate_json(body).reason

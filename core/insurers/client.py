@@ -1,4 +1,4 @@
-"""Calling an insurer: one request for one policy, within limits of time and size, never following anywhere."""
+"""HTTP client for insurers: one request per policy, with time and size limits, without redirects."""
 
 import asyncio
 import ssl
@@ -25,7 +25,7 @@ _LONGEST_WAIT = 3_600
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Patience:
-    """How long an insurer may take, in seconds, and how much it may answer, in bytes (contract N1)."""
+    """Limits of a call: timeouts in seconds and the largest answer in bytes (contract N1)."""
 
     connect: float = 2
     read: float = 10
@@ -34,12 +34,12 @@ class Patience:
 
 
 class InsurerClient:
-    """The connections of one worker, for as long as it runs: `async with InsurerClient() as client`."""
+    """The connection pool of one worker: `async with InsurerClient() as client`."""
 
     def __init__(self, patience: Patience = Patience()) -> None:
         self._patience = patience
         within = httpx.Timeout(patience.read, connect=patience.connect)
-        # Plain http is spoken on loopback only, where no proxy has business.
+        # Plain http is allowed on loopback only, where no proxy applies.
         plain = httpx.AsyncHTTPTransport(verify=_trusted())
         self._http = httpx.AsyncClient(timeout=within, verify=_trusted(), mounts={"http://": plain})
 
@@ -54,7 +54,7 @@ class InsurerClient:
     async def submit(
         self, segment: str, policy_id: UUID, payload: Mapping[str, Any], *, is_live: bool
     ) -> InsurerAnswer:
-        """Send one policy to its insurer; InsurerFault says why there is no usable answer."""
+        """Send one policy to its insurer; raises InsurerFault if there is no usable answer."""
         address = settings().insurer_url(segment, is_live=is_live)
         if address is None:
             raise InsurerFault("misdirected", "This insurer has no connection")
@@ -91,7 +91,9 @@ class InsurerClient:
         )
 
     async def _body(self, response: httpx.Response) -> bytes:
-        """The body as it comes, dropped as soon as it is too large; a packed one could unfold without end."""
+        """Read the body, aborting if it is too large; compressed bodies are refused as they could expand without
+        limit.
+        """
         if response.headers.get("content-encoding", "identity") != "identity":
             raise InsurerFault("unreadable", "The insurer's answer was packed, which was not asked for")
         body = bytearray()
@@ -104,7 +106,7 @@ class InsurerClient:
 
 @cache
 def _trusted() -> ssl.SSLContext:
-    """The certificates that are believed; read once, as that takes a tenth of a second."""
+    """The trusted CA certificates. Cached: loading takes a tenth of a second."""
     return httpx.create_ssl_context()
 
 

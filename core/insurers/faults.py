@@ -1,4 +1,4 @@
-"""What can go wrong between us and an insurer, told apart by what helps: waiting, a person, or the set-up."""
+"""Failures of a call to an insurer, classified by what resolves them: waiting, a person, or the configuration."""
 
 from typing import Literal
 
@@ -6,13 +6,13 @@ Kind = Literal["unreachable", "slow", "failing", "unreadable", "misdirected", "r
 
 
 class InsurerFault(Exception):
-    """No usable answer; the text is for people and holds nothing of what was sent.
+    """No usable answer; the text is for people and contains nothing of what was sent.
 
-    unreachable  no connection, or it closed without an answer      asked again later
-    slow         no answer within the time                          asked again later
-    failing      5xx, 408, 425 or 429                               asked again later
-    unreadable   no JSON, too large, wrong types, unknown status    asked again later: it may have acted
-    misdirected  a redirect, 401, 403, 404, 405, 407                asked again once the set-up is put right
+    unreachable  no connection, or it closed without an answer      retried later
+    slow         no answer within the time limit                    retried later
+    failing      5xx, 408, 425 or 429                               retried later
+    unreadable   no JSON, too large, wrong types, unknown status    retried later: it may have acted
+    misdirected  a redirect, 401, 403, 404, 405, 407                retried once the configuration is fixed
     refused      any other 4xx: this very request is wrong          for a person
     """
 
@@ -23,10 +23,10 @@ class InsurerFault(Exception):
 
     @property
     def retryable(self) -> bool:
-        """False when sending the same again cannot help."""
+        """False if sending the same request again cannot help."""
         return self.kind != "refused"
 
     @property
     def of_the_setup(self) -> bool:
-        """True when no policy at all can get through before somebody puts the set-up right."""
+        """True if no policy can get through before the configuration is fixed."""
         return self.kind == "misdirected"

@@ -1,7 +1,7 @@
-"""An insurer that is none: it speaks the same protocol and does what the holder's e-mail address asks for.
+"""A sandbox insurer: speaks the same protocol and behaves as the policyholder's e-mail address asks.
 
-The word behind the plus of any e-mail address in the payload decides: `ngozi+declines@example.com`. For
-demonstrations and tests; `coverdesk sandbox-insurer` runs it, docs/insurers.md lists the words.
+The word after the plus of any e-mail address in the payload decides: `ngozi+declines@example.com`. For demonstrations
+and tests; `coverdesk sandbox-insurer` runs it, docs/insurers.md lists the words.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ _HOST = "127.0.0.1"
 
 @dataclass(slots=True)
 class Issued:
-    """What the sandbox did for one idempotency key: how often it was asked, and that it acted once."""
+    """The record of one idempotency key: how often it was requested, and the number it was issued."""
 
     body_hash: str
     magic: str
@@ -35,14 +35,14 @@ class Issued:
 
 @dataclass(slots=True)
 class Ledger:
-    """Everything that was asked of the sandbox, by idempotency key."""
+    """All requests to the sandbox, by idempotency key."""
 
     rows: dict[str, Issued] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
     numbered: int = 0
 
     def number(self, row: Issued) -> str:
-        """The number of this policy: given once, then always the same."""
+        """Return the policy number of this row, issuing it on the first call."""
         with self.lock:
             if row.number is None:
                 self.numbered += 1
@@ -51,7 +51,7 @@ class Ledger:
 
 
 class SandboxInsurer(ThreadingHTTPServer):
-    """The sandbox as a server; `url` is where it listens. `always` is the word where a payload has none."""
+    """The sandbox as an HTTP server; `url` is its address. `always` is the behaviour if a payload names none."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -64,7 +64,7 @@ class SandboxInsurer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """The address to give as COVERDESK_INSURER_X_URL."""
+        """The value for COVERDESK_INSURER_X_URL."""
         return f"http://{_HOST}:{self.server_port}"
 
     def __enter__(self) -> Self:
@@ -80,21 +80,21 @@ class SandboxInsurer(ThreadingHTTPServer):
 
 
 class _Desk(BaseHTTPRequestHandler):
-    """One connection of a coverholder."""
+    """The request handler of one connection."""
 
     protocol_version = "HTTP/1.1"
     server: SandboxInsurer
-    # Without this, an answer of two packets waits for the acknowledgement of the first.
+    # Without this, a response of two packets waits for the acknowledgement of the first.
     disable_nagle_algorithm = True
 
     def do_POST(self) -> None:
-        """Take a policy, or tell again what became of it."""
+        """Accept a policy, or repeat the earlier outcome."""
         row = self._row()
         if row is not None:
             _ACTS.get(row.magic, _accept)(self, row)
 
     def do_GET(self) -> None:
-        """What was asked of the sandbox, for whoever shows it."""
+        """List all requests received so far."""
         rows = self.server.ledger.rows
         self.send_json(200, {key: {"magic": r.magic, "asked": r.asked, "number": r.number} for key, r in rows.items()})
 
@@ -127,11 +127,11 @@ class _Desk(BaseHTTPRequestHandler):
         self.send_json(status, {"reason": reason})
 
     def send_json(self, status: int, answer: Mapping[str, Any], **headers: str) -> None:
-        """Answer in JSON."""
+        """Send a JSON response."""
         self.send_raw(status, json.dumps(answer).encode(), "application/json", **headers)
 
     def send_raw(self, status: int, body: bytes, kind: str, **headers: str) -> None:
-        """Answer with any bytes."""
+        """Send a response with any body."""
         self.send_response(status)
         for name, value in {"Content-Type": kind, "Content-Length": str(len(body)), **headers}.items():
             self.send_header(name.replace("_", "-"), value)
@@ -139,7 +139,7 @@ class _Desk(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name that the library gives it
-        """Stay quiet: a payload's path and key are nobody's business."""
+        """Log nothing: paths and keys of payloads are private."""
 
 
 def _accept(desk: _Desk, row: Issued) -> None:
@@ -159,7 +159,7 @@ def _accepted(desk: _Desk, number: str) -> dict[str, Any]:
 
 
 def _after(times: int, first: Callable[[_Desk, Issued], None]) -> Callable[[_Desk, Issued], None]:
-    """Something else the first times, then accepted."""
+    """Return an action that does `first` for the first `times` requests, then accepts."""
 
     def act(desk: _Desk, row: Issued) -> None:
         (first if row.asked <= times else _accept)(desk, row)
@@ -185,7 +185,7 @@ def _hang(desk: _Desk, _: Issued) -> None:
 
 
 def _drip(desk: _Desk, row: Issued) -> None:
-    """Headers at once, then a byte now and then: never silent, never done."""
+    """Send the headers at once, then a byte now and then, without ever finishing."""
     desk.send_response(200)
     desk.send_header("Content-Length", "100000")
     desk.end_headers()
@@ -210,7 +210,7 @@ def _flood(desk: _Desk, _: Issued) -> None:
 
 
 def _forget(desk: _Desk, row: Issued) -> None:
-    """Act, and lose the reply on the way."""
+    """Process the request but lose the response."""
     desk.server.ledger.number(row)
     desk.close_connection = True
 
