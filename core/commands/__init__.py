@@ -1,3 +1,3 @@
-"""The commands of `coverdesk`, a file for each subject."""
+"""The commands of `coverdesk`, one module per subject."""
 
 ACTOR = "command line"

@@ -1,4 +1,4 @@
-"""`coverdesk backup` and `coverdesk restore`: the whole store in one file, and back."""
+"""`coverdesk backup` and `coverdesk restore`: the whole store in one file."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager

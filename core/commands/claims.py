@@ -1,4 +1,4 @@
-"""`coverdesk claims ...`: claims and where they stand, by the services of the screens."""
+"""`coverdesk claims ...`: claim commands, using the same services as the screens."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`coverdesk export`: the same files as the screens give, with the same receipts."""
+"""`coverdesk export`: the same files as from the screens, with the same receipts."""
 
 import glob
 import inspect
@@ -37,7 +37,7 @@ _ALWAYS = {
 
 
 def _command(kind: ExportKind[Any]) -> Callable[..., None]:
-    """The command of a kind: an option for each of its parameters, and those that all have."""
+    """Build the command of a kind: its own parameters as options, and the common ones."""
 
     def export(**given: Any) -> None:
         settings = {name: given.pop(name) for name in _ALWAYS}
@@ -47,7 +47,7 @@ def _command(kind: ExportKind[Any]) -> Callable[..., None]:
 
     options = [_option(parameter) for parameter in kind.parameters]
     options += [_plain(name, default, says) for name, (default, says) in _ALWAYS.items()]
-    # Typer reads a command's options off its signature.
+    # Typer derives a command's options from its signature.
     export.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     export.__doc__ = f"Write the {kind.noun[1]} of a selection as CSV or XLSX."
     return export
@@ -65,7 +65,7 @@ def _plain(name: str, default: str, says: str) -> inspect.Parameter:
 
 
 def _named(name: str, option: Any, default: Any) -> inspect.Parameter:
-    # `from` is a word of Python, so that no argument can be called that.
+    # `from` is a Python keyword and cannot be a parameter name.
     called = f"{name}_" if name == "from" else name
     return inspect.Parameter(called, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=option)
 
@@ -97,12 +97,12 @@ def _export(kind: ExportKind[Any], given: Mapping[str, list[str]], *, mode: str,
 
 
 def _write(order: Order, out: str) -> Tally:
-    """Into the file as a whole or not at all: a broken export leaves what was there before."""
+    """Write the file completely or not at all: a failed export leaves an existing file unchanged."""
     if out == "-":
         return downloads.export_to(order, sys.stdout.buffer)
     target = Path(out)
     draft = target.with_name(f".{target.name}.{order.id}")
-    # What an export that was killed left beside it holds personal data.
+    # Remove the draft of a killed export: it contains personal data.
     unfinished_files.clear(target.parent, glob.escape(f".{target.name}.") + _AN_ID)
     try:
         with draft.open("wb") as file, unfinished_files.held(draft):
@@ -114,7 +114,7 @@ def _write(order: Order, out: str) -> Tally:
 
 
 def _address(kind: ExportKind[Any], given: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """The parameters as an address says them: names of records become their ids."""
+    """Return the parameters in the form of a URL query: record names are resolved to ids."""
     with engine.reading(Scope.system()) as session:
         known, insurers = choices(session), products.insurers(session)
         return {
@@ -135,7 +135,7 @@ def _told(
 
 
 def _called(names: Mapping[UUID, str]) -> dict[str, UUID]:
-    """The ids by everything that they may be called: themselves and their names, in any case."""
+    """Map ids and names, in any case, to ids."""
     return {word: key for key, name in names.items() for word in (str(key), name.casefold())}
 
 

@@ -1,4 +1,4 @@
-"""`coverdesk init` and `demo`: making a store."""
+"""`coverdesk init` and `demo`: creating a store."""
 
 import sys
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`coverdesk worker`, `coverdesk sandbox-insurer`: sending policies to insurers, and an insurer to try it with."""
+"""`coverdesk worker` and `coverdesk sandbox-insurer`: sending policies to insurers, and a sandbox to test with."""
 
 import signal
 from collections.abc import Iterator
@@ -40,12 +40,12 @@ def worker() -> None:
 
 @contextmanager
 def beside(*, wanted: bool) -> Iterator[None]:
-    """A worker in this process while something else is served; it finishes what it holds."""
+    """Run a worker in this process while something else is served; on exit it finishes the calls in progress."""
     working = Worker(engine.store())
     if wanted:
-        # The server raises the signal again once it has stopped; that must not end us before the worker has.
+        # The server raises the signal again after it has stopped; that must not end the process before the worker has.
         signal.signal(signal.SIGTERM, _end)
-        # With several workers of the API, no server in this process does it.
+        # With several API workers, no server in this process configures logging.
         logs.configure()
         working.start()
     try:

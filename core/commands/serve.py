@@ -46,10 +46,10 @@ def serve(host: Host = "127.0.0.1", port: Port = 8501) -> None:
     _say_where(host, port)
     sys.stdout.flush()
     os.chdir(ROOT)
-    # The screens' framework starts the server and takes no protocol from us: our name for it stands where it looks.
+    # Streamlit starts the server and has no option for the protocol class, so register ours as uvicorn's default.
     HTTP_PROTOCOLS["auto"] = slow_senders.NAME
     sys.argv = ["streamlit", "run", str(ROOT / "app.py"), "--server.address", host, "--server.port", str(port)]
-    # In this process, which has loaded the half of it already, and as the program of its own that it is.
+    # Run Streamlit in this process, where half of its modules are loaded already, as if started by itself.
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
 
 
@@ -135,11 +135,11 @@ def _ready_to_listen() -> None:
 
 
 def _share_memory() -> None:
-    """Let threads take memory from two pools: with one for each, what a thread gives back no other can use.
+    """Limit malloc to two arenas: with one per thread, memory freed by a thread cannot be reused by others.
 
-    A database's pages are taken by one thread and given back by another, so that the process would grow for hours.
+    A database's pages are allocated by one thread and freed by another, so the process would grow for hours.
     """
-    # Who has said a number already has told the C library; ours is read by the processes that we start.
+    # An existing setting is respected; ours is inherited by child processes.
     if sys.platform != "linux" or "MALLOC_ARENA_MAX" in os.environ:
         return
     os.environ["MALLOC_ARENA_MAX"] = str(_POOLS)

@@ -1,4 +1,4 @@
-"""`coverdesk verify`: does a running server answer as the specification says?"""
+"""`coverdesk verify`: check that a running server answers as specified."""
 
 from itertools import chain
 from typing import Annotated
