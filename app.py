@@ -1,4 +1,4 @@
-"""The one process: the screens and, beside them, the API, sign-in and health, on one port."""
+"""The single-process server: screens, API, sign-in and health on one port."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -27,13 +27,13 @@ from core.worker import Worker
 
 log = structlog.get_logger("coverdesk.serving")
 THREADS = 40
-# The first page with a table or a chart waits for these.
+# Imported in the background: the first page with a table or a chart needs these slow modules.
 WARM = ("pandas", "plotly.express", "plotly.graph_objects")
 
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
-    """Refuse to start unsafely, open the store, let a worker run beside and load what is slow; end all well."""
+    """Check settings, open the database, start the worker and preload slow modules; shut all down in order."""
     settings().refuse_unsafe()
     anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
     logs.configure()
@@ -45,7 +45,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
         worker.start()
     preloading.begin(*WARM)
     yield
-    # What is under way with an insurer is brought home first.
+    # Calls to insurers in progress are finished before the database is closed.
     await anyio.to_thread.run_sync(worker.stop)
     opened.close()
 

@@ -1,4 +1,4 @@
-"""`coverdesk ...`: everything an operator does without a screen."""
+"""The `coverdesk` command line: everything an operator does without a screen."""
 
 import sys
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from core.errors import CoverdeskError
 from core.settings import UnreadableSetting
 from core.store.operations import file_permissions
 
-# The words after `coverdesk`: the module under core.commands that knows each, and its line of help.
+# Each subcommand of `coverdesk`: its module under core.commands, and its help text.
 SUBJECTS: Mapping[str, tuple[str, str]] = {
     "init": ("init", "Create or migrate the store and load the catalogue, and print how to begin; safe to repeat."),
     "demo": (
@@ -56,14 +56,14 @@ _INTERRUPTED = 130
 
 
 class Later(TyperCommand):
-    """A command that is loaded when it is called: who issues a key does not wait for what makes a backup."""
+    """A command whose module is imported only when it is called, which keeps start-up fast."""
 
     def __init__(self, name: str, module: str, says: str) -> None:
         super().__init__(name, help=says)
         self._word, self._module = name, f"core.commands.{module}"
 
     def loaded(self) -> TyperCommand | TyperGroup:
-        """The command itself."""
+        """Import and return the real command."""
         module = import_module(self._module)
         if hasattr(module, "app"):
             return get_group(module.app)
@@ -79,7 +79,7 @@ class Later(TyperCommand):
 
 
 class _Subjects(TyperGroup):
-    """Every word, in the order in which they are of use."""
+    """The top-level group: all commands, in order of use."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)

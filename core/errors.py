@@ -1,22 +1,22 @@
-"""Everything that can be refused, as one tree of facts; each knows its HTTP status.
+"""All errors of the application as one tree; each has an HTTP status.
 
 CoverdeskError
-├── InvalidInput 400            the input is wrong, field by field
-│   └── TooSlow                 a body that did not arrive in time
-├── Unauthorized 401            no credentials, or rejected ones
-├── NotAllowed 403              known, but may not do this
-├── NotFound 404                unknown here, or somebody else's
+├── InvalidInput 400            invalid input, listed by field
+│   └── TooSlow                 the body did not arrive in time
+├── Unauthorized 401            missing or rejected credentials
+├── NotAllowed 403              authenticated, but not permitted
+├── NotFound 404                unknown, or owned by somebody else
 ├── MethodNotAllowed 405
-├── StateForbids 409            right input at the wrong moment
+├── StateForbids 409            valid input, but the record's state forbids it
 │   ├── DuplicateRisk           the same risk is already covered
-│   ├── KeyReused               an idempotency key came back with another request
-│   ├── NotRenewable            no such term can be renewed now
+│   ├── KeyReused               an idempotency key was used for another request
+│   ├── NotRenewable            the policy cannot be renewed now
 │   └── StaleVersion            somebody else changed the record first
 ├── TooLarge 413
 ├── WrongMediaType 415
 ├── TooManyRequests 429
-├── Overloaded 503              more at once than can be answered soon; nothing was done
-└── StoreUnavailable 503        the store is gone or busy; nothing was written
+├── Overloaded 503              too many concurrent requests; nothing was done
+└── StoreUnavailable 503        the database is unreachable or busy; nothing was written
 """
 
 from collections.abc import Callable, Sequence
@@ -26,14 +26,14 @@ from typing import Any, ClassVar
 
 @dataclass(frozen=True, slots=True)
 class FieldFault:
-    """One broken field: its dotted path and what it must be. Never carries the value (contract E4)."""
+    """One invalid field: its dotted path and a message. Never contains the value (contract E4)."""
 
     field: str
     message: str
 
 
 class CoverdeskError(Exception):
-    """A refusal that a person can read; `detail` becomes `errorData` in the API."""
+    """Base of all application errors; the text is for people, `detail` becomes `errorData` in the API."""
 
     status: ClassVar[int] = 500
     text: ClassVar[str] = "Something went wrong"
@@ -44,7 +44,7 @@ class CoverdeskError(Exception):
 
 
 class InvalidInput(CoverdeskError):
-    """Every broken field of one input at once (contract E4)."""
+    """All invalid fields of one input (contract E4)."""
 
     status = 400
 
@@ -57,12 +57,12 @@ class InvalidInput(CoverdeskError):
 
     @classmethod
     def one(cls, field: str, message: str) -> "InvalidInput":
-        """The refusal of a single field."""
+        """Return the error of a single field."""
         return cls([FieldFault(field, message)])
 
 
 def all_of(*judges: Callable[[], Any]) -> list[Any]:
-    """What each of them finds; where some refuse the input, all that they refuse in it, at once (contract E4)."""
+    """Call every check and return the results; all their InvalidInput faults are raised as one (contract E4)."""
     found: list[Any] = []
     faults: list[FieldFault] = []
     for judge in judges:
@@ -76,7 +76,7 @@ def all_of(*judges: Callable[[], Any]) -> list[Any]:
 
 
 class TooSlow(InvalidInput):
-    """A body that did not arrive in time; its connection is not used again."""
+    """The body did not arrive in time; its connection is closed."""
 
 
 class Unauthorized(CoverdeskError):
@@ -87,14 +87,14 @@ class Unauthorized(CoverdeskError):
 
 
 class NotAllowed(CoverdeskError):
-    """The caller is known and may not do this."""
+    """The caller is authenticated but not permitted to do this."""
 
     status = 403
     text = "Not allowed"
 
 
 class NotFound(CoverdeskError):
-    """No such record here; a record of somebody else looks the same (contract E3)."""
+    """No such record; a record of another owner gives the same error (contract E3)."""
 
     status = 404
     text = "Not found"
@@ -112,7 +112,7 @@ class MethodNotAllowed(CoverdeskError):
 
 
 class StateForbids(CoverdeskError):
-    """The input is right, the state of the record forbids it."""
+    """The input is valid but the state of the record forbids it."""
 
     status = 409
     text = "Not possible in this state"
@@ -139,14 +139,14 @@ class StaleVersion(StateForbids):
 
 
 class TooLarge(CoverdeskError):
-    """The body is larger than this path takes."""
+    """The body is larger than this path accepts."""
 
     status = 413
     text = "The body is too large"
 
 
 class WrongMediaType(CoverdeskError):
-    """The body is not of the media type that this path takes."""
+    """The body is not of the media type that this path accepts."""
 
     status = 415
     text = "Send this body as application/json"
@@ -164,7 +164,7 @@ class TooManyRequests(CoverdeskError):
 
 
 class Overloaded(CoverdeskError):
-    """Too much is under way; the request was not looked at (contract E7)."""
+    """Too many concurrent requests; this one was not processed (contract E7)."""
 
     status = 503
     text = "Too busy for the moment, try again shortly"
@@ -172,7 +172,7 @@ class Overloaded(CoverdeskError):
 
 
 class StoreUnavailable(CoverdeskError):
-    """The store did not take part; nothing was written."""
+    """The database is unreachable or busy; nothing was written."""
 
     status = 503
     text = "The store is not available, try again shortly"

@@ -1,4 +1,4 @@
-"""The only source of ids and secrets: UUIDv7 (time-ordered), numbered codes, random tokens."""
+"""The only source of ids and secrets: UUIDv7 (time-ordered), random codes and tokens."""
 
 import os
 import re
@@ -15,7 +15,7 @@ _last = [0]
 
 
 def new() -> UUID:
-    """A UUIDv7 that sorts after every earlier one of this process (contract P7).
+    """Return a UUIDv7 that sorts after every earlier one of this process (contract P7).
 
     The 48 bits of milliseconds are followed by 12 bits that count within the millisecond.
     """
@@ -26,17 +26,17 @@ def new() -> UUID:
 
 
 def from_parts(milliseconds: int, counter: int, random_bits: int) -> UUID:
-    """A UUIDv7 of its parts: 48 bits of time, 12 of counter, 62 of randomness (RFC 9562)."""
+    """Build a UUIDv7 from its parts: 48 bits of time, 12 of counter, 62 of randomness (RFC 9562)."""
     return UUID(int=bits(milliseconds, counter, random_bits))
 
 
 def bits(milliseconds: int, counter: int, random_bits: int) -> int:
-    """The 128 bits of `from_parts`, for who writes ids by the million."""
+    """Like `from_parts`, but returns the 128-bit integer; for bulk generation."""
     return milliseconds << 80 | 7 << 76 | counter << 64 | 2 << 62 | random_bits
 
 
 def parse(value: str, field: str = "id") -> UUID:
-    """The UUID of a text in the usual 36 characters; anything else is refused by name."""
+    """Parse a UUID in the usual 36-character form; InvalidInput on `field` for anything else."""
     try:
         parsed = UUID(value)
     except ValueError:
@@ -47,20 +47,20 @@ def parse(value: str, field: str = "id") -> UUID:
 
 
 def code() -> str:
-    """A 128-bit random code in 26 letters and digits: for certificates and stored files."""
+    """Return a 128-bit random code of 26 letters and digits: for certificates and stored files."""
     return b32encode(secrets.token_bytes(16)).decode().rstrip("=").lower()
 
 
 def mark() -> str:
-    """64 random bits in 16 digits: to tell requests apart in the log."""
+    """Return 64 random bits in 16 hex digits: the request id in the log."""
     return secrets.token_hex(8)
 
 
 def is_code(value: str) -> bool:
-    """True for a text that `code` could have made."""
+    """Return True if the text has the format of `code`."""
     return re.fullmatch(r"[a-z2-7]{26}", value) is not None
 
 
 def token() -> str:
-    """A 256-bit random token, safe in a URL: for sessions and one-use links."""
+    """Return a 256-bit random URL-safe token: for sessions and one-time links."""
     return secrets.token_urlsafe(32)

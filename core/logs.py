@@ -1,4 +1,4 @@
-"""Logs: one JSON line an event, only fields that are allowed, nothing of a body and no secret."""
+"""Structured logging: one JSON line per event, allow-listed fields only, no request bodies and no secrets."""
 
 import contextlib
 import logging
@@ -34,20 +34,20 @@ ALLOWED = frozenset(
 
 
 def only_allowed(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Drop every field that is not on the list, so that nobody logs a body by accident."""
+    """Drop every field that is not allow-listed, so that nobody logs a body by accident."""
     return {name: value for name, value in event.items() if name in ALLOWED}
 
 
 class _StandardError:
-    """Standard error, on which nothing fails: where logs go the disk may be full, and no answer must break on that."""
+    """Standard error that never raises: a full log disk must not break a response."""
 
     def write(self, text: str) -> None:
-        """Write what can be written."""
+        """Write the text, ignoring OSError."""
         with contextlib.suppress(OSError):
             sys.stderr.write(text)
 
     def flush(self) -> None:
-        """Let go of what is held back, if it can go."""
+        """Flush, ignoring OSError."""
         with contextlib.suppress(OSError):
             sys.stderr.flush()
 
@@ -57,7 +57,7 @@ def _encoded(event: Any, **_: Any) -> str:
 
 
 def configure() -> None:
-    """Send our events to standard error as JSON; JSON escapes line breaks in values."""
+    """Configure JSON logging to standard error; JSON escapes line breaks in values."""
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
@@ -74,7 +74,7 @@ def configure() -> None:
 
 
 def _where_it_broke(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """The place of an exception, without its text or the values around it: those may be personal."""
+    """Log the stack of an exception without its message or local values: those may be personal data."""
     if event.pop("exc_info", None):
         frames = traceback.extract_tb(sys.exc_info()[2])[-4:]
         event["exception"] = " < ".join(

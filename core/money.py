@@ -1,4 +1,4 @@
-"""Money is exact: naira as Decimal while it is computed, integer kobo where it is kept (contract P8)."""
+"""Exact money: Decimal naira in calculations, integer kobo in storage (contract P8)."""
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal
@@ -9,17 +9,19 @@ ZERO = Decimal("0.00")
 
 
 def half_up(amount: Decimal) -> Decimal:
-    """Naira to the kobo, halves away from zero: once, at the end of a formula."""
+    """Round naira to the kobo, half away from zero: once, at the end of a formula."""
     return amount.quantize(KOBO, ROUND_HALF_UP)
 
 
 def up(amount: Decimal) -> Decimal:
-    """Naira to the next full kobo: for instalments, so that a year is never undersold."""
+    """Round naira up to the next kobo: for instalments, so that a year of them is never less than the annual
+    premium.
+    """
     return amount.quantize(KOBO, ROUND_CEILING)
 
 
 def to_minor(naira: Decimal) -> int:
-    """Naira to integer kobo; ValueError when there is a fraction of a kobo."""
+    """Convert naira to integer kobo; ValueError if there is a fraction of a kobo."""
     minor = naira.scaleb(2)
     if minor != minor.to_integral_value():
         raise ValueError("more than two decimals")
@@ -27,30 +29,30 @@ def to_minor(naira: Decimal) -> int:
 
 
 def to_naira(minor: int) -> Decimal:
-    """Integer kobo to naira with two places."""
+    """Convert integer kobo to naira with two decimals."""
     return Decimal(minor).scaleb(-2).quantize(KOBO)
 
 
 def wire(minor: int) -> str:
-    """Integer kobo as the API's decimal string: 57500 -> "575.00"."""
+    """Format integer kobo as the API's decimal string: 57500 -> "575.00"."""
     sign, whole = ("-", -minor) if minor < 0 else ("", minor)
     return f"{sign}{whole // 100}.{whole % 100:02d}"
 
 
 def shown(minor: int) -> str:
-    """Integer kobo as people read it: 123456700 -> "₦1,234,567.00"."""
+    """Format integer kobo for people: 123456700 -> "₦1,234,567.00"."""
     sign, whole = ("-", -minor) if minor < 0 else ("", minor)
     return f"{sign}₦{whole // 100:,}.{whole % 100:02d}"
 
 
 def share(minor: int, basis_points: int) -> int:
-    """A share of an amount in kobo, rounded half up; 10,000 basis points are the whole."""
+    """Return a share of an amount in kobo, rounded half up; 10,000 basis points are the whole."""
     return (minor * basis_points + 5_000) // 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """How a total divides, in kobo; the three parts always add up to it."""
+    """A total divided into three parts, in kobo; the parts always add up to the total."""
 
     total_minor: int
     mca_profit_minor: int
@@ -58,7 +60,7 @@ class Split:
 
     @property
     def provider_share_minor(self) -> int:
-        """What remains for the insurer."""
+        """The insurer's part: the remainder."""
         return self.total_minor - self.mca_profit_minor - self.distributor_profit_minor
 
     def __add__(self, other: "Split") -> "Split":
@@ -78,7 +80,7 @@ class Split:
 def split(total_minor: int, *, mca_bp: int, distributor_bp: int) -> Split:
     """Divide a total into the platform's, the distributor's and the insurer's part (contract S7).
 
-    Both commissions round half up; the distributor's never takes more than is left.
+    Both commissions round half up; the distributor's is capped at what is left.
     """
     mca = share(total_minor, mca_bp)
     return Split(total_minor, mca, min(share(total_minor, distributor_bp), total_minor - mca))

@@ -1,4 +1,4 @@
-"""The lists that lookups serve and that inputs are checked against (contract L1, L3, S14)."""
+"""Reference data: the lists that lookups serve and inputs are validated against (contract L1, L3, S14)."""
 
 import json
 import re
@@ -21,7 +21,7 @@ _FCT: Final = re.compile("(abuja )?(fct|federal capital territory)( abuja)?|abuj
 
 @dataclass(frozen=True)
 class Country:
-    """A country and its subdivisions, or its capital where it has none."""
+    """A country with its subdivisions, or its capital if it has none."""
 
     name: str
     states: tuple[str, ...]
@@ -29,7 +29,7 @@ class Country:
 
 @dataclass(frozen=True)
 class State:
-    """A Nigerian state, or the FCT, and its local government areas."""
+    """A Nigerian state or the FCT, with its local government areas."""
 
     name: str
     lgas: tuple[str, ...]
@@ -37,7 +37,7 @@ class State:
 
 @dataclass(frozen=True)
 class Make:
-    """Who makes a vehicle."""
+    """A vehicle manufacturer."""
 
     id: str
     name: str
@@ -62,7 +62,7 @@ def _strings(name: str) -> tuple[str, ...]:
     return tuple(_read(name))
 
 
-# Each of these is called without arguments and answers the strings of its file.
+# Each is called without arguments and returns the strings of its file.
 colours = partial(_strings, "colours")
 body_types = partial(_strings, "body_types")
 genders = partial(_strings, "genders")
@@ -73,7 +73,7 @@ marital_statuses = partial(_strings, "marital_statuses")
 
 
 def manufacture_years(this_year: int) -> tuple[str, ...]:
-    """Years of manufacture as text, newest first: next year down to 1960 (contract S15)."""
+    """Return years of manufacture as text, newest first: next year down to 1960 (contract S15)."""
     return tuple(str(year) for year in range(this_year + 1, 1959, -1))
 
 
@@ -83,17 +83,17 @@ def _spellings(options: tuple[str, ...]) -> dict[str, str]:
 
 
 def canonical(options: tuple[str, ...], value: str) -> str | None:
-    """The option that equals the value when case and outer spaces are ignored."""
+    """Return the option equal to the value, ignoring case and surrounding spaces; None if there is none."""
     return _spellings(options).get(value.strip().casefold())
 
 
 def title(value: str) -> str | None:
-    """The title for a title in any case or its slug ("mr", "high-chief")."""
+    """Return the title for a title in any case or its slug ("mr", "high-chief")."""
     return canonical(titles(), re.sub(r"[-_\s]+", " ", value))
 
 
 def _plain(text: str) -> str:
-    """Fold case, accents and punctuation, so that spellings of one name meet."""
+    """Fold case, accents and punctuation, so that spelling variants of a name compare equal."""
     bare = re.sub("['’‘ʼ]", "", unicodedata.normalize("NFKD", text.casefold()))
     return re.sub(r"[\W_]+", " ", "".join(c for c in bare if not unicodedata.combining(c))).strip()
 
@@ -104,10 +104,10 @@ def _common_name(entry: Any) -> str:
 
 @cache
 def countries_with_states() -> tuple[Country, ...]:
-    """Every country with its ISO 3166-2 subdivisions, or its capital where it has none."""
+    """Return every country with its ISO 3166-2 subdivisions, or its capital if it has none."""
     parts: dict[str, set[str]] = {code: {capital} for code, capital in _read("capitals").items()}
     for part in pycountry.subdivisions:
-        # ISO adds other languages and codes in square brackets: "Cardiff [Caerdydd GB-CRD]".
+        # ISO appends other languages and codes in square brackets: "Cardiff [Caerdydd GB-CRD]".
         parts.setdefault(part.country_code, set()).add(re.sub(r"\s*\[.*?\]", "", part.name))
     rows = ((_common_name(c), sorted(parts[c.alpha_2], key=_plain)) for c in pycountry.countries)
     return tuple(Country(name, tuple(names)) for name, names in sorted(rows, key=lambda row: _plain(row[0])))
@@ -115,7 +115,7 @@ def countries_with_states() -> tuple[Country, ...]:
 
 @cache
 def countries() -> tuple[str, ...]:
-    """The 249 countries and territories of ISO 3166-1 by their common names, sorted."""
+    """Return the 249 countries and territories of ISO 3166-1 by their common names, sorted."""
     return tuple(row.name for row in countries_with_states())
 
 
@@ -133,26 +133,26 @@ def country(value: str) -> str | None:
 
 
 def travel_zone(country_name: str) -> TravelZone:
-    """The travel zone of a country; KeyError for a name that `country` does not know."""
+    """Return the travel zone of a country; KeyError for a name that `country` does not know."""
     code = _country_forms()[_plain(country_name)].alpha_2
     return next((zone for zone in _ZONES if code in _read("travel_zones")[zone]), "elsewhere")
 
 
 @cache
 def states() -> tuple[State, ...]:
-    """Nigeria's 36 states and the FCT with their local government areas."""
+    """Return Nigeria's 36 states and the FCT with their local government areas."""
     return tuple(State(row["name"], tuple(row["lgas"])) for row in _read("states"))
 
 
 def state(value: str) -> str | None:
-    """The name in `states`; "Lagos State" and the usual names of the FCT are understood."""
+    """Return the name in `states`; accepts "Lagos State" and the usual names of the FCT."""
     name = _plain(value).removesuffix(" state")
     return canonical(tuple(row.name for row in states()), "fct" if _FCT.fullmatch(name) else name)
 
 
 @cache
 def lgas() -> tuple[str, ...]:
-    """All 774 local government areas as "ABIA-Aba North", since six names recur (contract L1)."""
+    """Return all 774 local government areas as "ABIA-Aba North", because six names recur (contract L1)."""
     return tuple(f"{row.name.upper()}-{name}" for row in states() for name in row.lgas)
 
 
@@ -165,7 +165,7 @@ def _lga_forms() -> dict[str, str]:
 
 
 def lga(value: str) -> str | None:
-    """The form of `lgas` for that form in any case, or for a bare name that only one state has."""
+    """Return the entry of `lgas` for that form in any case, or for a bare name that only one state has."""
     return _lga_forms().get(_plain(value))
 
 
@@ -186,47 +186,47 @@ def _makes() -> dict[str, Make]:
 
 @cache
 def _models() -> dict[Model, range]:
-    """Every model with the years in which it was produced; 9998 where it still is."""
+    """Return every model with its production years; the end is 9998 if it is still produced."""
     rows = [(make["name"], row) for make in _read("vehicle_makes") for row in make["models"]]
     return {Model(r["id"], r["name"], m): range(r["from_year"], (r["to_year"] or 9998) + 1) for m, r in rows}
 
 
 def vehicle_makes(year: int | None) -> tuple[Make, ...]:
-    """Makes that produced a model in that year; all makes without a year."""
+    """Return the makes that produced a model in that year; all makes if year is None."""
     names = {model.make for model, years in _models().items() if year is None or year in years}
     return tuple(make for make in _makes().values() if make.name in names)
 
 
 def vehicle_models(make_id: str, year: int | None) -> tuple[Model, ...]:
-    """Models of a make that were produced in that year; none for an unknown make."""
+    """Return the models of a make that were produced in that year; empty for an unknown make."""
     make = make_by_id(make_id)
     models = [(m, years) for m, years in _models().items() if make and m.make == make.name]
     return tuple(model for model, years in models if year is None or year in years)
 
 
 def make_by_id(value: str) -> Make | None:
-    """The make with that id."""
+    """Return the make with that id."""
     return _makes().get(value.strip().lower())
 
 
 def make_by_id_or_name(value: str) -> Make | None:
-    """The make with that id, or with that name in any case."""
+    """Return the make with that id, or with that name in any case."""
     key = value.strip().casefold()
     return next((make for make in _makes().values() if key in (make.id, make.name.casefold())), None)
 
 
 def model_by_id(value: str) -> Model | None:
-    """The model with that id, of whatever make."""
+    """Return the model with that id, of any make."""
     return next((model for model in _models() if model.id == value.strip().lower()), None)
 
 
 def model_by_id_or_name(value: str, make: Make) -> Model | None:
-    """The model of that make with that id, or with that name in any case."""
+    """Return the model of that make with that id, or with that name in any case."""
     key = value.strip().casefold()
     return next((m for m in vehicle_models(make.id, None) if key in (m.id, m.name.casefold())), None)
 
 
-# The feature list of insurer-b: the key of each list in the answer, and its strings in a given year.
+# The feature lists of insurer-b: the key of each list in the response, and its strings for a given year.
 FEATURES: Final[Mapping[str, tuple[str, Callable[[int], tuple[str, ...]]]]] = {
     "color-list": ("colorList", lambda _: colours()),
     "body-types": ("bodyTypes", lambda _: body_types()),

@@ -1,4 +1,4 @@
-"""Personal numbers: sealed for the store, masked for readers, hashed with the server's key for search."""
+"""Encryption of personal numbers for storage, masking for display, and keyed hashes for lookup."""
 
 import base64
 import hashlib
@@ -18,30 +18,30 @@ def _derived(purpose: str, secret: str) -> bytes:
 
 @cache
 def _box() -> MultiFernet:
-    """Seals with the first key of its own, if there are any; opens with all of them and the server's secret."""
+    """Encrypts with the first sealing key, or the server secret if there is none; decrypts with all of them."""
     given = [settings().secret(), *settings().sealing_secrets()]
     boxes = [Fernet(base64.urlsafe_b64encode(_derived("personal numbers", each))) for each in given]
     return MultiFernet([*boxes[1:], boxes[0]])
 
 
 def resealed(sealed: str) -> str:
-    """The same values under the newest key."""
+    """Re-encrypt sealed values with the newest key."""
     return _box().rotate(sealed.encode()).decode()
 
 
 def seal(values: Mapping[str, str]) -> str | None:
-    """Personal values as one sealed text; none when there are none."""
+    """Encrypt personal values as one text; None if there are none."""
     return _box().encrypt(json.dumps(dict(values)).encode()).decode() if values else None
 
 
 def unseal(sealed: str | None) -> dict[str, str]:
-    """The personal values of a sealed text."""
+    """Decrypt the personal values of a sealed text; empty for None."""
     opened: dict[str, str] = json.loads(_box().decrypt(sealed.encode())) if sealed else {}
     return opened
 
 
 def mask(value: str | None) -> str | None:
-    """A personal number with only its last four characters shown (contract A3)."""
+    """Mask a personal number except its last four characters (contract A3)."""
     return value and "*" * max(len(value) - 4, 4) + value[-4:]
 
 
@@ -51,5 +51,5 @@ def _hash_key(purpose: str) -> bytes:
 
 
 def keyed_hash(purpose: str, text: str) -> str:
-    """A hash that only this server can compute; `purpose` keeps kinds apart."""
+    """Return a hash keyed with the server secret; `purpose` separates uses."""
     return hmac.digest(_hash_key(purpose), text.encode("utf-8", "surrogatepass"), "sha256").hex()

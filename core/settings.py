@@ -1,4 +1,4 @@
-"""Every setting, from environment variables with the prefix COVERDESK_."""
+"""All settings, read from environment variables with the prefix COVERDESK_."""
 
 import contextlib
 import ipaddress
@@ -36,7 +36,7 @@ _FROM_A_MANUAL = re.compile("change.?me|placeholder|your.?secret|insecure", re.I
 
 
 class UnreadableSetting(Exception):
-    """A variable holds something unusable; the text names it and says what it wants."""
+    """A setting is invalid; the text names the variable and what it must be."""
 
 
 def _is_weak(secret: str) -> bool:
@@ -115,7 +115,7 @@ def _default_files(before: dict[str, Any]) -> str:
 
 
 class Settings(BaseSettings):
-    """What can be set from outside; the defaults run a demonstration on one machine."""
+    """All settings; the defaults run a demonstration on one machine."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True)
 
@@ -153,10 +153,11 @@ class Settings(BaseSettings):
         return value
 
     def insurer_url(self, segment: str, *, is_live: bool = True) -> str | None:
-        """Where an insurer ("insurer-a") takes policies; none means delegated authority.
+        """Return the URL of an insurer ("insurer-a"); None means delegated authority.
 
-        Test records go to the insurer's test address. Without one they go to its address only where that is on
-        loopback, a sandbox: an insurer must not take a test for a policy (contract M1, N1).
+        Test records go to the insurer's test URL. Without one they go to its live URL only if that is on loopback, a
+        sandbox: an
+        insurer must not take a test for a policy (contract M1, N1).
         """
         insurer = self.insurers.get(segment, Insurer())
         if is_live:
@@ -181,13 +182,13 @@ class Settings(BaseSettings):
 
     @property
     def has_provider(self) -> bool:
-        """True when people may sign in with an identity provider (contract A2)."""
+        """True if sign-in with an identity provider is configured (contract A2)."""
         return self.oidc_metadata_url is not None
 
     def secret(self) -> str:
-        """The server secret: from the environment, or in a demonstration from a private file.
+        """Return the server secret: from the environment, or in a demonstration from a private file.
 
-        Raises UnreadableSetting when there is none, or when it is too short to be one.
+        Raises UnreadableSetting if there is none, or if it is too weak.
         """
         given = self.secret_key.get_secret_value()
         if given and _is_weak(given):
@@ -195,9 +196,9 @@ class Settings(BaseSettings):
         return given or demonstration_secret(create=self.demo)
 
     def sealing_secrets(self) -> list[str]:
-        """The keys for personal numbers, newest first; none means that the server secret is the one.
+        """Return the encryption keys for personal numbers, newest first; empty means the server secret is used.
 
-        Raises UnreadableSetting when one is too short to be one.
+        Raises UnreadableSetting if one is too weak.
         """
         given = [each.strip() for each in self.sealing_keys.get_secret_value().split(",") if each.strip()]
         if any(_is_weak(each) for each in given):
@@ -207,9 +208,9 @@ class Settings(BaseSettings):
         return given
 
     def refuse_unsafe(self) -> None:
-        """UnreadableSetting when a server must not start.
+        """Raise UnreadableSetting if a server must not start with these settings.
 
-        Outside a demonstration it needs a secret of its own, and an address that nobody can listen in on.
+        Outside a demonstration it needs its own secret, and an https address.
         """
         if not self.demo:
             self._refuse_public()
@@ -251,7 +252,7 @@ class Settings(BaseSettings):
 
 
 def demonstration_secret(*, create: bool) -> str:
-    """The secret of a demonstration, kept beside its store so that commands and server agree."""
+    """Return the secret of a demonstration, stored in a file so that commands and server share it."""
     path = VAR / "demonstration-secret"
     if not path.exists():
         if not create:
@@ -259,7 +260,7 @@ def demonstration_secret(*, create: bool) -> str:
                 f"COVERDESK_SECRET_KEY: must be set to at least {SHORTEST_SECRET} random characters"
             )
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Written aside and linked in place: of two commands that start at once, one secret wins whole.
+        # Write to a draft and hard-link it: if two commands start at once, one complete secret wins.
         draft = path.with_suffix(f".{secrets.token_hex(4)}")
         draft.touch(mode=0o600)
         draft.write_text(secrets.token_urlsafe(48))

@@ -1,6 +1,6 @@
-"""The worker: sends what is queued to the insurers and brings their answers home (contract N3, N5).
+"""The worker: sends queued policies to the insurers and applies their answers (contract N3, N5).
 
-The store is asked and written in short transactions; while an insurer is called, none is open.
+Database transactions are short; none is open during a call to an insurer.
 """
 
 import asyncio
@@ -26,14 +26,14 @@ from core.store.access.scope import Scope, ScopedSession
 
 log = structlog.get_logger("coverdesk.worker")
 T = TypeVar("T")
-# None when something broke here, not there.
+# None: an error on our side, not the insurer's.
 Outcome = InsurerAnswer | InsurerFault | None
 _LOOKS_EVERY_SECONDS = 1.0
 DEFECT = "Something broke here while the insurer was asked: the log says where"
 
 
 class Worker:
-    """Works through the queue of every connected insurer, each at its own pace. Any number may run at once."""
+    """Processes the queue of every connected insurer concurrently. Any number of workers may run at once."""
 
     def __init__(self, store: Store, *, patience: Patience = Patience(), at_once: int = sending.AT_ONCE) -> None:
         self._store = store
@@ -44,7 +44,7 @@ class Worker:
         self._thread: threading.Thread | None = None
 
     def start(self) -> bool:
-        """Work in a thread of its own; false, and nothing to stop, when no insurer is connected."""
+        """Run in a thread; returns False, without starting, if no insurer is connected."""
         if not settings().connected:
             return False
         self._thread = threading.Thread(target=self.run, name="worker", daemon=True)
@@ -52,22 +52,22 @@ class Worker:
         return True
 
     def run(self) -> None:
-        """Work until asked to stop."""
+        """Run until asked to stop."""
         asyncio.run(self._work(until_idle=False))
 
     def drain(self) -> None:
-        """Send what is due now, and return when nothing is."""
+        """Send everything that is due now, then return."""
         asyncio.run(self._work(until_idle=True))
 
     def ask_to_stop(self) -> None:
-        """Take nothing new; what is under way is finished. Safe in a signal handler."""
+        """Accept no new work; calls in progress are finished. Safe in a signal handler."""
         self._stopping.set()
-        # The loop may have ended by itself in this moment.
+        # The event loop may have ended meanwhile.
         with contextlib.suppress(RuntimeError):
             self._wake()
 
     def stop(self) -> None:
-        """Ask to stop, and wait until what is under way is finished."""
+        """Ask to stop, and wait for the calls in progress."""
         self.ask_to_stop()
         if self._thread is not None:
             self._thread.join()
@@ -82,7 +82,7 @@ class Worker:
                 lines.create_task(self._line(client, insurer, stopped, until_idle=until_idle))
 
     async def _insurers(self, stopped: asyncio.Event) -> Sequence[Insurer]:
-        """Every connected insurer, as soon as the store takes part."""
+        """Return every connected insurer, retrying until the database is available."""
         while not stopped.is_set():
             try:
                 return await asyncio.to_thread(self._connected)
@@ -97,17 +97,17 @@ class Worker:
             return insurer_connections.connected(session)
 
     async def _line(self, client: InsurerClient, insurer: Insurer, stopped: asyncio.Event, *, until_idle: bool) -> None:
-        """One insurer: keep as many policies under way as it bears, until there is nothing to do or we stop."""
+        """Process one insurer: keep up to its limit of policies in flight, until idle or stopped."""
         under_way: set[asyncio.Task[None]] = set()
         stop = asyncio.create_task(stopped.wait())
         while not stopped.is_set():
-            # Taken by handfuls: one transaction for several policies, not one for each.
+            # Lease in batches: one transaction for several policies instead of one each.
             room = self._at_once - len(under_way)
             jobs = await self._take(insurer, room if room * 2 >= self._at_once else 0)
             under_way |= {asyncio.create_task(self._send(client, job)) for job in jobs}
             if until_idle and not under_way:
                 break
-            # A second is the longest that a sale of another process waits to be seen.
+            # A sale from another process is noticed after at most a second.
             done, _ = await asyncio.wait(
                 {stop, *under_way}, timeout=_LOOKS_EVERY_SECONDS, return_when=asyncio.FIRST_COMPLETED
             )
@@ -117,7 +117,7 @@ class Worker:
             await asyncio.wait(under_way)
 
     async def _take(self, insurer: Insurer, most: int) -> list[Job]:
-        """Lease up to so many policies; none while the store does not take part."""
+        """Lease up to `most` policies; empty if the database is not available."""
         if most <= 0:
             return []
         try:
@@ -133,7 +133,7 @@ class Worker:
         return self._transact(lambda session: sending.claim(session, insurer, most=most, at_once=self._at_once))
 
     async def _send(self, client: InsurerClient, job: Job) -> None:
-        """Call the insurer, and apply what came of it; if that fails, the lease ends and it is sent again."""
+        """Call the insurer and apply the outcome; if applying fails, the lease expires and the policy is sent again."""
         try:
             outcome: Outcome = await client.submit(job.segment, job.policy_id, job.payload, is_live=job.is_live)
         except InsurerFault as fault:
