@@ -1,1 +1,1 @@
-"""Customers: found or made by a sale, searched, and read with all that is theirs."""
+"""Customers: get or create on a sale, search, and read."""

@@ -1,4 +1,4 @@
-"""Customers: found or made by e-mail within one distributor and mode, listed and searched (contract S2, P6)."""
+"""Customers: get or create by e-mail within one distributor and mode, list and search (contract S2, P6)."""
 
 import re
 from collections.abc import Sequence
@@ -24,10 +24,11 @@ from core.store.schema.tables import Customer, Policy, Purchase
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CustomerFilter:
-    """What a list of customers can be narrowed by.
+    """Criteria for a list of customers.
 
-    `search` is any part of names, e-mail or phone, or a phone number in any of its spellings; `insured` says
-    whether a policy of theirs is in force now.
+    `search` matches any part of names, e-mail or phone, or a phone number in any spelling; `insured` is whether the
+    customer
+    has a policy in force now.
     """
 
     search: str | None = None
@@ -42,7 +43,7 @@ EVERYBODY = CustomerFilter()
 
 
 def page(session: ScopedSession, wanted: CustomerFilter = EVERYBODY, paging: Paging = Paging()) -> Page[CustomerRecord]:
-    """A page of customers, newest first, with the exact total of the filter (contract P2)."""
+    """Return a page of customers, newest first, with the exact total of the filter (contract P2)."""
     found = sa.select(col(Customer.id)).where(*conditions_of(wanted))
 
     def read(ids: list[UUID]) -> list[CustomerRecord]:
@@ -55,7 +56,7 @@ def page(session: ScopedSession, wanted: CustomerFilter = EVERYBODY, paging: Pag
 
 
 def one(session: ScopedSession, customer_id: UUID) -> CustomerRecord:
-    """One customer; NotFound when unknown here."""
+    """Return one customer; NotFound if unknown in this scope."""
     query = sa.select(Customer).where(col(Customer.id) == customer_id, col(Customer.deleted_at).is_(None))
     row = session.execute(query).scalar_one_or_none()
     if row is None:
@@ -64,7 +65,7 @@ def one(session: ScopedSession, customer_id: UUID) -> CustomerRecord:
 
 
 def conditions_of(wanted: CustomerFilter) -> list[sa.ColumnElement[bool]]:
-    """The conditions of a filter on customers."""
+    """Build the SQL conditions of a customer filter."""
     conditions = [*wanted.created.on(col(Customer.created_at)), col(Customer.deleted_at).is_(None)]
     if wanted.search:
         conditions.append(_found(wanted.search))
@@ -91,18 +92,18 @@ def _found(text: str) -> sa.ColumnElement[bool]:
     bare = request_parts.folded(text)
     if not bare or bare == text.lower():
         return filters.mentions(_SEARCHED, text)
-    # An e-mail keeps its accents.
+    # E-mail keys keep their accents.
     return sa.or_(filters.mentions(_SEARCHED, bare), filters.mentions(col(Customer.email_key), text))
 
 
-# The line break keeps a search from matching across two fields: no submitted text can hold one.
+# The line break prevents matches across two fields: submitted text cannot contain one.
 _SEARCHED = (
     col(Customer.name_key) + "\n" + col(Customer.email_key) + "\n" + sa.func.coalesce(col(Customer.phone_number), "")
 )
 
 
 def find_or_make(session: ScopedSession, holder: Holder, distributor_id: UUID, *, is_live: bool) -> UUID:
-    """The id of the holder's customer record; newer contact details replace older ones."""
+    """Get or create the policyholder's customer record and return its id; newer contact details replace older ones."""
     known = _details(holder)
     fresh = Customer(
         distributor_id=distributor_id,

@@ -1,4 +1,4 @@
-"""Phone numbers as people write them down: records keep what was submitted, a search must find any spelling."""
+"""Spelling variants of phone numbers: records keep what was submitted, a search must find every spelling."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ _FORMS = (PhoneNumberFormat.E164, PhoneNumberFormat.INTERNATIONAL, PhoneNumberFo
 
 
 def spellings(phone: str) -> Sequence[str]:
-    """The ways in which one phone number may have been written down: policies keep what was submitted."""
+    """Return the ways in which a phone number may have been written."""
     found = {phone, re.sub(r"[^\d+]", "", phone)}
     try:
         number = phonenumbers.parse(phone, "NG")

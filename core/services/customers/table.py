@@ -1,4 +1,4 @@
-"""The table of customers on the desk: who they are, and what they bought in all."""
+"""The customers table of the desk: contact data and purchase totals."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ ORDERS: Mapping[Order, tuple[Any, ...]] = {
 
 
 class Bought(NamedTuple):
-    """What a customer bought: policies, those in force now, premium with renewals in kobo, the last purchase."""
+    """Purchase totals of a customer: policies, those in force, premium with renewals in kobo, last purchase."""
 
     policies: int = 0
     in_force: int = 0
@@ -39,7 +39,7 @@ class Bought(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CustomerRow:
-    """One customer as the table shows them."""
+    """One row of the customers table."""
 
     id: UUID
     created_at: datetime
@@ -53,7 +53,7 @@ class CustomerRow:
 def page(
     session: ScopedSession, wanted: CustomerFilter, names: Choices, *, order: Order = "newest", paging: Paging
 ) -> Page[CustomerRow]:
-    """A page of the customers of a filter with the exact total."""
+    """Return a page of the customers that match a filter, with the exact total."""
     conditions = customers.conditions_of(wanted)
     total = session.execute(sa.select(sa.func.count()).select_from(Customer).where(*conditions)).scalar_one()
     # The page is found by its ids first: an index holds all that is searched.
@@ -66,7 +66,7 @@ def page(
 
 
 def bought_by(session: ScopedSession, customer_ids: Sequence[UUID]) -> dict[UUID, Bought]:
-    """What each of these customers bought; every one of them is in the answer."""
+    """Return the purchase totals of these customers; each id is in the result."""
     sales = _by_customer(
         session,
         Purchase,
