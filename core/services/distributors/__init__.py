@@ -1,1 +1,1 @@
-"""Distributors and the API keys that they sell with."""
+"""Distributors and their API keys."""

@@ -1,4 +1,4 @@
-"""What an admin changes of distributors and insurers, each with its before and after in the log (contract M2, A4)."""
+"""Changes to distributors and insurers by an admin, each audited with before and after (contract M2, A4)."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -26,14 +26,14 @@ Row = TypeVar("Row", Distributor, Provider)
 
 
 class Business(Request):
-    """What can be said of a distributor; the name stands on screens, statements and certificates."""
+    """The editable fields of a distributor; the name is shown on screens, statements and certificates."""
 
     name: fields.Name
     email: fields.Email | None = None
 
 
 class Company(Request):
-    """What can be said of an insurer: its name, and where people reach it."""
+    """The editable fields of an insurer: name and contact details."""
 
     company_name: fields.Name
     first_name: fields.Name
@@ -47,9 +47,10 @@ class Company(Request):
 
 
 def add_distributor(session: ScopedSession, distributor_id: UUID, said: Mapping[str, Any], *, by: Person) -> None:
-    """Add a distributor; its keys are issued under API keys.
+    """Add a distributor; its keys are issued separately.
 
-    `distributor_id` is drawn by whoever asks, so that asking twice adds once. InvalidInput names every fault.
+    The caller generates `distributor_id`, so that repeating the call adds it once. InvalidInput names every invalid
+    field.
     """
     refuse_unless_admin(by)
     wanted: Business = request.read(Business, dict(said))
@@ -66,7 +67,7 @@ def add_distributor(session: ScopedSession, distributor_id: UUID, said: Mapping[
 def change_distributor(
     session: ScopedSession, distributor_id: UUID, said: Mapping[str, Any], *, seen_at: datetime, by: Person
 ) -> None:
-    """Give a distributor another name or e-mail; `seen_at` is when it was last changed as it was seen."""
+    """Change a distributor's name and e-mail; `seen_at` is the `updated_at` that the caller saw."""
     refuse_unless_admin(by)
     wanted: Business = request.read(Business, dict(said))
     distributors.hold_names(session)
@@ -81,7 +82,7 @@ def change_distributor(
 def switch_distributor(
     session: ScopedSession, distributor_id: UUID, *, on: bool, seen_at: datetime, by: Person
 ) -> None:
-    """Let a distributor in, or shut it out: every one of its keys is then refused at once with 401 (contract M3).
+    """Activate or deactivate a distributor: when inactive, all its keys are refused at once with 401 (contract M3).
 
     Its policies, claims and renewals stay, and the desk goes on serving them.
     """
@@ -95,7 +96,7 @@ def switch_distributor(
 def change_insurer(
     session: ScopedSession, provider_id: UUID, said: Mapping[str, Any], *, seen_at: datetime, by: Person
 ) -> None:
-    """Change an insurer's name, class and addresses; its connection is a setting of the server."""
+    """Change an insurer's name, class and contact details; its connection is a server setting."""
     refuse_unless_admin(by)
     wanted: Company = request.read(Company, dict(said))
     row = _held(session, Provider, provider_id, seen_at)
@@ -114,7 +115,7 @@ def _of_insurer(row: Provider) -> dict[str, Any]:
 
 
 def _held(session: ScopedSession, entity: type[Row], row_id: UUID, seen_at: datetime) -> Row:
-    """The row, held until the transaction ends; StaleVersion when it is not what was seen."""
+    """Return the row locked for update; StaleVersion if it changed since `seen_at`."""
     query = sa.select(entity).where(col(entity.id) == row_id, col(entity.deleted_at).is_(None))
     found = session.execute(query.with_for_update().execution_options(populate_existing=True))
     row: Row | None = found.scalar_one_or_none()
@@ -137,7 +138,7 @@ def _keep(
 ) -> None:
     if before == after:
         raise StateForbids("This is what stands there already: nothing would change")
-    # Two changes within a millisecond must not look like one.
+    # Two changes within a millisecond need different timestamps.
     row.updated_at = max(clock.now(), row.updated_at + _TICK)
     session.flush()
     _note(session, kind, row.id, action, by=by, before=before, after=after)

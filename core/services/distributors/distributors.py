@@ -1,4 +1,4 @@
-"""Distributors: the businesses that sell, and on whose behalf the desk sells."""
+"""Distributors: the businesses that sell, or for which the desk sells."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -12,14 +12,14 @@ from core.store.schema.tables import Distributor
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DistributorName:
-    """A distributor as a pick list shows it."""
+    """Id and name of a distributor, for pick lists."""
 
     id: UUID
     name: str
 
 
 def active(session: ScopedSession) -> list[DistributorName]:
-    """Every distributor that may sell, by name."""
+    """Return every active distributor, by name."""
     rows = session.execute(
         sa.select(col(Distributor.id), col(Distributor.business_name))
         .where(col(Distributor.active), col(Distributor.deleted_at).is_(None))

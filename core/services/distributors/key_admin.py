@@ -1,4 +1,4 @@
-"""API keys as an admin sees, issues and revokes them; the key itself is never kept (contract M3)."""
+"""API keys for admins: list, issue and revoke; the key itself is never stored (contract M3)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ ORDERS: Mapping[Order, tuple[Any, ...]] = {
 
 
 class NewKey(Request):
-    """A key to issue: for a distributor by name, a mode, and what it is for."""
+    """A key to issue: distributor by name, mode, and its purpose."""
 
     distributor: Annotated[str, Field(max_length=100)]
     mode: Literal["test", "live"]
@@ -57,7 +57,7 @@ class Issued:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KeyFilter:
-    """What is looked for: a distributor, a mode, and whether the key still works."""
+    """Criteria for a list of keys: distributor, mode, and whether revoked."""
 
     distributor_id: UUID | None = None
     is_live: bool | None = None
@@ -65,13 +65,13 @@ class KeyFilter:
 
     @property
     def narrowed(self) -> bool:
-        """True when anything is asked for."""
+        """True if any criterion is set."""
         return self != KeyFilter()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KeyRow:
-    """One key as people may see it: by its first and last letters only."""
+    """One key for display, identified by its first and last characters only."""
 
     id: UUID
     distributor: str
@@ -85,12 +85,12 @@ class KeyRow:
 
     @property
     def mode(self) -> Literal["Live", "Test"]:
-        """What the key reaches."""
+        """The mode that the key gives access to."""
         return "Live" if self.is_live else "Test"
 
     @property
     def state(self) -> State:
-        """Whether the key opens anything."""
+        """Whether the key works, and if not, why."""
         if self.revoked_at is not None:
             return "Revoked"
         return "Working" if self.distributor_active else "Distributor off"
@@ -106,7 +106,7 @@ def page(session: ScopedSession, wanted: KeyFilter, paging: Paging, *, order: Or
 
 
 def one(session: ScopedSession, key_id: UUID) -> KeyRow:
-    """One key; NotFound for an unknown id."""
+    """Return one key; NotFound for an unknown id."""
     row = session.execute(_rows().where(col(ApiKey.id) == key_id)).one_or_none()
     if row is None:
         raise NotFound("There is no such key")
@@ -114,10 +114,10 @@ def one(session: ScopedSession, key_id: UUID) -> KeyRow:
 
 
 def issue(session: ScopedSession, said: dict[str, Any], *, seed: str, by: Person) -> str:
-    """A new key in clear, for the only time; a distributor with a new name is made.
+    """Issue a key and return it in clear, for the only time; a new distributor name creates the distributor.
 
-    The same `seed` with the same answers is the same key. InvalidInput names what is wrong with the answers,
-    StateForbids a distributor that is switched off.
+    The same `seed` with the same input gives the same key. InvalidInput names invalid fields, StateForbids an inactive
+    distributor.
     """
     refuse_unless_admin(by)
     return issue_unasked(session, said, seed=seed, actor=by.actor).key
@@ -139,7 +139,7 @@ def issue_unasked(session: ScopedSession, said: dict[str, Any], *, actor: str, s
 
 
 def revoke(session: ScopedSession, key_id: UUID, *, by: Person) -> None:
-    """End a key for good; it stops working within a second."""
+    """Revoke a key for good; it stops working within a second."""
     refuse_unless_admin(by)
     keys.revoke(session, str(key_id), actor=by.actor)
 

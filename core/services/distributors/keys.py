@@ -1,4 +1,4 @@
-"""API keys: issued once in clear, kept as keyed hashes, told apart by mode (contract M1-M3)."""
+"""API keys: shown once when issued, stored as keyed hashes, separate for live and test (contract M1-M3)."""
 
 import secrets
 import string
@@ -25,7 +25,7 @@ _USED_AGAIN_AFTER = timedelta(minutes=1)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Caller:
-    """Who holds a key: the distributor, the mode, and the key's own id for the audit log."""
+    """The holder of a key: distributor, mode, and the key's id for the audit log."""
 
     key_id: UUID
     distributor_id: UUID
@@ -34,12 +34,12 @@ class Caller:
 
     @property
     def scope(self) -> Scope:
-        """What this key may see and write."""
+        """The data that this key may read and write."""
         return Scope.of(self.distributor_id, is_live=self.is_live)
 
     @property
     def owner(self) -> Owner:
-        """Whose the files are that this key sends."""
+        """The owner of files uploaded with this key."""
         return Owner(distributor_id=self.distributor_id, is_live=self.is_live)
 
     @property
@@ -49,13 +49,13 @@ class Caller:
 
     @property
     def use_is_news(self) -> bool:
-        """True when the key's last use should be written down again."""
+        """True if the key's last use should be recorded again."""
         return self.last_used_at is None or clock.now() - self.last_used_at > _USED_AGAIN_AFTER
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KeyFacts:
-    """A key as people may see it: never the key itself."""
+    """One key for display, without the key itself."""
 
     id: UUID
     distributor: str
@@ -70,9 +70,9 @@ class KeyFacts:
 def issue(
     session: ScopedSession, *, distributor_id: UUID, is_live: bool, name: str, actor: str, seed: str | None = None
 ) -> str:
-    """A new key, in clear for the only time: "cd_test_" + 40 random characters + a checksum.
+    """Issue a key and return it in clear, for the only time: "cd_test_" + 40 random characters + a checksum.
 
-    Asked again with the same secret `seed`, it is the same key, issued once: a second click does not lose the first.
+    The same secret `seed` returns the same key, issued once: a double click does not lose the first key.
     """
     key = f"cd_{'live' if is_live else 'test'}_{_random_letters() if seed is None else _letters_of(seed)}"
     key += _checksum(key)
@@ -95,7 +95,7 @@ def _letters_of(seed: str) -> str:
 
 
 def authenticate(session: ScopedSession, key: str) -> Caller:
-    """The caller behind a key; Unauthorized for anything that is no key of an active distributor."""
+    """Return the caller of a key; Unauthorized unless it is a valid key of an active distributor."""
     if not _well_formed(key):
         raise Unauthorized
     row = session.execute(
@@ -109,12 +109,12 @@ def authenticate(session: ScopedSession, key: str) -> Caller:
 
 
 def note_use(session: ScopedSession, key_id: UUID) -> None:
-    """Write down that a key was used now."""
+    """Record that a key was used now."""
     session.execute(sa.update(ApiKey).where(col(ApiKey.id) == key_id).values(last_used_at=clock.now()))
 
 
 def revoke(session: ScopedSession, id_or_key: str, *, actor: str) -> UUID:
-    """End a key by its id or by itself, once; NotFound when there is no such key."""
+    """Revoke a key by its id or by the key itself; repeating does nothing. NotFound if there is no such key."""
     by_id = ids.parse(id_or_key) if "-" in id_or_key and not id_or_key.startswith("cd_") else None
     match = col(ApiKey.id) == by_id if by_id else col(ApiKey.key_hash) == _hash(id_or_key)
     row = session.execute(sa.select(ApiKey).where(match).with_for_update()).scalar_one_or_none()
@@ -132,7 +132,7 @@ def revoke(session: ScopedSession, id_or_key: str, *, actor: str) -> UUID:
 
 
 def all_keys(session: ScopedSession) -> list[KeyFacts]:
-    """Every key, newest first."""
+    """Return every key, newest first."""
     rows = session.execute(
         sa.select(ApiKey, col(Distributor.business_name))
         .join(Distributor, col(Distributor.id) == col(ApiKey.distributor_id))
@@ -174,7 +174,7 @@ def _checksum(text: str) -> str:
 
 
 def _digits(number: int, places: int) -> str:
-    """The last places of a number, written in letters and digits, lowest first."""
+    """Encode the last places of a number in base 62, lowest first."""
     written = ""
     for _ in range(places):
         number, digit = divmod(number, len(_LETTERS))

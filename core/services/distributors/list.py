@@ -1,4 +1,4 @@
-"""Distributors as an admin sees them: page by page with what they sell, and one of them in full."""
+"""The distributors screen of admins: a page of distributors with sales figures, and one in detail."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,26 +35,26 @@ _YEAR = 12
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DistributorSelection:
-    """Which distributors, as an address carries it: any part of name or e-mail, and switched on or off."""
+    """Filter for distributors, as carried in a URL: any part of name or e-mail, and active or not."""
 
     q: str = ""
     on: bool | None = None
 
     @classmethod
     def read(cls, address: Address) -> "DistributorSelection":
-        """The selection of an address; InvalidInput names every value that cannot be meant."""
+        """Parse the filter from a URL query; InvalidInput names every invalid value."""
         reader = AddressReader(address)
         found = cls(q=reader.text("q") or "", on=reader.flag("on"))
         return reader.read(found)
 
     def address(self) -> dict[str, list[str]]:
-        """The parameters that say this selection again; empty ones are left out."""
+        """Return the URL query of this filter; empty parameters are left out."""
         return written(q=self.q, on=self.on)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DistributorRow:
-    """One distributor; counts and premium are those of the session's mode, premium that of twelve months."""
+    """One distributor; counts are for the session's mode, premium for the last twelve months."""
 
     id: UUID
     name: str
@@ -71,7 +71,7 @@ class DistributorRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DistributorDetail:
-    """One distributor, with the names and ids of the products that are switched off for it."""
+    """One distributor, with ids and names of the products that are withheld from it."""
 
     row: DistributorRow
     withheld: Sequence[tuple[UUID, str]]
@@ -90,7 +90,7 @@ def page(
 
 
 def one(session: ScopedSession, distributor_id: UUID) -> DistributorDetail:
-    """One distributor; NotFound for an unknown id."""
+    """Return one distributor; NotFound for an unknown id."""
     query = sa.select(Distributor).where(col(Distributor.id) == distributor_id, col(Distributor.deleted_at).is_(None))
     row = session.execute(query).scalar_one_or_none()
     if row is None:
@@ -141,7 +141,7 @@ def _with_figures(session: ScopedSession, rows: Sequence[Distributor]) -> list[D
 
 
 def sold(session: ScopedSession, ids: Sequence[UUID]) -> tuple[Mapping[tuple[Any, ...], Takings], ...]:
-    """What distributors have sold, ever and in the last twelve months, by (id,)."""
+    """Return what distributors have sold, in total and in the last twelve months, by (id,)."""
     everything = SalesFilter(distributor_ids=tuple(ids))
     lately = SalesFilter(distributor_ids=tuple(ids), created=last_year().span)
     return (
@@ -151,7 +151,7 @@ def sold(session: ScopedSession, ids: Sequence[UUID]) -> tuple[Mapping[tuple[Any
 
 
 def last_year() -> Window:
-    """The twelve months that end today."""
+    """Return the twelve months that end today."""
     today = clock.today()
     return Window.of_days(clock.add_days(clock.add_months(today, -_YEAR), 1), today)
 
