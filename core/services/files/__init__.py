@@ -1,1 +1,1 @@
-"""Files that somebody sent: judged from their bytes, kept, linked to, opened."""
+"""Uploaded files: inspected, stored, linked to, served."""

@@ -1,4 +1,4 @@
-"""Files that somebody sent: judged and kept, recorded with their owner, found again by code (contract L4)."""
+"""Uploaded files: inspected and stored, recorded with their owner, retrieved by code (contract L4)."""
 
 import dataclasses
 import hashlib
@@ -32,7 +32,7 @@ _UNKNOWN: Final = "File not found"
 
 
 class FileRecord(TypedDict):
-    """An uploaded file; hash and size are those of the file as kept."""
+    """An uploaded file; hash and size are of the stored file."""
 
     file_url: Link
     file_name: str
@@ -43,7 +43,7 @@ class FileRecord(TypedDict):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sent:
-    """A file as it arrived in a field of a form; its code is drawn at once, so that its address is known."""
+    """A file as received in a form field; its code is generated at once, so that its URL is known."""
 
     field: str
     file_name: str
@@ -52,18 +52,18 @@ class Sent:
 
     @property
     def address(self) -> str:
-        """Where the file will be found."""
+        """The URL of the file once stored."""
         return file_links.address(self.code)
 
     @property
     def sha256(self) -> str:
-        """The hash of what was sent."""
+        """The hash of the received content."""
         return hashlib.sha256(self.content).hexdigest()
 
 
 @dataclass(kw_only=True, slots=True)
 class Kept:
-    """A file that stands on the disk; `recorded` once a row names it."""
+    """A file stored on disk; `recorded` is True once a database row references it."""
 
     field: str
     code: str
@@ -86,10 +86,11 @@ class Stored:
 
 @contextmanager
 def keeping(sent: Iterable[Sent]) -> Iterator[list[Kept]]:
-    """Judge files and put them on the disk, before the transaction that records them.
+    """Inspect files and store them on disk, before the transaction that records them.
 
-    What no row came to name, because the work was refused or replayed, is removed again. A crash leaves
-    a file without a row, never a row without its file.
+    Files that no row references in the end, because the request was refused or replayed, are removed again. A crash
+    leaves a
+    file without a row, never a row without its file.
     """
     kept: list[Kept] = []
     try:
@@ -117,7 +118,7 @@ def _keep(sent: Sent) -> Kept:
 
 
 def record(session: ScopedSession, kept: Kept, owner: Owner, *, actor: str, claim_id: UUID | None = None) -> FileRecord:
-    """Write the row of a kept file; whatever may refuse the work must come before."""
+    """Insert the row of a stored file; call it after everything that may refuse the request."""
     row = UploadedFile(
         distributor_id=owner.distributor_id,
         is_live=owner.is_live,
@@ -144,7 +145,7 @@ def record(session: ScopedSession, kept: Kept, owner: Owner, *, actor: str, clai
 
 
 def stored(session: ScopedSession, code: str) -> Stored:
-    """A file of the session's scope; NotFound for any other, and for one that is gone from the disk."""
+    """Return a file of the session's scope; NotFound if it is out of scope or missing on disk."""
     if not ids.is_code(code):
         raise NotFound(_UNKNOWN)
     row = session.execute(
@@ -156,7 +157,7 @@ def stored(session: ScopedSession, code: str) -> Stored:
 
 
 def opened(session: ScopedSession, code: str, person: Person | None) -> Stored:
-    """A file for a person of the desk, written down because it may be a medical paper (contract A3)."""
+    """Return a file for a staff member; audited, because it may be a medical document (contract A3)."""
     if person is None:
         raise Unauthorized("Sign in first")
     if not person.may(*OPENERS):

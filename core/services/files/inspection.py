@@ -1,4 +1,4 @@
-"""What a file really is, judged from its bytes, and the copy of it that is safe to keep (contract L4)."""
+"""Detection of a file's true type from its content, and sanitising before storage (contract L4)."""
 
 import io
 import re
@@ -14,7 +14,7 @@ from core.errors import InvalidInput, WrongMediaType
 
 MOST_PIXELS: Final = 40_000_000
 ACCEPTED: Final = "a JPEG, PNG, WebP or PDF file"
-# A few kilobytes of PDF can hold gigabytes, and a parser would unfold them all into memory.
+# A few kilobytes of PDF can decompress to gigabytes in the parser's memory.
 _LARGEST_UNFOLDED: Final = 64 * 1024 * 1024
 pikepdf.settings.set_qpdf_limits(
     max_stream_filters=1,
@@ -30,7 +30,7 @@ _BOMBS: Final = (Image.DecompressionBombError, Image.DecompressionBombWarning)
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What will be kept of a file: its true type, the suffixes that fit it, and clean content."""
+    """The result of an inspection: true type, matching suffixes, and sanitised content."""
 
     content_type: str
     suffixes: tuple[str, ...]
@@ -44,10 +44,10 @@ class _Kind:
 
 
 def judge(content: bytes, field: str) -> Judged:
-    """The file as it will be kept; `field` names it in a refusal.
+    """Inspect a file and return it as it will be stored; `field` names it in errors.
 
-    WrongMediaType for a kind that is not accepted, InvalidInput for an accepted kind that is broken,
-    locked or too large to open.
+    WrongMediaType for an unsupported type, InvalidInput for a supported type that is broken, locked or too large to
+    open.
     """
     if not content:
         _refuse(field, "must not be empty")
@@ -68,7 +68,7 @@ def _type_of(content: bytes) -> str | None:
 
 
 def _image(form: str, modes: tuple[str, ...], **options: Any) -> Callable[[bytes, str], bytes]:
-    """A cleaner that draws the picture anew, so that nothing but its pixels remains."""
+    """Return a sanitiser that re-encodes the image, so that only its pixels remain."""
 
     def clean(content: bytes, field: str) -> bytes:
         try:
@@ -87,7 +87,7 @@ def _image(form: str, modes: tuple[str, ...], **options: Any) -> Callable[[bytes
 def _drawn_anew(sent: Image.Image, form: str, modes: tuple[str, ...], options: Mapping[str, Any]) -> bytes:
     sent.load()
     ImageOps.exif_transpose(sent, in_place=True)
-    # Comments, location and colour profiles travel in `info`; only what the pixels mean stays.
+    # `info` holds comments, location and colour profiles; keep only what the pixels need.
     sent.info = {name: value for name, value in sent.info.items() if name == "transparency"}
     drawn = sent if sent.mode in modes else sent.convert(modes[-1])
     kept = io.BytesIO()
@@ -96,7 +96,7 @@ def _drawn_anew(sent: Image.Image, form: str, modes: tuple[str, ...], options: M
 
 
 def _pdf(content: bytes, field: str) -> bytes:
-    """The PDF as it came, once a parser has opened it."""
+    """Return the PDF unchanged, after a parser has opened it."""
     if _unfolds_without_end(content):
         _refuse(field, "must be a PDF whose objects are not packed with LZW")
     try:
@@ -114,9 +114,9 @@ def _pdf(content: bytes, field: str) -> bytes:
 
 
 def _unfolds_without_end(content: bytes) -> bool:
-    """True for object streams under LZW, for which the parser knows no limit; no writer of object streams uses it.
+    """Return True for object streams under LZW, for which the parser has no memory limit.
 
-    A filter that is named elsewhere could be just that.
+    No writer of object streams uses LZW. A filter given by indirect reference may be LZW, so it counts too.
     """
     spelt = _SPELT_OUT.sub(lambda code: bytes([int(code[1], 16)]), content)
     return b"/XRef" in spelt and _UNBOUNDED.search(spelt) is not None

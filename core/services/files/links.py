@@ -1,4 +1,4 @@
-"""Links to our own files: written, recognised, and refused when they lead to somebody else's (contract S15)."""
+"""Links to our own files: built, recognised, and refused if they point to another owner's file (contract S15)."""
 
 import posixpath
 from collections.abc import Mapping, Set
@@ -24,25 +24,25 @@ NOT_YOURS: Final = "must be a file that you uploaded in this mode"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Owner:
-    """Whose file it is, in which mode."""
+    """The owner of a file: distributor and mode."""
 
     distributor_id: UUID
     is_live: bool
 
 
 def address(code: str) -> str:
-    """Where a distributor downloads a file with its key."""
+    """Return the URL where a distributor downloads a file with its key."""
     return f"{settings().base_url}/v1/files/{code}"
 
 
 def desk_path(link: str) -> str | None:
-    """Where a signed-in person opens the file behind one of our links; none for a link to elsewhere."""
+    """Return the path where staff open the file of one of our links; None for an external link."""
     code = code_in(link)
     return f"/files/{code}" if code else None
 
 
 def code_in(link: str) -> str | None:
-    """What a link to our own files ends in, however it is spelt; none for a link to elsewhere."""
+    """Return the file code of a link to our own files, however it is spelt; None for an external link."""
     if "/" not in link:
         return None
     try:
@@ -55,7 +55,7 @@ def code_in(link: str) -> str | None:
 
 
 def kept_code(link: str | None) -> str:
-    """What a link ends in that was ours when it was taken in: our address may have been another one then."""
+    """Return the file code of a stored link; our base URL may have been another one then."""
     folder, _, code = urlsplit(link or "").path.rpartition("/")
     return code if folder.endswith(_FOLDERS) and ids.is_code(code) else ""
 
@@ -65,13 +65,13 @@ def _host(parts: SplitResult) -> tuple[str | None, int | None]:
 
 
 def codes_of(values: Mapping[str, Any]) -> dict[str, str]:
-    """The fields that link to our own files, with the code of each."""
+    """Return the fields that link to our own files, with the file code of each."""
     texts = {name: value for name, value in values.items() if isinstance(value, str)}
     return {name: code for name, value in texts.items() if (code := code_in(value))}
 
 
 def refuse_foreign(session: ScopedSession, request: Request, owner: Owner) -> None:
-    """InvalidInput that names every link to a file of ours which is no upload of this owner (contract S15)."""
+    """Raise InvalidInput naming every link to a file of ours that this owner did not upload (contract S15)."""
     linked = codes_of(dict(request))
     known = owned(session, set(linked.values()), owner)
     faults = [FieldFault(name, NOT_YOURS) for name, code in linked.items() if code not in known]
@@ -80,7 +80,7 @@ def refuse_foreign(session: ScopedSession, request: Request, owner: Owner) -> No
 
 
 def owned(session: ScopedSession, codes: Set[str], owner: Owner) -> frozenset[str]:
-    """Those of the codes that are uploads of this owner."""
+    """Return those of the codes that this owner uploaded."""
     written_by_us = {code for code in codes if ids.is_code(code)}
     if not written_by_us:
         return frozenset()
