@@ -1,1 +1,1 @@
-"""Insurers: what they have to be told, what they answered, and how their connections do."""
+"""Submissions to insurers: the queue, their answers, and the health of each connection."""

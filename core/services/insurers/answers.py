@@ -1,6 +1,6 @@
-"""What an insurer answered, applied once: a policy comes into force, waits, ends, or goes to a person (contract N5).
+"""Applies an insurer's answer once: the policy is activated, waits, ends, or is set aside (contract N5).
 
-Rows are always held in this order, so that no two transactions wait for each other: policy, submission, connection.
+Rows are always locked in this order, to avoid deadlocks: policy, submission, connection.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ _NO_REASON = "The insurer gave no reason"
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """An answer beside the rows that it is about, both held."""
+    """An answer with its policy and submission, both locked."""
 
     policy: Policy
     told: Submission
@@ -40,15 +40,16 @@ class _Case:
 
     @property
     def reason(self) -> str:
-        """Why, in the insurer's words; personal numbers show their last four."""
+        """The insurer's reason, with personal numbers masked."""
         return names_nobody(self.answer.reason or _NO_REASON, self.job.personal)
 
 
 def apply(session: ScopedSession, job: Job, answer: InsurerAnswer) -> None:
-    """Take over a usable answer. One that comes too late changes nothing and is written down.
+    """Apply a usable answer. A late answer changes nothing and is recorded.
 
-    InvalidInput when the policy cannot come into force as the insurer wants it: a number that another of its
-    policies has, or a term that is over. `set_aside` then gives it to a person.
+    InvalidInput if the policy cannot be activated as the insurer wants it: a number that another of its policies has,
+    or a
+    term that is over. The caller then calls `set_aside`.
     """
     policy = policies.locked(session, job.policy_id)
     case, stage = _Case(policy, held(session, job.policy_id), job, answer), policy_states.stage_of(policy)
@@ -61,9 +62,9 @@ def apply(session: ScopedSession, job: Job, answer: InsurerAnswer) -> None:
 
 
 def fail(session: ScopedSession, job: Job, fault: InsurerFault) -> None:
-    """Note a call without a usable answer: it is tried again later, or given to a person."""
+    """Record a call without a usable answer: it is retried later, or set aside for a person."""
     told = held(session, job.policy_id)
-    # Where the lease ended meanwhile, the policy is in other hands.
+    # If the lease expired meanwhile, another worker has the policy.
     if told.state == "queued" and told.attempts == job.attempt:
         told.failures += 1
         _let_go(told, names_nobody(str(fault), job.personal))
@@ -79,7 +80,7 @@ def fail(session: ScopedSession, job: Job, fault: InsurerFault) -> None:
 
 
 def set_aside(session: ScopedSession, job: Job, answer: InsurerAnswer | None, why: str) -> None:
-    """Give a policy to a person: the insurer's answer is kept, and why it could not be followed."""
+    """Set a policy aside for a person, with the insurer's answer and why it could not be applied."""
     told = held(session, job.policy_id)
     if told.state in _OPEN:
         if answer is not None:
@@ -90,14 +91,14 @@ def set_aside(session: ScopedSession, job: Job, answer: InsurerAnswer | None, wh
 
 
 def held(session: ScopedSession, policy_id: UUID) -> Submission:
-    """The row of one submission as it is now, held until the transaction ends."""
+    """Return a submission locked for update, with its current values."""
     told = held_if_any(session, policy_id)
     assert told is not None, "every policy has a submission"  # noqa: S101 - an invariant of the store
     return told
 
 
 def held_if_any(session: ScopedSession, policy_id: UUID) -> Submission | None:
-    """The same, or none for a policy that is unknown here."""
+    """Like `held`, but returns None for an unknown policy."""
     query = sa.select(Submission).where(col(Submission.policy_id) == policy_id).with_for_update()
     told: Submission | None = session.execute(query.execution_options(populate_existing=True)).scalar_one_or_none()
     return told
@@ -113,7 +114,7 @@ def _let_go(told: Submission, note: str | None) -> None:
 
 
 def _ask_again(session: ScopedSession, case: _Case) -> None:
-    """The insurer is still deciding: it is asked again with the same key."""
+    """The insurer is still deciding: schedule another request with the same idempotency key."""
     told = case.told
     if told.state == "queued" and told.attempts == case.job.attempt:
         told.answer, told.answered_at, told.failures = "pending", clock.now(), 0
@@ -122,7 +123,7 @@ def _ask_again(session: ScopedSession, case: _Case) -> None:
 
 
 def _accept_pending(session: ScopedSession, case: _Case) -> None:
-    """The desk's own activation, with the insurer's number; the dates are those that were paid for."""
+    """Activate the policy as the desk would, with the insurer's number; the dates are those that were paid for."""
     policy, answer = case.policy, case.answer
     _keep(case.told, answer)
     policy.provider_policy_id = answer.provider_policy_id
@@ -137,7 +138,7 @@ def _accept_pending(session: ScopedSession, case: _Case) -> None:
 
 
 def _accept_active(session: ScopedSession, case: _Case) -> None:
-    """It keeps the number that is on its certificate; the insurer's own stands in the submission."""
+    """Keep the policy number that is on the certificate; the insurer's own number is stored in the submission."""
     policy, number = case.policy, case.answer.policy_number
     before = {"submitted_to_provider": policy.submitted_to_provider, "version": policy.version}
     _keep(case.told, case.answer)
@@ -150,7 +151,7 @@ def _accept_active(session: ScopedSession, case: _Case) -> None:
 
 
 def _decline_pending(session: ScopedSession, case: _Case) -> None:
-    """The desk's own decline: the whole premium goes back."""
+    """Decline the policy as the desk would: the whole premium is refunded."""
     policy = case.policy
     _keep(case.told, case.answer)
     policy_changes.decline(
@@ -159,7 +160,7 @@ def _decline_pending(session: ScopedSession, case: _Case) -> None:
 
 
 def _decline_active(session: ScopedSession, case: _Case) -> None:
-    """Nobody's running cover is ended by a machine: a person talks to the insurer, or cancels it."""
+    """Set aside: cover in force is never ended automatically, a person contacts the insurer or cancels it."""
     _keep(case.told, case.answer)
     _let_go(case.told, f"The insurer declines it, and it is in force here: {case.reason}")
     _give_up(session, case.told, case.job)
@@ -176,7 +177,7 @@ _ANSWERED: Mapping[tuple[str, bool], Callable[[ScopedSession, _Case], None]] = {
 
 
 def _note_late(session: ScopedSession, case: _Case) -> None:
-    """The desk was faster, or the policy ended meanwhile; the same answer a second time is nothing new."""
+    """Record an answer that came after the policy was settled or ended; a repeated answer is ignored."""
     told, answer = case.told, case.answer
     if answer.status in {told.answer, "pending"}:
         return

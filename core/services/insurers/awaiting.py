@@ -1,4 +1,4 @@
-"""What insurers still have to take or to answer, for the desk: the queue by pages, and the health of each insurer."""
+"""Open submissions for the desk: the queue by pages, and the health of each insurer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ _WANTED: Mapping[Wanted, tuple[Any, ...]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Waiting:
-    """One policy that its insurer has not taken yet, or not answered."""
+    """One policy that its insurer has not accepted or answered yet."""
 
     id: UUID
     created_at: datetime
@@ -64,7 +64,7 @@ class Waiting:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InsurerHealth:
-    """How one insurer does in one mode: its connection, and what waits for it."""
+    """The connection of one insurer in one mode, and what is queued for it."""
 
     id: UUID
     segment: str
@@ -79,7 +79,7 @@ class InsurerHealth:
 
     @property
     def connected(self) -> bool:
-        """True when it has an address, so that anything can be sent."""
+        """True if it has a URL, so that policies can be sent."""
         return self.health != "Delegated"
 
 
@@ -92,7 +92,7 @@ def page(
     order: Order = "oldest",
     paging: Paging,
 ) -> Page[Waiting]:
-    """A page of what waits for insurers, with the exact total."""
+    """Return a page of open submissions, with the exact total."""
     conditions = [col(Submission.state).in_(OPEN), *(_WANTED[wanted] if wanted else ())]
     if provider_id is not None:
         conditions.append(col(Submission.provider_id) == provider_id)
@@ -123,7 +123,7 @@ _READ = (
 
 
 def _connected(session: ScopedSession) -> set[UUID]:
-    """The insurers that are sent anything in the mode of this session."""
+    """Return the ids of the insurers with a URL in the session's mode."""
     query = sa.select(col(Provider.id), col(Provider.segment))
     live = bool(session.scope.is_live)
     return {row.id for row in session.execute(query) if settings().insurer_url(row.segment, is_live=live)}
@@ -151,7 +151,7 @@ def _waiting(told: Submission, policy: Any, names: Choices, connected: set[UUID]
 
 
 def situation_of(told: Submission, *, connected: bool) -> Situation:
-    """Where an open submission stands, in the desk's words."""
+    """Return the state of an open submission as the desk names it."""
     if told.state == "dead":
         return "Set aside"
     if not connected:
@@ -164,7 +164,7 @@ def situation_of(told: Submission, *, connected: bool) -> Situation:
 
 
 def health(session: ScopedSession) -> Sequence[InsurerHealth]:
-    """Every insurer in the mode of this session, by name."""
+    """Return every insurer in the session's mode, by name."""
     counts = _counts(session)
     links = {row.provider_id: row for row in session.execute(sa.select(InsurerConnection)).scalars()}
     query = sa.select(col(Provider.id), col(Provider.segment), col(Provider.company_name))

@@ -1,6 +1,6 @@
-"""How each insurer's connection does: when it is asked, when it rests after failures, how many at once (contract N4).
+"""Circuit breaker of each insurer's connection: pauses after failures, limits concurrency (contract N4).
 
-The state stands in the store, so that every worker and every screen see the same one.
+The state is in the database, so that every worker and every screen see the same one.
 """
 
 from collections.abc import Sequence
@@ -17,14 +17,14 @@ from core.settings import settings
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import InsurerConnection, Provider, Submission
 
-# So many failures in a row, and the connection rests; then one policy tries it again.
+# Consecutive failures after which the connection pauses; then a single policy tries it again.
 TRIPS_AT = 5
 RESTS = tuple(timedelta(seconds=seconds) for seconds in (5, 10, 15))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Insurer:
-    """An insurer that takes policies over the network, and for which modes."""
+    """An insurer that accepts policies over the network, and in which modes."""
 
     id: UUID
     segment: str
@@ -32,19 +32,19 @@ class Insurer:
 
 
 def connected(session: ScopedSession) -> Sequence[Insurer]:
-    """Every insurer that has an address, in the order of their names."""
+    """Return every insurer that has a URL, by segment."""
     query = sa.select(col(Provider.id), col(Provider.segment)).order_by(col(Provider.segment))
     found = (Insurer(id=row.id, segment=row.segment, modes=modes_of(row.segment)) for row in session.execute(query))
     return [insurer for insurer in found if insurer.modes]
 
 
 def modes_of(segment: str) -> tuple[bool, ...]:
-    """The modes, live and test, in which an insurer is sent anything."""
+    """Return the modes (is_live) in which an insurer has a URL."""
     return tuple(live for live in (True, False) if settings().insurer_url(segment, is_live=live))
 
 
 def held(session: ScopedSession, provider_id: UUID) -> InsurerConnection:
-    """The row of one connection, held until the transaction ends; made when there is none yet."""
+    """Return the row of one connection locked for update; created if there is none yet."""
     query = sa.select(InsurerConnection).where(col(InsurerConnection.provider_id) == provider_id).with_for_update()
     query = query.execution_options(populate_existing=True)
     found: InsurerConnection | None = session.execute(query).scalar_one_or_none()
@@ -55,19 +55,19 @@ def held(session: ScopedSession, provider_id: UUID) -> InsurerConnection:
 
 
 def resting(connection: InsurerConnection | None) -> bool:
-    """True while nothing is sent because of failures in a row."""
+    """Return True while sending is paused because of consecutive failures."""
     return connection is not None and connection.rests_until is not None and connection.rests_until > clock.now()
 
 
 def room(connection: InsurerConnection, *, under_way: int, at_once: int) -> int:
-    """How many more policies may be sent now; just one where it has to prove itself again."""
+    """Return how many more policies may be sent now; only one while the connection is on trial."""
     if resting(connection):
         return 0
     return max(0, (1 if connection.failures >= TRIPS_AT else at_once) - under_way)
 
 
 def succeeded(session: ScopedSession, provider_id: UUID) -> None:
-    """The insurer gave a usable answer; what waited for its recovery becomes due."""
+    """Record a usable answer; after a recovery, submissions that failed before become due."""
     connection = held(session, provider_id)
     recovered = connection.failures >= TRIPS_AT
     connection.failures, connection.rests_until = 0, None
@@ -78,10 +78,10 @@ def succeeded(session: ScopedSession, provider_id: UUID) -> None:
 
 
 def failed(session: ScopedSession, provider_id: UUID, fault: InsurerFault) -> None:
-    """One more failure in a row; a set-up that is wrong needs no second one to rest."""
+    """Record one more consecutive failure; a configuration fault pauses the connection at once."""
     connection = held(session, provider_id)
     connection.last_failure_at, connection.last_error = clock.now(), str(fault)
-    # What was under way when it tripped says nothing new.
+    # Calls that were in progress when it tripped do not count.
     if not resting(connection):
         connection.failures = max(connection.failures + 1, TRIPS_AT if fault.of_the_setup else 0)
         if connection.failures >= TRIPS_AT:
@@ -90,7 +90,7 @@ def failed(session: ScopedSession, provider_id: UUID, fault: InsurerFault) -> No
 
 
 def wake(session: ScopedSession, provider_id: UUID) -> None:
-    """Let a resting connection be tried at once: somebody says that it is well again."""
+    """End the pause of a connection: somebody reports that it works again."""
     connection = held(session, provider_id)
     if connection.rests_until is not None:
         connection.rests_until = clock.now()
@@ -98,7 +98,7 @@ def wake(session: ScopedSession, provider_id: UUID) -> None:
 
 
 def _bring_forward(session: ScopedSession, provider_id: UUID) -> None:
-    """Make due what failed before; rows that another worker holds are left to it."""
+    """Make failed submissions due now; rows locked by another worker are skipped."""
     now = clock.now()
     waiting = (
         sa.select(col(Submission.policy_id))

@@ -1,4 +1,4 @@
-"""Insurers as an admin sees them: who they are, how they are connected, what is sold of them."""
+"""The insurers screen of admins: contact details, connection, and sales."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -25,9 +25,9 @@ DELEGATED = "Delegated authority"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InsurerRow:
-    """One insurer in the session's mode; premium is that of twelve months.
+    """One insurer in the session's mode; premium is for the last twelve months.
 
-    `connection` is the host that takes its policies, never the whole address, or delegated authority.
+    `connection` is the host that accepts its policies, never the whole URL, or delegated authority.
     """
 
     id: UUID
@@ -50,7 +50,7 @@ class InsurerRow:
 
 
 def all_of_them(session: ScopedSession) -> list[InsurerRow]:
-    """Every insurer, by name."""
+    """Return every insurer, by name."""
     health = {each.id: each for each in awaiting.health(session)}
     owner = {row.id: row.provider_id for row in session.execute(sa.select(col(Product.id), col(Product.provider_id)))}
     policies, premium = _sold(session, owner)
@@ -76,7 +76,7 @@ _AS_KEPT = (
 
 
 def one(session: ScopedSession, provider_id: UUID) -> InsurerRow:
-    """One insurer; NotFound for an unknown id."""
+    """Return one insurer; NotFound for an unknown id."""
     for row in all_of_them(session):
         if row.id == provider_id:
             return row
@@ -84,7 +84,7 @@ def one(session: ScopedSession, provider_id: UUID) -> InsurerRow:
 
 
 def connection_of(segment: str, *, is_live: bool) -> str:
-    """Where an insurer takes policies: the host alone, as an address may say more than people should read."""
+    """Return the host of an insurer's URL; the rest of the URL may contain credentials."""
     address = settings().insurer_url(segment, is_live=is_live)
     return urlsplit(address).netloc.rpartition("@")[2] if address else DELEGATED
 

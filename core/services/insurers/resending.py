@@ -1,4 +1,4 @@
-"""What the desk does about submissions: send one again now, or all that were set aside for one insurer."""
+"""Actions of the desk on submissions: resend one now, or all that were set aside for one insurer."""
 
 from uuid import UUID
 
@@ -22,10 +22,11 @@ SENDERS = ("operations",)
 
 
 def retry(session: ScopedSession, policy_id: UUID, *, person: Person) -> None:
-    """Put one policy first in the queue and let its failures be forgotten; doing it twice is doing it once.
+    """Put one policy first in the queue and reset its failures; repeating has no further effect.
 
-    NotFound when nothing was noted for its insurer; StateForbids when it is settled, being sent right now, or
-    when the insurer has no connection in its mode.
+    NotFound if the policy has no submission; StateForbids if it is settled, is being sent right now, or if the insurer
+    has
+    no connection in its mode.
     """
     _refuse_strangers(person)
     told = _open(session, policy_id)
@@ -40,9 +41,9 @@ def retry(session: ScopedSession, policy_id: UUID, *, person: Person) -> None:
 
 
 def note_reported(session: ScopedSession, policy_id: UUID, *, person: Person) -> None:
-    """An active policy is known to its insurer by another way, such as the bordereau: nothing waits any more.
+    """Record that the insurer was informed of an active policy another way, such as by bordereau.
 
-    StateForbids for a policy that is pending (the insurer's own answer is needed), settled, or being sent.
+    StateForbids if the policy is pending (the insurer's own answer is needed), settled, or being sent.
     """
     _refuse_strangers(person)
     policy = policies.locked(session, policy_id)
@@ -61,7 +62,7 @@ def note_reported(session: ScopedSession, policy_id: UUID, *, person: Person) ->
 
 
 def retry_all(session: ScopedSession, provider_id: UUID, *, person: Person) -> int:
-    """Queue again everything that was set aside for one insurer in this mode; how many there were."""
+    """Queue again all submissions that were set aside for one insurer in this mode; returns their number."""
     _refuse_strangers(person)
     is_live = bool(session.scope.is_live)
     segment = _refuse_unconnected(session, provider_id, is_live=is_live)
@@ -83,7 +84,7 @@ def retry_all(session: ScopedSession, provider_id: UUID, *, person: Person) -> i
 
 
 def _open(session: ScopedSession, policy_id: UUID) -> Submission:
-    """The submission to change, held; it waits, and no worker has it in hand."""
+    """Return the submission locked for update; StateForbids unless it is open and not being sent."""
     told = insurer_answers.held_if_any(session, policy_id)
     if told is None:
         raise NotFound("Nothing was noted for the insurer of this policy")

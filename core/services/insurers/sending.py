@@ -1,4 +1,4 @@
-"""Taking policies out of the queue to send them: each is leased to one worker, for a while (contract N3)."""
+"""The submission queue: workers lease due policies for a limited time (contract N3)."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from core.services.insurers.connections import Insurer
 from core.store.access.scope import AnySelect, ScopedSession
 from core.store.schema.tables import InsurerConnection, Policy, Submission
 
-# Longer than any call may take: a worker that is alive always answers before its lease ends.
+# Longer than any call may take: a running worker always finishes before its lease expires.
 LEASE = timedelta(seconds=60)
 AT_ONCE = 8
 GIVES_UP_AFTER = 12
@@ -27,9 +27,9 @@ WITHDRAWN = "The policy ended before the insurer took it"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Job:
-    """One policy to send: the payload in the insurer's words, with `personal` numbers in clear.
+    """One policy to send: the insurer's payload with `personal` numbers in clear.
 
-    `attempt` tells this lease from a later one of the same policy.
+    `attempt` distinguishes this lease from a later one of the same policy.
     """
 
     policy_id: UUID
@@ -47,7 +47,7 @@ class Job:
 
 
 def anything_due(session: ScopedSession, insurer: Insurer) -> bool:
-    """Whether there is something to send to this insurer now: a look that locks nothing."""
+    """Return True if something is due for this insurer now; takes no locks."""
     connection = session.get(InsurerConnection, insurer.id)
     if insurer_connections.resting(connection):
         return False
@@ -55,9 +55,9 @@ def anything_due(session: ScopedSession, insurer: Insurer) -> bool:
 
 
 def claim(session: ScopedSession, insurer: Insurer, *, most: int, at_once: int = AT_ONCE) -> list[Job]:
-    """Lease what is due, the longest due first; no more at once than the insurer's connection bears.
+    """Lease due policies, the longest due first, within the concurrency limit of the insurer's connection.
 
-    What ended before it was sent is taken out of the queue instead.
+    Policies that ended before they were sent are withdrawn from the queue instead.
     """
     connection = insurer_connections.held(session, insurer.id)
     free = insurer_connections.room(connection, under_way=_under_way(session, insurer), at_once=at_once)
@@ -74,7 +74,7 @@ def claim(session: ScopedSession, insurer: Insurer, *, most: int, at_once: int =
 
 
 def _due(insurer: Insurer) -> AnySelect:
-    """What is queued for an insurer, due, and not in anybody's hands."""
+    """Build the query for submissions to an insurer that are queued, due, and not leased."""
     now = clock.now()
     return (
         sa.select(Submission)
@@ -118,24 +118,24 @@ def _leased(told: Submission, policy: Policy, insurer: Insurer) -> Job:
 
 
 def wait_after_failure(policy_id: UUID, failures: int) -> timedelta:
-    """How long a policy waits after so many failures in a row: 30 s, doubled each time, an hour at most."""
+    """Return the delay after consecutive failures: 30 s, doubled each time, at most an hour."""
     return _spread(policy_id, failures, _FIRST_WAIT)
 
 
 def wait_for_decision(policy_id: UUID, attempts: int) -> timedelta:
-    """How long until an insurer that is still deciding is asked again: a minute, doubled, an hour at most."""
+    """Return the delay before asking again for a pending decision: a minute, doubled, at most an hour."""
     return _spread(policy_id, attempts, _FIRST_QUESTION)
 
 
 def _spread(policy_id: UUID, times: int, first: int) -> timedelta:
-    """Three to five quarters of the wait, told by the id: what failed together does not come back together."""
+    """Return 0.75 to 1.25 times the delay, derived from the id, so that retries do not come back together."""
     digest = hashlib.blake2b(policy_id.bytes + times.to_bytes(4), digest_size=2).digest()
     longest = min(first << min(max(times, 1) - 1, 16), _LONGEST_WAIT)
     return timedelta(seconds=round(longest * (0.75 + int.from_bytes(digest) / 0xFFFF / 2), 3))
 
 
 def names_nobody(text: str, numbers: Sequence[str] | frozenset[str]) -> str:
-    """A text of the insurer in which the policy's personal numbers show their last four (contract A3)."""
+    """Return the insurer's text with the policy's personal numbers masked (contract A3)."""
     for number in numbers:
         text = text.replace(number, seal.mask(number) or "")
     return text

@@ -1,4 +1,4 @@
-"""How far the insurer of one policy has been told, what it answered, and what the desk may do about it."""
+"""One policy's submission to its insurer: state, answer, and the actions the desk may take."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +15,7 @@ from core.store.schema.tables import Provider, Submission
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SubmissionDetail:
-    """The story of one submission; `situation` is where it stands in the desk's words."""
+    """One submission; `situation` is its state as the desk names it."""
 
     state: str
     situation: str
@@ -34,7 +34,7 @@ class SubmissionDetail:
 
 
 def one(session: ScopedSession, policy_id: UUID, *, activated: bool) -> SubmissionDetail | None:
-    """The submission of a policy; none when nothing was noted for its insurer."""
+    """Return the submission of a policy; None if it has none."""
     query = (
         sa.select(Submission, col(Provider.segment))
         .join(Provider, col(Provider.id) == col(Submission.provider_id))

@@ -1,4 +1,4 @@
-"""What insurers have to be told, written in the sale's own transaction."""
+"""Submissions to insurers, created in the sale's own transaction."""
 
 from uuid import UUID
 
@@ -30,7 +30,7 @@ def open_for(session: ScopedSession, policy: Policy, segment: str) -> None:
 
 
 def settle(session: ScopedSession, policy_id: UUID, state: str, *, note: str | None = None) -> None:
-    """Close what is still open about a policy: the desk heard from the insurer, or no longer needs to."""
+    """Close the open submission of a policy: the insurer's answer is known, or no longer needed."""
     session.execute(
         sa.update(Submission)
         .where(col(Submission.policy_id) == policy_id, col(Submission.state).in_(("queued", "dead")))
