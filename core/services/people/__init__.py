@@ -1,1 +1,1 @@
-"""The people who sign in: accounts, passwords, sessions, invitations."""
+"""Staff: accounts, passwords, sessions, invitations."""

@@ -1,4 +1,4 @@
-"""What an admin does to the accounts of others, each with its before and after in the log (contract A1, A4)."""
+"""Changes to staff accounts by an admin, each audited with before and after (contract A1, A4)."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -21,10 +21,11 @@ NOT_YOURSELF: Final = "You cannot take away your own access: ask another admin"
 
 
 def add(session: ScopedSession, staff_id: UUID, said: dict[str, Any], *, by: Person) -> None:
-    """Add a person who cannot sign in yet: an invitation lets them choose a password.
+    """Add a person without a password: an invitation lets them choose one.
 
-    `staff_id` is drawn by whoever asks, so that asking twice adds once. `said` holds email, name, roles and
-    claim_limit as they were typed; InvalidInput names every fault.
+    The caller generates `staff_id`, so that repeating the call adds once. `said` holds email, name, roles and
+    claim_limit as
+    submitted; InvalidInput names every invalid field.
     """
     refuse_unless_admin(by)
     wanted: NewPerson = request.read(NewPerson, said)
@@ -37,10 +38,11 @@ def add(session: ScopedSession, staff_id: UUID, said: dict[str, Any], *, by: Per
 
 
 def change(session: ScopedSession, staff_id: UUID, said: dict[str, Any], *, seen_at: datetime, by: Person) -> None:
-    """Change a person's name, roles and limit; the roles hold from the next click of that person.
+    """Change a person's name, roles and limit; roles apply from that person's next request.
 
-    `seen_at` is when the account was last changed as the admin saw it: StaleVersion when that is over.
-    Refused too for one's own admin role, and for that of the last admin (StateForbids).
+    `seen_at` is the `updated_at` that the admin saw: StaleVersion if it changed. StateForbids for one's own admin role
+    and
+    for that of the last admin.
     """
     refuse_unless_admin(by)
     row = _locked(session, staff_id)
@@ -61,7 +63,7 @@ def change(session: ScopedSession, staff_id: UUID, said: dict[str, Any], *, seen
 
 
 def disable(session: ScopedSession, staff_id: UUID, *, by: Person) -> None:
-    """End a person's access at once, with every session and link; not one's own, nor the last admin's."""
+    """Disable a person at once, with every session and link; StateForbids for oneself and for the last admin."""
     refuse_unless_admin(by)
     row = _locked(session, staff_id)
     _refuse_yourself(row, by)
@@ -69,7 +71,7 @@ def disable(session: ScopedSession, staff_id: UUID, *, by: Person) -> None:
 
 
 def enable(session: ScopedSession, staff_id: UUID, *, by: Person) -> None:
-    """Let a disabled person sign in again, with the password and the roles they had."""
+    """Enable a disabled person, with their former password and roles."""
     refuse_unless_admin(by)
     row = _locked(session, staff_id)
     if row.disabled_at is None:
@@ -81,7 +83,7 @@ def enable(session: ScopedSession, staff_id: UUID, *, by: Person) -> None:
 
 
 def end_sessions(session: ScopedSession, staff_id: UUID, *, by: Person, handle: str | None = None) -> int:
-    """End the session of that handle, or all that a person has open; how many were open."""
+    """End one session of a person, or all open ones; returns how many were open."""
     refuse_unless_admin(by)
     row = _locked(session, staff_id)
     ended = staff_sessions.end_of(session, row.id, handle=handle)
@@ -92,7 +94,7 @@ def end_sessions(session: ScopedSession, staff_id: UUID, *, by: Person, handle: 
 
 
 def refuse_unless_admin(person: Person) -> None:
-    """NotAllowed for everybody but an admin: judged here too, not on the screen alone."""
+    """Raise NotAllowed unless the person is an admin; checked here too, not on the screen only."""
     if not person.may(ADMIN):
         raise NotAllowed("Only an admin can do this")
 

@@ -1,6 +1,6 @@
-"""Links that let somebody in without a password: the first admin of a new store, and who has to choose one.
+"""Invitation links: set up the first admin of a new store, or choose a password.
 
-Nobody but the person ever learns the password. A link is good once and for a day.
+Nobody but the person ever knows the password. A link works once and for a day.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ Kind = Literal["set-up", "password"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Invitation:
-    """What a link is for, and whose it is; a set-up link is nobody's yet."""
+    """The purpose of a link and its person; a set-up link has no person yet."""
 
     kind: Kind
     email: str = ""
@@ -40,14 +40,14 @@ class Invitation:
 
 
 def set_up_link(session: ScopedSession) -> str | None:
-    """A link that makes the first admin; none once an admin can sign in."""
+    """Return a link that creates the first admin; None once there is an admin."""
     return None if staff.has_admin(session) else _address("set-up", tickets.mint("set-up", _FIRST_ADMIN, lasts=LASTS))
 
 
 def password_link(session: ScopedSession, staff_id: UUID, *, by: Person) -> str:
-    """A link with which a person chooses a password; it replaces any earlier one.
+    """Create a link with which a person chooses a password; it replaces any earlier one.
 
-    NotFound for an unknown person, StateForbids for a disabled one. What the person has stays until they choose.
+    NotFound for an unknown person, StateForbids for a disabled one. The current password stays valid until then.
     """
     account_changes.refuse_unless_admin(by)
     row = session.execute(sa.select(Staff).where(col(Staff.id) == staff_id).with_for_update()).scalar_one_or_none()
@@ -69,7 +69,7 @@ def password_link(session: ScopedSession, staff_id: UUID, *, by: Person) -> str:
 
 
 def opened(session: ScopedSession, ticket: str) -> Invitation:
-    """What a link is for, without using it; Unauthorized when it is no longer good."""
+    """Return the invitation of a link without using it; Unauthorized if it is no longer valid."""
     if _reads(session, "set-up", ticket) is not None:
         if staff.has_admin(session):
             raise Unauthorized(OVER)
@@ -79,10 +79,11 @@ def opened(session: ScopedSession, ticket: str) -> Invitation:
 
 
 def set_up(session: ScopedSession, ticket: str, *, email: str, name: str, password: str | None) -> UUID:
-    """Make the first admin; two who hold links meet here, and one of them is refused with Unauthorized.
+    """Create the first admin; of two concurrent calls one is refused with Unauthorized.
 
-    InvalidInput names every fault, and the link stays good. Without a password the admin signs in with the
-    identity provider.
+    InvalidInput names every invalid field, and the link stays valid. Without a password the admin signs in with the
+    identity
+    provider.
     """
     wanted = _judged(email, name, password)
     hashed = None if password is None else passwords.hashed(password, email=wanted.email)
@@ -105,7 +106,7 @@ def set_up(session: ScopedSession, ticket: str, *, email: str, name: str, passwo
 
 
 def _judged(email: str, name: str, password: str | None) -> NewPerson:
-    """The first admin as they were typed, or InvalidInput for everything that is wrong at once."""
+    """Validate the first admin's input; InvalidInput reports all errors at once."""
     faults = [] if password is None else passwords.weaknesses(password, email=email)
     try:
         wanted: NewPerson = request.read(NewPerson, {"email": email, "name": name, "roles": ["admin"]})
@@ -117,7 +118,7 @@ def _judged(email: str, name: str, password: str | None) -> NewPerson:
 
 
 def choose_password(session: ScopedSession, ticket: str, password: str) -> UUID:
-    """Give the person of a link the password they chose, and end the sessions opened with the one before.
+    """Set the password of a link's person, and end their open sessions.
 
     Whoever made the link may have opened it: unless that was the person, they approve nothing for a day.
 
@@ -139,7 +140,7 @@ def choose_password(session: ScopedSession, ticket: str, password: str) -> UUID:
 
 
 def _invited(session: ScopedSession, value: str | None, *, lock: bool = False) -> Staff:
-    """The person of a link, if it is still the one that counts."""
+    """Return the person of a link; Unauthorized unless it is the latest link."""
     staff_id, _, until = (value or "").partition(" ")
     query = sa.select(Staff).where(col(Staff.disabled_at).is_(None))
     if value is None:

@@ -1,4 +1,4 @@
-"""Passwords: hashed, judged slowly, and guessed at with patience only (contract A2)."""
+"""Passwords: hashing, slow verification, and throttling of guesses (contract A2)."""
 
 import functools
 import math
@@ -20,19 +20,19 @@ from core.store.schema.tables import SignInAttempt, Staff
 SHORTEST, LONGEST = 12, 1000
 WRONG: Final = "The e-mail or the password is wrong"
 FREE_FAILURES: Final = 5
-# Many people may share one network address: it waits later than one e-mail does.
+# Many people may share a network address, so it has more free failures than an e-mail.
 FREE_FAILURES_OF_A_PLACE: Final = 30
 # Whoever resets somebody's password must not at once approve in their name.
 RESTS_FOR: Final = timedelta(hours=24)
 _LONGEST_WAIT_SECONDS = 900
 _FORGOTTEN_AFTER = timedelta(days=1)
 _hasher = PasswordHash((Argon2Hasher(),))
-# One check takes 64 MiB: however many guess at once, the process keeps its memory.
+# One check takes 64 MiB: the semaphore bounds memory under concurrent guesses.
 _at_once = threading.BoundedSemaphore(4)
 
 
 def hashed(password: str, *, email: str = "", check_strength: bool = True) -> str:
-    """The hash to keep of a new password; InvalidInput says what a weak one needs."""
+    """Return the hash of a new password; InvalidInput if the password is weak."""
     faults = weaknesses(password, email=email) if check_strength else []
     if faults:
         raise InvalidInput(faults)
@@ -41,7 +41,7 @@ def hashed(password: str, *, email: str = "", check_strength: bool = True) -> st
 
 
 def weaknesses(password: str, *, email: str = "") -> list[FieldFault]:
-    """What is wrong with a new password; empty when it is strong enough."""
+    """Return what is wrong with a new password; empty if it is strong enough."""
     same = bool(email) and password.strip().lower() == email.strip().lower()
     faults = {
         f"must have at least {SHORTEST} characters": len(password) < SHORTEST,
@@ -52,9 +52,9 @@ def weaknesses(password: str, *, email: str = "") -> list[FieldFault]:
 
 
 def check(session: ScopedSession, email: str, password: str) -> UUID:
-    """The id of the person with this password; else Unauthorized, in the same words and time for everybody.
+    """Return the id of the person with this password; else Unauthorized, with the same text and timing for everybody.
 
-    It is slow on purpose: read in a transaction of its own, after `sign_in.admit` has counted the try.
+    Slow on purpose: call it in its own read transaction, after `sign_in.admit` has counted the attempt.
     """
     key = email.strip().lower()
     row = session.execute(
@@ -86,7 +86,7 @@ def rest(row: Staff) -> None:
 
 
 def refuse_guessing(session: ScopedSession, email: str, *, place: str | None = None) -> None:
-    """TooManyRequests while an e-mail or the network address it comes from has too many recent failures.
+    """Raise TooManyRequests while an e-mail or its network address has too many recent failures.
 
     Each further failure makes the wait longer, up to a quarter of an hour.
     """
@@ -101,7 +101,7 @@ def refuse_guessing(session: ScopedSession, email: str, *, place: str | None = N
 
 
 def note_failure(session: ScopedSession, email: str, *, place: str | None = None) -> None:
-    """Count one failed password of an e-mail, and of the network address that it came from."""
+    """Count one failed attempt for an e-mail and for its network address."""
     for key in _counted(email, place):
         session.insert_if_absent(SignInAttempt(email_hash=key, failures=0, last_failed_at=clock.now()))
         session.execute(
@@ -112,7 +112,7 @@ def note_failure(session: ScopedSession, email: str, *, place: str | None = None
 
 
 def forgive(session: ScopedSession, email: str, *, place: str | None = None) -> None:
-    """Forget the failures of somebody who got in, and all those of long ago."""
+    """Reset the failures of an e-mail after a successful sign-in, and delete all old ones."""
     session.execute(
         sa.delete(SignInAttempt).where(
             sa.or_(
@@ -122,8 +122,8 @@ def forgive(session: ScopedSession, email: str, *, place: str | None = None) -> 
         )
     )
     if place:
-        # Its own try and one more: an office's slips of the finger never add up, and one good account does not
-        # clear the guesses at the others.
+        # Its own attempt and one more: an office's typing errors never add up, and one valid account does not
+        # reset the guesses at other accounts.
         left = col(SignInAttempt.failures) - 2
         session.execute(
             sa.update(SignInAttempt)
@@ -134,7 +134,7 @@ def forgive(session: ScopedSession, email: str, *, place: str | None = None) -> 
 
 
 def email_hash(email: str) -> str:
-    """How the failures of an e-mail are kept."""
+    """Return the hash under which failures of an e-mail are stored."""
     return seal.keyed_hash("sign-in", email.strip().lower())
 
 
@@ -143,6 +143,9 @@ def _place_hash(place: str) -> str:
 
 
 def _counted(email: str, place: str | None) -> dict[str, int]:
-    """What a try is counted under, and how many failures each has free; always in this order, as rows are locked."""
+    """Return the keys that an attempt is counted under, with the failures each has free.
+
+    Always in this order, because the rows are locked.
+    """
     counted = {email_hash(email): FREE_FAILURES}
     return counted | ({_place_hash(place): FREE_FAILURES_OF_A_PLACE} if place else {})

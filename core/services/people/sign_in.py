@@ -1,4 +1,4 @@
-"""Signing in, from the password to the cookie: an attempt, a ticket, a session (contract A2)."""
+"""Sign-in, from the password to the cookie: attempt, ticket, session (contract A2)."""
 
 import json
 from collections.abc import Mapping
@@ -17,38 +17,39 @@ COMPLETE, SIGN_OUT = "/auth/complete", "/auth/sign-out"
 How = Literal["password", "link", "provider"]
 _PURPOSE = "sign-in"
 _TICKET_LASTS = timedelta(seconds=30)
-# The framework keeps a provider's word in a cookie for thirty days: it counts only when it has just been given.
+# Streamlit keeps the provider's token in a cookie for thirty days: accept it only while it is fresh.
 _VOUCHED_FOR = timedelta(minutes=5)
 STALE = "The sign-in with your identity provider took too long or was used before: sign in again"
 
 
 def admit(session: ScopedSession, email: str, *, place: str | None = None) -> None:
-    """Let somebody try a password; TooManyRequests while the e-mail or the network address has too many failures.
+    """Allow a password attempt; TooManyRequests while the e-mail or network address has too many failures.
 
-    The try counts as failed until it succeeds, and is committed before the password is looked at: tries
-    that arrive at once are then counted at once.
+    The attempt counts as failed until it succeeds, and is committed before the password is checked, so that concurrent
+    attempts are counted too.
     """
     passwords.refuse_guessing(session, email, place=place)
     passwords.note_failure(session, email, place=place)
 
 
 def hand_over(staff_id: UUID, next_path: str, *, how: How = "password", place: str | None = None) -> str:
-    """The address to send a browser to once its person is known; good once, for half a minute."""
+    """Return the URL to redirect an authenticated browser to; valid once, for half a minute."""
     ticket = tickets.mint(_PURPOSE, json.dumps([str(staff_id), how, place]), lasts=_TICKET_LASTS)
     return f"{COMPLETE}?" + urlencode({"t": ticket, "next": local_path(next_path)})
 
 
 def complete(session: ScopedSession, ticket: str) -> str:
-    """The token of a new session for the cookie; Unauthorized for a ticket that is no longer good."""
+    """Redeem a sign-in ticket and return the token of a new session; Unauthorized for an invalid ticket."""
     staff_id, how, place = json.loads(tickets.redeem(session, _PURPOSE, ticket))
     return staff_sessions.open_session(session, ids.parse(staff_id), how=how, place=place)
 
 
 def vouched(session: ScopedSession, said: Mapping[str, Any]) -> UUID:
-    """The person whom an identity provider vouches for by the claims of its token, once for each token.
+    """Return the id of the person in an identity provider's token claims; each token is accepted once.
 
-    Unauthorized unless the token is fresh, was not used before, and names a verified e-mail that is that of a
-    person who may sign in; the text says which it was, in words that people can act on.
+    Unauthorized unless the token is fresh, unused, and names a verified e-mail of a person who may sign in; the text
+    says
+    which it was, in words that people can act on.
     """
     email = str(said.get("email") or "").strip().lower()
     if not email or str(said.get("email_verified")).lower() != "true":
@@ -65,7 +66,7 @@ def vouched(session: ScopedSession, said: Mapping[str, Any]) -> UUID:
 
 
 def local_path(path: str) -> str:
-    """A path of our own with its query, or the home page for anything that could lead elsewhere."""
+    """Return a local path with its query, or the home page for anything that could lead to another site."""
     parts = urlsplit(path)
     elsewhere = parts.scheme or parts.netloc or not path.startswith("/") or path.startswith("//")
     return "/" if elsewhere or "\\" in path or not path.isprintable() else path

@@ -1,4 +1,4 @@
-"""Staff: the people who sign in, their roles and limits (contract A1, A2)."""
+"""Staff: people who sign in, their roles and limits (contract A1, A2)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _UNKNOWN: Final = "No such person"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Person:
-    """Somebody who signed in."""
+    """A signed-in staff member."""
 
     id: UUID
     email: str
@@ -49,7 +49,7 @@ class Person:
         return f"staff {self.email}"
 
     def may(self, *roles: str) -> bool:
-        """True when the person has one of the roles; an admin has them all."""
+        """Return True if the person has one of the roles; an admin has them all."""
         return "admin" in self.roles or any(role in self.roles for role in roles)
 
 
@@ -60,7 +60,7 @@ def _known(roles: list[str]) -> list[str]:
 
 
 class Duties(Request):
-    """What can be changed of a person: the name, the roles, and the amount up to which they decide claims."""
+    """The editable fields of a person: name, roles, and the limit up to which they decide claims."""
 
     name: Annotated[str, Field(min_length=1, max_length=100)]
     roles: Annotated[list[str], AfterValidator(_known)]
@@ -68,7 +68,7 @@ class Duties(Request):
 
 
 class NewPerson(Duties):
-    """Somebody new; the e-mail is short enough for every entry of the log."""
+    """A person to add; the e-mail is limited in length to fit the audit log."""
 
     email: Annotated[fields.Email, Field(max_length=100), AfterValidator(str.lower)]
 
@@ -84,7 +84,7 @@ def add(
     claim_limit: Decimal | str | None = None,
     check_strength: bool = True,
 ) -> UUID:
-    """Add a person, or give a known one this name, these roles, this limit (naira) and this password.
+    """Add a person, or set name, roles, limit (naira) and password of an existing one.
 
     InvalidInput says what is wrong, StateForbids that the last admin would be gone. A known person is enabled
     again; whoever was signed in with the password before is not any more. Where the password of a known person
@@ -117,14 +117,14 @@ def refuse_resting(person: Person) -> None:
 
 
 def assign(row: Staff, wanted: Duties) -> None:
-    """Put what was wanted into a row."""
+    """Copy the submitted fields into a row."""
     row.name, row.roles = wanted.name, list(wanted.roles)
     row.claim_limit_minor = None if wanted.claim_limit is None else money.to_minor(wanted.claim_limit)
     row.updated_at = clock.now()
 
 
 def disable(session: ScopedSession, email: str, *, actor: str) -> None:
-    """End a person's access at once; NotFound for an unknown address, StateForbids for the last admin."""
+    """Disable a person at once; NotFound for an unknown e-mail, StateForbids for the last admin."""
     row = session.execute(sa.select(Staff).where(col(Staff.email) == email.strip().lower())).scalar_one_or_none()
     if row is None:
         raise NotFound(_UNKNOWN)
@@ -132,7 +132,7 @@ def disable(session: ScopedSession, email: str, *, actor: str) -> None:
 
 
 def shut_out(session: ScopedSession, row: Staff, *, actor: str) -> None:
-    """Disable an account, and end its sessions and its link; nothing happens to one that is disabled."""
+    """Disable an account, ending its sessions and its link; does nothing if it is disabled already."""
     refuse_without_admin(session, row)
     if row.disabled_at is not None:
         return
@@ -145,7 +145,7 @@ def shut_out(session: ScopedSession, row: Staff, *, actor: str) -> None:
 
 
 def refuse_without_admin(session: ScopedSession, leaving: Staff) -> None:
-    """StateForbids when nobody else could administer; two who leave at once wait for each other here."""
+    """Raise StateForbids if no other admin would remain; locks rows against two leaving at once."""
     others = session.execute(
         sa.select(col(Staff.id), col(Staff.roles))
         .where(col(Staff.disabled_at).is_(None))
@@ -158,13 +158,13 @@ def refuse_without_admin(session: ScopedSession, leaving: Staff) -> None:
 
 
 def has_admin(session: ScopedSession) -> bool:
-    """True when somebody can sign in who may administer."""
+    """Return True if an enabled admin exists."""
     roles = session.execute(sa.select(col(Staff.roles)).where(col(Staff.disabled_at).is_(None))).scalars()
     return any("admin" in each for each in roles)
 
 
 def facts(row: Staff) -> dict[str, Any]:
-    """What the log says of a person: never a password, nor its hash."""
+    """Return the audited fields of a person: never a password or its hash."""
     limit = row.claim_limit_minor
     return {
         "email": row.email,
@@ -179,13 +179,13 @@ def facts(row: Staff) -> dict[str, Any]:
 def note(
     session: ScopedSession, row: Staff, action: str, *, actor: str, before: Mapping[str, Any] | None, **more: Any
 ) -> None:
-    """Write a change of a person down, with the state before and after."""
+    """Write a change of a person to the audit log, with the state before and after."""
     subject = audit.subject_of("staff", row.id)
     audit.write(session, actor=actor, action=action, subject=subject, before=before, after={**facts(row), **more})
 
 
 def person_of(session: ScopedSession, token: str | None) -> Person | None:
-    """The person behind a cookie's token; none when the session ended, idled or grew too old."""
+    """Return the person of a session token; None if the session ended, idled or grew too old."""
     if not token:
         return None
     row = session.execute(_live_session(token)).one_or_none()
@@ -193,7 +193,7 @@ def person_of(session: ScopedSession, token: str | None) -> Person | None:
 
 
 def person_named(session: ScopedSession, email: str) -> Person:
-    """The person with an e-mail address, for commands; NotFound for an unknown and a disabled one."""
+    """Return the person with an e-mail, for commands; NotFound if unknown or disabled."""
     key = email.strip().lower()
     row = session.execute(
         sa.select(*_OF_PERSON).where(col(Staff.email) == key, col(Staff.disabled_at).is_(None))

@@ -1,4 +1,4 @@
-"""People as an admin sees them: page by page, and one of them in full."""
+"""The staff screen of admins: a page of people, and one person in detail."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ State = Literal["Enabled", "Invited", "No password", "Disabled"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StaffFilter:
-    """What is looked for: any part of name or e-mail, a role, and whether the account is enabled."""
+    """Criteria for a list of staff: any part of name or e-mail, a role, and whether enabled."""
 
     text: str = ""
     role: str | None = None
@@ -41,13 +41,13 @@ class StaffFilter:
 
     @property
     def narrowed(self) -> bool:
-        """True when anything is asked for."""
+        """True if any criterion is set."""
         return bool(self.text or self.role or self.enabled is not None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StaffRow:
-    """One person: never the password, nor whether it is a good one."""
+    """One person, without anything about the password but whether there is one."""
 
     id: UUID
     email: str
@@ -73,7 +73,7 @@ class StaffRow:
 
     @property
     def link_is_open(self) -> bool:
-        """True while a link waits for the person to choose a password."""
+        """True while an invitation link is valid."""
         return self.link_until is not None and self.link_until > clock.now()
 
 
@@ -88,7 +88,7 @@ def page(session: ScopedSession, wanted: StaffFilter, paging: Paging, *, order: 
 
 
 def one(session: ScopedSession, staff_id: UUID) -> StaffRow:
-    """One person; NotFound for an unknown id."""
+    """Return one person; NotFound for an unknown id."""
     row = session.execute(_rows().where(col(Staff.id) == staff_id)).one_or_none()
     if row is None:
         raise NotFound("No such person")
@@ -96,7 +96,7 @@ def one(session: ScopedSession, staff_id: UUID) -> StaffRow:
 
 
 def history(session: ScopedSession, staff_id: UUID, *, limit: int = 30) -> list[Event]:
-    """What was done to an account, newest first: of a change, only what differs; sign-ins stand in the sessions."""
+    """Return the audit events of an account, newest first, without sign-ins; changes list only what differs."""
     entries = session.execute(
         sa.select(AuditEntry)
         .where(col(AuditEntry.subject) == audit.subject_of("staff", staff_id), col(AuditEntry.action) != SIGNED_IN)

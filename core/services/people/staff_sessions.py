@@ -1,4 +1,4 @@
-"""The sessions of people who signed in: opened, kept alive by use, seen and ended (contract A2)."""
+"""Sessions of signed-in staff: open, keep alive, list and end (contract A2)."""
 
 import hashlib
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _SEEN_AGAIN_AFTER = timedelta(minutes=1)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SessionFacts:
-    """One sign-in of a person; `handle` names it to `end`, and opens nothing."""
+    """One session of a person; `handle` identifies it for `end_of` and grants no access."""
 
     handle: str
     opened_at: datetime
@@ -33,9 +33,9 @@ class SessionFacts:
 
 
 def open_session(session: ScopedSession, staff_id: UUID, *, how: str = "password", place: str | None = None) -> str:
-    """A new signed-in session; returns the token for the cookie, of which only the hash is kept.
+    """Open a session and return the token for the cookie; only its hash is stored.
 
-    `how` the person was known goes into the log; `place` is the network address, whose last try was a good one.
+    `how` is the sign-in method, for the log; `place` is the network address, whose last attempt succeeded.
     """
     token = ids.token()
     now = clock.now()
@@ -53,7 +53,7 @@ def open_session(session: ScopedSession, staff_id: UUID, *, how: str = "password
 
 
 def keep_alive(session: ScopedSession, token: str) -> None:
-    """Note that a session is in use; at most once a minute, so that looking stays cheap."""
+    """Record that a session is in use; at most once a minute, to save writes."""
     session.execute(
         sa.update(StaffSession)
         .where(
@@ -67,7 +67,7 @@ def keep_alive(session: ScopedSession, token: str) -> None:
 
 
 def needs_keeping(session: ScopedSession, token: str) -> bool:
-    """True when a session was last noted over a minute ago."""
+    """Return True if a session's last use was recorded over a minute ago."""
     seen: datetime | None = session.execute(
         sa.select(col(StaffSession.seen_at)).where(col(StaffSession.token_hash) == hash_of(token))
     ).scalar_one_or_none()
@@ -80,7 +80,7 @@ def end_session(session: ScopedSession, token: str) -> None:
 
 
 def end_of(session: ScopedSession, staff_id: UUID, *, handle: str | None = None) -> int:
-    """End every open session of a person, or the one of that handle; how many were open."""
+    """End all open sessions of a person, or the one with that handle; returns how many were open."""
     which = [col(StaffSession.staff_id) == staff_id, *still_open()]
     return _end(session, *which, *([col(StaffSession.token_hash) == handle] if handle else []))
 
@@ -97,7 +97,7 @@ def _end(session: ScopedSession, *which: sa.ColumnElement[bool]) -> int:
 
 
 def still_open() -> list[sa.ColumnElement[bool]]:
-    """What holds of a session that is neither ended, nor idle for too long, nor too old."""
+    """Build the conditions of a session that has not ended, is not idle for too long and not too old."""
     now = clock.now()
     return [
         col(StaffSession.ended_at).is_(None),
@@ -107,7 +107,7 @@ def still_open() -> list[sa.ColumnElement[bool]]:
 
 
 def latest(session: ScopedSession, staff_id: UUID, *, limit: int = 20) -> list[SessionFacts]:
-    """The last sign-ins of a person, newest first."""
+    """Return the last sessions of a person, newest first."""
     rows = session.execute(
         sa.select(StaffSession, sa.and_(*still_open()).label("is_open"))
         .where(col(StaffSession.staff_id) == staff_id)
@@ -127,5 +127,5 @@ def latest(session: ScopedSession, staff_id: UUID, *, limit: int = 20) -> list[S
 
 
 def hash_of(token: str) -> str:
-    """How a token is kept."""
+    """Return the hash under which a token is stored."""
     return hashlib.sha256(token.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Tickets: signed notes that pass a fact from one request to the next, once and only for a short time."""
+"""Signed one-time tickets that carry a value from one request to the next, for a short time."""
 
 import hashlib
 from datetime import timedelta
@@ -16,14 +16,14 @@ _FORGOTTEN_AFTER = timedelta(days=1)
 
 
 def mint(purpose: str, value: str, *, lasts: timedelta) -> str:
-    """A ticket for a value; only `redeem` with the same purpose opens it, before it is over."""
+    """Create a ticket for a value; only `redeem` with the same purpose opens it, before it expires."""
     over = (clock.now() + lasts).timestamp()
     ticket = _signer(purpose).dumps([value, ids.code(), over])
     return ticket if isinstance(ticket, str) else ticket.decode()
 
 
 def redeem(session: ScopedSession, purpose: str, ticket: str) -> str:
-    """The value of a ticket, the first time; Unauthorized when it is forged, over, or was used before."""
+    """Return the value of a ticket and use it up; Unauthorized if it is forged, expired, or was used before."""
     value, code = _opened(purpose, ticket)
     if not _first_use(session, code):
         raise Unauthorized
@@ -33,7 +33,7 @@ def redeem(session: ScopedSession, purpose: str, ticket: str) -> str:
 
 
 def read(session: ScopedSession, purpose: str, ticket: str) -> str:
-    """The value of a ticket without using it; Unauthorized when `redeem` would refuse it now."""
+    """Return the value of a ticket without using it; Unauthorized if `redeem` would refuse it now."""
     value, code = _opened(purpose, ticket)
     used = session.execute(
         sa.select(col(OneTimeTicket.ticket_hash)).where(col(OneTimeTicket.ticket_hash) == _hash(code))
@@ -44,7 +44,7 @@ def read(session: ScopedSession, purpose: str, ticket: str) -> str:
 
 
 def use_up(session: ScopedSession, purpose: str, mark: str) -> bool:
-    """True the first time that somebody else's ticket is seen, known by a mark of its own; it is used then."""
+    """Mark an external ticket, identified by `mark`, as used; returns True the first time."""
     return _first_use(session, f"{purpose} {mark}")
 
 
