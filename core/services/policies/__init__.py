@@ -1,1 +1,1 @@
-"""Policies after their sale: found, read, activated, declined, cancelled, refunded, certified."""
+"""Policies after the sale: search, read, activate, decline, cancel, refund, certificates."""

@@ -1,4 +1,4 @@
-"""What a certificate says is covered: the submitted facts about the thing insured, in words."""
+"""The lines of a certificate that describe the insured object, from the submitted data."""
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
@@ -12,7 +12,7 @@ Submitted = Mapping[str, Any]
 
 
 def covered(submitted: Submitted) -> Iterator[tuple[str, str]]:
-    """Label and value of everything covered, in the order of reading."""
+    """Yield label and value of everything insured, in reading order."""
     for label, value in _LINES:
         words = value(submitted)
         if words:
@@ -32,7 +32,7 @@ def _naira(name: str) -> Callable[[Submitted], str]:
 
 
 def in_words(day: date) -> str:
-    """A day as a certificate writes it: 5 March 2027."""
+    """Format a day for a certificate: 5 March 2027."""
     return f"{day.day} {day:%B %Y}"
 
 

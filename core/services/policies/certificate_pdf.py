@@ -1,4 +1,4 @@
-"""A certificate as a PDF worth printing: one A4 page, the same bytes for the same facts."""
+"""Certificates as PDF: one A4 page, byte-identical for the same facts."""
 
 import unicodedata
 from datetime import datetime
@@ -26,7 +26,7 @@ _EVIDENCE = (
 
 @lru_cache(maxsize=128)
 def rendered(facts: CertificateFacts) -> bytes:
-    """The PDF of a certificate; it depends on its facts alone, never on the moment of printing."""
+    """Return the PDF of a certificate; it depends on the facts only, never on the time of printing."""
     page = _sheet(facts)
     _heading(page, facts)
     _number(page, facts)
@@ -39,14 +39,14 @@ def rendered(facts: CertificateFacts) -> bytes:
 
 
 def _sheet(facts: CertificateFacts) -> "FPDF":
-    # What draws takes longer to load than a server should take to start, so it comes with the first certificate.
+    # Imported on first use: the PDF library is slow to load and would delay the start of the server.
     import font_roboto  # noqa: PLC0415
     from fpdf import FPDF  # noqa: PLC0415
 
     page = FPDF(format="A4")
     for style, face in (("", "Roboto-Regular"), ("B", "Roboto-Medium")):
         page.add_font("Roboto", style, f"{font_roboto.font_directory}/{face}.ttf")
-    # Sets tone marks on their letters: Olúwatóyìn, Ṣọlá.
+    # Needed to place tone marks on their letters: Olúwatóyìn, Ṣọlá.
     page.set_text_shaping(True)
     page.set_title(_text(f"{facts.title} {facts.policy_number}"))
     page.set_author(_text(facts.insurer))
@@ -62,7 +62,7 @@ def _sheet(facts: CertificateFacts) -> "FPDF":
 
 
 def _text(value: str) -> str:
-    """A text as the font wants it: letters and their marks together wherever there is such a letter."""
+    """Return the text in NFC, as the font has combined letters."""
     return unicodedata.normalize("NFC", value)
 
 
@@ -85,7 +85,7 @@ def _heading(page: "FPDF", facts: CertificateFacts) -> None:
 
 
 def _fitted(page: "FPDF", value: str, width: float, *, size: float, bold: bool) -> None:
-    """One line of text, set smaller where it would not fit, and the pen on the next line."""
+    """Print one line of text, in a smaller font if it would not fit, and move to the next line."""
     page.set_font("Roboto", "B" if bold else "", size)
     needed = page.get_string_width(_text(value))
     if needed > width:
@@ -143,7 +143,7 @@ def _line(page: "FPDF", label: str, value: str) -> None:
 
 
 def _shortened(page: "FPDF", value: str) -> str:
-    """A text of two lines at most, so that everything stays on the one page."""
+    """Truncate a text to two lines, so that everything stays on one page."""
     room = 2 * (_WIDTH - _LABEL) * 0.92
     if page.get_string_width(value) <= room:
         return value
@@ -173,7 +173,7 @@ def _verification(page: "FPDF", facts: CertificateFacts) -> None:
 
 
 def _code(page: "FPDF", address: str, *, x: float, y: float, size: float) -> None:
-    """A QR code drawn as rectangles: sharp at every size, the same bytes every time."""
+    """Draw a QR code as rectangles: sharp at every size, byte-identical every time."""
     import segno  # noqa: PLC0415 - as above
 
     rows = segno.make(address, error="m", micro=False, boost_error=False).matrix
@@ -191,7 +191,7 @@ def _code(page: "FPDF", address: str, *, x: float, y: float, size: float) -> Non
 
 
 def _stamp(page: "FPDF", words: str) -> None:
-    """Large words across the sheet, from the lower left to the upper right, light enough to read through."""
+    """Print large diagonal text across the page, light enough to read through."""
     with page.local_context(fill_opacity=0.14), page.rotation(54, page.w / 2, page.h / 2):
         page.set_text_color(_RED)
         page.set_font("Roboto", "B", 40)

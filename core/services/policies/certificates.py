@@ -1,4 +1,4 @@
-"""Certificates: one for each paid term of a policy, opened and verified by whoever has its code (contract S10)."""
+"""Certificates: one per paid term of a policy, opened and verified by its code (contract S10)."""
 
 import re
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _CODE = re.compile(r"[a-z2-7]{26}")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CertificateFacts:
-    """What one certificate says: its own term, the policy around it, and who stands behind it."""
+    """The content of one certificate: its term, policy, insurer and distributor."""
 
     code: str
     policy_number: str
@@ -43,7 +43,7 @@ class CertificateFacts:
 
     @property
     def status(self) -> str:
-        """Where its term stands now; a cancellation after its end changes nothing about it."""
+        """The current status of its term; a cancellation after its end does not change it."""
         now = clock.now()
         if self.cancelled_at is not None:
             return CANCELLED
@@ -53,12 +53,12 @@ class CertificateFacts:
 
     @property
     def verification_url(self) -> str:
-        """The page that confirms this certificate; the address that its QR code holds."""
+        """The URL of the page that verifies this certificate; encoded in its QR code."""
         return f"{settings().base_url}/verify/{self.code}"
 
 
 def issued(policy: Policy, *, start_at: datetime, expiration_at: datetime, at: datetime) -> Certificate:
-    """The certificate of one term, to be inserted; the policy shows its new code from now on."""
+    """Build the certificate of one term, to be inserted by the caller; sets the policy's certificate code."""
     policy.certificate_code = ids.code()
     return Certificate(
         distributor_id=policy.distributor_id,
@@ -72,7 +72,7 @@ def issued(policy: Policy, *, start_at: datetime, expiration_at: datetime, at: d
 
 
 def by_code(session: ScopedSession, code: str) -> CertificateFacts:
-    """What the certificate with this code says; NotFound for any other code."""
+    """Return the content of the certificate with this code; NotFound for an unknown code."""
     found = session.execute(_by_code(code)).one_or_none() if _CODE.fullmatch(code) else None
     if found is None:
         raise NotFound("Certificate not found")
@@ -80,7 +80,7 @@ def by_code(session: ScopedSession, code: str) -> CertificateFacts:
 
 
 def _by_code(code: str) -> AnySelect:
-    """The rows behind a certificate, with the renewal that paid for its term where it is not the first."""
+    """Build the query for a certificate and its related rows, with the renewal that paid for its term, if any."""
     paid_by_renewal = sa.and_(
         col(Renewal.policy_id) == col(Certificate.policy_id), col(Renewal.start_at) == col(Certificate.start_at)
     )

@@ -1,4 +1,4 @@
-"""Policies after birth: the desk activates, declines or cancels one, on the version that it saw (contract S8, S10)."""
+"""Changes to policies after the sale: activate, decline or cancel, checked for version (contract S8, S10)."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -41,7 +41,7 @@ class Activation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PolicyChange:
-    """A policy as it stands after a change, its new version, and what goes back to the customer."""
+    """A policy after a change, its new version, and the refund."""
 
     policy: PolicyRecord
     version: int
@@ -153,7 +153,7 @@ def cancel(
 
 
 def refund_preview(session: ScopedSession, policy_id: UUID, *, by_insurer: bool) -> Refund:
-    """What a cancellation today would give back, by the same sum; nothing is written."""
+    """Return the refund of a cancellation today, by the same calculation; nothing is written."""
     policy = policies.row(session, policy_id)
     _refuse_unless_allowed(session, policy, "cancel")
     return refunding.together(refunding.on_cancelling(session, policy, by_insurer=by_insurer))
@@ -167,7 +167,7 @@ def decline_preview(session: ScopedSession, policy_id: UUID) -> Refund:
 
 
 def _seen(session: ScopedSession, policy_id: UUID, expected_version: int, action: policy_states.Action) -> Policy:
-    """The row to change, held; StaleVersion when it changed since it was read, StateForbids when it is too late."""
+    """Return the row locked for update; StaleVersion if it changed, StateForbids if its stage forbids the action."""
     policy = policies.locked(session, policy_id)
     if policy.version != expected_version:
         raise StaleVersion(detail={"version": policy.version})
@@ -195,7 +195,7 @@ def _sold(session: ScopedSession, policy: Policy) -> tuple[OnSale, Cover[Any] | 
 def _term(
     policy: Policy, cover: Cover[Any] | None, sale: OnSale, *, start_on: date | None, expiration_on: date | None
 ) -> tuple[datetime, datetime]:
-    """The first and last instant of cover; it never runs longer than the premium paid for (contract S4, S8)."""
+    """Return the first and last instant of cover; never longer than the premium paid for (contract S4, S8)."""
     set_before = clock.lagos_day(policy.start_at) if policy.start_at else None
     first_on = start_on or set_before or clock.today()
     last_on = _paid_until(policy, cover, sale, first_on)

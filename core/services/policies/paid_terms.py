@@ -1,4 +1,4 @@
-"""The terms of a policy: the first, paid for by its purchase, and one for each renewal."""
+"""The paid terms of a policy: the first from its purchase, and one for each renewal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from core.store.schema.tables import Policy, Purchase, Renewal
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PaidTerm:
-    """A stretch of cover that was paid for in one go, the rates it was paid at, and the renewal that made it."""
+    """One paid period of cover, the product version it was priced with, and the renewal that created it."""
 
     start_at: datetime
     expiration_at: datetime
@@ -46,12 +46,12 @@ def paid(row: Purchase | Renewal) -> Split:
 
 
 def of(session: ScopedSession, policy: Policy) -> list[PaidTerm]:
-    """Every paid term of a policy, oldest first; none while the insurer has not set its dates."""
+    """Return every paid term of a policy, oldest first; empty while the insurer has not set its dates."""
     return of_all(session, [policy])[policy.id]
 
 
 def of_all(session: ScopedSession, found: Sequence[Policy]) -> dict[UUID, list[PaidTerm]]:
-    """The same of several policies by their ids, in two statements."""
+    """Like `of`, for several policies by their ids, in two queries."""
     dated = [policy for policy in found if policy.start_at is not None and policy.expiration_at is not None]
     renewals = _renewals(session, [policy.id for policy in dated])
     sales = _sales(session, [policy.purchase_id for policy in dated])

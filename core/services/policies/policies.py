@@ -1,4 +1,4 @@
-"""Policies: what is covered, whether it is in force, and how it is shown."""
+"""Policies: reading, filtering, and their API records."""
 
 from dataclasses import replace
 from typing import Any
@@ -32,7 +32,7 @@ def record_of(row: Any, cover: Cover[Any] | None) -> PolicyRecord:
 
 
 def page(session: ScopedSession, wanted: SalesFilter = EVERYTHING, paging: Paging = Paging()) -> Page[PolicyRecord]:
-    """A page of policies in their list form, newest first, with the exact total (contract P2)."""
+    """Return a page of policies in list form, newest first, with the exact total (contract P2)."""
     wanted = by_customer(session, wanted)
 
     def read(ids: list[UUID]) -> list[PolicyRecord]:
@@ -42,7 +42,7 @@ def page(session: ScopedSession, wanted: SalesFilter = EVERYTHING, paging: Pagin
 
     if not wanted.of_catalogue:
         return newest(session, Policy, _matching(wanted), paging, read)
-    # Each was sold with its purchase, at the same instant.
+    # Policies have the creation time of their purchase, so the purchases' day counts locate the page.
     place = page_locator.place(session, wanted, paging)
     found = _matching(replace(wanted, created=place.span))
     return newest(session, Policy, found, paging, read, total=place.total, offset=place.offset)
@@ -53,7 +53,7 @@ def _matching(wanted: SalesFilter) -> AnySelect:
 
 
 def one(session: ScopedSession, policy_id: UUID) -> PolicyRecord:
-    """One policy with its customer, provider, purchase and product in full; NotFound when unknown here."""
+    """Return one policy with customer, provider, purchase and product in full; NotFound if unknown in this scope."""
     row = session.execute(_embedding(col(Policy.id) == policy_id, col(Policy.deleted_at).is_(None))).one_or_none()
     if row is None:
         raise NotFound("Policy not found")
@@ -67,12 +67,12 @@ def one(session: ScopedSession, policy_id: UUID) -> PolicyRecord:
 
 
 def locked(session: ScopedSession, policy_id: UUID) -> Policy:
-    """The row of one policy as it is now, held until the transaction ends; NotFound when unknown here."""
+    """Return the row of one policy locked for update, with its current values; NotFound if unknown in this scope."""
     return _row(session, sa.select(Policy).where(col(Policy.id) == policy_id).with_for_update())
 
 
 def row(session: ScopedSession, policy_id: UUID) -> Policy:
-    """The row of one policy for other services to read; NotFound when unknown here."""
+    """Return the row of one policy for other services to read; NotFound if unknown in this scope."""
     return _row(session, sa.select(Policy).where(col(Policy.id) == policy_id))
 
 
@@ -85,7 +85,7 @@ def _row(session: ScopedSession, query: AnySelect) -> Policy:
 
 
 def conditions_of(wanted: SalesFilter) -> list[sa.ColumnElement[bool]]:
-    """The conditions of a filter on policies; `status` true means in force now (contract P5)."""
+    """Build the SQL conditions of a filter on policies; `status` true means in force now (contract P5)."""
     conditions = [*filters.on_record(wanted, Policy), *filters.on_policy(wanted), col(Policy.deleted_at).is_(None)]
     if wanted.status is not None:
         conditions.append(filters.in_force() if wanted.status else sa.not_(filters.in_force()))

@@ -1,4 +1,4 @@
-"""Finding policies from one box: what was typed decides which indexed column answers (contract P6)."""
+"""Policy search from one text box: the form of the text decides which indexed column is searched (contract P6)."""
 
 import re
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ ORDERS: Mapping[Order, tuple[Any, ...]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PolicyRow:
-    """One policy as the table shows it."""
+    """One row of the policies table."""
 
     id: UUID
     created_at: datetime
@@ -58,7 +58,7 @@ class PolicyRow:
 
 
 def kinds_of(text: str) -> tuple[Kind, ...]:
-    """What a text may be; each kind is looked up by an index of its own, only a name reads the customers.
+    """Return what a search text may be; each kind has its own index, only a name searches all customers.
 
     "0803 123 4567" -> phone or number, "ABC-123-XY" -> number or plate, "ngozi okafor" -> name or plate.
     """
@@ -69,13 +69,13 @@ def kinds_of(text: str) -> tuple[Kind, ...]:
     if re.fullmatch(r"\+?[\d\s()-]{7,}", text):
         return ("phone", "policy number")
     exact: tuple[Kind, ...] = ("policy number", "plate") if any(map(str.isdigit, text)) else ("plate",)
-    # A company may have a figure in its name: "24 Hours Motors".
+    # A company name may contain digits: "24 Hours Motors".
     named = exact == ("plate",) or re.search(r"(?<!\S)[^\W\d_]{4,}(?!\S)", text)
     return ("name", *exact) if named else exact
 
 
 def tidied(text: str | None) -> str:
-    """A text as it is looked for; InvalidInput when it is too short or too long."""
+    """Return a search text with normalised spaces; InvalidInput if it is too short or too long."""
     bare = " ".join((text or "").split())
     if bare and not (SHORTEST <= len(bare) <= LONGEST and bare.isprintable()):
         raise InvalidInput.one("find", f"must have {SHORTEST} to {LONGEST} characters")
@@ -93,7 +93,7 @@ def page(
 ) -> Page[PolicyRow]:
     """A page of the policies that a text finds within a filter, with the exact total.
 
-    InvalidInput for a text that is too short or too long to look for.
+    InvalidInput for a text that is too short or too long.
     """
     conditions = conditions_of(text, wanted, names)
     by = ORDERS[order]
@@ -107,9 +107,9 @@ def page(
 
 
 def _page_of(session: ScopedSession, shown: AnySelect, *, counts: bool) -> tuple[list[UUID], int | None]:
-    """The ids of a page; with `counts` also how many there are on all pages, unless the page is past the end.
+    """Return the ids of a page; with `counts` also the total, unless the page is past the end.
 
-    Names are sought in every customer, so that is done once; without a text, an index counts faster.
+    A name is searched in all customers, so search and count are one query; without a text, an index counts faster.
     """
     if not counts:
         return list(session.execute(shown).scalars()), None
@@ -118,16 +118,16 @@ def _page_of(session: ScopedSession, shown: AnySelect, *, counts: bool) -> tuple
 
 
 def conditions_of(text: str | None, wanted: SalesFilter, names: Choices) -> list[sa.ColumnElement[bool]]:
-    """The conditions of what a text finds within a filter; InvalidInput for a text that cannot be looked for."""
+    """Build the SQL conditions of a search text within a filter; InvalidInput for an invalid text."""
     return [*_within(wanted, names), *_found(text)]
 
 
 def _found(text: str | None) -> list[sa.ColumnElement[bool]]:
-    """The condition of a text: any of the kinds that it may be; none for no text."""
+    """Build the condition of a search text: any of the kinds it may be; empty for no text."""
     bare = tidied(text)
     if not bare:
         return []
-    # One query for each kind: an OR would tempt the database to walk through all policies in their order.
+    # One query per kind: with OR, the planner may scan all policies in sort order.
     return [col(Policy.id).in_(sa.union_all(*(_BY_KIND[kind](bare) for kind in kinds_of(bare))))]
 
 
@@ -136,14 +136,14 @@ def _by(condition: sa.ColumnElement[bool]) -> AnySelect:
 
 
 def _by_email(text: str) -> AnySelect:
-    # A customer is one e-mail address, so theirs are all policies that name it (contract S2).
+    # A customer is identified by the e-mail, so these are all policies with it (contract S2).
     mine = sa.select(col(Customer.id)).where(col(Customer.email_key) == text.lower())
     return _by(col(Policy.customer_id).in_(mine))
 
 
 def _by_name(text: str) -> AnySelect:
     sought = text.replace(",", "")
-    # Twice the names hold either order of the two, which only several words can ask for.
+    # The doubled name contains both orders of first and last name; needed only for several words.
     name = col(Customer.name_key)
     whole = name + " " + name if " " in sought else name
     called = sa.select(col(Customer.id)).where(filters.mentions(whole, request_parts.folded(sought) or sought))
@@ -173,7 +173,7 @@ def _is_id(text: str) -> bool:
 
 
 def _within(wanted: SalesFilter, names: Choices) -> list[sa.ColumnElement[bool]]:
-    """A filter on policies; an insurer is told by its products, which the index for counting holds."""
+    """Build the conditions of a filter; insurers are replaced by their products, which the counting index has."""
     if not wanted.provider_ids:
         return policies.conditions_of(wanted)
     theirs = {key for key, provider in names.provider_of.items() if provider in wanted.provider_ids}

@@ -1,4 +1,4 @@
-"""Where a policy stands and what may be done with it now: computed in one place for screens and services."""
+"""The stage of a policy and the actions it allows: computed in one place for screens and services."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -19,7 +19,7 @@ Action = Literal["activate", "decline", "cancel", "renew"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PolicyState:
-    """A policy's stage, the version that a command must name, and the commands that make sense."""
+    """A policy's stage, the version that a command must name, and the allowed actions."""
 
     stage: Stage
     version: int
@@ -27,7 +27,7 @@ class PolicyState:
 
 
 def of(session: ScopedSession, policy_id: UUID) -> PolicyState:
-    """The state of one policy; NotFound when it is unknown here."""
+    """Return the state of one policy; NotFound if unknown in this scope."""
     query = (
         sa.select(Policy, col(Product.renewable))
         .join(Product, col(Product.id) == col(Policy.product_id))
@@ -43,7 +43,7 @@ def of(session: ScopedSession, policy_id: UUID) -> PolicyState:
 
 
 def stage_of(policy: Any) -> Stage:
-    """The stage of a policy row at this moment."""
+    """Return the current stage of a policy row."""
     now = clock.now()
     if policy.cancelled_at is not None or policy.declined_at is not None:
         return "Cancelled" if policy.cancelled_at is not None else "Declined"
@@ -60,7 +60,7 @@ def status_of(policy: Any) -> PolicyStatus:
 
 
 def stage_in_sql() -> Any:
-    """The same stage as the database works it out, for lists of any length."""
+    """Like `stage_of`, as an SQL expression, for lists of any length."""
     started, ended = col(Policy.start_at) > _now(), col(Policy.expiration_at) <= _now()
     return sa.case(
         (col(Policy.cancelled_at).is_not(None), _word("Cancelled")),
@@ -73,7 +73,7 @@ def stage_in_sql() -> Any:
 
 
 def _now() -> Any:
-    # Read when the statement is made out, not when it is written down.
+    # Evaluated when the statement is executed, not when it is built.
     return sa.bindparam(None, callable_=clock.now, type_=UTCDateTime())
 
 
