@@ -1,1 +1,1 @@
-"""Products: the catalogue, what each charges from when on, and what a change would cost."""
+"""Products: the catalogue, tariffs over time, and price previews."""

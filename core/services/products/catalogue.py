@@ -1,4 +1,4 @@
-"""The shipped catalogue: loaded into a store once, never over what people have changed since."""
+"""The shipped catalogue: loaded into a store once, never overwriting later changes."""
 
 import json
 from datetime import UTC, datetime
@@ -20,12 +20,12 @@ _PERSONAL = ("verification_number", "bvn_number")
 
 
 def load(session: ScopedSession, folder: Path = SHIPPED) -> int:
-    """Add what the store does not have yet; returns how many records were new."""
+    """Insert shipped records that the store lacks; returns how many were new."""
     return sum(session.insert_if_absent(row) for row in shipped_rows(folder))
 
 
 def shipped_rows(folder: Path = SHIPPED) -> list[Any]:
-    """Insurers, categories, and products with their first versions, in the order in which they refer."""
+    """Return insurers, categories, and products with their first versions, in foreign-key order."""
     providers, categories, products = (_read(folder / f"{n}.json") for n in ("providers", "categories", "products"))
     provider_ids = {row["segment"]: UUID(row["id"]) for row in providers}
     category_ids = {row["name"]: UUID(row["id"]) for row in categories}

@@ -1,4 +1,4 @@
-"""The catalogue as other records embed it: made and encoded once, and anew when anything in it changed."""
+"""Cache of the catalogue for embedding in records: encoded once, rebuilt when anything in it changes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from core.store.schema.tables import Product, ProductVersion, Provider
 
 
 class Encoded(NamedTuple):
-    """A product's record and the two that stand inside it, as JSON that goes into an answer as it is."""
+    """A product's record and its embedded category and provider, as ready JSON fragments."""
 
     product: orjson.Fragment
     category: orjson.Fragment
@@ -30,7 +30,7 @@ class Encoded(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Shelf:
-    """Every product by id and mode, sold or not, with the rates that hold until the next planned change."""
+    """Every product by (id, is_live), active or not, with the rates valid until the next planned change."""
 
     revision: tuple[Any, ...]
     since: datetime
@@ -39,11 +39,11 @@ class Shelf:
     encoded: Mapping[tuple[str, bool], Encoded]
 
     def holds(self, revision: tuple[Any, ...], at: datetime) -> bool:
-        """True while nothing changed, and no planned rates came into force."""
+        """Return True while nothing changed and no planned rates came into force."""
         return self.revision == revision and self.since <= at and (self.until is None or at < self.until)
 
 
-# Whoever changes a product counts its version up; an insurer is changed with its time, which never stands still.
+# Every change increments a product's version; changes to an insurer always advance its `updated_at`.
 _REVISION = CompiledQuery(
     sa.select(
         sa.func.count(),
@@ -62,16 +62,16 @@ _shelves: WeakKeyDictionary[Any, Shelf] = WeakKeyDictionary()
 
 
 def revision(session: ScopedSession) -> PendingRows:
-    """What tells whether the catalogue is as it was, for who has other things to ask with it."""
+    """Submit the query for the catalogue's revision, so that it can be batched with other queries."""
     return _REVISION.submit(session)
 
 
 def shelf(session: ScopedSession, asked: PendingRows | None = None) -> Shelf:
-    """The catalogue as it stands in this transaction; `asked` is its revision there."""
+    """Return the catalogue as of this transaction; `asked` is its pending revision."""
     bind: Any = session.get_bind()
     now = clock.now()
     stands = (asked or revision(session)).one
-    # What a writer reads may never be committed.
+    # Do not cache what a write transaction reads: it may never be committed.
     if bind.get_execution_options().get("write"):
         return _stocked(session, stands, now)
     found = _shelves.get(bind.engine.pool)

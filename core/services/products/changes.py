@@ -1,6 +1,6 @@
 """What an admin changes of a product: on and off, for whom, its texts (contract M2, A4); its rates are `rate_changes`.
 
-Every change names the version of the product that was seen, and makes the next one.
+Every change names the product version that the caller saw, and increments it.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ _TAGS = {"p", "br", "ul", "ol", "li", "b", "strong", "i", "em", "a"}
 
 
 def switch(session: ScopedSession, product_id: UUID, *, on: bool, seen: int, by: Person) -> None:
-    """Sell a product, or sell it no more, from now on and to everybody; policies in force stay so (contract S3)."""
+    """Activate or deactivate a product for everybody, from now on; policies in force stay so (contract S3)."""
     refuse_unless_admin(by)
     row = next_version(session, product_id, seen)
     before, row.active = row.active, on
@@ -38,7 +38,7 @@ def switch(session: ScopedSession, product_id: UUID, *, on: bool, seen: int, by:
 def offer(
     session: ScopedSession, product_id: UUID, distributor_id: UUID, *, offered: bool, seen: int, by: Person
 ) -> None:
-    """Let one distributor sell a product, or no more, from now on (contract M2)."""
+    """Offer a product to one distributor or withhold it, from now on (contract M2)."""
     refuse_unless_admin(by)
     next_version(session, product_id, seen)
     name = session.execute(
@@ -65,7 +65,7 @@ def offer(
 
 
 class Texts(Request):
-    """What customers read about a product; the key benefits are HTML of a few harmless elements."""
+    """The texts that customers read about a product; the key benefits are HTML of a few safe elements."""
 
     prose: ClassVar[frozenset[str]] = frozenset({"description", "key_benefits", "how_it_works", "how_to_claim"})
     suggests: ClassVar[bool] = False
@@ -76,7 +76,7 @@ class Texts(Request):
 
 
 def describe(session: ScopedSession, product_id: UUID, said: Mapping[str, Any], *, seen: int, by: Person) -> None:
-    """Change the texts of a product; InvalidInput names every fault. What is not harmless HTML is taken out."""
+    """Change the texts of a product; InvalidInput names every invalid field. Unsafe HTML is removed."""
     refuse_unless_admin(by)
     wanted: Texts = request.read(Texts, dict(said))
     new = {**wanted.model_dump(), "key_benefits": harmless(wanted.key_benefits)}
@@ -101,7 +101,7 @@ def describe(session: ScopedSession, product_id: UUID, said: Mapping[str, Any], 
 
 
 def harmless(html: str) -> str:
-    """HTML of which only paragraphs, lists, emphasis and https links are left."""
+    """Sanitise HTML: only paragraphs, lists, emphasis and https links remain."""
     return nh3.clean(html, tags=_TAGS, attributes={"a": {"href"}}, url_schemes={"https"})
 
 

@@ -1,4 +1,4 @@
-"""One product as an admin sees it: its facts, the time line of its rates, and who may sell it."""
+"""One product for admins: its fields, its rates over time, and which distributors may sell it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ State = Literal["Past", "In force", "Planned", "Withdrawn"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RatesFrom:
-    """What a product charges from an instant on."""
+    """One version of a product's rates and its effective date."""
 
     id: UUID
     effective_at: datetime
@@ -55,7 +55,7 @@ class Proposal:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SoldBy:
-    """A distributor, and whether the product is switched off for it."""
+    """A distributor, and whether the product is withheld from it."""
 
     id: UUID
     name: str
@@ -93,31 +93,31 @@ class ProductDetail:
 
     @property
     def cover(self) -> Cover[Any] | None:
-        """What sells it; none when no endpoint does."""
+        """The cover that sells it; None if no endpoint does."""
         return cover_of(self.prefix, self.route_name)
 
     @property
     def endpoint(self) -> str:
-        """The path that sells it, as its row names it: "insurer-a/buy-thirdparty"."""
+        """The endpoint that sells it: "insurer-a/buy-thirdparty"."""
         return "/".join(part for part in (self.prefix, self.route_name) if part)
 
     @property
     def in_force(self) -> RatesFrom:
-        """What a sale is charged now."""
+        """The current rates."""
         return next(version for version in self.versions if version.state == "In force")
 
     @property
     def planned(self) -> list[RatesFrom]:
-        """What is still to come, the next one first."""
+        """The planned changes, the next one first."""
         return [version for version in reversed(self.versions) if version.state == "Planned"]
 
     @property
     def latest(self) -> RatesFrom:
-        """The last that was decided: what a new change starts from."""
+        """The last planned rates, or the current ones: the starting point of a new change."""
         return (self.planned or [self.in_force])[-1]
 
     def charged_at(self, instant: datetime) -> RatesFrom:
-        """What a sale is charged at an instant, or was."""
+        """Return the rates at an instant."""
         held = [version for version in self.versions if version.withdrawn_at is None]
         return next((version for version in held if version.effective_at <= instant), held[-1])
 
@@ -127,7 +127,7 @@ class ProductDetail:
 
 
 def one(session: ScopedSession, product_id: UUID) -> ProductDetail:
-    """A product, sold or not; NotFound when it is unknown."""
+    """Return a product, active or not; NotFound if unknown."""
     row = session.execute(
         sa.select(Product, col(Provider.company_name), col(ProductCategory.name))
         .join(Provider, col(Provider.id) == col(Product.provider_id))
@@ -155,7 +155,7 @@ _AS_KEPT = (
 
 
 def versions(session: ScopedSession, product: Product) -> list[RatesFrom]:
-    """The time line of a product's rates, newest first."""
+    """Return all versions of a product's rates, newest first."""
     rows = session.execute(
         sa.select(ProductVersion)
         .where(col(ProductVersion.product_id) == product.id)
@@ -203,7 +203,7 @@ def _rates(product: Product, row: ProductVersion, state: State) -> RatesFrom:
 
 
 def _state(row: ProductVersion, *, holds: bool) -> State:
-    """`holds` says that a newer version is in force already."""
+    """Return the state of a version; `holds` is True if a newer version is in force already."""
     if row.withdrawn_at is not None:
         return "Withdrawn"
     if row.effective_at > clock.now():

@@ -1,4 +1,4 @@
-"""Every product as an admin's list shows it: what it charges now, whether it is sold, what is planned."""
+"""The products screen of admins: current rates, whether active, and planned changes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ NAMES = ("provider", "category", "on", "q")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProductSelection:
-    """Which products, as an address carries it: insurers, categories, switched on or off, and any words."""
+    """Filter for products, as carried in a URL: insurers, categories, active or not, and search text."""
 
     provider: tuple[UUID, ...] = ()
     category: tuple[UUID, ...] = ()
@@ -45,7 +45,7 @@ class ProductSelection:
 
     @classmethod
     def read(cls, address: Address) -> "ProductSelection":
-        """The selection of an address; InvalidInput names every value that cannot be meant."""
+        """Parse the filter from a URL query; InvalidInput names every invalid value."""
         reader = AddressReader(address)
         found = cls(
             provider=reader.ids("provider"),
@@ -56,13 +56,13 @@ class ProductSelection:
         return reader.read(found)
 
     def address(self) -> dict[str, list[str]]:
-        """The parameters that say this selection again; empty ones are left out."""
+        """Return the URL query of this filter; empty parameters are left out."""
         return written(provider=self.provider, category=self.category, on=self.on, q=self.q)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProductRow:
-    """One product of the list; `withheld` counts the distributors it is switched off for."""
+    """One row of the products table; `withheld` counts the distributors that may not sell it."""
 
     id: UUID
     name: str
@@ -157,7 +157,7 @@ def proposed(session: ScopedSession) -> list[tuple[UUID, str]]:
 
 
 def known(session: ScopedSession) -> tuple[dict[UUID, str], dict[UUID, str]]:
-    """The insurers and the categories to choose from, by name."""
+    """Return the insurers and the categories to choose from: names by id."""
     insurers, categories = ({row[0]: row[1] for row in session.execute(query)} for query in _names())
     return insurers, categories
 

@@ -1,4 +1,4 @@
-"""What a sale would cost by some rates, and how the money would divide: the functions of the sale, without it."""
+"""Price previews: the price under given rates and its split, by the functions of the sale."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,18 +11,18 @@ from core.money import Split
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Preview:
-    """A price with its steps, and the parts of it."""
+    """A price with its steps, and its split."""
 
     price: Price
     split: Split
 
 
 def preview(cover: Cover[Any], asked: Any, tariff: Tariff) -> Preview:
-    """What the request would cost by these rates; InvalidInput where they do not price it (contract S4, S7)."""
+    """Return the price of a request under these rates; InvalidInput if they cannot price it (contract S4, S7)."""
     price = cover.premium(asked, tariff.rates)
     return Preview(price=price, split=split_of(price, tariff))
 
 
 def split_of(price: Price, tariff: Tariff) -> Split:
-    """How the total of a price divides by these commissions, in kobo."""
+    """Split the total of a price by these commissions, in kobo."""
     return money.split(money.to_minor(price.total), mca_bp=tariff.mca_bp, distributor_bp=tariff.distributor_bp)

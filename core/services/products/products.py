@@ -1,4 +1,4 @@
-"""Products, categories and providers: reading the catalogue, and the rates that hold today."""
+"""Products, categories and providers: reading the catalogue and the current rates."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from core.store.schema.tables import Product, ProductBlock, ProductCategory, Pro
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProductFilter:
-    """What a reader of the catalogue may ask for; several ids mean any of them (contract P6)."""
+    """Criteria for the product list; several ids mean any of them (contract P6)."""
 
     search: str | None = None
     provider_id: UUID | None = None
@@ -33,7 +33,7 @@ class ProductFilter:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OnSale:
-    """A product that can be bought now, with the version of its rates that the sale will keep."""
+    """A product with the version of its rates that a sale refers to."""
 
     id: UUID
     name: str
@@ -50,7 +50,7 @@ class OnSale:
 
 
 def current(at: Any = None) -> AnySelect:
-    """Products with the version of their rates that is in force, their category and their provider."""
+    """Build the query for products with the rates in force at an instant (default now), category and provider."""
     other = aliased(ProductVersion)
     newest = (
         sa.select(sa.func.max(col(other.effective_at)))
@@ -70,7 +70,7 @@ def current(at: Any = None) -> AnySelect:
 
 
 def _versions() -> AnySelect:
-    """Every version of every product, with category and provider."""
+    """Build the query for every version of every product, with category and provider."""
     return (
         sa.select(Product, ProductVersion, ProductCategory, Provider)
         .join(ProductVersion, col(ProductVersion.product_id) == col(Product.id))
@@ -85,7 +85,7 @@ def _offered_to(query: AnySelect, distributor_id: Any) -> AnySelect:
 
 
 def page(session: ScopedSession, wanted: ProductFilter, paging: Paging, *, is_live: bool) -> Page[ProductRecord]:
-    """Active products that the session's distributor may sell, by name (contract P2)."""
+    """Return a page of the active products that the session's distributor may sell, by name (contract P2)."""
     query = _offered_to(current(), session.scope.distributor_id).where(col(Product.active))
     if wanted.search:
         pattern = filters.containing(wanted.search)
@@ -106,7 +106,7 @@ def page(session: ScopedSession, wanted: ProductFilter, paging: Paging, *, is_li
 
 
 def one(session: ScopedSession, product_id: UUID, *, is_live: bool) -> ProductRecord:
-    """One product with its category and provider; NotFound when it is unknown or switched off here."""
+    """Return one product with its category and provider; NotFound if unknown or withheld from the distributor."""
     row = session.execute(
         _offered_to(current(), session.scope.distributor_id).where(col(Product.id) == product_id)
     ).one_or_none()
@@ -116,7 +116,7 @@ def one(session: ScopedSession, product_id: UUID, *, is_live: bool) -> ProductRe
 
 
 def embedded(session: ScopedSession) -> Mapping[tuple[UUID, bool], ProductRecord]:
-    """Every product by id and mode, sold or not, for embedding in other records."""
+    """Return every product record by (id, is_live), active or not, for embedding in other records."""
     rows = session.execute(current()).all()
     return {(row[0].id, live): product_records.record(*row, is_live=live) for row in rows for live in (True, False)}
 
@@ -132,7 +132,7 @@ def categories(session: ScopedSession, *, is_live: bool) -> list[CountedCategory
 
 
 def on_sale(session: ScopedSession, cover: Cover[Any], product_id: str, distributor_id: UUID) -> OnSale:
-    """The product of a sale with today's rates; anything that this endpoint cannot sell is refused."""
+    """Return the product of a sale with today's rates; InvalidInput if this endpoint cannot sell it."""
     asked = {"product_id": UUID(product_id), "prefix": cover.prefix, "route": cover.route}
     rows = _ON_SALE.rows(session, **asked, distributor_id=distributor_id, now=clock.now())
     if not rows:
@@ -141,7 +141,7 @@ def on_sale(session: ScopedSession, cover: Cover[Any], product_id: str, distribu
 
 
 def offered(session: ScopedSession, cover: Cover[Any], distributor_id: UUID) -> list[OnSale]:
-    """What a distributor can sell through this endpoint now, with today's rates, by name."""
+    """Return the products that a distributor can sell through this endpoint now, with today's rates, by name."""
     rows = session.execute(
         _offers(_offered_to(current(), distributor_id))
         .where(col(Product.active), col(Product.prefix) == cover.prefix, col(Product.route_name) == cover.route)
@@ -151,23 +151,23 @@ def offered(session: ScopedSession, cover: Cover[Any], distributor_id: UUID) -> 
 
 
 def as_sold(session: ScopedSession, version_id: UUID) -> OnSale:
-    """A product with the rates of one version, still on sale or not: what a sold policy keeps (contract S4)."""
+    """Return a product with the rates of one version, active or not: what a sold policy keeps (contract S4)."""
     return _on_sale(session.execute(_offers(_versions()).where(col(ProductVersion.id) == version_id)).one())
 
 
 def on_shelf(session: ScopedSession) -> dict[UUID, OnSale]:
-    """Every active product with today's rates by its id, whatever is blocked for whom."""
+    """Return every active product with today's rates by its id, ignoring what is withheld from whom."""
     return {row.id: _on_sale(row) for row in session.execute(_offers(current()).where(col(Product.active)))}
 
 
 def all_as_sold(session: ScopedSession, version_ids: Collection[UUID]) -> dict[UUID, OnSale]:
-    """The products of several versions, each with the rates of that version, by the version's id."""
+    """Return the products of several versions, each with the rates of that version, by version id."""
     rows = session.execute(_offers(_versions()).where(col(ProductVersion.id).in_(version_ids)))
     return {row.version_id: _on_sale(row) for row in rows}
 
 
 class _Offer(NamedTuple):
-    """What of its rows a sale needs to know of a product, in the order in which `_offers` asks for it."""
+    """The columns that a sale needs, in the order in which `_offers` selects them."""
 
     id: UUID
     name: str
@@ -187,7 +187,7 @@ class _Offer(NamedTuple):
 
 
 def _offers(query: AnySelect) -> AnySelect:
-    """The same products, and no more of their rows than an `_Offer` holds."""
+    """Restrict a query to the columns of `_Offer`."""
     return query.with_only_columns(
         *(col(getattr(Product, name)) for name in _Offer._fields[:5]),
         col(ProductVersion.id).label("version_id"),
@@ -229,6 +229,6 @@ _ON_SALE = CompiledQuery(
 
 
 def insurers(session: ScopedSession) -> dict[str, UUID]:
-    """Every insurer's id by its part of the path ("insurer-a")."""
+    """Return every insurer's id by its path segment ("insurer-a")."""
     rows = session.execute(sa.select(col(Provider.segment), col(Provider.id)).order_by(col(Provider.segment)))
     return {row.segment: row.id for row in rows}

@@ -1,4 +1,4 @@
-"""Products, categories and insurers as the records of the specification."""
+"""API records of products, categories and insurers."""
 
 from typing import Any, cast
 
@@ -11,12 +11,12 @@ from core.store.schema.tables import Product, ProductCategory, ProductVersion, P
 
 
 def category(row: ProductCategory, *, is_live: bool) -> CategoryRecord:
-    """A category row as its record; categories are common, so the mode is the reader's."""
+    """Return the record of a category; categories are shared by both modes, so the mode is the caller's."""
     return {"id": str(row.id), "is_live": is_live, "name": row.name, **records.timed(row)}
 
 
 def provider(row: Provider) -> ProviderRecord:
-    """An insurer row as its record; its personal numbers were masked when they were stored."""
+    """Return the record of an insurer; its personal numbers are stored masked."""
     kept = {name: getattr(row, name) for name in _AS_KEPT_PROVIDER}
     ids = {name: records.text(getattr(row, name)) for name in ("owner_id", "wallet_id", "bank_account_id")}
     times = records.only(records.timed(row), "created_at", "updated_at")
@@ -84,7 +84,7 @@ def _meta(row: Product, rates: Rates) -> dict[str, Any]:
 def record(
     row: Product, version: ProductVersion, group: ProductCategory, insurer: Provider, *, is_live: bool
 ) -> ProductRecord:
-    """A product with one version of its rates as its record, category and insurer embedded."""
+    """Return the record of a product with one version of its rates, category and insurer embedded."""
     kept = {name: getattr(row, name) for name in _AS_KEPT_PRODUCT}
     rates = rates_of(row, version)
     whole = {
