@@ -1,1 +1,1 @@
-"""Renewals: what is due, what one more term costs, and buying it."""
+"""Renewals: due policies, the price of the next term, and renewing."""

@@ -1,4 +1,4 @@
-"""What is up for renewal: policies by the days until they expire, and the premium at risk with them."""
+"""Policies due for renewal, by days to expiry, with the premium at risk."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,14 +18,14 @@ EVERYTHING = SalesFilter()
 
 
 class Stretch(NamedTuple):
-    """Days from today on which a policy of a bucket expires; both count."""
+    """A range of days from today, both ends included, in which a policy of a bucket expires."""
 
     label: str
     first: int
     last: int
 
 
-# A policy that expires today counts as due, though its cover ended as the day began.
+# A policy that expires today counts as due, although its cover ended at the start of the day.
 BUCKETS: Final[Mapping[str, Stretch]] = {
     "week": Stretch("0-7 days", 0, 7),
     "month": Stretch("8-30 days", 8, 30),
@@ -37,7 +37,7 @@ BUCKETS: Final[Mapping[str, Stretch]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bucket:
-    """Policies that expire within some days; `expiring` narrows any list of policies to the same ones."""
+    """Policies that expire within a range of days; `expiring` filters any list of policies to the same ones."""
 
     key: str
     label: str
@@ -47,9 +47,9 @@ class Bucket:
 
 
 def due(session: ScopedSession, today: date, wanted: SalesFilter = EVERYTHING) -> Sequence[Bucket]:
-    """Renewable policies by days to expiry, in the order of urgency, then what lapsed.
+    """Return renewable policies by days to expiry, the most urgent first, lapsed ones last.
 
-    Premium at risk is what the last term of each policy cost, in kobo; `wanted` narrows as in any list.
+    Premium at risk is the cost of each policy's last term, in kobo; `wanted` filters as in any list.
     """
     expires, furthest = col(Policy.expiration_at), _span(today, -30, 90)
     lines = session.execute(
@@ -61,13 +61,13 @@ def due(session: ScopedSession, today: date, wanted: SalesFilter = EVERYTHING) -
 
 
 def expiring_in(today: date, key: str) -> Span:
-    """When the policies of a bucket expire."""
+    """Return the span in which the policies of a bucket expire."""
     return _span(today, BUCKETS[key].first, BUCKETS[key].last)
 
 
 def conditions(wanted: SalesFilter = EVERYTHING) -> list[sa.ColumnElement[bool]]:
-    """What a policy of a filter must be for a renewal to make sense, whatever its dates."""
-    # The catalogue is asked by products, which the index of policies holds.
+    """Build the SQL conditions of renewable policies within a filter, whatever their dates."""
+    # Catalogue criteria are resolved to product ids, which the index on policies has.
     rest = replace(wanted, provider_ids=(), category_ids=(), product_ids=(), distributor_ids=())
     return [
         col(Policy.activated).is_(True),
@@ -82,7 +82,7 @@ def conditions(wanted: SalesFilter = EVERYTHING) -> list[sa.ColumnElement[bool]]
 
 
 def last_premium() -> Any:
-    """The total of the renewal that made the current term of a policy, or of the purchase when there was none."""
+    """Build the SQL expression for the price of a policy's current term: its last renewal's, or the purchase's."""
     renewed = (
         sa.select(col(Renewal.total_minor))
         .where(

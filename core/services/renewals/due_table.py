@@ -1,4 +1,4 @@
-"""The table of policies up for renewal: whom to call, until when, and what the next term costs."""
+"""The table of policies due for renewal: contact, deadline, and the price of the next term."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ _SHOWN = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DueRow:
-    """One policy that is up for renewal; amounts in kobo, days from today and negative once it has lapsed.
+    """One policy due for renewal; amounts in kobo, days from today, negative once it has lapsed.
 
     `is_over` is true as soon as cover has ended, which on its last day it mostly has as the day began.
     `next_minor` is what one more term costs today, none when it cannot be renewed today: `refusal` says why.
@@ -66,7 +66,7 @@ def rows(
     order: Order = "soonest",
     paging: Paging,
 ) -> list[DueRow]:
-    """One page of the policies of a bucket as of today; a page past the end is empty."""
+    """Return one page of the policies of a bucket as of today; a page past the end is empty."""
     today = clock.today()
     page = sa.select(col(Policy.id)).where(
         *renewals_due.conditions(wanted), *renewals_due.expiring_in(today, bucket).on(_ENDS)

@@ -1,4 +1,4 @@
-"""What a renewal would buy now, or why it cannot be: the next term of one policy or of many (contract R1-R4)."""
+"""The next term of one policy or many, or the reason why it cannot be renewed (contract R1-R4)."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from core.store.schema.tables import Policy, Product, ProductBlock
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NextTerm:
-    """What a renewal would buy now: the term after the last one, its rates and its price."""
+    """The term after the last one, with its rates and its price."""
 
     cover: Cover[Any]
     last: PaidTerm
@@ -39,25 +39,25 @@ class NextTerm:
 
 @dataclass(frozen=True, slots=True)
 class _Rates:
-    """Where rates are read: those that a term was sold at, and today's, none for what is no longer sold to them."""
+    """Sources of rates: those of a product version, and today's; None for a product no longer sold."""
 
     as_sold: Callable[[UUID], OnSale]
     today: Callable[[Cover[Any], Policy], OnSale | None]
 
 
 def preview(session: ScopedSession, policy_id: UUID) -> NextTerm:
-    """What a renewal would buy now, by the same sum; nothing is written. Refuses as `renewals.renew` does."""
+    """Return the next term of a policy; nothing is written. Raises the same errors as `renewals.renew`."""
     return of(session, policies.row(session, policy_id))
 
 
 def of(session: ScopedSession, policy: Policy, wanted: Cover[Any] | None = None) -> NextTerm:
-    """The next term of a policy; with `wanted`, only of a policy of that cover. NotRenewable says why there is none."""
+    """Return the next term of a policy; NotRenewable if there is none, or if `wanted` is another cover."""
     product = session.get_one(Product, policy.product_id)
     return _next(policy, product, wanted, paid_terms.of(session, policy), _rates_of_one(session))
 
 
 def refusal(session: ScopedSession, policy: Policy) -> str | None:
-    """Why a policy cannot be renewed now; none when it can."""
+    """Return why a policy cannot be renewed now; None if it can."""
     try:
         of(session, policy)
     except NotRenewable as error:
@@ -66,7 +66,7 @@ def refusal(session: ScopedSession, policy: Policy) -> str | None:
 
 
 def of_many(session: ScopedSession, policy_ids: Sequence[UUID]) -> dict[UUID, NextTerm | NotRenewable]:
-    """The next term of each policy, or the refusal that renewing it would meet; few statements, however many."""
+    """Return each policy's next term or the error that renewing it would raise, in a fixed number of queries."""
     query = sa.select(Policy).where(col(Policy.id).in_(policy_ids), col(Policy.deleted_at).is_(None))
     rows = list(session.execute(query).scalars())
     catalogue = {product.id: product for product in session.execute(sa.select(Product)).scalars()}
@@ -83,7 +83,7 @@ def of_many(session: ScopedSession, policy_ids: Sequence[UUID]) -> dict[UUID, Ne
 
 
 def refuse(policy: Policy, reason: str, **facts: Any) -> NoReturn:
-    """NotRenewable with the reason and the dates of the policy."""
+    """Raise NotRenewable with the reason and the dates of the policy."""
     dates = {"start_date": clock.wire(policy.start_at), "expiration_date": clock.wire(policy.expiration_at)}
     raise NotRenewable(reason, detail={"reason": reason, "policy_id": str(policy.id), **dates, **facts})
 
@@ -141,7 +141,7 @@ def _cover_of(policy: Policy, product: Product, wanted: Cover[Any] | None) -> Co
 
 
 def _sale(policy: Policy, cover: Cover[Any], last: PaidTerm, start_on: date, rates: _Rates) -> OnSale:
-    """Today's rates; within a policy year, those that the year was sold at: it is one annual premium in parts."""
+    """Return today's rates; within a policy year, those of the last term: it is one annual premium in parts."""
     first_on = clock.lagos_day(policy.start_at or last.start_at)
     if policy_year(first_on, start_on) == policy_year(first_on, last.start_on):
         return rates.as_sold(last.version_id)

@@ -1,4 +1,4 @@
-"""Renewals as they are read: lists, searches and one, each with what it belongs to (contract R2)."""
+"""API records of renewals: lists and single ones, with embedded records (contract R2)."""
 
 from typing import Any
 from uuid import UUID
@@ -22,7 +22,7 @@ EVERYTHING = SalesFilter()
 
 
 def page(session: ScopedSession, wanted: SalesFilter = EVERYTHING, paging: Paging = Paging()) -> Page[RenewalRecord]:
-    """A page of renewals, newest first, with the exact total of the filter (contract P2)."""
+    """Return a page of renewals, newest first, with the exact total of the filter (contract P2)."""
     found = sa.select(col(Renewal.id)).where(*conditions_of(wanted))
     if wanted.concerns_policy:
         found = found.join(Policy, col(Policy.id) == col(Renewal.policy_id))
@@ -34,7 +34,7 @@ def page(session: ScopedSession, wanted: SalesFilter = EVERYTHING, paging: Pagin
 
 
 def one(session: ScopedSession, renewal_id: UUID) -> RenewalRecord:
-    """One renewal in full; NotFound when it is unknown here."""
+    """Return one renewal in full; NotFound if unknown in this scope."""
     found = _records(session, _embedding([col(Renewal.id) == renewal_id, col(Renewal.deleted_at).is_(None)]))
     if not found:
         raise NotFound("Renewal not found")
@@ -42,7 +42,7 @@ def one(session: ScopedSession, renewal_id: UUID) -> RenewalRecord:
 
 
 def conditions_of(wanted: SalesFilter) -> list[sa.ColumnElement[bool]]:
-    """The conditions of a filter on renewals; `status` true means that the renewal took effect (contract P5)."""
+    """Build the SQL conditions of a filter on renewals; `status` true means it took effect (contract P5)."""
     conditions = [*filters.on_record(wanted, Renewal), *filters.on_policy(wanted), col(Renewal.deleted_at).is_(None)]
     if wanted.status is not None:
         conditions.append(col(Renewal.status).is_(wanted.status))
@@ -78,7 +78,7 @@ def _embedded(row: Any, product: ProductRecord) -> RenewalRecord:
 
 
 def record(renewal: Renewal) -> RenewalRecord:
-    """A renewal row as its record, nothing embedded."""
+    """Return a renewal's record, nothing embedded."""
     return {
         "id": str(renewal.id),
         "policy_id": str(renewal.policy_id),

@@ -1,4 +1,4 @@
-"""Renewing: one more term of a policy, paid for once, by the same service at both doors (contract R1-R4)."""
+"""Renewing a policy for one more term, by the same service for screens and API (contract R1-R4)."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,7 +24,7 @@ from core.store.schema.tables import Policy, Renewal
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Renewed:
-    """What a renewal did: its own id, its price, and the policy as it stands now."""
+    """The result of a renewal: its id, its price, and the updated policy."""
 
     renewal_id: UUID
     policy: PolicyRecord
@@ -41,9 +41,11 @@ def renew(
 ) -> Renewed:
     """Renew a policy for one more term; with `cover`, only a policy of that cover.
 
-    NotFound when the policy is unknown here; NotRenewable, with the reason and the dates in its detail, when
-    this term cannot be renewed now; DuplicateRisk when another policy covers the same thing by now;
-    StaleVersion when somebody changed the policy since it had the expected version.
+    NotFound if the policy is unknown in this scope; NotRenewable, with the reason and the dates in its detail, if the
+    term
+    cannot be renewed now; DuplicateRisk if another policy now covers the same risk; StaleVersion if the policy does not
+    have
+    the expected version.
     """
     policy = policies.locked(session, policy_id)
     if expected_version not in (None, policy.version):

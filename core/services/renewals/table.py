@@ -1,4 +1,4 @@
-"""The table of renewals on the desk: one page of rows with just what is shown, and the total of the selection."""
+"""The renewals table of the desk: one page of rows, and the totals of a filter."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -24,7 +24,7 @@ _MEASURES = ("renewed", "renewed_minor", "renewed_mca_minor", "renewed_distribut
 
 
 class Sums(NamedTuple):
-    """How many renewals, and their money in kobo."""
+    """Number of renewals, and their amounts in kobo."""
 
     renewals: int = 0
     total_minor: int = 0
@@ -44,20 +44,20 @@ class Sums(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RenewalTotal:
-    """The sums of a selection: what took effect, which the dashboard counts too, and what failed or was reversed."""
+    """The sums of a filter: effective renewals, as on the dashboard, and failed or reversed ones."""
 
     effective: Sums
     failed: Sums
 
     @property
     def whole(self) -> Sums:
-        """All rows of the selection, as the table lists and an export adds them up."""
+        """The sums of all rows, as the table lists and an export adds them up."""
         return Sums(*map(sum, zip(self.effective, self.failed, strict=True)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RenewalRow(Sold):
-    """One renewal as the table shows it."""
+    """One row of the renewals table."""
 
     policy_id: UUID
     purchase_id: UUID
@@ -69,7 +69,7 @@ class RenewalRow(Sold):
 
 
 def total(session: ScopedSession, wanted: SalesFilter) -> RenewalTotal:
-    """The count and sums of all renewals of a filter, to the kobo."""
+    """Return count and sums of all renewals of a filter, to the kobo."""
     return RenewalTotal(
         effective=Sums() if wanted.status is False else _effective(session, replace(wanted, status=True)),
         failed=Sums() if wanted.status is True else _summed(session, replace(wanted, status=False)),
@@ -87,8 +87,8 @@ def given_back(session: ScopedSession, wanted: SalesFilter) -> Split:
 def rows(
     session: ScopedSession, wanted: SalesFilter, names: Choices, *, order: Order = "newest", paging: Paging
 ) -> list[RenewalRow]:
-    """One page of renewals; a page past the end is empty."""
-    # The page is found by its ids first, so that skipped rows are not read in full.
+    """Return one page of renewals; a page past the end is empty."""
+    # Select the ids of the page first, so that skipped rows are not read in full.
     page = _matching(sa.select(col(Renewal.id)), wanted)
     page = page.order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
     columns = (Policy.policy_number, Policy.first_name, Policy.last_name, Policy.email, Policy.expiration_at)
@@ -102,7 +102,7 @@ def rows(
 
 
 def _effective(session: ScopedSession, wanted: SalesFilter) -> Sums:
-    """From the daybook where that knows the filter: the figures of the dashboard, at any size."""
+    """Sum effective renewals, from the daily rollup if it supports the filter: fast at any size."""
     plain = replace(wanted, status=None)
     if not plain.of_catalogue:
         return _summed(session, wanted)
@@ -118,7 +118,7 @@ def _summed(session: ScopedSession, wanted: SalesFilter) -> Sums:
 
 
 def _matching(query: AnySelect, wanted: SalesFilter) -> AnySelect:
-    """A statement on the renewals of a filter; joins the policy only where a condition reads it."""
+    """Apply a filter to a query on renewals; joins the policy only if a condition reads it."""
     query = query.select_from(Renewal)
     if wanted.concerns_policy:
         query = query.join(Policy, col(Policy.id) == col(Renewal.policy_id))

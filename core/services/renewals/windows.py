@@ -1,4 +1,4 @@
-"""When a term can be renewed, and which policy year a new term belongs to: pure dates (contract R1, R3, S4)."""
+"""Renewal windows and policy years: pure date arithmetic (contract R1, R3, S4)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,15 +20,16 @@ class RenewalWindow:
     closes_on: date
 
     def holds(self, day: date) -> bool:
-        """True on a day of the window."""
+        """Return True on a day of the window."""
         return self.opens_on <= day <= self.closes_on
 
 
 def window(start_on: date, expiration_on: date, meta: Mapping[str, Any]) -> RenewalWindow:
-    """The window of a term; `meta` of the product may say `renewal_window: {days_before, days_after}`.
+    """Return the renewal window of a term; the product's `meta` may set `renewal_window: {days_before, days_after}`.
 
-    It opens no earlier than half-way through the term: a renewed instalment of a month would otherwise lie
-    in its own window again at once, and a renewal must close it.
+    It opens no earlier than half-way through the term: otherwise a renewed monthly instalment would be in its own
+    window
+    again at once, and a renewal must close it.
     """
     days = {"days_before": DAYS_BEFORE, "days_after": DAYS_AFTER, **meta.get("renewal_window", {})}
     before = min(int(days["days_before"]), (expiration_on - start_on).days // 2)
@@ -41,6 +42,6 @@ def is_far_ahead(expiration_on: date, today: date) -> bool:
 
 
 def policy_year(first_on: date, day: date) -> int:
-    """How many whole years after the first day of a policy a day lies."""
+    """Return how many whole years after the first day of a policy a day is."""
     years = day.year - first_on.year
     return years if clock.add_months(first_on, 12 * years) <= day else years - 1
