@@ -1,1 +1,1 @@
-"""Selling: one sale from request to certificate, its number, and the guard against selling a risk twice."""
+"""Selling: the sale itself, policy numbers, and the duplicate guard."""

@@ -1,4 +1,4 @@
-"""One sale: priced by its cover, written as purchase, policy, certificate, submission and audit line."""
+"""The sale: priced by its cover, written as purchase, policy, certificate, submission and audit entry."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -23,7 +23,7 @@ from core.services.shapes import PolicyRecord
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Certificate, Policy, Purchase
 
-# What a policy has of its purchase, under the same names.
+# Columns that a policy copies from its purchase.
 _SHARED: Final = (
     *("distributor_id", "is_live", "created_at", "updated_at", "customer_id"),
     *("product_id", "product_category_id", "provider_id"),
@@ -33,7 +33,7 @@ _SHARED: Final = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Seller:
-    """Who sells, in which mode, and how the sale is told apart later."""
+    """The seller: distributor and mode, and the actor and source recorded with the sale."""
 
     distributor_id: UUID
     is_live: bool
@@ -43,13 +43,13 @@ class Seller:
 
     @property
     def owner(self) -> Owner:
-        """Whose files the sale may link to."""
+        """The owner of files that the sale may link to."""
         return Owner(distributor_id=self.distributor_id, is_live=self.is_live)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sale:
-    """What was sold: the policy as its record, its price, and what it may be a duplicate of."""
+    """The result of a sale: the policy's record, its price, and a possible duplicate."""
 
     policy_id: UUID
     purchase_id: UUID
@@ -59,7 +59,7 @@ class Sale:
 
 
 def quote(session: ScopedSession, cover: Cover[Any], request: Any, distributor_id: UUID) -> Price:
-    """What this request would cost now; the same function that sells it."""
+    """Return the price of a request now, by the function that the sale uses."""
     product = products.on_sale(session, cover, request.product_id, distributor_id)
     return above_zero(cover, cover.premium(request, product.rates))
 
@@ -72,7 +72,7 @@ def above_zero(cover: Cover[Any], price: Price) -> Price:
 
 
 def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller) -> Sale:
-    """Sell one policy; everything it writes belongs to the session's transaction.
+    """Sell one policy, in the session's transaction.
 
     Refuses with InvalidInput for a product or plan that this endpoint does not sell, somebody too young for it, a
     premium of nothing or a link to somebody else's file, and with DuplicateRisk when the same thing is insured for
@@ -151,7 +151,7 @@ def _policy(
     numbers = personal.numbers_in(request)
     submitted, payload = request.model_dump(mode="json", exclude_none=True), cover.payload(request, price)
     return Policy(
-        # Its times too: the daybook counts by those of the purchase, and lists of policies go by them.
+        # Timestamps are copied too: the daily rollup counts by the purchase's, and policy lists are ordered by them.
         **{name: getattr(purchase, name) for name in _SHARED},
         purchase_id=purchase.id,
         buyer_id=purchase.customer_id,

@@ -1,4 +1,4 @@
-"""The same risk is sold once: the duplicate guard, and the flag for what only looks alike (contract S12)."""
+"""The duplicate guard: the same risk is sold once, and possible duplicates are flagged (contract S12)."""
 
 from typing import Any
 from uuid import UUID
@@ -16,10 +16,11 @@ from core.store.schema.tables import InsuredRisk, Policy
 def claim(
     session: ScopedSession, product_id: UUID, risk: str | None, term: Term, *, distributor_id: UUID, is_live: bool
 ) -> str | None:
-    """The keyed hash of a risk, held by this transaction; DuplicateRisk when it is already insured.
+    """Lock a risk for this transaction and return its keyed hash; DuplicateRisk if it is already insured.
 
-    Two sales of one risk meet at its row: the second waits for the first and then sees its policy. The
-    owner is named beside the session's scope, as staff and commands sell under a wider one.
+    Concurrent sales of one risk lock the same row: the second waits for the first and then sees its policy. The owner
+    is
+    given besides the session's scope, because staff and commands sell under a wider one.
     """
     if risk is None:
         return None
@@ -31,7 +32,7 @@ def claim(
 
 
 def claim_again(session: ScopedSession, policy: Policy, term: Term) -> None:
-    """Hold the risk of a policy for one more term; DuplicateRisk when another policy covers it by now."""
+    """Lock the risk of a policy for one more term; DuplicateRisk if another policy covers it by now."""
     if policy.risk_hash is None:
         return
     _hold(session, policy.product_id, policy.risk_hash)
@@ -62,7 +63,7 @@ def _refuse_if_insured(session: ScopedSession, query: AnySelect) -> None:
 
 
 def _insured(product_id: UUID, hashed: str, term: Term) -> AnySelect:
-    """The first policy of a risk that is pending or in force on a day of the term."""
+    """Build the query for the first policy of a risk that is pending or in force on a day of the term."""
     starts, ends = col(Policy.start_at), col(Policy.expiration_at)
     query = sa.select(col(Policy.id), col(Policy.policy_number)).where(
         col(Policy.product_id) == product_id,
@@ -78,7 +79,7 @@ def _insured(product_id: UUID, hashed: str, term: Term) -> AnySelect:
 
 
 def possible_duplicate(session: ScopedSession, cover: Cover[Any], request: Any, customer_id: UUID) -> UUID | None:
-    """An earlier policy of this customer that the request repeats without being refused for it."""
+    """Return an earlier policy of this customer with the same duplicate key; the sale is not refused for it."""
     twin = cover.twin(request)
     if twin is None:
         return None

@@ -1,4 +1,4 @@
-"""Policy numbers: counted per insurer and printed in its own style (contract S10)."""
+"""Policy numbers: one counter per insurer, formatted by its series pattern (contract S10)."""
 
 import re
 
@@ -29,7 +29,7 @@ def upcoming(session: ScopedSession, series: Series) -> str:
 def pass_over(session: ScopedSession, series: Series, number: str) -> None:
     """Count past a number that an insurer gave itself, so that we never print it for another policy.
 
-    A number in another style, or one that we would not reach, changes nothing.
+    A number in another format, or too far ahead, changes nothing.
     """
     counted = re.fullmatch(_pattern(series.pattern), number, re.IGNORECASE)
     if counted is None:
