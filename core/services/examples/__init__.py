@@ -1,1 +1,1 @@
-"""Examples for the API page that are made by the real services."""
+"""Examples for the API page, built by the real services."""

@@ -1,4 +1,4 @@
-"""One invented claim as its record and one invented file, for examples that cannot grow stale."""
+"""Example claim and file records, built by the real services so that they stay up to date."""
 
 from datetime import UTC, datetime
 from types import SimpleNamespace
@@ -30,7 +30,7 @@ _SUBMITTED: Final = {
 
 
 def claim() -> ClaimRecord:
-    """A claim on the invented policy, just lodged."""
+    """Return a newly lodged claim on the example policy."""
     customer, product, provider, policy = sale_example.sold()
     row = lodging.pending(policy, customer, request.read(CreditLifeClaimRequest, _SUBMITTED))
     row.id = UUID("01a1f7c0-3c00-7000-8000-0000000000a1")
@@ -41,7 +41,7 @@ def claim() -> ClaimRecord:
 
 
 def file() -> FileRecord:
-    """An uploaded file."""
+    """Return an uploaded file."""
     return {
         "file_url": _FILE,
         "file_name": "offer-letter.pdf",

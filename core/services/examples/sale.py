@@ -1,6 +1,6 @@
-"""One invented sale as every record of the specification, for examples that cannot grow stale.
+"""Example records of one sale, built by the real services so that they stay up to date.
 
-The rows are made of the tables themselves and go through the same functions as real ones.
+The rows are instances of the real tables and go through the same functions as stored ones.
 """
 
 from datetime import UTC, datetime
@@ -56,12 +56,12 @@ def _shipped() -> tuple[Product, ProductVersion, ProductCategory, Provider]:
 
 
 def product() -> ProductRecord:
-    """A credit life product of the shipped catalogue."""
+    """Return a credit life product of the shipped catalogue."""
     return product_records.record(*_shipped(), is_live=False)
 
 
 def category() -> CategoryRecord:
-    """Its category."""
+    """Return the product's category."""
     return product_records.category(_shipped()[2], is_live=False)
 
 
@@ -71,7 +71,7 @@ def counted_category() -> CountedCategoryRecord:
 
 
 def customer() -> CustomerRecord:
-    """Somebody who bought it."""
+    """Return the customer."""
     return records.customer(_customer())
 
 
@@ -118,7 +118,7 @@ def _purchase() -> Purchase:
 
 
 def purchase() -> PurchaseRecord:
-    """The money taken."""
+    """Return the purchase."""
     return {
         **records.purchase(_purchase(), POLICY),
         "customer": customer(),
@@ -160,13 +160,13 @@ def _policy() -> Policy:
 
 
 def sold() -> tuple[Customer, Product, Provider, Policy]:
-    """The rows of the sale that a claim on it embeds."""
+    """Return the rows that a claim on the policy embeds."""
     row, _, _, insurer = _shipped()
     return _customer(), row, insurer, _policy()
 
 
 def renewal() -> RenewalRecord:
-    """One more term of it."""
+    """Return a renewal of the policy."""
     taken = _purchase()
     row = Renewal(
         id=RENEWAL,
