@@ -57,7 +57,7 @@ def mark() -> str:
 
 
 def is_code(value: str) -> bool:
-    """Return True if the text has the format of `code`."""
+    """Return True if the text has the format of `new_code`."""
     return re.fullmatch(r"[a-z2-7]{26}", value) is not None
 
 

@@ -133,7 +133,7 @@ def country(value: str) -> str | None:
 
 
 def travel_zone(country_name: str) -> TravelZone:
-    """Return the travel zone of a country; KeyError for a name that `country` does not know."""
+    """Return the travel zone of a country; KeyError for a name that `find_country` does not know."""
     code = _country_forms()[_plain(country_name)].alpha_2
     return next((zone for zone in _ZONES if code in _read("travel_zones")[zone]), "elsewhere")
 

@@ -117,7 +117,7 @@ class Worker:
             await asyncio.wait(under_way)
 
     async def _take(self, insurer: Insurer, most: int) -> list[Job]:
-        """Lease up to `most` policies; empty if the database is not available."""
+        """Lease up to `limit` policies; empty if the database is not available."""
         if most <= 0:
             return []
         try:

@@ -1,1 +1,1 @@
-"""What is sold: one declaration for each buy endpoint, and the table of all of them."""
+"""Insurance products: one declaration per buy endpoint, and the registry of all of them."""

@@ -46,7 +46,7 @@ class Request(BaseModel):
     """Base of every body: blank counts as missing, control characters are refused, unknown fields are not stored.
 
     An unknown field that looks like a misspelling of an absent optional field is refused with the suggestion (contract
-    E6). Fields in `prose` may contain line breaks. `renamed` maps misprinted names to the right ones.
+    E6). Fields in `multiline_fields` may contain line breaks. `aliases` maps misprinted names to the right ones.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True, str_strip_whitespace=True)

@@ -136,10 +136,7 @@ class Changeable:
 
 
 def read_by_sale(cover: Cover[Any] | None, rates: Rates) -> frozenset[str]:
-    """Return what a sale reads of its product: "price", and names inside `meta`.
-
-    Found by pricing the cover's example with rates that record their reads.
-    """
+    """Return what pricing reads of a product: "price" and names in `meta`; found by pricing the cover's example."""
     seen: set[str] = set()
     if cover is not None:
         # If the product lacks a plan or an instalment of the example, the reads up to that point count.

@@ -30,9 +30,8 @@ Typed = Mapping[str, Any]
 def typed_tariff(product: Changeable, typed: Typed) -> Tariff:
     """Return the tariff of the submitted figures; what was not submitted, or is no figure, is kept.
 
-    `typed` maps a figure's field to its input: numbers as text or number, tables as lists of rows. InvalidInput names
-    every
-    error; fields of table rows are written "meta.rates.2.africa".
+    `submitted` maps a figure's field to its input: numbers as text or number, tables as lists of rows. InvalidInput
+    names every error; fields of table rows are written "meta.rates.2.africa".
     """
     faults: Faults = []
     values = {

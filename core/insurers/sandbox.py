@@ -51,7 +51,7 @@ class Ledger:
 
 
 class SandboxInsurer(ThreadingHTTPServer):
-    """The sandbox as an HTTP server; `url` is its address. `always` is the behaviour if a payload names none."""
+    """The sandbox as an HTTP server at `url`. `default_behaviour` applies if a payload names none."""
 
     daemon_threads = True
     request_queue_size = 128

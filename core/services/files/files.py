@@ -63,7 +63,7 @@ class Sent:
 
 @dataclass(kw_only=True, slots=True)
 class Kept:
-    """A file stored on disk; `recorded` is True once a database row references it."""
+    """A file stored on disk; `is_recorded` is True once a database row references it."""
 
     field: str
     code: str

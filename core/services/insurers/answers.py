@@ -98,7 +98,7 @@ def held(session: ScopedSession, policy_id: UUID) -> Submission:
 
 
 def held_if_any(session: ScopedSession, policy_id: UUID) -> Submission | None:
-    """Like `held`, but returns None for an unknown policy."""
+    """Like `get_for_update`, but returns None for an unknown policy."""
     query = sa.select(Submission).where(col(Submission.policy_id) == policy_id).with_for_update()
     told: Submission | None = session.execute(query.execution_options(populate_existing=True)).scalar_one_or_none()
     return told

@@ -23,7 +23,7 @@ NOT_YOURSELF: Final = "You cannot take away your own access: ask another admin"
 def add(session: ScopedSession, staff_id: UUID, said: dict[str, Any], *, by: Person) -> None:
     """Add a person without a password: an invitation lets them choose one.
 
-    The caller generates `staff_id`, so that repeating the call adds once. `said` holds email, name, roles and
+    The caller generates `staff_id`, so that repeating the call adds once. `inputs` holds email, name, roles and
     claim_limit as
     submitted; InvalidInput names every invalid field.
     """

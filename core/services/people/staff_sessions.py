@@ -23,7 +23,7 @@ _SEEN_AGAIN_AFTER = timedelta(minutes=1)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SessionFacts:
-    """One session of a person; `handle` identifies it for `end_of` and grants no access."""
+    """One session of a person; `handle` identifies it for `end_sessions` and grants no access."""
 
     handle: str
     opened_at: datetime
@@ -35,7 +35,7 @@ class SessionFacts:
 def open_session(session: ScopedSession, staff_id: UUID, *, how: str = "password", place: str | None = None) -> str:
     """Open a session and return the token for the cookie; only its hash is stored.
 
-    `how` is the sign-in method, for the log; `place` is the network address, whose last attempt succeeded.
+    `method` is the sign-in method, for the log; `address` is the network address, whose last attempt succeeded.
     """
     token = ids.token()
     now = clock.now()

@@ -44,7 +44,7 @@ def read(session: ScopedSession, purpose: str, ticket: str) -> str:
 
 
 def use_up(session: ScopedSession, purpose: str, mark: str) -> bool:
-    """Mark an external ticket, identified by `mark`, as used; returns True the first time."""
+    """Mark an external ticket, identified by `identifier`, as used; returns True the first time."""
     return _first_use(session, f"{purpose} {mark}")
 
 

@@ -51,7 +51,7 @@ def of(session: ScopedSession, policy: Policy) -> list[PaidTerm]:
 
 
 def of_all(session: ScopedSession, found: Sequence[Policy]) -> dict[UUID, list[PaidTerm]]:
-    """Like `of`, for several policies by their ids, in two queries."""
+    """Like `list_paid_terms`, for several policies by their ids, in two queries."""
     dated = [policy for policy in found if policy.start_at is not None and policy.expiration_at is not None]
     renewals = _renewals(session, [policy.id for policy in dated])
     sales = _sales(session, [policy.purchase_id for policy in dated])

@@ -107,7 +107,7 @@ def page(
 
 
 def _page_of(session: ScopedSession, shown: AnySelect, *, counts: bool) -> tuple[list[UUID], int | None]:
-    """Return the ids of a page; with `counts` also the total, unless the page is past the end.
+    """Return the ids of a page; with `with_total` also the total, unless the page is past the end.
 
     A name is searched in all customers, so search and count are one query; without a text, an index counts faster.
     """

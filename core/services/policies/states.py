@@ -60,7 +60,7 @@ def status_of(policy: Any) -> PolicyStatus:
 
 
 def stage_in_sql() -> Any:
-    """Like `stage_of`, as an SQL expression, for lists of any length."""
+    """Like `get_stage`, as an SQL expression, for lists of any length."""
     started, ended = col(Policy.start_at) > _now(), col(Policy.expiration_at) <= _now()
     return sa.case(
         (col(Policy.cancelled_at).is_not(None), _word("Cancelled")),

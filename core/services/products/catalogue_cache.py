@@ -67,7 +67,7 @@ def revision(session: ScopedSession) -> PendingRows:
 
 
 def shelf(session: ScopedSession, asked: PendingRows | None = None) -> Shelf:
-    """Return the catalogue as of this transaction; `asked` is its pending revision."""
+    """Return the catalogue as of this transaction; `pending` is its pending revision."""
     bind: Any = session.get_bind()
     now = clock.now()
     stands = (asked or revision(session)).one

@@ -203,7 +203,7 @@ def _rates(product: Product, row: ProductVersion, state: State) -> RatesFrom:
 
 
 def _state(row: ProductVersion, *, holds: bool) -> State:
-    """Return the state of a version; `holds` is True if a newer version is in force already."""
+    """Return the state of a version; `has_current` is True if a newer version is in force already."""
     if row.withdrawn_at is not None:
         return "Withdrawn"
     if row.effective_at > clock.now():

@@ -167,7 +167,7 @@ def all_as_sold(session: ScopedSession, version_ids: Collection[UUID]) -> dict[U
 
 
 class _Offer(NamedTuple):
-    """The columns that a sale needs, in the order in which `_offers` selects them."""
+    """The columns that a sale needs, in the order in which `_select_sale_columns` selects them."""
 
     id: UUID
     name: str
@@ -187,7 +187,7 @@ class _Offer(NamedTuple):
 
 
 def _offers(query: AnySelect) -> AnySelect:
-    """Restrict a query to the columns of `_Offer`."""
+    """Restrict a query to the columns of `_SaleRow`."""
     return query.with_only_columns(
         *(col(getattr(Product, name)) for name in _Offer._fields[:5]),
         col(ProductVersion.id).label("version_id"),

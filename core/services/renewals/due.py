@@ -49,7 +49,7 @@ class Bucket:
 def due(session: ScopedSession, today: date, wanted: SalesFilter = EVERYTHING) -> Sequence[Bucket]:
     """Return renewable policies by days to expiry, the most urgent first, lapsed ones last.
 
-    Premium at risk is the cost of each policy's last term, in kobo; `wanted` filters as in any list.
+    Premium at risk is the cost of each policy's last term, in kobo; `criteria` filters as in any list.
     """
     expires, furthest = col(Policy.expiration_at), _span(today, -30, 90)
     lines = session.execute(

@@ -51,7 +51,7 @@ def preview(session: ScopedSession, policy_id: UUID) -> NextTerm:
 
 
 def of(session: ScopedSession, policy: Policy, wanted: Cover[Any] | None = None) -> NextTerm:
-    """Return the next term of a policy; NotRenewable if there is none, or if `wanted` is another cover."""
+    """Return the next term of a policy; NotRenewable if there is none, or if `required_cover` is another cover."""
     product = session.get_one(Product, policy.product_id)
     return _next(policy, product, wanted, paid_terms.of(session, policy), _rates_of_one(session))
 
