@@ -33,7 +33,7 @@ def exists(check: str) -> bool:
     """Whether the repository has a check of that name."""
     path, _, function = check.partition("::")
     if path.startswith("tests/"):
-        return function in functions_in(path) if function else bool(functions_in(path))
+        return function in functions_in(path)
     if check.startswith("make "):
         return bool(re.search(rf"^{re.escape(check[5:])}:", MAKEFILE, re.MULTILINE))
     if check.startswith("coverdesk "):
