@@ -172,7 +172,7 @@ def test_described_headers_are_those_that_come(client: Client, partner: Partner)
     assert (first.headers["X-Ignored-Fields"], "X-Possible-Duplicate-Of" in first.headers) == ("colour", False)
     assert twin.headers["X-Possible-Duplicate-Of"] == first.json()["data"]["id"]
     assert client.get("/v1/purchase").headers["WWW-Authenticate"] == "Bearer"
-    assert client.post("/v1/purchase", key=partner.test_key).headers["Allow"] == "GET"
+    assert client.post("/v1/purchase", key=partner.test_key).headers["Allow"] == "GET, HEAD, OPTIONS"
 
 
 BODIES = [*(cover.request for cover in COVERS), CreditLifeClaimRequest]

@@ -3,6 +3,7 @@
 from contextlib import ExitStack
 from datetime import datetime, timedelta
 
+import httpx
 import pytest
 
 from core.api import contract_replay, polling
@@ -22,7 +23,7 @@ def test_a_poll_with_the_overlap_misses_no_sale_while_others_sell(store: Store, 
         (outcome,) = polling.outcomes(run)
     assert outcome.fault is None
     assert f"{polling.SALES} sales" in outcome.operation
-    assert len(run.sold) == polling.SALES + 1
+    assert len(run.left["policies"]) == polling.SALES + 1
 
 
 @pytest.mark.parametrize("store", [pytest.param("postgres", marks=pytest.mark.postgres)], indirect=True)
@@ -58,8 +59,8 @@ def test_a_poll_that_misses_a_sale_is_reported(
 
 
 def test_a_server_that_does_not_answer_is_reported() -> None:
-    with contract_replay.replay("http://127.0.0.1:9", "cd_test_anything") as run:
-        (outcome,) = polling.outcomes(run)
+    with httpx.Client(base_url="http://127.0.0.1:9") as client:
+        (outcome,) = polling.outcomes(contract_replay.Replay(client))
     assert outcome.fault == "no answer: ConnectError"
 
 

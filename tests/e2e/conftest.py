@@ -34,7 +34,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-_STARTS_WITHIN_SECONDS = 120
+_STARTS_WITHIN_SECONDS = 180
 # On a busy machine a screen takes a while; who waits for something that comes loses nothing by waiting longer.
 PATIENCE = 90_000
 expect.set_options(timeout=PATIENCE)
@@ -132,7 +132,7 @@ class Serving:
 
     def _answers(self) -> bool:
         try:
-            return httpx.get(f"{self.url}/_stcore/health", timeout=2).status_code == 200
+            return httpx.get(f"{self.url}/_stcore/health", timeout=20).status_code == 200
         except httpx.TransportError:
             return False
 

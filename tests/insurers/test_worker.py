@@ -253,13 +253,19 @@ def test_answer_after_the_policy_was_cancelled_is_written_down_only(line: Line, 
     assert len(refunds(line)) == 1
 
 
-def test_answer_after_the_desk_approved_does_not_change_the_number(line: Line) -> None:
+@pytest.mark.parametrize(
+    ("accepted", "logged"), [("By phone, Ada of the insurer", "insurer answered late"), (False, "policy accepted")]
+)
+def test_answer_after_the_desk_activated_does_not_change_the_number(
+    line: Line, accepted: str | bool, logged: str
+) -> None:
     sale = line.sell()
     (job,) = claim(line)
-    change(line, sale, policy_changes.activate, policy_number="DESK/1")
+    change(line, sale, policy_changes.activate, policy_number="DESK/1", insurer_accepted=accepted)
     line.worker()._bring_home(job, InsurerAnswer(status="accepted", policy_number="LATE/2"))
-    assert (line.policy(sale).policy_number, line.told(sale).state) == ("DESK/1", "accepted")
-    assert history(line, sale)[-1].action == "insurer answered late"
+    told = line.told(sale)
+    assert (line.policy(sale).policy_number, told.state, told.insurer_number) == ("DESK/1", "accepted", "LATE/2")
+    assert history(line, sale)[-1].action == logged
 
 
 def test_personal_numbers_in_a_reason_show_their_last_four(line: Line) -> None:

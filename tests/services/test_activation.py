@@ -70,7 +70,8 @@ def test_what_blanks_would_do_is_known_before_and_is_what_happens(store: Store, 
         assert (would.is_drawn, would.days_back) == (True, 40)
         assert clock.lagos_day(would.start_at) == TODAY
         with store.reading(Scope.system()) as session:
-            assert session.execute(sa.select(sa.func.count()).select_from(NumberCounter)).scalar_one() == 0
+            drawn = sa.select(sa.func.count()).where(col(NumberCounter.series) != "distributor names")
+            assert session.execute(drawn).scalar_one() == 0
         assert not kept(store, partner, sale).activated
         change = activate(store, partner, sale)
     policy = kept(store, partner, sale)

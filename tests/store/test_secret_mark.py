@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from alembic import command
 from sqlmodel import SQLModel
 
 from core import seal
@@ -46,8 +47,7 @@ def rows(store: Store) -> dict[str, list[Any]]:
 def without_its_mark(store: Store) -> None:
     """As an earlier release left it."""
     with store.writers.begin() as connection:
-        connection.exec_driver_sql("DROP TABLE store_secret")
-        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0005'")
+        command.downgrade(migrating._config(connection), "0005")
 
 
 def refuse_other(store: Store) -> None:

@@ -66,7 +66,7 @@ _HEADERS: Final = {
         {"type": "string", "format": "uuid"},
     ),
     "Retry-After": ("After how many seconds to try again.", {"type": "integer", "minimum": 1}),
-    "Allow": ("The methods that this path takes.", {"type": "string", "examples": ["GET"]}),
+    "Allow": ("The methods that this path takes.", {"type": "string", "examples": ["GET, HEAD, OPTIONS"]}),
     "WWW-Authenticate": ("The scheme of the credentials that are wanted.", {"type": "string", "const": "Bearer"}),
 }
 _FAILURE_HEADERS: Final = {401: "WWW-Authenticate", 405: "Allow", 429: "Retry-After", 503: "Retry-After"}

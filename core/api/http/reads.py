@@ -28,11 +28,11 @@ class ReadRoute(APIRoute):
         wanted = self.dependant
         self._callers = [str(each.name) for each in wanted.dependencies]
         self._queries: list[tuple[str, Any]] = [(each.name, each.field_info.annotation) for each in wanted.query_params]
-        self._known = frozenset(field for _, model in self._queries for field in model.model_fields)
         self._is_async = iscoroutinefunction(endpoint)
         if self.methods == {"GET"} and wanted.request_param_name is None:
             refuse_unbound(path, wanted)
             self.app = self._answer
+        self._known = frozenset(field for _, model in self._queries for field in getattr(model, "model_fields", ()))
 
     async def handle(self, scope: Connection, receive: Receive, send: Send) -> None:
         """Answer a request that matched; unknown names of its query string are told in a header."""

@@ -241,13 +241,12 @@ def _guard() -> None:
     """Refunds only grow, and none is above what was paid for its term, whoever writes it."""
     _keep("refund")
     within = " AND ".join(f"NEW.{name} <= {name}" for name in AMOUNTS)
-    # Every name in these statements stands in this file.
     bought = (
-        "EXISTS (SELECT 1 FROM purchase WHERE id = NEW.purchase_id"  # noqa: S608
+        "EXISTS (SELECT 1 FROM purchase WHERE id = NEW.purchase_id"  # noqa: S608 names out of this file
         f" AND (NEW.renewal_id IS NOT NULL OR ({within})))"
     )
     renewed = (
-        "(NEW.renewal_id IS NULL OR EXISTS (SELECT 1 FROM renewal WHERE id = NEW.renewal_id"  # noqa: S608
+        "(NEW.renewal_id IS NULL OR EXISTS (SELECT 1 FROM renewal WHERE id = NEW.renewal_id"  # noqa: S608 names out of this file
         f" AND purchase_id = NEW.purchase_id AND {within}))"
     )
     name, words = "refund_within_its_term", "refund is above what was paid for its term"

@@ -1,0 +1,102 @@
+"""Every order that a header of a list offers is the store's: all rows, none twice, and the other way round."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from core import clock
+from core.services.customers import table as customers_table
+from core.services.customers.customers import CustomerFilter
+from core.services.distributors import key_admin
+from core.services.distributors import list as distributor_list
+from core.services.exports import receipts
+from core.services.exports.receipt_selection import ReceiptFilter
+from core.services.filters import SalesFilter
+from core.services.insurers import awaiting
+from core.services.paging import Paging
+from core.services.people import staff, staff_list
+from core.services.policies import search as policy_search
+from core.services.products import list as product_list
+from core.services.sales.choices import choices
+from core.store.access.engine import Store
+from core.store.access.scope import Scope, ScopedSession
+from tests.conftest import Partner
+from tests.portfolio import NOW, Portfolio
+
+SMALL = 7
+Read = Callable[[ScopedSession, Any, Paging], Any]
+LISTS: dict[str, tuple[Any, Read]] = {
+    "customers": (
+        customers_table._ORDERS,
+        lambda s, order, paging: customers_table.page(s, CustomerFilter(), choices(s), order=order, paging=paging),
+    ),
+    "policies": (
+        policy_search._ORDERS,
+        lambda s, order, paging: policy_search.page(s, "", SalesFilter(), choices(s), order=order, paging=paging),
+    ),
+    "products": (
+        product_list._ORDERS,
+        lambda s, order, paging: product_list.page(s, product_list.ProductSelection(), paging, order=order),
+    ),
+    "distributors": (
+        distributor_list._ORDERS,
+        lambda s, order, paging: distributor_list.page(s, distributor_list.DistributorSelection(), paging, order=order),
+    ),
+    "keys": (
+        key_admin._ORDERS,
+        lambda s, order, paging: key_admin.page(s, key_admin.KeyFilter(), paging, order=order),
+    ),
+    "staff": (
+        staff_list._ORDERS,
+        lambda s, order, paging: staff_list.page(s, staff_list.StaffFilter(), paging, order=order),
+    ),
+    "receipts": (
+        receipts._ORDERS,
+        lambda s, order, paging: receipts.page(s, ReceiptFilter(), paging, order=order),
+    ),
+    "awaiting": (
+        awaiting._ORDERS,
+        lambda s, order, paging: awaiting.page(s, choices(s), order=order, paging=paging),
+    ),
+}
+
+
+@pytest.fixture
+def sold(store: Store, partner: Partner, stranger: Partner) -> Iterator[Store]:
+    with clock.frozen(NOW):
+        Portfolio(seed=5, size=30, sellers=(partner.id, stranger.id)).write(store)
+        with store.writing(Scope.system()) as session:
+            for name in ("Zainab", "ada", "Bola"):
+                staff.add(
+                    session, email=f"{name.lower()}@x.example", name=name, roles=["admin"], password="x" * 12, actor="t"
+                )
+        yield store
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_each_order_has_all_rows_and_no_page_repeats_one(sold: Store, name: str) -> None:
+    orders, read = LISTS[name]
+    with sold.reading(Scope.staff(is_live=True)) as session:
+        for order in orders:
+            whole = [row.id for row in read(session, order, Paging(1, 100)).rows]
+            pages = range(1, -(-len(whole) // SMALL) + 1)
+            assert [row.id for page in pages for row in read(session, order, Paging(page, SMALL)).rows] == whole
+            assert len(set(whole)) == len(whole)
+
+
+def test_names_and_ends_are_sorted_over_all_rows(sold: Store) -> None:
+    with sold.reading(Scope.staff(is_live=True)) as session:
+
+        def rows(name: str, order: str) -> list[Any]:
+            return list(LISTS[name][1](session, order, Paging(1, 100)).rows)
+
+        for name in ("products", "staff", "distributors"):
+            names = [row.name.lower() for row in rows(name, "name")]
+            assert names == sorted(names)
+            assert [row.name.lower() for row in rows(name, "name-back")] == sorted(names, reverse=True)
+        ends = [row.expiration_at for row in rows("policies", "ends")]
+        known = [end for end in ends if end]
+        assert known == sorted(known)
+        assert ends == known + [None] * (len(ends) - len(known))
+        assert [row.expiration_at for row in rows("policies", "ends-back")] == ends[::-1]
