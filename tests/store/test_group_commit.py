@@ -171,7 +171,7 @@ def test_works_that_wait_share_one_commit(one_writer: Store, monkeypatch: pytest
 
 
 def test_group_is_ended_when_it_is_full(one_writer: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(one_writer_module, "_MOST_TOGETHER", 1)
+    monkeypatch.setattr(one_writer_module, "_MAX_GROUP", 1)
     with _crowd(one_writer) as start:
         commits = _commits(one_writer)
         works = [start(lambda s, n=n: _put(s, f"work {n}")) for n in range(5)]
