@@ -50,7 +50,6 @@ class Table(Generic[Row]):
     query: Callable[[UUID | str], Mapping[str, str]] = lambda key: {"id": str(key)}
 
     @property
-    @property
     def order(self) -> str:
         """The order that the address asks for; the usual one otherwise."""
         return next((key for key in self.orders if key == st.query_params.get(_ORDER)), next(iter(self.orders), ""))
