@@ -38,10 +38,10 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.fixture
 def screen(store: Store, monkeypatch: pytest.MonkeyPatch) -> Screen:
-    """Opens the screens for a person with these roles, or for `by`, at a page and with a query if any are given."""
+    """Opens the screens for a person with these roles, or for `signed_in`, at a page and with a query if any are given."""
 
-    def open_(*roles: str, page: str | None = None, by: Person | None = None, **query: str) -> AppTest:
-        person = by or (person_of(*roles) if roles else None)
+    def open_(*roles: str, page: str | None = None, signed_in: Person | None = None, **query: str) -> AppTest:
+        person = signed_in or (person_of(*roles) if roles else None)
         monkeypatch.setattr("core.ui.kit.frame.current", lambda: person)
         at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=30)
         at.query_params.update(query)

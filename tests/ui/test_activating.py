@@ -21,7 +21,7 @@ from core.ui.kit import words
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, press, texts
+from tests.ui.conftest import Screen, lists, press, texts
 
 PAGE, DUE = "policies/policy.py", "sales/due.py"
 
@@ -131,7 +131,7 @@ def test_the_last_day_is_one_truth_on_the_list_of_what_is_due_and_on_the_policy(
         due = screen("operations", page=DUE)
         assert end in lines(at)
         assert (":green-badge[In force]" in at.title[0].value) == (hours < 0)
-        assert list(due.dataframe[0].value["Cover"]) == [cover]
+        assert list(lists(due)[0]["Cover"]) == [cover]
 
 
 @pytest.mark.parametrize("cover", insurer_b_auto.COVERS, ids=lambda cover: cover.key)

@@ -11,7 +11,7 @@ from core import clock
 from core.store.access.engine import Store
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
-from tests.ui.conftest import Screen, texts
+from tests.ui.conftest import Screen, lists, texts
 
 PAGE = 50
 
@@ -56,4 +56,4 @@ def test_the_rows_are_as_many_as_the_number_above_them_says(
     at.run()
     told = re.search(rf"\*\*([\d,]+)\*\* {noun}", texts(at))
     assert told, texts(at)
-    assert len(at.dataframe[0].value) == min(PAGE, int(told[1].replace(",", "")))
+    assert len(lists(at)[0]) == min(PAGE, int(told[1].replace(",", "")))

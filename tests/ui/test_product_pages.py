@@ -48,7 +48,7 @@ def admins(store: Store) -> None:
 
 
 def opened(screen: Screen, path: str, *, by: Person = MAKER, **query: str) -> AppTest:
-    at = screen(by=by)
+    at = screen(signed_in=by)
     at.switch_page(path)
     at.query_params.update(query)
     at.run()
