@@ -17,12 +17,12 @@ ONLY_IN = {
     r"datetime\.now\(|date\.today\(|time\.time\(": {"clock.py", "auth.py"},
     r"\buuid4\(|\buuid1\(": set(),
     r"unsafe_allow_html": set(),
-    r"\.commit\(": {"engine.py", "one_writer.py"},
+    r"\.commit\(": {"engine.py", "group_commit.py"},
     r"(?<![.\w])print\(": set(),
     # Elsewhere it would miss what was put off.
-    r"\.driver_connection": {"spoken.py"},
+    r"\.driver_connection": {"statements.py"},
     # It is the process's and not a library's: no command or request may change it.
-    r"\bumask\(": {"privacy.py"},
+    r"\bumask\(": {"file_permissions.py"},
 }
 Faults = Iterator[str]
 

@@ -38,7 +38,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.fixture
 def screen(store: Store, monkeypatch: pytest.MonkeyPatch) -> Screen:
-    """Opens the screens for a person with these roles, or for `signed_in`, at a page and with a query if any are given."""
+    """Opens a page for a person with these roles, or for `signed_in`, with a query if any is given."""
 
     def open_(*roles: str, page: str | None = None, signed_in: Person | None = None, **query: str) -> AppTest:
         person = signed_in or (person_of(*roles) if roles else None)
