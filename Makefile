@@ -10,7 +10,7 @@ PYTEST = $(V)/bin/python -m pytest -n auto --dist worksteal
 # Code that is compiled once starts in seconds; some machines forbid Python to keep it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run setup lint types quick test e2e check format format-check bench fuzz crash hostile advisories lock
+.PHONY: help run setup lint types quick test e2e check format format-check bench house fuzz crash hostile advisories lock
 
 help: ## every target, with a line on each
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s%s\n", $$1, $$2}' Makefile
@@ -72,6 +72,9 @@ format-check: setup ## form and rules of the source
 # Ratios to hand-written code on the same data; COVERDESK_BENCH_SIZES, _STORE, _ONLY and _FOLDER: docs/performance.md.
 bench: setup ## ratios to hand-written code on the same data (docs/performance.md)
 	@$(V)/bin/python -m tests.bench
+
+house: setup ## size of the source, and how much of it runs for one sale and one list
+	@$(V)/bin/python -m tests.bench.house
 
 # Every operation fuzzed with 20,000 cases; the ordinary suite tries some 1,000.
 fuzz: setup ## every operation fuzzed with 20,000 cases

@@ -107,7 +107,7 @@ def _serving(name: str, command: Sequence[str], key: str, environment: Mapping[s
         yield Server(name, port, key, process.pid)
 
 
-def _partner(url: str) -> tuple[str, str]:
+def partner(url: str) -> tuple[str, str]:
     """The id of a distributor of its own in that store, and its live key."""
     from core.services.distributors import keys
     from core.store.access.engine import Store
@@ -127,7 +127,7 @@ def measure(url: str, *, clients: Sequence[int] = CLIENTS, seconds: float = 4.0,
     The sales stay in the store. The rows written by hand are in no daybook and in no counter: nothing that checks
     the store should be asked about it afterwards.
     """
-    distributor_id, key = _partner(url)
+    distributor_id, key = partner(url)
     unlimited = {"COVERDESK_RATE_LIMIT": "0", "COVERDESK_RATE_LIMIT_ADDRESS": "0"}
     shared = {"COVERDESK_DATABASE_URL": url, "COVERDESK_SECRET_KEY": SECRET, **unlimited}
     by_hand = {"RAW_SALES_KEY": key, "RAW_SALES_DISTRIBUTOR": distributor_id}
