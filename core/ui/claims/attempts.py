@@ -78,7 +78,7 @@ def propose(claim_id: UUID, name: str, value: str) -> None:
 
 
 def seen_since(review: ClaimReview) -> int | None:
-    """Return the version that the officer has seen if somebody else has changed the claim since; update the open form."""
+    """Return the version that the officer has seen if somebody has changed the claim since; update the form."""
     noted = key(review.id, "seen")
     attempt = current(review)
     if attempt and attempt.version != review.version:

@@ -1,4 +1,4 @@
-"""The decision panel of a claim: allowed transitions, their requirements, and the form of the chosen one (contract C5)."""
+"""The decision panel of a claim: allowed transitions, requirements, the form of the chosen one (contract C5)."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -108,7 +108,7 @@ def _typed(hand: Hand, move: Move, name: str) -> str:
 
 
 def _impossible(review: ClaimReview, attempt: Open) -> None:
-    """Explain that the claim has changed and the begun transition is no longer possible; the input can still be copied."""
+    """Explain that the claim has changed and the transition is no longer possible; the input can still be copied."""
     label = words.plain(attempt.to)
     st.warning(f"This claim is {words.badge(review.status)} and cannot become {label} now.", icon=":material/block:")
     note = claim_attempts.typed(review.id, "note")

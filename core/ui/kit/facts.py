@@ -79,7 +79,7 @@ def table_of(steps: Sequence[Mapping[str, str]]) -> None:
 
 
 def submitted(values: Mapping[str, Any]) -> None:
-    """Show the submitted values; personal numbers are masked to their last four digits, documents and images left out."""
+    """Show the submitted values; personal numbers masked to the last four digits, documents and images left out."""
     with st.expander("What was submitted", icon=":material/description:"):
         masked(values)
 

@@ -27,7 +27,7 @@ _mount = st.components.v2.component(
 def draw(
     payload: Mapping[str, Any], *, key: str, acted: Callable[[str], None], picked: Callable[[Sequence[str]], None]
 ) -> None:
-    """Draw a list; `acted` is called with the key of the row whose button was clicked, `picked` with all ticked keys."""
+    """Draw a list; `acted` is called with the key of the row whose button is clicked, `picked` with the ticked keys."""
 
     def on_acted() -> None:
         if row := st.session_state[key].get("acted"):

@@ -79,7 +79,7 @@ def _asked() -> _Asked | None:
 
 
 def is_shown(of: Hidden) -> bool:
-    """Return True while a document is revealed: after a reason was given, until it is hidden or 15 minutes have passed."""
+    """Return True while a document is revealed: from the reason given until it is hidden, at most 15 minutes."""
     shown, until = st.session_state.get(_PAPER, (None, None))
     return shown == of and until is not None and clock.now() < until
 

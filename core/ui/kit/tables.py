@@ -104,7 +104,7 @@ def acted(table: Table[Any]) -> UUID | None:
 
 
 def page_of(table: Table[Any], total: int) -> int | None:
-    """Return the page number given in the URL; if it does not exist, show a warning with a link back and return None."""
+    """Return the page number given in the URL; if it does not exist, warn, offer page 1 and return None."""
     asked, pages = url_state.page(), table.pages(total)
     if 1 <= asked <= pages:
         return asked

@@ -79,7 +79,7 @@ def naira_of(amount: Decimal | str | None) -> str:
 
 
 def short_naira(minor: int) -> str:
-    """Format kobo for narrow places: "₦1.25bn", "₦340.2m", "₦18.5k"; rounded, so never where the exact amount matters."""
+    """Format kobo for narrow places: "₦1.25bn", "₦340.2m", "₦18.5k"; rounded, so not for exact amounts."""
     for size, sign in ((10**11, "bn"), (10**8, "m"), (10**5, "k")):
         if abs(minor) >= size:
             return f"₦{minor / size:,.2f}{sign}" if sign == "bn" else f"₦{minor / size:,.1f}{sign}"
