@@ -128,7 +128,7 @@ def bar(person: Person, officers: Sequence[Officer]) -> None:
 
 def _assign(person: Person, to: UUID | None, name: str, picked: Sequence[Seen]) -> None:
     if not chosen():
-        # # Second click of a double click: the first one has already done it.
+        # Second click of a double click: the first one has already done it.
         return
     result = _write(lambda session: assignment.assign(session, picked, to=to, person=person))
     if result is None:

@@ -120,7 +120,7 @@ def carry_out(form: str, review: ClaimReview, act: Callable[[Hand], str], clears
     open_ = current(review)
     if form == MOVE:
         if open_ is None:
-            # # Second click of a double click: the first one has moved the claim and closed the form.
+            # Second click of a double click: the first one has moved the claim and closed the form.
             return
         hand = replace(hand, version=open_.version)
     refused = key(claim_id, f"refused {form}")

@@ -35,7 +35,7 @@ def draw(review: ClaimReview) -> None:
         return
     if chosen.is_medical and not _may_be_seen(review, chosen):
         return
-    # # Every opening is logged when the browser fetches the file, so only the document on display is fetched.
+    # Every opening is logged when the browser fetches the file, so only the document on display is fetched.
     address, title = f"/files/{chosen.code}", words.title(chosen.name)
     if (chosen.content_type or "").startswith("image/"):
         documents.pictured(address, title=title)
@@ -59,7 +59,7 @@ def _may_be_seen(review: ClaimReview, document: Document) -> bool:
 
 def _add(review: ClaimReview) -> None:
     """Draw the upload of a document that arrived later, or of a better copy."""
-    # # Widget keys contain the version: after a save, the saved file is not offered again.
+    # Widget keys contain the version: after a save, the saved file is not offered again.
     place, chosen = (key(review.id, f"{name} {review.version}") for name in ("place", "upload"))
     first = review.missing[0] if review.missing else review.places[0]
     with st.expander("Add or replace a document", icon=":material/attach_file:", expanded=bool(review.missing)):

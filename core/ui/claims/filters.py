@@ -19,7 +19,7 @@ from core.ui.kit import url_state, words
 
 USUAL: Final[View] = "mine"
 TYPES: Final = ("Credit life", "Gadget")
-# # Views that are defined by the assignee, so the assignee filter does not apply.
+# Views that are defined by the assignee, so the assignee filter does not apply.
 _OF_ONE: Final = ("mine", "unassigned")
 _DAYS: Final = (
     (("from", "Lodged from", "first"), ("to", "Lodged to (included)", "last")),

@@ -42,7 +42,7 @@ def receipt() -> Receipt | None:
 def ask(policy: ClaimablePolicy, counter: Counter) -> None:
     """Draw the form of a claim on a policy, and the button that lodges it."""
     form = _form(policy)
-    # # Idempotency token of a filled form: it lodges once, however often the page reruns.
+    # Idempotency token of a filled form: it lodges once, however often the page reruns.
     token = st.session_state.setdefault(f"{form.key}.token", ids.token())
     _fill_in(form, policy)
     typed = forms.ask(form, live=_LIVE)

@@ -141,7 +141,7 @@ def _plot_or(chart: Chart, otherwise: str, *, shown: bool) -> None:
 
 
 def _clickable(name: str, chart: Chart, claims_of: Any) -> None:
-    # # The chart gets a new key after each visit to the queue, so that the click that led there is forgotten.
+    # The chart gets a new key after each visit to the queue, so that the click that led there is forgotten.
     key = f"claims {name} {st.session_state.get('performance_visit', 0)}"
 
     def on_click() -> None:

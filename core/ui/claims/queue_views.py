@@ -50,7 +50,7 @@ def draw(person: Person, view: View, counts: QueueCounts) -> None:
 def _views(person: Person, view: View, drawn: QueueCounts) -> None:
     counts = drawn
     if not st.session_state.pop(_DRAWN, False):
-        # # Triggered by the timer or by a click on another view: the table stays unchanged until somebody asks for
+        # Triggered by the timer or by a click on another view: the table stays unchanged until somebody asks for
         # newer rows.
         if st.session_state.pop(_MOVED, False) or not frame.still_signed_in():
             st.rerun()

@@ -84,7 +84,7 @@ def _write(review: ClaimReview) -> None:
 
 def _say(review: ClaimReview, kind: str, token: str) -> None:
     if token != claim_attempts.token(review.id):
-        # # Second click of a double click: the first one has sent it.
+        # Second click of a double click: the first one has sent it.
         return
     text = claim_attempts.typed(review.id, "text") or ""
     claim_attempts.carry_out(

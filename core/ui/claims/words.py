@@ -80,7 +80,7 @@ def action(event: Event) -> str:
 def actor(event: Event) -> str:
     """Return the display name of the actor."""
     kind, _, name = event.actor.partition(" ")
-    # # The invisible word joiner keeps an e-mail address from becoming a link.
+    # The invisible word joiner keeps an e-mail address from becoming a link.
     return {"staff": name.replace("@", "\u2060@"), "key": "the distributor, over the API"}.get(kind, event.actor)
 
 

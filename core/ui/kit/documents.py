@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-# # In a block: the page may be redrawn, and scripts share one global scope.
+# In a block: the page may be redrawn, and scripts share one global scope.
 _FRAME = """<div id="{name}"></div>
 <script>
 {{

@@ -11,13 +11,13 @@ from core import clock
 from core.services.views.sale import Event, SaleDetail
 from core.ui.kit import words
 
-# # An instant as the log stores it. Terms start and end at midnight UTC, so such an instant is shown as a date.
+# An instant as the log stores it. Terms start and end at midnight UTC, so such an instant is shown as a date.
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _MIDNIGHT = "T00:00:00.000Z"
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _AMOUNT = re.compile(r"\d{1,14}(\.\d\d)?")
-# # The last word of names that hold naira, and the names whose values are options rather than user input.
+# The last word of names that hold naira, and the names whose values are options rather than user input.
 _MONEY: Final = frozenset({"amount", "cost", "value", "total", "refund", "premium", "limit"})
 _CALLED: Final = {
     "by_insurer": "Ended by the insurer",
@@ -125,7 +125,7 @@ def _listed(told: Mapping[str, Any]) -> str:
 def _said(name: str, value: Any) -> str:
     """Format one of our own values for display: naira, dates, options."""
     if isinstance(value, Mapping):
-        # # `before` and `after` have the type of the fact itself; all other nested values have names of their own.
+        # `before` and `after` have the type of the fact itself; all other nested values have names of their own.
         is_change = value.keys() <= {"before", "after"}
         parts = ((part, _said(name if is_change else part, held)) for part, held in value.items())
         return ", ".join(f"{words.title(part).lower()} {said}" for part, said in parts)

@@ -30,7 +30,7 @@ SCREENS: tuple[Screen, ...] = (
     Screen(section="Sales", title="Dashboard", path="sales/dashboard.py", icon="monitoring", roles=_SALES),
     Screen(section="Sales", title="Purchases", path="sales/purchases.py", icon="receipt_long", roles=_SALES),
     Screen(section="Sales", title="Purchase", path="sales/purchase.py", icon="receipt", roles=_SALES, hidden=True),
-    # # Listed before the policies: a person's first screen is their home, and this one is the claim officers'.
+    # Listed before the policies: a person's first screen is their home, and this one is the claim officers'.
     Screen(section="Claims", title="Queue", path="claims/queue.py", icon="inbox", roles=_CLAIMS),
     Screen(section="Claims", title="Claim", path="claims/claim.py", icon="gavel", roles=_CLAIMS, hidden=True),
     Screen(section="Claims", title="Lodge a claim", path="claims/lodge.py", icon="note_add", roles=_CLAIMS),

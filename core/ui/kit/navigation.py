@@ -13,11 +13,11 @@ from core.services.people.staff import Person
 from core.ui.kit import frame, menu, page_links, words
 from core.ui.kit.menu import Screen
 
-# # URL path of the first page. It never shows, because Streamlit serves the first page at the root; chosen so that
+# URL path of the first page. It never shows, because Streamlit serves the first page at the root; chosen so that
 # nobody types it by accident.
 _HOME = "first-page"
 _LOOK_AGAIN_AFTER = timedelta(seconds=60)
-# # A form posted by the browser: clearing the cookie needs an HTTP response, which Streamlit's websocket cannot give.
+# A form posted by the browser: clearing the cookie needs an HTTP response, which Streamlit's websocket cannot give.
 _POST = """<script>
 const form = document.createElement("form");
 form.method = "post"; form.action = "{action}";
@@ -36,7 +36,7 @@ def page_for(person: Person) -> StreamlitPage:
     if home is None:
         pages[""].append(st.Page(_nothing_yet, title="Coverdesk", default=True, url_path=_HOME))
     else:
-        # # The home page is served at the root only; links use its own path, which would otherwise be "not found".
+        # The home page is served at the root only; links use its own path, which would otherwise be "not found".
         pages[""].append(st.Page(home.path, title=home.title, url_path=home.address, visibility="hidden"))
     pages[""].extend(_unknown({_HOME, *(page.url_path for section in pages.values() for page in section)}, home))
     st.logo(frame.LOGO, size="large", icon_image=frame.MARK)
@@ -116,7 +116,7 @@ def _who(person: Person) -> None:
 
 @st.fragment(run_every=_LOOK_AGAIN_AFTER)
 def _watch(drawn_at: datetime) -> None:
-    # # A screen left open must not show records after its sign-in has ended. The first call belongs to drawing the
+    # A screen left open must not show records after its sign-in has ended. The first call belongs to drawing the
     # page, which has just checked the sign-in.
     if clock.now() - drawn_at > _LOOK_AGAIN_AFTER / 2 and not frame.still_signed_in():
         st.rerun()

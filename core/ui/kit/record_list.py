@@ -34,7 +34,7 @@ def draw(
             acted(str(row))
 
     def on_picked() -> None:
-        # # Ticks made on a previous set of rows are ignored.
+        # Ticks made on a previous set of rows are ignored.
         said = st.session_state[key].get("picked") or {}
         if said.get("mark") == payload["mark"]:
             picked([str(row) for row in said["keys"]])

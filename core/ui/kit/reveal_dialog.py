@@ -105,7 +105,7 @@ def _draw() -> None:
     asked = _asked()
     if asked is None:
         st.rerun()
-    # # Removed from the session as it is shown: the next run no longer has it.
+    # Removed from the session as it is shown: the next run no longer has it.
     clear: str | None = st.session_state.pop(_CLEAR, None)
     if clear is not None:
         _show(clear)
@@ -148,7 +148,7 @@ def _ask(asked: _Asked) -> None:
 
 def _reveal() -> None:
     asked = _asked()
-    # # A second click finds it done: one reveal, one log entry.
+    # A second click finds it done: one reveal, one log entry.
     if asked is None or asked.done:
         return
     person, fresh = frame.require(), replace(asked, refusal="", faults={})

@@ -173,7 +173,7 @@ def _mount(table: Table[Row], payload: dict[str, Any], mark: str) -> None:
     _note_origin(table, keys)
 
     def on_acted(key: str) -> None:
-        # # Accept only rows that were on the screen when the button was clicked.
+        # Accept only rows that were on the screen when the button was clicked.
         if key in keys:
             st.session_state[_act_key(table)] = UUID(key)
 

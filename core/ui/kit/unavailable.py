@@ -38,6 +38,6 @@ def explain(error: Exception) -> bool:
 
 @st.fragment(run_every=_TRIED_AGAIN_AFTER)
 def _try_again_later(failed_at: datetime) -> None:
-    # # The first call belongs to the failed run itself; only later timer calls may start a new run.
+    # The first call belongs to the failed run itself; only later timer calls may start a new run.
     if clock.now() - failed_at >= _TRIED_AGAIN_AFTER / 2:
         st.rerun()

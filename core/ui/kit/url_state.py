@@ -39,7 +39,7 @@ def change(parameters: Mapping[str, Sequence[str]], *, keep_page: bool = False) 
     said = whole()
     if not keep_page:
         said.pop(_PAGE, None)
-    # # Written in one call: each write to the URL adds an entry to the browser's history.
+    # Written in one call: each write to the URL adds an entry to the browser's history.
     said.update((name, list(chosen)) for name, chosen in parameters.items())
     st.query_params.from_dict({name: chosen for name, chosen in said.items() if chosen})
 
@@ -90,7 +90,7 @@ def text_box(
     )
 
 
-# # A search field: Streamlit adds a search icon and a clear button.
+# A search field: Streamlit adds a search icon and a clear button.
 search_box = partial(text_box, kind="search")
 
 

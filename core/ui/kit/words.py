@@ -19,7 +19,7 @@ _ABBREVIATIONS = {
     "nok": "next of kin",
     "num": "number",
 }
-# # The meaning of a state decides its colour; screens do not choose colours themselves.
+# The meaning of a state decides its colour; screens do not choose colours themselves.
 _COLOURS = {
     "In force": "green",
     "On sale": "green",

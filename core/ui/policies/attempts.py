@@ -48,7 +48,7 @@ def begin(action: Action, policy: PolicyDetail, person: Person, *, about: str = 
         is_live=policy.is_live,
         person=person,
         version=policy.state.version,
-        # # Idempotency token of this dialog: it acts once, however often its button is clicked.
+        # Idempotency token of this dialog: it acts once, however often its button is clicked.
         token=ids.token(),
     )
     st.session_state[_OPEN] = Attempt(action=action, hand=hand, about=about)

@@ -75,7 +75,7 @@ def ranked(slices: Sequence[Slice], *, whole: int, what: str) -> Chart:
         hovertemplate="%{customdata[1]}<br>₦%{x:,.2f}<br>%{customdata[2]:,} policies<extra></extra>",
     )
     largest = max((part.takings.premium_minor for part in slices), default=0) / 100
-    # # Leaves room for the label beside the longest bar.
+    # Leaves room for the label beside the longest bar.
     figure.update_xaxes(visible=False, range=[0, largest * 1.75 or 1])
     figure.update_yaxes(automargin=True, ticklabelstandoff=8)
     figure.update_layout(height=len(slices) * _BAR + 30, bargap=0.35, hovermode="closest", showlegend=False)

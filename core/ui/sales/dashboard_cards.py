@@ -37,7 +37,7 @@ def read_cut(window: Window) -> Cut:
         "day" if window.length <= _LONGEST_BY_DAY else "week" if window.length <= _LONGEST_BY_WEEK else "month"
     )
     grain, split = st.query_params.get("by", usual), st.query_params.get("split", "provider")
-    # # More bars are unreadable and slow down drawing the page.
+    # More bars are unreadable and slow down drawing the page.
     offered = [known for known in GRAINS if len(breakdowns.buckets(window, known)) <= _MOST_BARS]
     return Cut(
         next((known for known in offered if known == grain), usual),
@@ -143,7 +143,7 @@ def _choice(name: str, label: str, options: dict[Any, str] | Any, value: str) ->
 
 
 def _draw(name: str, chart: Chart, asked: Asked, narrow: Callable[[str], None] | None = None) -> None:
-    # # The key changes with the selection, so that a click is forgotten once the page shows something else.
+    # The key changes with the selection, so that a click is forgotten once the page shows something else.
     key = f"{name} {sorted(asked.link.items())}"
     if narrow is None:
         st.plotly_chart(chart.figure, key=key, config=_CONFIG, alt=chart.alt)

@@ -28,7 +28,7 @@ PLURALS: Mapping[Dimension, str] = {
 }
 SOURCES = {"api": "API", "desk": "Desk", "bulk": "Bulk upload"}
 _PERIOD = "period"
-_DAY_WIDTH = 150  # # pixels: both date fields fit beside the periods
+_DAY_WIDTH = 150  # pixels: both date fields fit beside the periods
 _USUAL_DAYS = 30
 
 

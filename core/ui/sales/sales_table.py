@@ -15,9 +15,9 @@ BY_TIME_OR_AMOUNT: Mapping[str, str] = {
     "largest": "Largest premium first",
     "smallest": "Smallest premium first",
 }
-# # The sort orders of a column, ascending first.
+# The sort orders of a column, ascending first.
 BY_TIME, BY_AMOUNT = ("oldest", "newest"), ("smallest", "largest")
-# # The default columns fit beside the menu at 1280 pixels; the others are selected under Columns and kept in the URL.
+# The default columns fit beside the menu at 1280 pixels; the others are selected under Columns and kept in the URL.
 WHOSE: Mapping[str, Column[Any]] = {
     "policy": columns.text("Policy number", lambda row: row.policy_number, 160),
     "customer": columns.text("Customer", lambda row: row.customer, 120),

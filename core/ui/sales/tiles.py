@@ -13,7 +13,7 @@ from core.services.sales.metrics import METRICS, REFUNDS, Facts, Metric, Value, 
 from core.ui.kit import periods, words
 
 _COLOURS: Any = {"more": "normal", "less": "inverse", "neither": "off"}
-# # Above this a percentage only says that the earlier value was close to zero.
+# Above this a percentage only says that the earlier value was close to zero.
 _BEYOND_SENSE = 10
 
 
@@ -31,7 +31,7 @@ def _tile(metric: Metric[Facts], summary: Summary) -> None:
         now=summary.value(metric),
         then=summary.previous(metric),
         compared=summary.compared,
-        # # A flat line at zero adds nothing to the figure.
+        # A flat line at zero adds nothing to the figure.
         days=days if len(days) > 1 and any(days) else None,
     )
 
