@@ -1,4 +1,4 @@
-"""One API key: owner, permissions, last use, and revocation."""
+"""One API key: its distributor, mode, last use, and revocation."""
 
 import streamlit as st
 

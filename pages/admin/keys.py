@@ -1,4 +1,4 @@
-"""API keys: owner, mode and last use; a new key is shown once only."""
+"""API keys: distributor, mode and last use; a new key is shown once only."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""One staff member: name, roles and limit, access, sessions, and history of changes."""
+"""One staff member: name, roles and limit, access, sessions, and changes to the account."""
 
 import streamlit as st
 

@@ -110,7 +110,7 @@ def _column(figure: Figure) -> Any:
 
 
 def _cell(value: Any) -> str:
-    """Format a cell as it would be typed; the table holds floats, whose shortest form restores the typed number."""
+    """Format a cell as it would be typed; the table holds floats, of which ten decimals restore the typed number."""
     if value is None or pd.isna(value):
         return ""
     return f"{value:.10f}".rstrip("0").rstrip(".")

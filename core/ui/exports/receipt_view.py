@@ -1,4 +1,4 @@
-"""One export receipt: what was exported, how to identify the file, and running it again."""
+"""One export receipt: what was exported, the checksums of the file, and running it again."""
 
 from urllib.parse import urlencode
 
@@ -44,7 +44,7 @@ def said(row: ReceiptRow) -> None:
 
 
 def run_again(row: ReceiptRow, person: Person) -> None:
-    """Draw the buttons that repeat the export, and the comparison with the new result."""
+    """Draw the button that repeats the export, and the comparison with the new result."""
     if not person.may(*row.kind.roles):
         st.info(f"Running it again needs the role {' or '.join(row.kind.roles)}.", icon=":material/block:")
         return

@@ -62,7 +62,7 @@ def holder(policy: PolicyDetail) -> None:
 
 
 def sale(policy: PolicyDetail, person: Person) -> None:
-    """Draw the distributor and sale, and the state of the submission to the insurer."""
+    """Draw the time, distributor and premium of the sale, with a link to the purchase."""
     with st.container(border=True, height="stretch"):
         st.markdown("**Sale**")
         facts.line("Sold", words.moment(policy.sale.created_at))
