@@ -1,6 +1,6 @@
-"""The UI script: nobody passes without a sign-in, and everybody gets the menu of their roles.
+"""The UI entry script: requires a sign-in and shows each person the menu of their roles.
 
-It stands inside pages/ on purpose: beside the folder, the framework would run a page without this gate.
+It must be inside pages/: with the script beside that folder, Streamlit would run a page without this check.
 """
 
 import streamlit as st

@@ -1,1 +1,1 @@
-"""What screens share: the frame around every page, forms from models, words and colours."""
+"""The screens of the desk: page frame, forms built from models, tables, charts and dialogs."""

@@ -1,4 +1,4 @@
-"""One entry of the audit log: who did what to what, before and after, and how it is sealed."""
+"""One audit log entry: actor, action and record, values before and after, and its hash."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Audit log: who did what to what and when, searched over every entry that there is."""
+"""Audit log: search over all entries by actor, action, record and time."""
 
 import streamlit as st
 

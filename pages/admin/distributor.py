@@ -1,4 +1,4 @@
-"""One distributor: what it sells, which products are switched off for it, and whether it is let in."""
+"""One distributor: its sales, the products switched off for it, and whether it is enabled."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""One insurer: how people and we reach it, what waits for it, and what is sold of it."""
+"""One insurer: contact and connection, waiting submissions, and its products and sales."""
 
 from collections.abc import Callable, Mapping
 

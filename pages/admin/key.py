@@ -1,4 +1,4 @@
-"""One API key: whose it is, what it reaches, when it was used, and the way to revoke it."""
+"""One API key: its distributor, mode, last use, and revocation."""
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ from core.ui.kit import facts, frame, tables, words
 
 
 def found() -> KeyRow | None:
-    """The key of the address; when there is none, say so."""
+    """Return the key named in the URL; if there is none, show a message and return None."""
     try:
         with reading(Scope.system()) as session:
             return key_admin.one(session, ids.parse(st.query_params.get("id", "")))

@@ -1,4 +1,4 @@
-"""API keys: who may call, in which mode, when they last did; a new key is shown once and never again."""
+"""API keys: distributor, mode and last use; a new key is shown once only."""
 
 import streamlit as st
 
@@ -51,7 +51,7 @@ def issue(said: dict[str, str | None], places: dict[str, "st.delta_generator.Del
 
 
 def show(key: str, said: dict[str, str | None]) -> None:
-    """The key, in this run alone: the next click takes it away."""
+    """Show the key in this run only: the next click removes it."""
     with st.container(border=True):
         st.markdown(
             f":material/key: **Copy this key now: it is shown once.** {words.badge(words.title(said['mode'] or ''))}"

@@ -1,4 +1,4 @@
-"""Distributors and insurers: who sells, who insures, how they are connected, and what is sold of each."""
+"""Distributors and insurers: lists with connection and sales of each."""
 
 from typing import Any
 

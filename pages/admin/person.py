@@ -1,4 +1,4 @@
-"""One person of the desk: name, roles and limit, whether they can sign in, their sessions, and what was done before."""
+"""One staff member: name, roles and limit, access, sessions, and changes to the account."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ LIST, LOG = "admin/staff.py", "admin/audit_log.py"
 
 
 def found() -> StaffRow | None:
-    """The person of the address; when there is none, say so."""
+    """Return the staff member named in the URL; if there is none, show a message and return None."""
     try:
         with reading(Scope.system()) as session:
             return staff_list.one(session, ids.parse(st.query_params.get("id", "")))
@@ -27,7 +27,7 @@ def found() -> StaffRow | None:
 
 
 def duties(person: StaffRow) -> None:
-    """Name, roles and limit; what was typed stays when it is refused."""
+    """Draw name, roles and limit; typed values are kept when the change is refused."""
     with st.container(border=True, height="stretch"):
         st.markdown("**Duties**")
         shown = staff_form.shown(person)

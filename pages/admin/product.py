@@ -1,4 +1,4 @@
-"""One product: what it charges now, before and later, who may sell it, what customers read, and what changed."""
+"""One product: current, past and planned rates, its sellers, the texts for customers, and the history of changes."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Products: what is sold and at which rates, what is off, and what changes when."""
+"""Products: the list with current rates, status and planned changes."""
 
 import streamlit as st
 

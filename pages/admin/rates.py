@@ -1,4 +1,4 @@
-"""Other prices, rates and commissions for a product, from an instant on: typed, compared, proposed once."""
+"""Change of a product's prices, rates and commissions from a given instant: entered, compared, proposed once."""
 
 from collections.abc import Mapping
 from datetime import datetime, time, timedelta
@@ -21,7 +21,7 @@ KEY = product_page.FORM
 
 
 def when() -> datetime:
-    """The instant from which the new figures are to hold."""
+    """Return the instant from which the new figures apply."""
     tomorrow = clock.add_days(clock.today(), 1)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         day = st.date_input(
@@ -41,9 +41,9 @@ def when() -> datetime:
 def judged(
     product: ProductDetail, start: RatesFrom, typed: Mapping[str, Any], slots: Mapping[str, Any]
 ) -> Tariff | None:
-    """The tariff that was typed; what is wrong stands beside its figure, also what the last try was refused for.
+    """Return the entered tariff; show errors beside their figures, including those of the last refused attempt.
 
-    Commissions that leave the insurer too little are said at once, and refused by the service whatever is said here.
+    Commissions that leave the insurer too little are reported here at once; the service refuses them in any case.
     """
     kept = st.session_state.get(f"{KEY}.faults", ())
     changeable = product.changeable(start)
@@ -62,7 +62,7 @@ def signed(product: ProductDetail, start: RatesFrom) -> str:
 
 
 def propose(product: ProductDetail, start: RatesFrom, typed: Mapping[str, Any], at: datetime, shown: str) -> None:
-    """Propose it, once: a second press finds the form closed. Nobody proposes figures that were not compared yet."""
+    """Propose the change, once: a second click finds the form closed. Only figures already compared can be proposed."""
     seen = st.session_state.get(f"{KEY}.seen")
     if seen is None:
         return
@@ -99,7 +99,7 @@ if product is None:
     tables.back_link("products", "admin/products.py", "All products")
     st.stop()
 if st.session_state.get(product_page.DONE) == product.id:
-    # Back from the product leads past the form, which is done.
+    # The browser's Back from the product skips the form, which is finished.
     page_links.go("admin/product.py", replaces=True, id=str(product.id))
 product_page.way_back(product)
 frame.page_header(

@@ -1,4 +1,4 @@
-"""Staff: everybody who signs in, with roles, limits and sessions, and the way to add somebody."""
+"""Staff: everybody who can sign in, with roles, limits and sessions, and the form to add somebody."""
 
 import streamlit as st
 
@@ -17,7 +17,7 @@ DRAFT = "staff.new"
 
 
 def add() -> None:
-    """The form for somebody new; its draft makes one account however often it is sent."""
+    """Draw the form for a new account; its draft creates one account however often it is submitted."""
     token = st.session_state.setdefault(DRAFT, ids.new())
     with st.expander("Add a person", icon=":material/person_add:"), st.form("add", border=False):
         asked = staff_form.ask(None, key="add")

@@ -1,4 +1,4 @@
-"""System: is everything healthy, what runs here with which settings, and does every rule hold in the store."""
+"""System: health, running release, settings, and the integrity check of the store."""
 
 from datetime import datetime
 
@@ -15,7 +15,7 @@ from core.ui.kit import frame, words
 
 @st.cache_data(ttl="15s", max_entries=4, show_spinner=False)
 def looked(_of_store: str) -> tuple[datetime, system.SystemFacts, str | None]:
-    """The state of the installation, its readiness, and when that was; not looked at again for a few seconds."""
+    """Return the time of the check, the state of the installation, and its readiness fault; cached for 15 seconds."""
     with reading(Scope.system()) as session:
         found = system.look(session)
     try:

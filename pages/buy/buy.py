@@ -1,4 +1,4 @@
-"""Buy: every cover but credit life, sold for a distributor by the form that its endpoint declares."""
+"""Buy: every cover except credit life, sold for a distributor with the form that its endpoint declares."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ Offer = tuple[Cover[Any], OnSale]
 
 
 def choose(sellers: Sequence[DistributorName]) -> Checkout | None:
-    """The sale that the three choices make; none when the distributor has nothing to sell here."""
+    """Return the sale defined by the three choices; None if the distributor has nothing to sell here."""
     with st.grid(3, min_column_width=220, gap="small"):
         distributor = st.selectbox(
             "On behalf of", sellers, format_func=lambda seller: seller.name, key="on_behalf_of", bind="query-params"

@@ -1,4 +1,4 @@
-"""Credit life: what the cover of a loan costs and why, and its sale with the same figures."""
+"""Credit life: the price of a loan's cover with its calculation, and its sale with the same figures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ BUYING = f"{KEY}.buying"
 
 @dataclass(frozen=True, kw_only=True)
 class Loan:
-    """What is priced: for whom the desk sells, which product, with which figures."""
+    """The figures to price: distributor, product and loan."""
 
     distributor: DistributorName
     product: OnSale
@@ -48,7 +48,7 @@ def explore(sellers: Sequence[DistributorName]) -> None:
 def buy(sellers: Sequence[DistributorName]) -> None:
     with st.container(border=True):
         line = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
-        # The figures stay on the page, locked: so they keep their state and their place in the address.
+        # The figures stay on the page, locked, so that they keep their widget state and their place in the URL.
         with st.expander("The figures", icon=":material/lock:"):
             loan = ask_loan(sellers, locked=True)
         if loan is None:
@@ -79,7 +79,7 @@ def counter_of(distributor: DistributorName) -> Counter:
 
 
 def ask_loan(sellers: Sequence[DistributorName], *, locked: bool) -> Loan | None:
-    """The loan that was typed; none while there is no amount, or when something is wrong with it."""
+    """Return the loan as entered; None without an amount or when a value is invalid."""
     distributor = st.selectbox(
         "On behalf of",
         sellers,

@@ -1,4 +1,4 @@
-"""Review of one claim: is it complete, is it covered, what did others do before, and what may be done now."""
+"""Review of one claim: documents, cover checks, related claims, history and the possible decisions."""
 
 import streamlit as st
 
@@ -17,7 +17,7 @@ from core.ui.kit import frame, tables, words
 
 
 def found() -> ClaimReview | None:
-    """The claim of the address, which is opened by that; when there is none, say so."""
+    """Return the claim named in the URL and mark it as viewed; if there is none, show a message and return None."""
     try:
         claim_id = ids.parse(st.query_params.get("id", ""))
         return review_actions.opened(claim_id, person=person, is_live=frame.mode())
@@ -29,9 +29,9 @@ def found() -> ClaimReview | None:
 
 
 def notices(review: ClaimReview, officers: list[Officer]) -> None:
-    """What was just done, what others changed meanwhile, and what the claimant owes.
+    """Show the last action, changes by others, and the answers due from the claimant.
 
-    They come and go in a place of their own, so that what is below stays as it is, with the document on it.
+    They have a container of their own, so that the elements below keep their place, and the document stays loaded.
     """
     with st.container():
         if done := claim_attempts.said(review.id):

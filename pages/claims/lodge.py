@@ -1,4 +1,4 @@
-"""Lodge a claim for a caller: find the credit life policy by its number, fill in the form, lodge it once."""
+"""Lodge a claim for a caller: find the credit life policy by number, fill in the form, lodge it once."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ SEARCH = "policies/search.py"
 
 
 def found() -> ClaimablePolicy | None:
-    """The policy whose number was typed; when several insurers use it, the one that was chosen."""
+    """Return the policy with the typed number; if several insurers use the number, the selected one."""
     number = st.text_input(
         "Policy number",
         key="policy",

@@ -1,4 +1,4 @@
-"""Performance: how fast claims are settled, how old the open ones are, and why and by whom they are decided."""
+"""Performance: time to settlement, age of open claims, decline reasons, and decisions by officer."""
 
 import streamlit as st
 
@@ -30,7 +30,7 @@ st.caption(
     f" {periods.compared_in_words(summary.compared)}."
     " Days are those of Lagos."
 )
-# The tiles are on the screen while what the charts show is still being read.
+# The tiles are drawn before the figures of the charts are queried.
 performance_cards.draw_tiles(summary)
 with st.skeleton(height=400), reading(frame.scope()) as session:
     aged = claim_breakdowns.ageing(session)

@@ -1,4 +1,4 @@
-"""The queue: which claims wait for whom, the most urgent first, and who takes which."""
+"""The claims queue: open work by view, most urgent first, with assignment."""
 
 import streamlit as st
 
@@ -29,7 +29,7 @@ NOTHING = {
 
 
 def nothing(asked: Asked) -> None:
-    """The view is empty, or nothing in it matches."""
+    """Show that the view is empty, or that nothing in it matches the filters."""
     if asked.narrowed:
         st.info("No claim of this view matches these filters.", icon=":material/filter_alt_off:")
         st.button("Show the whole view", type="primary", on_click=claim_filters.clear)
@@ -44,7 +44,7 @@ def nothing(asked: Asked) -> None:
 
 
 def why_empty(view: View) -> str:
-    """What is true of an empty view: of open claims it speaks only where there are some."""
+    """Return the message of an empty view; it mentions open claims only if there are some."""
     if not counts.views["all"]:
         return NOTHING["all"]
     if not counts.views["open"]:

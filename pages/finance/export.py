@@ -1,4 +1,4 @@
-"""One export receipt: what was asked for, what came out, and the same once more."""
+"""One export receipt: its selection and result, and running the export again."""
 
 import streamlit as st
 

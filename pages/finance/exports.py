@@ -1,4 +1,4 @@
-"""Exports: the receipts of every file that was taken out, and the way to run each again."""
+"""Exports: the receipts of all exported files, each of which can be run again."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Awaiting insurer: what insurers have not taken or answered yet, why, and how each of them does."""
+"""Awaiting insurer: policies not yet accepted or answered by insurers, the reasons, and each insurer's health."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""One policy: what is covered, its certificate, what was submitted and sent, its money, and what may be done now."""
+"""One policy: cover, certificate, submitted and sent data, money, and the possible actions."""
 
 import streamlit as st
 
@@ -17,7 +17,7 @@ SEARCH = "policies/search.py"
 
 
 def found() -> PolicyDetail | None:
-    """The policy of the address; when there is none, say so."""
+    """Return the policy named in the URL; if there is none, show a message and return None."""
     try:
         with reading(frame.scope()) as session:
             return policy_view.one(session, ids.parse(st.query_params.get("id", "")))

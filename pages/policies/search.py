@@ -1,4 +1,4 @@
-"""Policy search: one box that finds any policy, and what narrows the list."""
+"""Policy search: one search field for any policy, and filters."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""One customer: contact, personal data, figures, and everything that they bought, renewed and claimed."""
+"""One customer: contact, personal data, figures, and all purchases, renewals and claims."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ CUSTOMERS = "sales/customers.py"
 
 
 def found() -> CustomerDetail | None:
-    """The customer of the address; when there is none, say so."""
+    """Return the customer named in the URL; if there is none, show a message and return None."""
     try:
         with reading(frame.scope()) as session:
             return customer_view.one(session, ids.parse(st.query_params.get("id", "")), choices(session))

@@ -1,4 +1,4 @@
-"""Customers: one box that finds anybody, what narrows, and what each bought in all."""
+"""Customers: one search field, filters, and the total bought by each."""
 
 import streamlit as st
 

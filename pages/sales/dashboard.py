@@ -1,4 +1,4 @@
-"""Dashboard: how sales go, against the period before, and what moved them."""
+"""Dashboard: sales figures compared with the previous period, and their breakdown."""
 
 import streamlit as st
 
@@ -29,7 +29,7 @@ def filters(asked: Asked) -> None:
 
 
 def sum_of_parts(asked: Asked, summary: Summary) -> None:
-    """The premium as the sum of its parts, what was given back of it, and the way to the purchases behind it."""
+    """Draw the premium as the sum of its parts, the refunds, and the link to the purchases."""
     taken = summary.current.takings
     with st.container(border=True, gap="xsmall"):
         st.markdown(

@@ -1,4 +1,4 @@
-"""Due for renewal: policies by the days until they end, whom to call, and the next term bought in place."""
+"""Due for renewal: policies by days until they end, with contacts, and renewal in place."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ def toolbar(bucket: Bucket) -> None:
 
 
 def nothing(asked: DueAsked, everywhere: int) -> None:
-    """The tile that is open lists nothing; `everywhere` is what all of them list."""
+    """Show that the open tile has no policies; `everywhere` is the number in all tiles."""
     if asked.narrowed:
         st.info("No policy of this selection ends in these days.", icon=":material/filter_alt_off:")
         st.button("Show every insurer, product and distributor", type="primary", on_click=url_state.reset)
@@ -40,7 +40,7 @@ def nothing(asked: DueAsked, everywhere: int) -> None:
 
 
 person = frame.require("operations", "finance")
-# Finance looks, and reads the purchase; renewing is of operations (contract A1).
+# Finance may view and open the purchase only; renewing needs the operations role (contract A1).
 looking = replace(DUE, act=None, opens="sales/purchase.py", key=lambda row: row.purchase_id)
 table = DUE if person.may("operations") else looking
 if policy_id := tables.acted(table):

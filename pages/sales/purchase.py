@@ -1,4 +1,4 @@
-"""One purchase: its customer, its policy, the split of the money, what was submitted and what happened since."""
+"""One purchase: its customer, policy, split of the money, submitted data and history."""
 
 import streamlit as st
 
@@ -14,7 +14,7 @@ PURCHASES, POLICY, CUSTOMER = "sales/purchases.py", "policies/policy.py", "sales
 
 
 def found() -> SaleDetail | None:
-    """The purchase of the address; when there is none, say so."""
+    """Return the purchase named in the URL; if there is none, show a message and return None."""
     try:
         with reading(frame.scope()) as session:
             return sale_view.one(session, ids.parse(st.query_params.get("id", "")))

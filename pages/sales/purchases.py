@@ -1,4 +1,4 @@
-"""Purchases: every sale, narrowed as one likes, with the total of the whole selection and its export."""
+"""Purchases: every sale, with filters, the total of the whole selection, and its export."""
 
 import streamlit as st
 
@@ -37,7 +37,7 @@ def toolbar(asked: Asked, total: Takings) -> None:
 
 
 def footer(total: Takings, given_back: Split) -> None:
-    """The total of the whole selection, to the kobo, whatever page is shown; and what of it was given back since."""
+    """Draw the total of the whole selection across all pages, exact to the kobo, and the refunds since."""
     rest = total.sold_minor - total.sold_mca_minor - total.sold_distributor_minor
     tables.footer(
         {

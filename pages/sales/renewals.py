@@ -1,4 +1,4 @@
-"""Renewals: every further term of a policy, narrowed as one likes, with the total of the whole selection."""
+"""Renewals: every further term of a policy, with filters and the total of the whole selection."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ def toolbar(asked: RenewalsAsked, total: RenewalTotal) -> None:
 
 
 def footer(total: RenewalTotal, given_back: Split) -> None:
-    """The total of the whole selection, to the kobo, whatever page is shown; and what of it was given back since."""
+    """Draw the total of the whole selection across all pages, exact to the kobo, and the refunds since."""
     whole, failed = total.whole, total.failed
     tables.footer(
         {
@@ -65,7 +65,7 @@ def nothing(asked: RenewalsAsked) -> None:
 
 
 person = frame.require("operations", "finance")
-# Finance reads a renewal on the page of its purchase: policies are not theirs (contract A1).
+# Finance opens a renewal on the page of its purchase, as it has no access to policies (contract A1).
 table = (
     RENEWALS
     if person.may("operations")

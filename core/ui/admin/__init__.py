@@ -1,1 +1,1 @@
-"""What the screens of administration are made of."""
+"""The screens of administration."""

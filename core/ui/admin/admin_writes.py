@@ -1,4 +1,4 @@
-"""What an admin's click does: one transaction as the person who is here, and what came of it, said once."""
+"""Execution of an admin's click: one transaction as the signed-in person, and its result message, shown once."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -17,13 +17,13 @@ _SAID, _REFUSED = "admin.said", "admin.refused"
 
 
 def write(work: Work[T]) -> T:
-    """Do something as the admin who is here, in one transaction; the refusals are the services'."""
+    """Run the work as the signed-in admin, in one transaction; raises the services' errors."""
     by = frame.require("admin")
     return store().transact(Scope.system(), lambda session: work(session, by))
 
 
 def doing(work: Work[object], said: str, *, then: Callable[[], None] | None = None) -> Callable[[], None]:
-    """The callback of a button: `outcome` says what came of it when the page is drawn again."""
+    """Return the callback of a button; `outcome` shows its result on the next run of the page."""
 
     def do() -> None:
         try:
@@ -39,12 +39,12 @@ def doing(work: Work[object], said: str, *, then: Callable[[], None] | None = No
 
 
 def refuse(error: CoverdeskError) -> None:
-    """Keep a refusal for `outcome`."""
+    """Store a refusal for `outcome`."""
     st.session_state[_REFUSED] = str(error)
 
 
 def outcome() -> None:
-    """What the last click did, or why it did not; once."""
+    """Show the result of the last click, once."""
     if said := st.session_state.pop(_SAID, None):
         st.success(words.plain(said), icon=":material/check_circle:")
     if refused := st.session_state.pop(_REFUSED, None):

@@ -1,4 +1,4 @@
-"""The table of the audit log on a screen: its columns, and where an entry's record has a screen of its own."""
+"""The columns of the audit log's table, and the screens of the records that entries refer to."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,11 +10,11 @@ from core.services.audit.search import Entry
 from core.ui.kit import columns, menu, words
 from core.ui.kit.tables import Table
 
-# No entry holds such a number in clear; should one ever, these screens are not where it gets out (contract A3).
+# Entries should not contain such a number in clear; if one does, these screens must not reveal it (contract A3).
 _PERSONAL = ("bvn", "nin", "passport", "account_number", "verification_number")
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _LONGEST = 160
-# The screens of records by the kind that the log gives them; only those that the menu has are led to.
+# The screen of a record, by the record kind in the log; linked only if the menu contains it.
 _SCREENS: Mapping[str, tuple[str, ...]] = {
     "policy": ("policy",),
     "purchase": ("purchase",),
@@ -29,7 +29,7 @@ _SCREENS: Mapping[str, tuple[str, ...]] = {
 
 
 def changed(entry: Entry) -> str:
-    """What an entry says in one line: each fact that it changes, then each that it adds."""
+    """Return the facts of an entry in one line: changed ones first, then added ones."""
     before, after = dict(leaves(entry.before or {})), dict(leaves(entry.after or {}))
     new = [name for name, value in after.items() if before.get(name) != value]
     facts = [
@@ -41,7 +41,7 @@ def changed(entry: Entry) -> str:
 
 
 def leaves(values: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, str]]:
-    """Facts as they are read, by their names; those inside others by both: "Meta, basis"."""
+    """Yield facts as formatted texts with their names; nested ones with both names: "Meta, basis"."""
     for name, value in values.items():
         label = f"{within}, {words.title(name).lower()}" if within else words.title(name)
         if isinstance(value, Mapping) and value:
@@ -62,7 +62,7 @@ def _text(name: str, value: Any) -> str:
 
 
 def screen_of(entry: Entry) -> menu.Screen | None:
-    """The screen that shows the record of an entry by its id, if there is one."""
+    """Return the screen that shows the entry's record by its id, if there is one."""
     if not audit_search.is_id(entry.about):
         return None
     wanted = _SCREENS.get(entry.kind, ())

@@ -1,4 +1,4 @@
-"""One entry of the audit log on a screen: before and after side by side, and its place in the chain."""
+"""One entry of the audit log: before and after side by side, and its position in the hash chain."""
 
 import streamlit as st
 
@@ -8,7 +8,7 @@ from core.ui.kit import facts, frame, words
 
 
 def head(entry: Entry) -> None:
-    """When, by whom, about what."""
+    """Draw the time, the actor and the record."""
     with st.grid(2, min_column_width=320, gap="small"):
         with st.container(border=True, height="stretch"):
             facts.line("When", words.moment(entry.created_at))
@@ -21,7 +21,7 @@ def head(entry: Entry) -> None:
 
 
 def ways(entry: Entry) -> None:
-    """To the record itself, and to all that the log says of it."""
+    """Draw the links to the record and to all log entries about it."""
     screen = screen_of(entry)
     with st.container(horizontal=True, gap="medium"):
         if screen is not None:
@@ -46,7 +46,7 @@ def ways(entry: Entry) -> None:
 
 
 def sides(entry: Entry) -> None:
-    """Every fact before and after; what changed is marked."""
+    """Draw every fact before and after, with the changed ones marked."""
     before, after = dict(leaves(entry.before or {})), dict(leaves(entry.after or {}))
     names = list(dict.fromkeys([*before, *after]))
     if not names:
@@ -59,7 +59,7 @@ def sides(entry: Entry) -> None:
 
 
 def seal_of(entry: Entry) -> None:
-    """The hash that ties the entry to the one before it."""
+    """Draw the hash that links the entry to the previous one."""
     st.code(f"chain {entry.chain}, entry {entry.position}\n{entry.hash}", language=None)
     st.caption("The hash covers this entry and the one before it. System checks every chain from its beginning.")
 

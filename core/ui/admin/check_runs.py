@@ -1,7 +1,7 @@
-"""The audit of the whole store, run beside the screens: started by a click, watched, and read when it is done.
+"""Background runs of the store's integrity check: started by a click, with progress and result.
 
-It reads for as long as the store is large. It runs in a thread of its own, one at a time in this process, so
-that a click elsewhere does not break it off.
+The duration grows with the store. A run has its own thread, one at a time per process, so that a click elsewhere does
+not interrupt it.
 """
 
 import threading
@@ -23,7 +23,7 @@ _BROKEN_OFF = "The check was broken off: the log of the server says why"
 
 @dataclass(slots=True)
 class CheckRun:
-    """One audit: how far it has come, and what it found."""
+    """One run of the integrity check: its progress and findings."""
 
     started_at: datetime = field(default_factory=clock.now)
     rules: int = field(default_factory=store_check.rules)
@@ -34,12 +34,12 @@ class CheckRun:
 
     @property
     def is_running(self) -> bool:
-        """True until the last rule is checked."""
+        """Return True until the last rule is checked."""
         return self.ended_at is None
 
     @property
     def broken(self) -> list[Finding]:
-        """The rules that something breaks."""
+        """Return the rules that are violated."""
         return [finding for finding in self.findings if finding.faults]
 
     def begin(self, store: Store) -> None:
@@ -48,7 +48,7 @@ class CheckRun:
         self._thread.start()
 
     def wait(self) -> None:
-        """Wait until it is done; for tests."""
+        """Wait for the end of the run; for tests."""
         if self._thread:
             self._thread.join()
 
@@ -71,7 +71,7 @@ _running: dict[str, CheckRun] = {}
 
 
 def start(store: Store) -> CheckRun:
-    """A new audit of this store, or the one that is running already."""
+    """Start a run for this store, or return the one in progress."""
     with _turn:
         run = _running.get(str(store.url))
         if run is None or not run.is_running:

@@ -1,4 +1,4 @@
-"""The API keys on a screen: what narrows them, and their table."""
+"""The API keys: their filters and their table."""
 
 from collections.abc import Mapping
 from uuid import UUID
@@ -42,7 +42,7 @@ KEYS: Table[KeyRow] = Table(
 
 
 def asked(distributors: Mapping[str, str]) -> KeyFilter:
-    """What the address asks for; a word that a filter does not know is left out of it."""
+    """Read the filters from the URL; unknown values are dropped."""
     chosen = url_state.one_of(_OF, distributors)
     kind, state = url_state.one_of(_KIND, _KINDS), url_state.one_of(_STATE, _STATES)
     return KeyFilter(
@@ -53,7 +53,7 @@ def asked(distributors: Mapping[str, str]) -> KeyFilter:
 
 
 def filters(wanted: KeyFilter, distributors: Mapping[str, str]) -> None:
-    """What narrows the keys, and the way back to all of them."""
+    """Draw the filters of the keys and the reset button."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         chosen = str(wanted.distributor_id) if wanted.distributor_id else None
         url_state.choice(_OF, "Distributor", distributors, chosen=chosen)

@@ -1,4 +1,4 @@
-"""What an admin does to distributors and insurers from their screens: asked for in a dialog, made once."""
+"""An admin's changes to distributors and insurers: confirmed in a dialog, made once."""
 
 from core import ids
 from core.services.distributors import changes as partner_changes
@@ -23,7 +23,7 @@ _COMPANY = {
 
 
 def adding() -> Decision:
-    """Add a distributor; however often the button is pressed, one is added."""
+    """Return the dialog that adds a distributor; adds one however often the button is clicked."""
     distributor_id = ids.new()
 
     def act() -> str:
@@ -43,7 +43,7 @@ def adding() -> Decision:
 
 
 def changing(of: DistributorRow) -> Decision:
-    """Give a distributor another name or e-mail."""
+    """Return the dialog that changes a distributor's name or e-mail."""
 
     def act() -> str:
         said = dialogs.typed(*_BUSINESS)
@@ -64,7 +64,7 @@ def changing(of: DistributorRow) -> Decision:
 
 
 def switching(of: DistributorRow) -> Decision:
-    """Let a distributor in, or shut it out."""
+    """Return the dialog that enables or disables a distributor."""
     on = not of.active
     name = words.plain(of.name)
 
@@ -90,7 +90,7 @@ def switching(of: DistributorRow) -> Decision:
 
 
 def changing_insurer(of: InsurerRow) -> Decision:
-    """Change an insurer's name, class and addresses."""
+    """Return the dialog that changes an insurer's name, class and addresses."""
 
     def act() -> str:
         said = dialogs.typed(*_COMPANY)

@@ -1,4 +1,4 @@
-"""What the screens of one distributor and of one insurer share: finding the record of the address."""
+"""Lookup of the record named in the URL, shared by the screens of one distributor and of one insurer."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def asked(what: str, one: Callable[[ScopedSession, UUID], T]) -> T | None:
-    """The record of the address; when there is none, say so."""
+    """Return the record named in the URL; if there is none, show a message and return None."""
     try:
         with reading(frame.scope()) as session:
             return one(session, ids.parse(st.query_params.get("id", "")))
@@ -28,7 +28,7 @@ def asked(what: str, one: Callable[[ScopedSession, UUID], T]) -> T | None:
 
 
 def log_link(kind: str, record_id: UUID) -> None:
-    """The way to all that the audit log says of a record."""
+    """Draw the link to all audit log entries about a record."""
     st.page_link(
         "admin/audit_log.py",
         label="In the audit log",

@@ -1,4 +1,4 @@
-"""The tables of distributors and of insurers on a screen: their columns."""
+"""The columns of the tables of distributors and insurers."""
 
 from core.services.distributors.list import DistributorRow
 from core.services.insurers.list import InsurerRow

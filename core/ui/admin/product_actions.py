@@ -1,4 +1,4 @@
-"""What an admin does to a product from its screen: each asked for in a dialog, made once, on the version seen."""
+"""An admin's changes to a product: confirmed in a dialog, made once, on the version that was seen."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,13 +15,13 @@ from core.ui.kit.dialogs import Decision
 
 
 def made(work: Callable[[ScopedSession], object], sentence: str) -> str:
-    """Make a change in a transaction of its own; the sentence that says so."""
+    """Run the work in a transaction of its own and return the success message."""
     store().transact(Scope.system(), work)
     return sentence
 
 
 def switching(product: ProductDetail, by: Person) -> Decision:
-    """Sell the product again, or sell it no more."""
+    """Return the dialog that starts or stops the sale of the product."""
     on = not product.active
     says = (
         "Every distributor that it is not switched off for can sell it again, at once."
@@ -42,7 +42,7 @@ def switching(product: ProductDetail, by: Person) -> Decision:
 
 
 def offering(product: ProductDetail, seller: SoldBy, by: Person) -> Decision:
-    """Let one distributor sell the product, or no more."""
+    """Return the dialog that allows or forbids one distributor to sell the product."""
     offered = seller.blocked
     name = words.plain(seller.name)
     return Decision(
@@ -61,7 +61,7 @@ def offering(product: ProductDetail, seller: SoldBy, by: Person) -> Decision:
 
 
 def confirming(product: ProductDetail, proposal: Proposal, headline: str, by: Person) -> Decision:
-    """Let what another admin proposed hold; the title says what changes."""
+    """Return the dialog that confirms another admin's proposal; its title names the changes."""
     return Decision(
         title=words.plain(headline),
         icon="fact_check",
@@ -77,10 +77,10 @@ def confirming(product: ProductDetail, proposal: Proposal, headline: str, by: Pe
 
 
 def refusing(product: ProductDetail, proposal: Proposal, headline: str, by: Person) -> Decision:
-    """Refuse what another admin proposed, with the reason."""
+    """Return the dialog that rejects another admin's proposal, with a reason."""
 
     def act() -> str:
-        # Read here: the work may run in a thread that knows no session.
+        # Read here: the work may run in a thread without access to the Streamlit session.
         told = dialogs.typed("reason")
         return made(
             lambda session: rate_changes.refuse(session, product.id, proposal.id, seen=product.version, by=by, **told),
@@ -98,7 +98,7 @@ def refusing(product: ProductDetail, proposal: Proposal, headline: str, by: Pers
 
 
 def taking_back(product: ProductDetail, proposal: Proposal, headline: str, by: Person) -> Decision:
-    """Take one's own proposal back."""
+    """Return the dialog that withdraws one's own proposal."""
     return Decision(
         title="Take the proposal back",
         icon="undo",
@@ -112,7 +112,7 @@ def taking_back(product: ProductDetail, proposal: Proposal, headline: str, by: P
 
 
 def withdrawing(product: ProductDetail, version: RatesFrom, by: Person) -> Decision:
-    """Take a planned change back."""
+    """Return the dialog that withdraws a planned change of rates."""
     at = words.moment(version.effective_at)
     return Decision(
         title="Withdraw the planned change",
@@ -127,7 +127,7 @@ def withdrawing(product: ProductDetail, version: RatesFrom, by: Person) -> Decis
 
 
 def describe(product_id: UUID, said: Mapping[str, Any], *, seen: int, by: Person) -> None:
-    """Keep the texts of a product."""
+    """Store the texts of a product."""
     store().transact(
         Scope.system(), lambda session: product_changes.describe(session, product_id, said, seen=seen, by=by)
     )

@@ -1,4 +1,4 @@
-"""The cards of one product: its facts, what it charges now, the time line of its rates, and who may sell it."""
+"""The cards of one product: facts, current rates, history of rates, and the distributors that may sell it."""
 
 import streamlit as st
 
@@ -11,7 +11,7 @@ _MOST = 30
 
 
 def product(of: ProductDetail) -> None:
-    """What it is and who sells it."""
+    """Draw the product's facts and insurer."""
     with st.container(border=True, height="stretch"):
         st.markdown("**Product**")
         facts.line("Insurer", of.insurer)
@@ -23,7 +23,7 @@ def product(of: ProductDetail) -> None:
 
 
 def charged(of: ProductDetail) -> None:
-    """What a sale is charged now."""
+    """Draw the current rates."""
     version = of.in_force
     with st.container(border=True, height="stretch"):
         st.markdown(f"**In force since {words.moment(version.effective_at)}**")
@@ -36,7 +36,7 @@ def charged(of: ProductDetail) -> None:
 
 
 def proposed(of: ProductDetail, person: Person) -> None:
-    """The change that waits for a second admin, with the way to decide it."""
+    """Draw the proposal awaiting a second admin, with the buttons to decide on it."""
     proposal = of.proposal
     if proposal is None:
         return
@@ -80,7 +80,7 @@ def _decisions(of: ProductDetail, proposal: Proposal, headline: str, person: Per
 
 
 def time_line(of: ProductDetail, person: Person) -> None:
-    """Every version, newest first, with what it changed."""
+    """Draw every version of the rates, newest first, with its changes."""
     for place, version in enumerate(of.versions[:_MOST]):
         earlier = next((old for old in of.versions[place + 1 :] if old.withdrawn_at is None), None)
         with st.container(border=True, gap="xsmall"):
@@ -126,7 +126,7 @@ def _changed(of: ProductDetail, version: RatesFrom, earlier: RatesFrom | None) -
 
 
 def sellers(of: ProductDetail, person: Person) -> None:
-    """For whom it is switched off, and the way to switch it off for another distributor."""
+    """Draw the distributors for which the product is switched off, and the control that switches off another."""
     if not of.active:
         st.info("The product is switched off for everybody.", icon=":material/toggle_off:")
     off = [seller for seller in of.sellers if seller.blocked]
@@ -157,7 +157,7 @@ def sellers(of: ProductDetail, person: Person) -> None:
 
 
 def buttons(of: ProductDetail, person: Person) -> None:
-    """What can be done to the product."""
+    """Draw the actions on the product."""
     with st.container(horizontal=True, gap="xsmall", width="content", vertical_alignment="center"):
         if st.button(
             "Change rates",

@@ -1,4 +1,4 @@
-"""The form of a product's figures: a widget for each, kept as it was typed, with what is wrong below it."""
+"""The form of a product's rates: one widget per figure, with typed input kept and errors below it."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -18,7 +18,7 @@ Slots = dict[str, Any]
 
 
 def ask(key: str, figures: Sequence[Figure]) -> tuple[dict[str, Any], Slots]:
-    """Draw every figure, group by group; what was typed, and the place below each for what is wrong with it."""
+    """Draw every figure, by group; return the typed values, and the placeholder for the error below each."""
     typed: dict[str, Any] = {}
     slots: Slots = {}
     tables = [figure for figure in figures if figure.kind is Kind.TABLE]
@@ -35,7 +35,7 @@ def ask(key: str, figures: Sequence[Figure]) -> tuple[dict[str, Any], Slots]:
 
 
 def complain(faults: Sequence[FieldFault], figures: Sequence[Figure], slots: Mapping[str, Any]) -> None:
-    """Say what is wrong below the figures that it is about; what belongs to none stands above the form's end."""
+    """Show errors below their figures; errors without a figure appear above the end of the form."""
     by_field = {figure.field: figure for figure in figures}
     for fault in faults:
         field = next((name for name in slots if fault.field == name or fault.field.startswith(f"{name}.")), None)
@@ -48,12 +48,12 @@ def complain(faults: Sequence[FieldFault], figures: Sequence[Figure], slots: Map
 
 
 def signature(key: str, figures: Sequence[Figure], *others: str) -> str:
-    """All that the form and these other widgets hold: two that differ are not the same form."""
+    """Return a fingerprint of the values of the form and of these other widgets; it changes with any of them."""
     return repr([st.session_state.get(f"{key}.{name}") for name in (*(figure.field for figure in figures), *others)])
 
 
 def forget(key: str) -> None:
-    """Empty the form."""
+    """Clear the form."""
     for name in [name for name in st.session_state if str(name).startswith(f"{key}.")]:
         del st.session_state[name]
 
@@ -110,7 +110,7 @@ def _column(figure: Figure) -> Any:
 
 
 def _cell(value: Any) -> str:
-    """A cell as it would be typed; the table holds floats, which write what was entered again."""
+    """Format a cell as it would be typed; the table holds floats, of which ten decimals restore the typed number."""
     if value is None or pd.isna(value):
         return ""
     return f"{value:.10f}".rstrip("0").rstrip(".")

@@ -1,4 +1,4 @@
-"""What the screens of one product share: finding it by the address, and saying what is about to change."""
+"""Parts shared by the screens of one product: lookup by the URL, and display of pending changes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,14 +15,14 @@ from core.store.access.engine import reading
 from core.ui.admin.product_words import Difference
 from core.ui.kit import facts, frame, words
 
-# The product whose change was confirmed: until the form is opened anew, its address leads back to the product.
-# A second click may arrive when the first has closed the form already, and must find the same way.
+# The product whose change was confirmed: until the form is opened again, its URL redirects to the product. A second
+# click may arrive after the first has closed the form, and must be redirected too.
 DONE = "product.done"
 FORM = "rates"
 
 
 def say_floor() -> None:
-    """What commissions must leave to the insurer, and who decides."""
+    """Show the minimum share that commissions must leave to the insurer, and who decides on changes."""
     st.caption(
         f"Other rates hold from tomorrow at the earliest, once another admin has confirmed them. Commissions together"
         f" must leave the insurer at least {rate_changes.floor().normalize():f} % of the premium."
@@ -30,13 +30,13 @@ def say_floor() -> None:
 
 
 def open_form() -> None:
-    """Begin a change of rates, as the callback of its button: what an earlier one left is gone."""
+    """Begin a change of rates, as the callback of its button; clears earlier input."""
     st.session_state.pop(DONE, None)
     st.session_state.pop(f"{FORM}.of", None)
 
 
 def asked() -> ProductDetail | None:
-    """The product of the address; when there is none, say so."""
+    """Return the product named in the URL; if there is none, show a message and return None."""
     try:
         return now(ids.parse(st.query_params.get("id", "")))
     except InvalidInput:
@@ -47,25 +47,25 @@ def asked() -> ProductDetail | None:
 
 
 def now(product_id: UUID) -> ProductDetail:
-    """The product as it is now."""
+    """Return the current state of the product."""
     with reading(frame.scope()) as session:
         return product_detail.one(session, product_id)
 
 
 def query(product: ProductDetail) -> dict[str, str]:
-    """What an address carries to lead to the product."""
+    """Return the query parameters of the product's page."""
     return {"id": str(product.id), **frame.mode_query()}
 
 
 def way_back(product: ProductDetail) -> None:
-    """From the form back to the product; nothing is written."""
+    """Draw the link from the form back to the product; nothing is written."""
     st.page_link(
         "admin/product.py", label="Back without a change", icon=":material/arrow_back:", query_params=query(product)
     )
 
 
 def say_start(product: ProductDetail, start: RatesFrom) -> None:
-    """Which rates the form starts from, and what is planned already."""
+    """Show the rates that the form starts from, and any planned change."""
     for version in product.planned:
         st.warning(
             f"A change is planned from {words.moment(version.effective_at)} on. It takes the place of yours then,"
@@ -77,7 +77,7 @@ def say_start(product: ProductDetail, start: RatesFrom) -> None:
 
 
 def say_untouched(meta: Mapping[str, Any]) -> None:
-    """What the product says beside its figures."""
+    """Show the product's other parameters, which the form does not change."""
     if meta:
         with st.expander("Kept as it is", icon=":material/lock:"):
             for name, value in meta.items():
@@ -86,7 +86,7 @@ def say_untouched(meta: Mapping[str, Any]) -> None:
 
 
 def say_changes(changes: Sequence[Difference]) -> None:
-    """What changes, figure by figure."""
+    """Show the changes, figure by figure."""
     st.subheader("What changes", anchor=False)
     if not changes:
         st.caption("Nothing yet: these are the rates that hold at that time.")
@@ -95,7 +95,7 @@ def say_changes(changes: Sequence[Difference]) -> None:
 
 
 def table(changes: Sequence[Difference], before: str, after: str) -> None:
-    """Figures that differ, side by side."""
+    """Draw a table of the figures that differ."""
     rows = [
         {"Figure": words.plain(one.label), before: words.plain(one.before), after: f"**{words.plain(one.after)}**"}
         for one in changes

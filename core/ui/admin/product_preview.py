@@ -1,4 +1,4 @@
-"""What a sale would cost before and after a change, by the function that sells, for figures that one may type."""
+"""Preview of a sale's price before and after a change of rates, calculated by the function used for sales."""
 
 from datetime import date
 from typing import Any
@@ -21,7 +21,7 @@ Named = tuple[str, Tariff]
 
 
 def draw(key: str, cover: Cover[Any] | None, before: Named, after: Named) -> None:
-    """Both prices of one sale, each with its steps and the parts of the money; the figures start as the example."""
+    """Draw both prices of one sale, each with its steps and split; the inputs start with the example's values."""
     st.subheader("What a sale would cost", anchor=False)
     if cover is None:
         st.info("No endpoint sells this product, so there is no sale to price.", icon=":material/block:")
@@ -36,7 +36,7 @@ def draw(key: str, cover: Cover[Any] | None, before: Named, after: Named) -> Non
 
 
 def _typed(key: str, cover: Cover[Any], tariff: Tariff) -> dict[str, Any]:
-    """The figures of the sale: those that its price depends on are asked for, the others are the example's."""
+    """Return the sale's inputs: those that its price depends on are asked for, the others come from the example."""
     samples = example(cover.request)
     reads = live_prices.reads(cover, str(samples.get("product_id", "")), tariff.rates)
     given = {name: value for name, value in samples.items() if name not in reads}
@@ -51,7 +51,7 @@ def _typed(key: str, cover: Cover[Any], tariff: Tariff) -> dict[str, Any]:
 
 
 def _begin(key: str, question: Question, sample: Any) -> None:
-    """Put the example into a widget that has not been drawn yet."""
+    """Prefill a widget with the example's value before it is drawn for the first time."""
     if question.kind is Kind.ITEMS:
         items.begin(key, len(sample))
         for line, row in enumerate(sample):

@@ -1,4 +1,4 @@
-"""The table of products on a screen: its columns."""
+"""The columns of the product table."""
 
 from core.services.products.list import ProductRow
 from core.ui.admin import product_words

@@ -1,4 +1,4 @@
-"""The texts of a product: what customers read, changed with a preview of how it is shown."""
+"""The product texts that customers read: a form with a live preview."""
 
 import streamlit as st
 
@@ -19,8 +19,8 @@ _FIELDS = {
 
 
 def draw(product: ProductDetail) -> None:
-    """The texts as a form on the left, as they are shown on the right."""
-    # The fields are gone when the page was left meanwhile.
+    """Draw the form on the left and the preview on the right."""
+    # Streamlit drops the fields when the person has left the page.
     if st.session_state.get(f"{_KEY}.of") != product.id or f"{_KEY}.description" not in st.session_state:
         _begin(product)
     faults: tuple[FieldFault, ...] = st.session_state.get(f"{_KEY}.faults", ())
@@ -66,7 +66,7 @@ def _shown() -> None:
 
 
 def _save(product_id: object) -> None:
-    """Keep what was typed; a refusal leaves all of it in the form."""
+    """Save the typed texts; after a refusal the form keeps them."""
     by = frame.require("admin")
     said = {name: st.session_state[f"{_KEY}.{name}"] for name in _FIELDS}
     product = product_page.now(st.session_state[f"{_KEY}.of"])

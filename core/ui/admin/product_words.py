@@ -1,4 +1,4 @@
-"""What a product charges, in the words of a screen."""
+"""Text forms of a product's prices, rates and changes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ _UNITS = {Kind.NAIRA: " (₦)", Kind.PERCENT: " (%)"}
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One figure that two tariffs disagree on, as both write it."""
+    """One figure that differs between two tariffs, with both values formatted."""
 
     label: str
     before: str
@@ -24,7 +24,7 @@ class Difference:
 
 
 def price(tariff: Tariff) -> str:
-    """The price in a few words: "₦15,000.00", "5.00 %", "from ₦350.00", "0.575 % of the loan"."""
+    """Return the price in short form: "₦15,000.00", "5.00 %", "from ₦350.00", "0.575 % of the loan"."""
     meta = tariff.meta
     if "shares" in meta:
         total = sum((Decimal(str(share)) for share in meta["shares"].values()), Decimal(0))
@@ -42,17 +42,17 @@ def _from(amounts: Sequence[Decimal]) -> str:
 
 
 def commissions(tariff: Tariff) -> str:
-    """Both commissions: "12.50 % and 5.00 %"."""
+    """Return both commissions: "12.50 % and 5.00 %"."""
     return f"{tariff.mca_commission:f} % and {tariff.distributor_commission:f} %"
 
 
 def label(figure: Figure) -> str:
-    """A figure's name with its unit, as a form asks for it."""
+    """Return a figure's label with its unit, for a form."""
     return figure.label + _UNITS.get(figure.kind, "") + (" (optional)" if figure.optional else "")
 
 
 def typed(figure: Figure) -> str:
-    """What a number holds now, as somebody would type it."""
+    """Return a number's current value as it would be typed."""
     value = figure.value
     if value is None:
         return ""
@@ -60,7 +60,7 @@ def typed(figure: Figure) -> str:
 
 
 def shown(figure: Figure) -> str:
-    """What a figure holds, as it is read."""
+    """Return a figure's value, formatted for display."""
     value = figure.value
     if value is None:
         return "–"
@@ -74,7 +74,7 @@ def shown(figure: Figure) -> str:
 
 
 def differences(before: Changeable, after: Changeable) -> list[Difference]:
-    """What changes from one to the other, in the order of the form."""
+    """Return the differences between two tariffs, in the order of the form."""
     was: dict[str, Figure] = {figure.field: figure for figure in before.figures}
     found: list[Difference] = []
     for figure in after.figures:
@@ -87,7 +87,7 @@ def differences(before: Changeable, after: Changeable) -> list[Difference]:
 
 
 def headline(before: Changeable, after: Changeable, at: datetime) -> str:
-    """A change in one line: "Platform commission 20 % → 25 %, Price ₦15,000.00 → ₦16,000.00 from 1 Dec 2026"."""
+    """Return a change in one line: "Platform commission 20 % → 25 %, Price ₦15,000.00 → ₦16,000.00 from 1 Dec 2026"."""
     changes = sorted(differences(before, after), key=lambda one: not one.label.startswith(_COMMISSIONS))
     parts = [f"{_short(one.label)} {_bare(one.before)} → {_bare(one.after)}" for one in changes[:_IN_A_HEADLINE]]
     more = len(changes) - len(parts)
@@ -96,7 +96,7 @@ def headline(before: Changeable, after: Changeable, at: datetime) -> str:
 
 
 def since(at: datetime) -> str:
-    """The instant from which rates hold: the day alone where they begin with it."""
+    """Return the instant from which rates apply; the date alone if they start with the day."""
     return words.day(at).lstrip("0") if at == clock.lagos_midnight(clock.lagos_day(at)) else words.moment(at)
 
 
@@ -109,7 +109,7 @@ def _bare(value: str) -> str:
 
 
 def _cells(old: Figure | None, new: Figure) -> Iterator[Difference]:
-    """The cells of a table that differ, by their band and column."""
+    """Yield the table cells that differ, named by their band and column."""
     band, *columns = new.columns
     was, now = ({row[band.field]: row for row in (figure.value if figure else ())} for figure in (old, new))
     for key in sorted({*was, *now}):

@@ -1,4 +1,4 @@
-"""One person of the desk on a screen: whether they can sign in, their sessions, and what an admin may do about it."""
+"""One staff member: access, sessions, and an admin's actions on the account."""
 
 import streamlit as st
 
@@ -16,12 +16,12 @@ _LINK = "person.link"
 
 
 def keep_link(link: str) -> None:
-    """Keep a fresh link for the page of its person, which shows it once."""
+    """Keep a new link for the person's page, which shows it once."""
     st.session_state[_LINK] = link
 
 
 def outcome() -> None:
-    """What the last click did, or why it did not; a link is shown now and never again."""
+    """Show the result of the last click, once; a link is never shown again."""
     admin_writes.outcome()
     if link := st.session_state.pop(_LINK, None):
         with st.container(border=True):
@@ -34,7 +34,7 @@ def outcome() -> None:
 
 
 def access(person: StaffRow, by: Person) -> None:
-    """Whether the person can sign in, and the ways to change that."""
+    """Draw the state of the person's access, and the buttons to change it."""
     with st.container(border=True, height="stretch"):
         st.markdown(f"**Access** {words.badge(person.state)}")
         facts.line("Account made", words.moment(person.created_at))
@@ -76,7 +76,7 @@ def _buttons(person: StaffRow, by: Person) -> None:
 
 
 def sessions(person: StaffRow, opened: list[SessionFacts]) -> None:
-    """The last sign-ins: those that are open with the way to end them, then the others."""
+    """Draw the last sign-ins: open ones with a button to end them, then the others."""
     going = [one for one in opened if one.is_open]
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.subheader("Sessions", anchor=False)
@@ -114,7 +114,7 @@ def _open_session(person: StaffRow, one: SessionFacts) -> None:
 
 
 def _here() -> str | None:
-    """The handle of the session of this browser."""
+    """Return the handle of this browser's session."""
     token = frame.session_token()
     return staff_sessions.hash_of(token) if isinstance(token, str) else None
 

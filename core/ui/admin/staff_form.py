@@ -1,4 +1,4 @@
-"""The questions about a person of the desk: who they are, what they may do, and what is wrong with an answer."""
+"""The form for a staff member: name, e-mail, roles and limit, with errors below the fields."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -27,13 +27,13 @@ _SHOWN = "person.shown"
 
 @dataclass(slots=True)
 class Asked:
-    """What was typed, and below each question the place for what is wrong with it."""
+    """The typed values, and the placeholder for the error below each field."""
 
     said: dict[str, Any] = field(default_factory=dict)
     places: "dict[str, st.delta_generator.DeltaGenerator]" = field(default_factory=dict)
 
     def blame(self, faults: tuple[FieldFault, ...]) -> None:
-        """Say what is wrong, each below its question."""
+        """Show each error below its field."""
         for fault in faults:
             self.places[fault.field].markdown(forms.complaint(fault.message))
 
@@ -48,7 +48,7 @@ class Shown:
 
 
 def shown(person: StaffRow) -> Shown:
-    """What the form shows of an account: it stays while somebody types, whatever others do meanwhile."""
+    """Return the account shown in the form; it stays the same while somebody types, whatever others change."""
     kept: Shown | None = st.session_state.get(_SHOWN)
     if kept is None or kept.person.id != person.id:
         kept = st.session_state[_SHOWN] = Shown(person=person, seen_at=person.updated_at)
@@ -56,12 +56,12 @@ def shown(person: StaffRow) -> Shown:
 
 
 def forget() -> None:
-    """Fill the form afresh the next time."""
+    """Fill the form from the account the next time."""
     st.session_state.pop(_SHOWN, None)
 
 
 def ask(person: StaffRow | None, *, key: str) -> Asked:
-    """The questions, filled in for somebody who is known; an e-mail is asked once, as it is who they are."""
+    """Draw the form, filled in for a known person; the e-mail is set at creation only, as it identifies the person."""
     asked = Asked()
     if person is None:
         asked.said["email"] = st.text_input("E-mail", max_chars=_LONGEST, autocomplete="off", key=f"{key}.email")

@@ -1,4 +1,4 @@
-"""The people of the desk on a screen: what narrows them, and their table."""
+"""The staff list: its filters and its table."""
 
 from collections.abc import Mapping
 
@@ -42,7 +42,7 @@ STAFF: Table[StaffRow] = Table(
 
 
 def asked() -> StaffFilter:
-    """What the address asks for; a word that a filter does not know is left out of it."""
+    """Read the filters from the URL; unknown values are dropped."""
     state = url_state.one_of(_STATE, _STATES)
     return StaffFilter(
         text=st.query_params.get(_FIND, "").strip()[:_LONGEST],
@@ -52,7 +52,7 @@ def asked() -> StaffFilter:
 
 
 def filters(wanted: StaffFilter) -> None:
-    """What narrows the people, and the way back to all of them."""
+    """Draw the filters of the staff list and the reset button."""
     state = None if wanted.enabled is None else ("enabled" if wanted.enabled else "disabled")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         url_state.search_box(

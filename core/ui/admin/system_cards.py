@@ -1,4 +1,4 @@
-"""The state of the installation on a screen: healthy at a glance, the details below, and the audit of the store."""
+"""The state of the installation: an overview, details, and the integrity check of the store."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -29,7 +29,7 @@ _STATES = {
 
 
 def glance(found: SystemFacts, fault: str | None) -> None:
-    """One badge for each part: green needs nobody, red does."""
+    """Draw one badge per part: green is healthy, red needs action."""
     late = [line for line in found.queue if line.state == "queued" and _is_old(line)]
     dead = sum(line.count for line in found.queue if line.state == "dead")
     health = {
@@ -57,7 +57,7 @@ def _is_old(line: QueueLine) -> bool:
 
 
 def database(found: StoreFacts) -> None:
-    """The database and how it stands to this release."""
+    """Draw the database and whether its schema fits this release."""
     with st.container(border=True, height="stretch"):
         st.markdown("**Store**")
         facts.line("Database", f"{found.kind} {found.version}")
@@ -74,7 +74,7 @@ def database(found: StoreFacts) -> None:
 
 
 def files(found: FilesFacts) -> None:
-    """The folder of uploaded files."""
+    """Draw the folder of uploaded files."""
     with st.container(border=True, height="stretch"):
         st.markdown("**Files**")
         facts.line("Kept", f"{words.count(found.count)} files, {size(found.size_bytes)}")
@@ -85,7 +85,7 @@ def files(found: FilesFacts) -> None:
 
 
 def queue(lines: Sequence[QueueLine]) -> None:
-    """What insurers have been told, and what still waits."""
+    """Draw the submissions to insurers: sent and waiting."""
     with st.container(border=True, height="stretch"):
         st.markdown("**Submissions to insurers**")
         if not lines:
@@ -97,7 +97,7 @@ def queue(lines: Sequence[QueueLine]) -> None:
 
 
 def release(found: SystemFacts) -> None:
-    """What runs here, and the answers kept for retries."""
+    """Draw the running release, and the answers stored for retries."""
     with st.container(border=True, height="stretch"):
         st.markdown("**Release**")
         facts.line("Coverdesk", found.release)
@@ -108,7 +108,7 @@ def release(found: SystemFacts) -> None:
 
 
 def settings_in_force(found: Sequence[Setting]) -> None:
-    """Every setting; what was set stands first."""
+    """Draw every setting; those set explicitly come first."""
     with st.expander("Settings in force", icon=":material/tune:"):
         st.caption("From environment variables. A secret says only whether it is set.")
         lines = [
@@ -123,7 +123,7 @@ def settings_in_force(found: Sequence[Setting]) -> None:
 
 
 def check() -> None:
-    """The audit of the whole store: its button, how far it is, and what it found the last time."""
+    """Draw the integrity check: its button, progress and last result."""
     st.subheader("Check of the whole store", anchor=False)
     st.caption("Every rule that must hold of sales, claims, files and the audit log: what `coverdesk check` prints.")
     run: CheckRun | None = st.session_state.get(_LAST)
@@ -178,7 +178,7 @@ def _broken_by(finding: Finding) -> str:
 
 
 def size(count: int) -> str:
-    """A number of bytes as people read it: 1_500_000 -> "1.5 MB"."""
+    """Format a number of bytes: 1_500_000 -> "1.5 MB"."""
     amount, unit = float(count), 0
     while amount >= 1000 and unit < len(_UNITS) - 1:
         amount, unit = amount / 1000, unit + 1

@@ -1,1 +1,1 @@
-"""What the screens that sell are made of: price, details, review, confirmation."""
+"""The screens that sell: price, details, review, confirmation."""

@@ -1,4 +1,4 @@
-"""From a price to a policy: details, review, one confirmation, receipt; for any cover that a screen sells."""
+"""The checkout of a sale, for any cover: details, review, one confirmation, receipt."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from core.ui.kit import page_links, words
 
 @dataclass(frozen=True, kw_only=True)
 class Checkout:
-    """One sale in the making; `given` are the fields that the screen has asked for already."""
+    """One sale in progress; `given` are the fields that the screen has already asked for."""
 
     key: str
     cover: Cover[Any]
@@ -30,13 +30,13 @@ class Checkout:
 
     @property
     def form(self) -> Form:
-        """What remains to be asked."""
+        """Return the form of the remaining fields."""
         return Form(key=self.key, model=self.cover.request, given={**self.given, "product_id": str(self.product.id)})
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Reviewed:
-    """What a person is about to confirm; other figures, rates or another mode since then send them back."""
+    """The request and offer under review; if figures, rates or mode change, the sale returns to the details."""
 
     checkout: Checkout
     request: Any
@@ -44,14 +44,14 @@ class _Reviewed:
 
 
 def receipt_of(key: str) -> Receipt | None:
-    """The receipt of a sale that this checkout has just made, until the next one begins."""
+    """Return the receipt of the sale just made by this checkout, until the next one begins."""
     receipt: Receipt | None = st.session_state.get(f"{key}.receipt")
     return receipt
 
 
 def run(checkout: Checkout) -> None:
-    """Draw the stage that this sale is in."""
-    # The token of a filled form: whatever happens to the page, it sells once.
+    """Draw the current stage of the sale."""
+    # Idempotency token of a filled form: it sells once, however often the page reruns.
     st.session_state.setdefault(f"{checkout.key}.token", ids.token())
     reviewed: _Reviewed | None = st.session_state.get(f"{checkout.key}.reviewed")
     if reviewed is None or reviewed.checkout != checkout:
@@ -65,7 +65,7 @@ def _details(checkout: Checkout) -> None:
     product = checkout.product
     live = live_prices.reads(checkout.cover, str(product.id), product.rates).difference(checkout.given)
     typed = forms.ask(checkout.form, live=live)
-    # What was priced before the details were asked for has its price on the page already.
+    # If the price was known before the details were asked for, the page already shows it.
     if live or not checkout.given:
         live_prices.show(checkout.form, live_prices.so_far(checkout.cover, typed, product.rates))
     if st.button("Review", type="primary", icon=":material/arrow_forward:", icon_position="right"):
@@ -137,7 +137,7 @@ def _term(offer: Offer) -> str:
 
 
 def show_receipt(key: str, receipt: Receipt) -> None:
-    """What was sold, with the ways on to the purchase, the certificate and the next sale."""
+    """Show the receipt, with links to the purchase, the certificate and the next sale."""
     with st.container(border=True, gap="medium"):
         st.success(f"Sold to {words.plain(receipt.name)}.", icon=":material/check_circle:")
         facts = st.grid(3, min_column_width=200)

@@ -1,4 +1,4 @@
-"""The price of a form that is still being filled in, by the function that sells it."""
+"""The live price of a form that is still being filled in, calculated by the function used for sales."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from core.ui.kit import words
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SoFar:
-    """The price as far as it is known: `reads` are the fields that it depends on, `missing` those still to come."""
+    """The price as far as known: `reads` are the fields that it depends on, `missing` those not yet filled in."""
 
     reads: frozenset[str]
     missing: frozenset[str] = frozenset()
@@ -27,7 +27,7 @@ class SoFar:
 
 
 class _Watched:
-    """A request that notes which of its fields are read."""
+    """A proxy of a request that records which of its fields are read."""
 
     def __init__(self, request: Any) -> None:
         self._request = request
@@ -39,15 +39,15 @@ class _Watched:
 
 
 def reads(cover: Cover[Any], product_id: str, rates: Rates) -> frozenset[str]:
-    """The fields that the price of a product depends on, as its example shows."""
+    """Return the fields that the price of a product depends on, found by pricing its example."""
     return so_far(cover, {"product_id": product_id}, rates).reads
 
 
 def so_far(cover: Cover[Any], typed: Mapping[str, Any], rates: Rates) -> SoFar:
-    """The price of what was typed so far.
+    """Return the price of the typed values.
 
-    Fields that are missing or wrong are filled from the example, so that the others can be priced; a price
-    that reads one of them is not told.
+    Missing or invalid fields are filled from the example, so that the others can be priced; a price that depends on one
+    of them is left out.
     """
     given = {name: value for name, value in typed.items() if value is not None}
     wanting = _wanting(cover, given)
@@ -74,7 +74,7 @@ def _wanting(cover: Cover[Any], given: Mapping[str, Any]) -> frozenset[str]:
 
 
 def show(form: Form, known: SoFar) -> None:
-    """The price with its steps below the form, and always in sight at the foot of the screen."""
+    """Show the price with its steps below the form, and in a bar that stays at the foot of the screen."""
     if known.price is not None and len(known.price.steps) > 1:
         with st.container(border=True):
             prices.show_steps(known.price.steps)

@@ -1,4 +1,4 @@
-"""Curves of the credit life price: against tenure or amount on the three bases, and by benefit."""
+"""Charts of the credit life price: by tenure or amount on the three bases, and by benefit."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,29 +21,29 @@ _STEPS = 40
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Figures:
-    """What a credit life price depends on, beside the rates: naira, months, benefits."""
+    """The inputs of a credit life price, besides the rates: naira, months, benefits."""
 
     amount: Decimal
     tenure: int
     benefits: tuple[str, ...]
 
     def premium(self, rates: Rates, *, amount: Decimal | None = None, tenure: int | None = None) -> Decimal:
-        """The premium of these figures, or of the same with another amount or tenure."""
+        """Return the premium of these figures, optionally with another amount or tenure."""
         return credit_life.price(amount or self.amount, tenure or self.tenure, list(self.benefits), rates).total
 
 
 def basis_of(rates: Rates) -> str:
-    """The basis that a product prices on."""
+    """Return the basis on which a product is priced."""
     return str(rates.meta.get("basis", credit_life.BASES[0]))
 
 
 def on_each_basis(figures: Figures, rates: Rates) -> dict[str, Decimal]:
-    """The premium of the same figures on each of the three bases."""
+    """Return the premium of the same figures on each of the three bases."""
     return {basis: figures.premium(credit_life.on_basis(rates, basis)) for basis in credit_life.BASES}
 
 
 def against_tenure(figures: Figures, rates: Rates) -> go.Figure:
-    """Premium by months, one line for each basis."""
+    """Chart the premium by months, one line for each basis."""
     months = range(SHORTEST, LONGEST + 1)
     chart = _chart("Tenure in months")
     for basis in credit_life.BASES:
@@ -53,7 +53,7 @@ def against_tenure(figures: Figures, rates: Rates) -> go.Figure:
 
 
 def against_amount(figures: Figures, rates: Rates) -> go.Figure:
-    """Premium by loan amount up to twice the one asked for, one line for each basis."""
+    """Chart the premium by loan amount up to twice the given one, one line for each basis."""
     kobo = Decimal("0.01")
     amounts = [max((figures.amount * 2 * step / _STEPS).quantize(kobo), kobo) for step in range(1, _STEPS + 1)]
     chart = _chart("Loan amount in naira")
@@ -64,7 +64,7 @@ def against_amount(figures: Figures, rates: Rates) -> go.Figure:
 
 
 def by_benefit(figures: Figures, rates: Rates) -> go.Figure:
-    """What each benefit that the product offers would cost alone; the chosen ones stand out."""
+    """Chart the premium of each benefit on its own, with the chosen ones highlighted."""
     chart = _chart(None)
     for chosen, colour in ((True, colours.SERIES[0]), (False, colours.FAINT)):
         names = [name for name in rates.meta["shares"] if (name in figures.benefits) is chosen]
@@ -111,7 +111,7 @@ def _line(chart: go.Figure, rates: Rates, basis: str, across: Sequence[object], 
 
 
 def _marked(chart: go.Figure, across: object, price: Decimal) -> go.Figure:
-    """The point that is being priced, on its line."""
+    """Mark the current figures on their line."""
     marker = {"size": 12, "color": colours.TEXT, "line": {"width": 2, "color": colours.SURFACE}}
     point = {"x": [across], "y": [price], "mode": "markers", "marker": marker, "cliponaxis": False}
     return chart.add_scatter(**point, showlegend=False, hoverinfo="skip")

@@ -1,4 +1,4 @@
-"""The price of a credit life cover on a screen: its figures, its steps, its curve, the three bases side by side."""
+"""The price panel of a credit life cover: inputs, calculation steps, curve, and the three bases side by side."""
 
 import streamlit as st
 
@@ -19,7 +19,7 @@ _CURVES = {
 
 
 def ask_figures(product: OnSale, *, locked: bool) -> Figures | None:
-    """Amount, tenure and benefits; none while there is no amount, or when something is wrong with them."""
+    """Ask for amount, tenure and benefits; return None without an amount or when a value is invalid."""
     shares = product.rates.meta["shares"]
     amount = st.text_input(
         "Loan amount (₦)",
@@ -62,14 +62,14 @@ def _tidy() -> None:
 
 
 def show_price(product: OnSale, figures: Figures) -> None:
-    """The premium and the steps of its sum."""
+    """Show the premium and its calculation steps."""
     basis = BASIS_NAMES[price_curves.basis_of(product.rates)].lower()
     prices.show(price(figures.amount, figures.tenure, list(figures.benefits), product.rates))
     st.caption(f"Insured by {words.plain(product.provider_name)}, {basis}.")
 
 
 def show_curve(product: OnSale, figures: Figures) -> None:
-    """How the price moves with tenure, amount or benefits, and what the other bases would cost."""
+    """Show how the price depends on tenure, amount or benefits, and the price on the other bases."""
     with st.container(border=True):
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
             st.subheader("How the price moves", anchor=False, width="content")
@@ -91,7 +91,7 @@ def show_curve(product: OnSale, figures: Figures) -> None:
 
 
 def summary(product: OnSale, figures: Figures, seller: str) -> str:
-    """The chosen figures in two lines of Markdown, while the rest is being filled in."""
+    """Return the chosen figures as two lines of Markdown, shown while the rest is filled in."""
     benefits = ", ".join(words.title(benefit).lower() for benefit in figures.benefits)
     return (
         f"**{words.plain(product.name)}** on behalf of **{words.plain(seller)}**  \n"

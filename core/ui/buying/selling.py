@@ -1,4 +1,4 @@
-"""Selling from a screen: the same service as the API, once for each filled form (contract S13)."""
+"""Selling from a screen: the same service as the API, once per filled form (contract S13)."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -23,7 +23,7 @@ from core.store.access.scope import Scope, ScopedSession
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Counter:
-    """Where a sale is made: on whose behalf, in which mode, and by whom at the desk."""
+    """Where a sale is made: for which distributor, in which mode, and by which person at the desk."""
 
     distributor_id: UUID
     is_live: bool
@@ -31,18 +31,18 @@ class Counter:
 
     @property
     def scope(self) -> Scope:
-        """What belongs to the distributor in this mode."""
+        """Return the scope of the distributor in this mode."""
         return Scope.of(self.distributor_id, is_live=self.is_live)
 
     @property
     def seller(self) -> Seller:
-        """The desk as the seller."""
+        """Return the desk as the seller."""
         return Seller(distributor_id=self.distributor_id, is_live=self.is_live, actor=self.person.actor, source="desk")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Receipt:
-    """What was sold, as plain text: it is kept with the form's token and read again when that comes back."""
+    """Receipt of a sale, as plain text: stored with the form's token and returned again for the same token."""
 
     policy_id: str
     purchase_id: str
@@ -56,13 +56,13 @@ class Receipt:
 
 
 def offered(counter: Counter, cover: Cover[Any]) -> list[OnSale]:
-    """The products that a distributor can sell through an endpoint now, by name."""
+    """Return the products that a distributor can sell now through a cover's endpoint, by name."""
     with reading(counter.scope) as session:
         return products.offered(session, cover, counter.distributor_id)
 
 
 def shelf(counter: Counter) -> list[tuple[Cover[Any], OnSale]]:
-    """Everything that a distributor can sell now, each product with the cover that sells it."""
+    """Return every product that a distributor can sell now, each with its cover."""
     with reading(counter.scope) as session:
         return [
             (cover, product) for cover in COVERS for product in products.offered(session, cover, counter.distributor_id)
@@ -70,10 +70,10 @@ def shelf(counter: Counter) -> list[tuple[Cover[Any], OnSale]]:
 
 
 def sell(cover: Cover[Any], request: Any, counter: Counter, *, token: str, expected: Decimal) -> Receipt:
-    """Sell one policy at the premium that was shown, once for a token: a second click gets the first's receipt.
+    """Sell one policy at the premium that was shown, once per token: a second click gets the first one's receipt.
 
-    Refuses as the API does: InvalidInput, DuplicateRisk; also StateForbids when the price has changed
-    since, or when the token has sold something else.
+    Raises the API's errors: InvalidInput, DuplicateRisk; also StateForbids when the price has changed since, or when
+    the token was used for another sale.
     """
 
     def work(session: ScopedSession) -> Answer:

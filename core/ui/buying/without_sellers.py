@@ -1,4 +1,4 @@
-"""For whom the desk can sell: what the screens that sell say while there is nobody yet."""
+"""The message of the selling screens while there is no distributor to sell for."""
 
 import streamlit as st
 
@@ -6,7 +6,7 @@ from core.services.people.staff import Person
 
 
 def show(person: Person) -> None:
-    """Say that there is no distributor to sell for, and show an administrator where one is added."""
+    """Say that there is no distributor to sell for, and link administrators to where one is added."""
     st.info(
         "There is no distributor to sell for yet. An administrator adds one under Distributors and insurers.",
         icon=":material/storefront:",

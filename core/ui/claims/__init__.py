@@ -1,1 +1,1 @@
-"""What the screens of the claims desk are made of."""
+"""The screens of the claims desk."""

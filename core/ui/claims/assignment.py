@@ -1,4 +1,4 @@
-"""Giving claims to somebody from the queue: the next one, or those that were chosen in the table (contract C7)."""
+"""Assignment of claims from the queue: take the next one, or assign those selected in the table (contract C7)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,14 +26,14 @@ REVIEW: Final = "claims/claim.py"
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What came of the last try: what was done, and what was not, each with its reason."""
+    """Result of the last attempt: what was done and what was refused, each with its reason."""
 
     done: str = ""
     refused: tuple[str, ...] = ()
 
 
 def follow() -> None:
-    """Open the claim that was just taken; the review can lead back here with everything kept."""
+    """Open the claim that was just taken; the review links back to the queue with its filters."""
     taken: UUID | None = st.session_state.pop(_TAKEN, None)
     if taken is not None:
         tables.keep_address(CLAIMS)
@@ -41,7 +41,7 @@ def follow() -> None:
 
 
 def notice() -> None:
-    """What came of the last try, once."""
+    """Show the result of the last attempt, once."""
     said: Said = st.session_state.pop(_SAID, Said())
     if said.done:
         st.success(said.done, icon=":material/check_circle:")
@@ -51,7 +51,7 @@ def notice() -> None:
 
 
 def take_button(person: Person) -> None:
-    """Takes the most urgent claim that nobody has, and opens it; a second click of the same press takes no second."""
+    """Draw the button that takes the most urgent unassigned claim and opens it; a double click takes only one."""
     token = st.session_state.setdefault(_TOKEN, ids.new())
     st.button(
         "Take next",
@@ -76,20 +76,20 @@ def _take(person: Person, token: UUID) -> None:
 
 
 def chosen() -> list[Seen]:
-    """What is chosen in the table that the address shows."""
+    """Return the selected claims of the table that the URL shows."""
     where, seen = st.session_state.get(_CHOSEN, (None, []))
     return seen if where == url_state.whole() else []
 
 
 def keep(rows: Sequence[QueueRow], picked: Sequence[QueueRow]) -> None:
-    """Keep what is chosen: of the rows on the screen those that are picked, and what has left the screen since."""
+    """Store the selection: the picked rows of this page, and selected ones that are no longer on the screen."""
     on_screen = {row.id for row in rows}
     gone = [seen for seen in chosen() if seen.id not in on_screen]
     st.session_state[_CHOSEN] = (url_state.whole(), [*gone, *assignment.as_seen(picked)])
 
 
 def bar(person: Person, officers: Sequence[Officer]) -> None:
-    """What can be done with the chosen claims; grey until some are."""
+    """Draw the actions for the selected claims; disabled until some are selected."""
     picked = chosen()
     none = not picked
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
@@ -128,7 +128,7 @@ def bar(person: Person, officers: Sequence[Officer]) -> None:
 
 def _assign(person: Person, to: UUID | None, name: str, picked: Sequence[Seen]) -> None:
     if not chosen():
-        # A second click of the same press: the first has done it.
+        # Second click of a double click: the first one has already done it.
         return
     result = _write(lambda session: assignment.assign(session, picked, to=to, person=person))
     if result is None:
@@ -146,7 +146,7 @@ def _let_go() -> None:
 
 
 def _write(work: Callable[[ScopedSession], Any]) -> Any:
-    """What the work gives; none when it is refused, which is then said."""
+    """Run the work and return its result; None if it was refused, after storing the message."""
     try:
         return store().transact(frame.scope(), work)
     except CoverdeskError as error:

@@ -1,6 +1,6 @@
-"""What is under way on the review of a claim: the move that is open, what was typed, and why a try was refused.
+"""State of the review of a claim: the open transition, typed input, and why an attempt was refused.
 
-Everything typed stays until it was carried out: its keys carry the claim, so that nothing goes over to another.
+Input is kept until it was carried out; its keys contain the claim id, so that it never shows on another claim.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Refusal:
-    """Why the last try of a form was refused: what is wrong with a field, and what is wrong as a whole."""
+    """Why the last attempt of a form was refused: errors by field, and a general one."""
 
     faults: Mapping[str, str] = field(default_factory=dict)
     text: str = ""
@@ -35,42 +35,42 @@ class Refusal:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Open:
-    """The move whose form is open, on the version of the claim that its officer has seen."""
+    """The transition whose form is open, with the claim version that the officer has seen."""
 
     to: str
     version: int
 
 
 def key(claim_id: UUID, name: str) -> str:
-    """The key of a widget or of a note about a claim."""
+    """Return the session-state key of a widget or note of a claim."""
     return f"claim.{claim_id.hex}.{name}"
 
 
 def typed(claim_id: UUID, name: str) -> Any:
-    """What a widget of the claim holds."""
+    """Return the value of one of the claim's widgets."""
     return st.session_state.get(key(claim_id, name))
 
 
 def current(review: ClaimReview) -> Open | None:
-    """The move whose form is open."""
+    """Return the transition whose form is open."""
     found: Open | None = st.session_state.get(key(review.id, "open"))
     return found
 
 
 def begin(review: ClaimReview, to: str) -> None:
-    """Open the form of a move; what was typed for it before is there again."""
+    """Open the form of a transition; earlier input is restored."""
     st.session_state[key(review.id, "open")] = Open(to=to, version=review.version)
     st.session_state.pop(key(review.id, f"refused {MOVE}"), None)
 
 
 def close(claim_id: UUID) -> None:
-    """Put the form of a move away; what was typed stays for the next one."""
+    """Close the form of a transition; its input is kept for the next one."""
     st.session_state.pop(key(claim_id, "open"), None)
     st.session_state.pop(key(claim_id, f"refused {MOVE}"), None)
 
 
 def propose(claim_id: UUID, name: str, value: str) -> None:
-    """Fill a field with what the records suggest, as long as nobody has typed something else there."""
+    """Prefill a field with a value suggested by the records, unless the officer has typed another one."""
     field_, proposed = key(claim_id, name), key(claim_id, f"proposed {name}")
     if st.session_state.get(field_) in {None, st.session_state.get(proposed)}:
         st.session_state[field_] = value
@@ -78,7 +78,7 @@ def propose(claim_id: UUID, name: str, value: str) -> None:
 
 
 def seen_since(review: ClaimReview) -> int | None:
-    """The version that its officer has seen, when somebody else has changed the claim since; the form then follows."""
+    """Return the version that the officer has seen if somebody has changed the claim since; update the form."""
     noted = key(review.id, "seen")
     attempt = current(review)
     if attempt and attempt.version != review.version:
@@ -89,38 +89,38 @@ def seen_since(review: ClaimReview) -> int | None:
 
 
 def acknowledge(claim_id: UUID) -> None:
-    """The officer has looked at what others changed."""
+    """Mark others' changes as seen by the officer."""
     st.session_state.pop(key(claim_id, "seen"), None)
 
 
 def said(claim_id: UUID) -> str | None:
-    """What was just done, once."""
+    """Return the success message of the last action, once."""
     text: str | None = st.session_state.pop(key(claim_id, "said"), None)
     return text
 
 
 def token(claim_id: UUID) -> str:
-    """The token of what is being written: however often it is sent, it is said once."""
+    """Return the idempotency token of the text being written: sent any number of times, it is recorded once."""
     kept: str = st.session_state.setdefault(key(claim_id, "token"), fresh_token())
     return kept
 
 
 def fresh_token() -> str:
-    """A token for the next thing to say."""
+    """Create a new token for the next text."""
     return ids.token()
 
 
 def carry_out(form: str, review: ClaimReview, act: Callable[[Hand], str], clears: Mapping[str, Any] = _NOTHING) -> None:
-    """Do it, as the callback of a button; what was refused is kept for the form, with all that was typed.
+    """Carry out an action, as the callback of a button; a refusal is stored for the form and the input is kept.
 
-    `clears` are the fields that are set back once it is done, with what they then hold.
+    `clears` maps the fields to reset on success to their new values.
     """
     person, claim_id = frame.require(*DESK), review.id
     hand = review_actions.hand(review, person)
     open_ = current(review)
     if form == MOVE:
         if open_ is None:
-            # A second click, whose first one has moved the claim and closed the form.
+            # Second click of a double click: the first one has moved the claim and closed the form.
             return
         hand = replace(hand, version=open_.version)
     refused = key(claim_id, f"refused {form}")
@@ -142,7 +142,7 @@ def carry_out(form: str, review: ClaimReview, act: Callable[[Hand], str], clears
 
 
 def _go_on(form: str, review: ClaimReview, hand: Hand) -> None:
-    """A move that is done is closed; one that is open has seen what its own officer has just changed."""
+    """Close a completed transition; an open one takes over the version that its own officer has just created."""
     attempt = current(review)
     if form == MOVE:
         close(review.id)
@@ -151,7 +151,7 @@ def _go_on(form: str, review: ClaimReview, hand: Hand) -> None:
 
 
 def _refusal(error: CoverdeskError) -> Refusal:
-    """A refusal stands beside the input that it is about, if it names one, and calls it by its label."""
+    """Convert an error: shown beside the input that it names, if any, using that input's label."""
     if isinstance(error, WrongMediaType):
         return Refusal(faults={fault["field"]: fault["message"] for fault in error.detail})
     about = error.detail.get("field") if isinstance(error.detail, dict) else None
@@ -159,14 +159,14 @@ def _refusal(error: CoverdeskError) -> Refusal:
 
 
 def blame(claim_id: UUID, form: str, name: str) -> None:
-    """What is wrong with a field, below it."""
+    """Show the error of a field below it."""
     message = _last(claim_id, form).faults.get(name)
     if message:
         st.markdown(forms.complaint(message))
 
 
 def complain(claim_id: UUID, form: str, *shown: str) -> None:
-    """What is wrong as a whole, and with fields that are not among those `shown`."""
+    """Show the general error, and errors of fields that are not in `shown`."""
     refusal = _last(claim_id, form)
     others = [f"{words.title(name)} {text}" for name, text in refusal.faults.items() if name not in shown]
     for text in (*([refusal.text] if refusal.text else []), *others):

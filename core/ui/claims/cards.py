@@ -1,4 +1,4 @@
-"""The upper part of a claim's review: where it stands, how its clock runs, who has it, and whether it is covered."""
+"""The upper part of a claim's review: state, clock, assignee and cover checks."""
 
 from datetime import date
 from typing import Any, Final
@@ -28,7 +28,7 @@ _OLDEST_MONTHS: Final = 120
 
 
 def header(review: ClaimReview) -> None:
-    """What it is and where it stands."""
+    """Draw the title and state of the claim."""
     declined = f" · declined: {words.plain(review.decline_reason)}" if review.status == "Declined" else ""
     frame.page_header(
         f"{words.plain(review.claim_type)} claim {words.plain(review.reference)} {words.badge(review.status)}",
@@ -39,7 +39,7 @@ def header(review: ClaimReview) -> None:
 
 
 def figures(review: ClaimReview, officers: list[Officer], person: Person) -> None:
-    """The clock, the amount, and whose claim it is."""
+    """Draw the tiles for the clock, the amount and the assignee."""
     label, amount, source = _amount(review)
     with st.grid(4, min_column_width=170, gap="small"):
         _tile(label, amount, source)
@@ -56,7 +56,7 @@ def _tile(label: str, figure: str, said: str) -> None:
 
 
 def _amount(review: ClaimReview) -> tuple[str, str, str]:
-    """The amount that the claim is about, as far as it has come, and where it comes from."""
+    """Return the amount at the current stage of the claim, with its source."""
     amounts = review.amounts
     if amounts.offer_minor:
         return "Offer", words.naira(amounts.offer_minor), f"approved {words.naira(amounts.approved_minor)}"
@@ -68,7 +68,7 @@ def _amount(review: ClaimReview) -> tuple[str, str, str]:
 
 
 def _days_left(clock: Clock) -> tuple[str, str]:
-    """The days that are left, and how the clock stands."""
+    """Return the days left, and the state of the clock."""
     if clock.is_decided:
         return "Decided", f"after {_days(clock.counted.days)} of the desk's time"
     if clock.is_overdue:
@@ -113,7 +113,7 @@ def _assign(review: ClaimReview, to: Any, names: dict[Any, str]) -> None:
 
 
 def waiting(review: ClaimReview) -> None:
-    """What the claimant was asked and has not answered, with the button for when it is in."""
+    """Show the open questions to the claimant, each with a button to record the answer."""
     question = review.question
     if question is None:
         return
@@ -134,7 +134,7 @@ def waiting(review: ClaimReview) -> None:
 
 
 def covered(review: ClaimReview, person: Person) -> None:
-    """The checks against the policy and the loan, the signals, and the way to the policy."""
+    """Show the checks against policy and loan, the fraud flags, and the link to the policy."""
     with st.container(border=True, height="stretch", gap="xsmall"):
         st.markdown("**Covered?**")
         with st.container(gap="xxsmall"):
@@ -189,7 +189,7 @@ def _incident_day(review: ClaimReview) -> None:
 
 
 def changed(review: ClaimReview, officers: list[Officer]) -> None:
-    """What somebody else changed since this officer looked, with nothing typed lost (contract C7)."""
+    """Show what somebody else changed since this officer looked; typed input is kept (contract C7)."""
     seen = claim_attempts.seen_since(review)
     if seen is None:
         return
@@ -209,7 +209,7 @@ def changed(review: ClaimReview, officers: list[Officer]) -> None:
 
 
 def people(review: ClaimReview, person: Person) -> None:
-    """Who claims, through whom, at which insurer."""
+    """Show the claimant, the distributor and the insurer."""
     with st.container(border=True, height="stretch"):
         st.markdown("**Claimant and policy**")
         facts.line("Claimant", f"{review.owner} ({review.owner_role.lower()})")
@@ -225,7 +225,7 @@ def people(review: ClaimReview, person: Person) -> None:
 
 
 def submitted(review: ClaimReview, person: Person) -> None:
-    """What was submitted: the loan or the device, and what happened to it."""
+    """Show the submitted details: the loan or the device, and the incident."""
     with st.container(border=True, height="stretch"):
         st.markdown("**The loan**" if review.claim_type == "Credit life" else "**What happened**")
         for name, value in review.facts.items():

@@ -1,4 +1,4 @@
-"""The charts of the performance of claims: counts, told apart by patterns and dashes as well as by colours."""
+"""The charts of claims performance: counts, distinguished by patterns and dashes as well as by colours."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -14,7 +14,7 @@ _BAR = 34
 
 
 def over_time(when: Sequence[date], lodged: Sequence[int], decided: Sequence[int], grain: Grain) -> Chart:
-    """Claims lodged and decided: when the second line lies lower, the desk falls behind."""
+    """Chart claims lodged and decided; a lower second line means that a backlog is building up."""
     figure = charts.across_time(when, grain, ticks=8)
     for name, numbers, dash, colour in (
         ("Lodged", lodged, "solid", colours.SERIES[0]),
@@ -35,7 +35,7 @@ def over_time(when: Sequence[date], lodged: Sequence[int], decided: Sequence[int
 
 
 def turnaround(took: Sequence[Took]) -> Chart:
-    """How many paid claims took how many days: by the calendar, and by our own time."""
+    """Chart the number of paid claims by days taken: in calendar time, and in our own time."""
     labels = [each.days.label for each in took]
     series = [
         ("By the calendar", [each.calendar for each in took]),
@@ -48,7 +48,7 @@ def turnaround(took: Sequence[Took]) -> Chart:
 
 
 def ageing(aged: Sequence[Aged]) -> Chart:
-    """Open claims by age; a click on a bar gives the place of its class."""
+    """Chart open claims by age; a click on a bar gives the index of its age class."""
     figure = charts.base()
     figure.add_bar(
         x=[each.days.label for each in aged],
@@ -70,7 +70,7 @@ def ageing(aged: Sequence[Aged]) -> Chart:
 
 
 def reasons(rows: Sequence[tuple[str, int]]) -> Chart:
-    """Declines by reason, the most frequent on top; a click on a bar gives the reason."""
+    """Chart declines by reason, the most frequent on top; a click on a bar gives the reason."""
     upwards = list(reversed(rows))
     figure = charts.base()
     figure.add_bar(
@@ -93,7 +93,7 @@ def reasons(rows: Sequence[tuple[str, int]]) -> Chart:
 
 
 def by_type(rows: Sequence[OfType]) -> Chart:
-    """Approvals and declines of each type of claim."""
+    """Chart approvals and declines of each claim type."""
     series = [
         ("Approved", [row.approved for row in rows]),
         ("Declined", [row.declined for row in rows]),
@@ -104,7 +104,7 @@ def by_type(rows: Sequence[OfType]) -> Chart:
 
 
 def _beside(labels: Sequence[str], series: Sequence[tuple[str, list[int]]], axis: str, alt: str) -> Chart:
-    """Two bars beside each other, the second one hatched."""
+    """Return a chart of two bars side by side, the second one hatched."""
     figure = charts.base()
     for (name, numbers), colour, shape in zip(series, colours.SERIES, ("", "/"), strict=False):
         figure.add_bar(

@@ -1,4 +1,4 @@
-"""What may be done with a claim now: its moves, what each needs, and the form of the chosen one (contract C5)."""
+"""The decision panel of a claim: allowed transitions, requirements, the form of the chosen one (contract C5)."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -29,7 +29,7 @@ _AMOUNT_LABELS: Final = {
 
 
 def draw(review: ClaimReview, person: Person) -> None:
-    """The moves as buttons, what stands in the way of the others, and the open form."""
+    """Draw the transitions as buttons, the reasons why others are blocked, and the open form."""
     attempt = claim_attempts.current(review)
     with st.container(border=True, height="stretch"):
         st.markdown("**What next**")
@@ -108,7 +108,7 @@ def _typed(hand: Hand, move: Move, name: str) -> str:
 
 
 def _impossible(review: ClaimReview, attempt: Open) -> None:
-    """The claim has gone on, and what was begun is not possible any more; what was typed can still be copied."""
+    """Explain that the claim has changed and the transition is no longer possible; the input can still be copied."""
     label = words.plain(attempt.to)
     st.warning(f"This claim is {words.badge(review.status)} and cannot become {label} now.", icon=":material/block:")
     note = claim_attempts.typed(review.id, "note")
@@ -144,7 +144,7 @@ def _ask_amount(review: ClaimReview, move: Move, person: Person) -> None:
 
 
 def _suggested(review: ClaimReview, move: Move) -> str:
-    """What the records suggest for a move, as text; empty when they suggest nothing."""
+    """Return the amount suggested by the records for a transition, as text; empty if there is none."""
     amounts = review.amounts
     if move.to == "Offer sent":
         return str(review.offer.total) if review.offer.total else ""
@@ -157,7 +157,7 @@ def _suggested(review: ClaimReview, move: Move) -> str:
 
 
 def _source(review: ClaimReview) -> str:
-    """Where what is owed comes from, or that the insurance is the lower."""
+    """Return the source of the amount owed, or that the sum insured is lower."""
     limits = review.amounts.limits
     if limits.insured_minor is not None and limits.most_minor != limits.owed_minor:
         return "less than the claim names, as no more is insured"
@@ -166,7 +166,7 @@ def _source(review: ClaimReview) -> str:
 
 
 def _show_offer(review: ClaimReview, typed: str) -> None:
-    """The offer that the typed approval would lead to."""
+    """Show the offer that would result from the typed approval."""
     amounts = review.amounts
     approved = claim_offers.readable(typed)
     if approved is None:

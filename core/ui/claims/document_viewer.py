@@ -1,4 +1,4 @@
-"""The documents of a claim on its review: which the incident calls for, and one of them at a time (contract C2)."""
+"""The documents of a claim on its review: the required ones, and one of them at a time (contract C2)."""
 
 from typing import Final
 
@@ -20,7 +20,7 @@ _SHOWN: Final = "document"
 
 
 def draw(review: ClaimReview) -> None:
-    """The checklist, the chooser, and the chosen document."""
+    """Draw the checklist, the document chooser, and the chosen document."""
     if not review.documents:
         st.info("No document came with this claim, and none is required.", icon=":material/folder_off:")
     with st.container(gap="xxsmall"):
@@ -35,7 +35,7 @@ def draw(review: ClaimReview) -> None:
         return
     if chosen.is_medical and not _may_be_seen(review, chosen):
         return
-    # Every opening is written down, and it is the browser that opens: only what is looked at is fetched.
+    # Every opening is logged when the browser fetches the file, so only the document on display is fetched.
     address, title = f"/files/{chosen.code}", words.title(chosen.name)
     if (chosen.content_type or "").startswith("image/"):
         documents.pictured(address, title=title)
@@ -44,7 +44,7 @@ def draw(review: ClaimReview) -> None:
 
 
 def _may_be_seen(review: ClaimReview, document: Document) -> bool:
-    """True for a medical report that was just given a reason for; else the way to give one."""
+    """Return True for a medical report for which a reason was just given; otherwise draw the way to give one."""
     hidden = _hidden(review, document)
     if not reveal_dialog.is_shown(hidden):
         reveal_dialog.value(words.title(document.name), pii_reveal.HIDDEN, of=hidden, by=frame.require(), is_paper=True)
@@ -58,8 +58,8 @@ def _may_be_seen(review: ClaimReview, document: Document) -> bool:
 
 
 def _add(review: ClaimReview) -> None:
-    """A document that the claimant sent later, or a better copy."""
-    # Another version is another pair of widgets: what was kept is not offered again.
+    """Draw the upload of a document that arrived later, or of a better copy."""
+    # Widget keys contain the version: after a save, the saved file is not offered again.
     place, chosen = (key(review.id, f"{name} {review.version}") for name in ("place", "upload"))
     first = review.missing[0] if review.missing else review.places[0]
     with st.expander("Add or replace a document", icon=":material/attach_file:", expanded=bool(review.missing)):

@@ -1,4 +1,4 @@
-"""The filters of the queue of claims; their whole state stands in the address."""
+"""The filters of the claims queue; their whole state is kept in the URL."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from core.ui.kit import url_state, words
 
 USUAL: Final[View] = "mine"
 TYPES: Final = ("Credit life", "Gadget")
-# In these views whose claims are shown is what the view is about.
+# Views that are defined by the assignee, so the assignee filter does not apply.
 _OF_ONE: Final = ("mine", "unassigned")
 _DAYS: Final = (
     (("from", "Lodged from", "first"), ("to", "Lodged to (included)", "last")),
@@ -40,29 +40,29 @@ _BEHIND: Final = (*_OF_DAYS, *_TEXTS, *_AMOUNTS, "reason", "distributor")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What an address asks the queue for."""
+    """The parsed query parameters of the queue."""
 
     view: View
     selection: ClaimSelection
 
     @property
     def wanted(self) -> ClaimFilter:
-        """What the services are asked for."""
+        """Return the filter for the services."""
         return self.selection.wanted
 
     @property
     def narrowed(self) -> bool:
-        """True when anything but the view is chosen."""
+        """Return True if any filter other than the view is in use."""
         return bool(set(self.selection.address()) - {"view"} - ({"assigned"} if self.view in _OF_ONE else set()))
 
     @property
     def behind(self) -> int:
-        """How many of the filters in use are behind "More filters"."""
+        """Return the number of filters in use under "More filters"."""
         return sum(name in _BEHIND for name in self.selection.address())
 
 
 def read(person: Person) -> Asked:
-    """What the address asks for; when that cannot be meant, say why, offer the way back, and end the page."""
+    """Read the filters from the URL; show invalid query parameters and stop the page."""
     given = url_state.values(*NAMES)
     given["view"] = given["view"] or [USUAL]
     if given["view"][0].casefold() in _OF_ONE:
@@ -75,12 +75,12 @@ def read(person: Person) -> Asked:
 
 
 def clear() -> None:
-    """Take every filter away, and keep the view and the order."""
+    """Remove every filter; keep the view and the order."""
     url_state.change({name: [] for name in NAMES if name != "view"})
 
 
 def draw(asked: Asked, officers: Sequence[Officer]) -> None:
-    """The box that finds any claim, and the everyday filters."""
+    """Draw the search field and the main filters."""
     chosen = asked.selection
     of_anybody = asked.view not in _OF_ONE
     with st.grid(2, min_column_width=300, gap="small"):
@@ -113,7 +113,7 @@ def _holder(chosen: ClaimSelection, officers: Sequence[Officer]) -> None:
 
 
 def more(asked: Asked, distributors: Mapping[UUID, str]) -> None:
-    """The filters that are not used every day, and the way back to the whole view; to be placed in a row."""
+    """Draw the less frequent filters and the reset button; to be placed in a row."""
     in_use = f" :blue-badge[{asked.behind}]" if asked.behind else ""
     with st.popover(f"More filters{in_use}", icon=":material/tune:"):
         _more(asked.selection, distributors)

@@ -1,4 +1,4 @@
-"""Lodging a claim from a screen: the same service as the API, once for each filled form (contract C1, C2, S13)."""
+"""Lodging a claim from a screen: the same service as the API, once per filled form (contract C1, C2, S13)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _FUTURE: Final = "This day is in the future. The claim would be taken in and fla
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Receipt:
-    """What was lodged."""
+    """Receipt of a lodged claim."""
 
     claim_id: UUID
     policy_number: str
@@ -34,15 +34,15 @@ class Receipt:
 
 
 def receipt() -> Receipt | None:
-    """The receipt of the claim that was just lodged, until the next one begins."""
+    """Return the receipt of the claim just lodged, until the next one begins."""
     kept: Receipt | None = st.session_state.get(_RECEIPT)
     return kept
 
 
 def ask(policy: ClaimablePolicy, counter: Counter) -> None:
-    """The form of a claim on a policy, and the one button that lodges it."""
+    """Draw the form of a claim on a policy, and the button that lodges it."""
     form = _form(policy)
-    # The token of a filled form: whatever happens to the page, it lodges once.
+    # Idempotency token of a filled form: it lodges once, however often the page reruns.
     token = st.session_state.setdefault(f"{form.key}.token", ids.token())
     _fill_in(form, policy)
     typed = forms.ask(form, live=_LIVE)
@@ -54,7 +54,7 @@ def ask(policy: ClaimablePolicy, counter: Counter) -> None:
 
 
 def _form(policy: ClaimablePolicy) -> Form:
-    """What remains to be asked; the incident decides which documents are required (contract C2, C3)."""
+    """Return the form; the incident type decides which documents are required (contract C2, C3)."""
     key = f"lodge {policy.id.hex}"
     incident = st.session_state.get(f"{key}.incident_type") or ""
     accidental = st.session_state.get(f"{key}.accidental") == "Yes"
@@ -70,7 +70,7 @@ def _form(policy: ClaimablePolicy) -> Form:
 
 
 def _fill_in(form: Form, policy: ClaimablePolicy) -> None:
-    """The loan as it was insured: what the caller says otherwise is typed over it, and flagged."""
+    """Prefill the loan as insured; where the caller's details differ, they are typed over it and flagged."""
     known: Mapping[str, Any] = {
         "loan_offer_date": policy.loan_start_on,
         "loan_repayment_date": policy.loan_end_on,
@@ -107,7 +107,7 @@ def _lodged(request: CreditLifeClaimRequest, counter: Counter, token: str) -> st
 
 
 def show_receipt(receipt: Receipt) -> None:
-    """What was lodged, with the ways on to the claim and to the next one."""
+    """Show the receipt, with links to the claim and to the next one."""
     with st.container(border=True, gap="medium"):
         st.success(f"The claim of {words.plain(receipt.holder)} is lodged.", icon=":material/check_circle:")
         grid = st.grid(2, min_column_width=200)

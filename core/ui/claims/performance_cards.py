@@ -1,4 +1,4 @@
-"""The cards of the performance of claims: the tiles, one chart each, and what each officer has on the table."""
+"""The cards of claims performance: tiles, one chart each, and the workload of each officer."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -36,13 +36,13 @@ OFFICERS: Final[Table[Work]] = Table(
 
 
 def follow() -> None:
-    """Go to the claims behind what was just clicked."""
+    """Open the claims behind the chart element that was just clicked."""
     if query := st.session_state.pop(_GO, None):
         page_links.go(QUEUE, **query)
 
 
 def draw_tiles(summary: ClaimSummary) -> None:
-    """Every figure; the help of each says what it counts, leaves out and is timed by."""
+    """Draw every tile; its help says what the figure counts, leaves out and is dated by."""
     with st.grid(4, min_column_width=185, gap="xsmall"):
         for metric in CLAIM_METRICS:
             tiles.tile(
@@ -54,7 +54,7 @@ def draw_tiles(summary: ClaimSummary) -> None:
 
 
 def draw_ageing(aged: Sequence[Aged]) -> None:
-    """Open claims by age, as of now."""
+    """Draw open claims by age, as of now."""
 
     def claims_of(place: str) -> dict[str, str]:
         found = aged[int(place)]
@@ -73,7 +73,7 @@ def draw_ageing(aged: Sequence[Aged]) -> None:
 
 
 def draw_over_time(summary: ClaimSummary) -> None:
-    """Claims lodged and decided over time."""
+    """Draw claims lodged and decided over time."""
     grain = dashboard_cards.read_cut(summary.window).grain
     with st.container(border=True, height="stretch"):
         _title("Lodged and decided", f"By {grain}. When more are lodged than decided, the desk falls behind.")
@@ -81,14 +81,14 @@ def draw_over_time(summary: ClaimSummary) -> None:
 
 
 def draw_turnaround(took: Sequence[Took]) -> None:
-    """How long paid claims took."""
+    """Draw how long paid claims took."""
     with st.container(border=True, height="stretch"):
         _title("From lodged to paid", "Claims paid in the period; our own time leaves out waiting for the claimant.")
         _plot_or(claim_charts.turnaround(took), "No claim was paid.", shown=any(each.calendar for each in took))
 
 
 def draw_reasons(rows: Sequence[tuple[str, int]], window: Window) -> None:
-    """Why claims were declined."""
+    """Draw declines by reason."""
 
     def claims_of(reason: str) -> dict[str, str]:
         days = {"decided_from": str(window.start), "decided_to": str(window.last)}
@@ -103,14 +103,14 @@ def draw_reasons(rows: Sequence[tuple[str, int]], window: Window) -> None:
 
 
 def draw_types(rows: Sequence[OfType]) -> None:
-    """Approvals and declines by type."""
+    """Draw approvals and declines by type."""
     with st.container(border=True, height="stretch"):
         _title("Approvals and declines by type", "Approvals given in the period that still stand, and declines.")
         _plot_or(claim_charts.by_type(rows), "No claim was approved or declined.", shown=bool(rows))
 
 
 def draw_officers(rows: Sequence[Work]) -> None:
-    """What each officer decided in the period, and has on the table now."""
+    """Draw each officer's decisions in the period and current open claims."""
     with st.container(border=True):
         _title("By officer", "Decided in the period by whom it is assigned to; open and overdue as of now.")
         if not rows:
@@ -141,7 +141,7 @@ def _plot_or(chart: Chart, otherwise: str, *, shown: bool) -> None:
 
 
 def _clickable(name: str, chart: Chart, claims_of: Any) -> None:
-    # The chart is made anew after each visit to the queue: a click that led there is not there any more.
+    # The chart gets a new key after each visit to the queue, so that the click that led there is forgotten.
     key = f"claims {name} {st.session_state.get('performance_visit', 0)}"
 
     def on_click() -> None:

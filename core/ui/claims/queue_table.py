@@ -1,4 +1,4 @@
-"""The table of claims on the queue: its columns and its orders."""
+"""The table of claims on the queue: its columns and sort orders."""
 
 from datetime import date
 
@@ -10,7 +10,7 @@ from core.ui.kit.tables import Table
 
 
 def days_left(clock: Clock) -> str:
-    """What is left of the 60 days, in a few words."""
+    """Return the time left of the 60 days, in a few words."""
     if clock.is_decided:
         return "Decided"
     if clock.is_overdue:

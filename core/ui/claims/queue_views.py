@@ -1,4 +1,4 @@
-"""The views of the queue with their counts, which refresh by themselves and touch nothing else on the screen."""
+"""The queue's views with their counts, which refresh on a timer without redrawing the rest of the screen."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -35,13 +35,13 @@ _VIEW, _MOVED, _DRAWN = "claims_view", "claims_moved", "claims_drawn"
 
 
 def counted(person: Person) -> QueueCounts:
-    """The counts as they are now."""
+    """Return the current counts."""
     with reading(frame.scope()) as session:
         return claim_queue.counts(session, person)
 
 
 def draw(person: Person, view: View, counts: QueueCounts) -> None:
-    """The choice of the view; `counts` are those that the table below is as new as."""
+    """Draw the choice of view; `counts` are those read together with the table below."""
     st.session_state[_DRAWN] = True
     _views(person, view, counts)
 
@@ -50,7 +50,8 @@ def draw(person: Person, view: View, counts: QueueCounts) -> None:
 def _views(person: Person, view: View, drawn: QueueCounts) -> None:
     counts = drawn
     if not st.session_state.pop(_DRAWN, False):
-        # The timer asks, or a click on another view: the table stays as it was until somebody wants it newer.
+        # Triggered by the timer or by a click on another view: the table stays unchanged until somebody asks for
+        # newer rows.
         if st.session_state.pop(_MOVED, False) or not frame.still_signed_in():
             st.rerun()
         counts = counted(person)

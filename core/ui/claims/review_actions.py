@@ -1,4 +1,4 @@
-"""What the desk does to a claim from its review: the services' verbs, each done once (contract C5, C7)."""
+"""The actions on a claim from its review: calls to the services, each carried out once (contract C5, C7)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from core.ui.kit import run_once
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hand:
-    """One attempt to change a claim: whose claim, by whom, and the version that they saw."""
+    """One attempt to change a claim: the claim, the person, and the version that they saw."""
 
     claim_id: UUID
     distributor_id: UUID
@@ -32,12 +32,12 @@ class Hand:
 
     @property
     def scope(self) -> Scope:
-        """What belongs to the claim's distributor in its mode."""
+        """Return the scope of the claim's distributor in its mode."""
         return Scope.of(self.distributor_id, is_live=self.is_live)
 
 
 def hand(review: ClaimReview, person: Person) -> Hand:
-    """The hand of a person on the version that is on the screen."""
+    """Return an attempt by this person on the version on the screen."""
     return Hand(
         claim_id=review.id,
         distributor_id=review.distributor_id,
@@ -48,7 +48,7 @@ def hand(review: ClaimReview, person: Person) -> Hand:
 
 
 def opened(claim_id: UUID, *, person: Person, is_live: bool) -> ClaimReview:
-    """The review of a claim, which makes a Pending one Viewed; NotFound when it is unknown in this mode."""
+    """Return the review of a claim and set a Pending one to Viewed; NotFound if it is unknown in this mode."""
     scope = Scope.staff(is_live=is_live)
     found = _review(scope, claim_id, person)
     if found.status != "Pending":
@@ -63,7 +63,7 @@ def _review(scope: Scope, claim_id: UUID, person: Person) -> ClaimReview:
 
 
 def move(hand: Hand, *, to: str, **said: str | None) -> str:
-    """Move the claim with what was typed: `amount`, `reason`, `note`, `payment_reference`."""
+    """Move the claim to a state with the typed `amount`, `reason`, `note`, `payment_reference`."""
 
     def work(session: ScopedSession) -> str:
         given: dict[str, Any] = {name: text or None for name, text in said.items()}
@@ -74,7 +74,7 @@ def move(hand: Hand, *, to: str, **said: str | None) -> str:
 
 
 def assign(hand: Hand, *, to: UUID | None, name: str) -> str:
-    """Give the claim to an officer, or to nobody."""
+    """Assign the claim to an officer, or to nobody."""
 
     def work(session: ScopedSession) -> str:
         claim_actions.assign(session, hand.claim_id, to=to, person=hand.person, version=hand.version)
@@ -84,7 +84,7 @@ def assign(hand: Hand, *, to: UUID | None, name: str) -> str:
 
 
 def date_incident(hand: Hand, *, on: date | None) -> str:
-    """Fill in the day of the incident."""
+    """Set the date of the incident."""
 
     def work(session: ScopedSession) -> str:
         day: Any = on
@@ -95,7 +95,7 @@ def date_incident(hand: Hand, *, on: date | None) -> str:
 
 
 def deduct(hand: Hand, *, excess: str, betterment: str) -> str:
-    """Set what comes off before an offer."""
+    """Set the deductions made before an offer: excess and betterment."""
 
     def work(session: ScopedSession) -> str:
         given: dict[str, Any] = {"excess": excess, "betterment": betterment}
@@ -106,7 +106,7 @@ def deduct(hand: Hand, *, excess: str, betterment: str) -> str:
 
 
 def attach(hand: Hand, *, name: str, file_name: str, content: bytes) -> str:
-    """Put a document that came later into its place; judged before the transaction that keeps it."""
+    """Add a document that arrived later; it is validated before the transaction that stores it."""
     arriving = Sent(field=name, file_name=file_name, content=content)
     with files.keeping([arriving]) as (kept,):
 
@@ -118,7 +118,7 @@ def attach(hand: Hand, *, name: str, file_name: str, content: bytes) -> str:
 
 
 def comment(hand: Hand, *, text: str, for_claimant: bool, token: str) -> str:
-    """Say something on the claim, whatever its version; once for the token of what was typed."""
+    """Add a comment to the claim at any version; once per token of the typed text."""
 
     def work(session: ScopedSession) -> str:
         claim_actions.comment(session, hand.claim_id, text=text, person=hand.person, for_claimant=for_claimant)
@@ -128,7 +128,7 @@ def comment(hand: Hand, *, text: str, for_claimant: bool, token: str) -> str:
 
 
 def ask(hand: Hand, *, text: str, token: str) -> str:
-    """Ask the claimant for something, which stops the clock."""
+    """Ask the claimant a question, which stops the clock."""
 
     def work(session: ScopedSession) -> str:
         claim_questions.ask(session, hand.claim_id, text=text, person=hand.person)
@@ -138,7 +138,7 @@ def ask(hand: Hand, *, text: str, token: str) -> str:
 
 
 def note_answer(hand: Hand, *, question_id: UUID) -> str:
-    """Note that what was asked for has come in."""
+    """Record that the requested answer has arrived."""
 
     def work(session: ScopedSession) -> str:
         claim_questions.answered(session, hand.claim_id, person=hand.person)
@@ -148,6 +148,6 @@ def note_answer(hand: Hand, *, question_id: UUID) -> str:
 
 
 def _once(hand: Hand, work: Callable[[ScopedSession], str], *given: str) -> str:
-    """Once for what one person does to one version: a version is changed only once, so this needs no other token."""
+    """Run the work once per person and claim version: a version changes only once, so no other token is needed."""
     what = seal.keyed_hash("claim change", "\n".join((str(hand.person.id), str(hand.claim_id), *given)))
     return run_once.said(hand.scope, f"claim {hand.version} {what}", work, *given)

@@ -1,4 +1,4 @@
-"""The lower part of a claim's review: time line, conversation, amounts, other claims, the log (contract C6, C8)."""
+"""The lower part of a claim's review: time line, conversation, amounts, other claims, log (contract C6, C8)."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -26,7 +26,7 @@ _ABOUT: Final = {
 
 
 def time_line(review: ClaimReview) -> None:
-    """Every status with its time, its author and its note, oldest first."""
+    """Draw every status with its time, author and note, oldest first."""
     lodged = next((event for event in review.history if event.action == "claim lodged"), None)
     lodger = claim_words.actor(lodged) if lodged else "the distributor"
     for step in review.steps:
@@ -36,7 +36,7 @@ def time_line(review: ClaimReview) -> None:
 
 
 def conversation(review: ClaimReview) -> None:
-    """What was said, newest first, below the field for what is to be said."""
+    """Draw the messages, newest first, below the field for a new one."""
     _write(review)
     for said in review.talk:
         with st.container(border=True, gap="xxsmall"):
@@ -84,7 +84,7 @@ def _write(review: ClaimReview) -> None:
 
 def _say(review: ClaimReview, kind: str, token: str) -> None:
     if token != claim_attempts.token(review.id):
-        # A second click, whose first one has said it.
+        # Second click of a double click: the first one has sent it.
         return
     text = claim_attempts.typed(review.id, "text") or ""
     claim_attempts.carry_out(
@@ -100,7 +100,7 @@ def _say(review: ClaimReview, kind: str, token: str) -> None:
 
 
 def amounts(review: ClaimReview) -> None:
-    """The amounts, what comes off, and the steps to the offer."""
+    """Draw the amounts, the deductions, and the steps to the offer."""
     kept = review.amounts
     with st.grid(2, min_column_width=320, gap="small"):
         with st.container(border=True, height="stretch"):
@@ -129,7 +129,7 @@ def amounts(review: ClaimReview) -> None:
 
 
 def _payments(review: ClaimReview) -> None:
-    """Every payment, and what they come to."""
+    """Draw every payment and their total."""
     if not review.payments:
         return
     facts.line("Paid", words.naira(review.amounts.limits.paid_minor))
@@ -161,7 +161,7 @@ def _deductions(review: ClaimReview) -> None:
 
 
 def others(lines: Sequence[ClaimLine], *, linked: bool, empty: str) -> None:
-    """Claims as a table, each with what ties it to the one that is looked at; `linked` ones can be opened."""
+    """Draw claims as a table, each with its relation to the current one; `linked` ones can be opened."""
     if not lines:
         st.caption(empty)
         return
@@ -187,7 +187,7 @@ def _cells(line: ClaimLine, *, linked: bool, ties: bool) -> list[str]:
 
 
 def log(review: ClaimReview, officers: list[Officer]) -> None:
-    """The entries of the log about the claim, oldest first."""
+    """Draw the log entries about the claim, oldest first."""
     names = claim_words.names(officers)
     for event in review.history:
         st.markdown(

@@ -1,4 +1,4 @@
-"""How the review of a claim puts things: what a move is called, and what an entry of the log says."""
+"""Labels of the claim review: transitions and log entries."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -66,31 +66,31 @@ _AMOUNTS: Final = frozenset(
 
 
 def move(start: str, to: str) -> str:
-    """What the button of a move says."""
+    """Return the button label of a transition."""
     if to == "Reviewing":
         return _BACK.get(start, "Start the review" if start == "Viewed" else "Back to review")
     return _MOVES.get(to, to)
 
 
 def action(event: Event) -> str:
-    """What happened."""
+    """Return the description of a log entry's action."""
     return _ACTIONS.get(event.action, words.title(event.action))
 
 
 def actor(event: Event) -> str:
-    """Who did it, as people know them."""
+    """Return the display name of the actor."""
     kind, _, name = event.actor.partition(" ")
-    # The joiner, which nobody sees, keeps an e-mail address from becoming a link.
+    # The invisible word joiner keeps an e-mail address from becoming a link.
     return {"staff": name.replace("@", "\u2060@"), "key": "the distributor, over the API"}.get(kind, event.actor)
 
 
 def facts(event: Event, officers: Mapping[Any, str]) -> str:
-    """What changed by it, in one line; `officers` are names by the text of their ids."""
+    """Return the changed facts in one line; `officers` maps ids as text to names."""
     return " · ".join(_fact(name, value, officers) for name, value in event.facts.items() if name not in _UNTOLD)
 
 
 def names(officers: list[Officer]) -> Mapping[str, str]:
-    """Names by the text of ids, as the log keeps them."""
+    """Return names by id as text, as the log stores them."""
     return {str(officer.id): officer.name for officer in officers}
 
 

@@ -1,1 +1,1 @@
-"""Exports on a screen: the buttons, the progress, the receipts."""
+"""The screens of exports: buttons, progress, receipts."""

@@ -1,6 +1,6 @@
-"""Exporting what is on the screen: the ways to a file, how far it has come, and the receipt when it is whole.
+"""Export of a screen's selection: buttons for each format, progress, and the receipt of the finished file.
 
-A screen with the rows of a selection offers their export like this, the controls of its table beside the buttons:
+A screen with the rows of a selection offers their export like this, with the table's controls beside the buttons:
 
     export_panel.offer("renewals", selection.address(), rows=total.rows, sum_minor=total.minor,
                        beside=lambda: tables.choices(RENEWALS))
@@ -33,7 +33,7 @@ _PATIENCE = timedelta(seconds=15)
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """An export that this browser has started: what for, how many rows it will have, and when."""
+    """An export started by this browser: its query, expected number of rows, and start time."""
 
     id: UUID
     link: str
@@ -44,7 +44,7 @@ class Started:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Way:
-    """One way to a file: of which kind and format, for which query; `again` is the receipt that it repeats."""
+    """One way to export: kind, format and query; `again` is the receipt of the export that it repeats."""
 
     kind: ExportKind[Any]
     format: Format
@@ -54,22 +54,22 @@ class Way:
 
     @property
     def holds_too_many(self) -> bool:
-        """True when such a file cannot hold the rows."""
+        """Return True if the format cannot hold that many rows."""
         return self.format.most_rows is not None and self.rows > self.format.most_rows
 
     @property
     def watched(self) -> str:
-        """What an export that was started this way is recognised by, whatever its format."""
+        """Return the key that identifies an export started this way, whatever its format."""
         return f"{self.kind.name} {self.again or ''} {self.query}"
 
     @property
     def last(self) -> Started | None:
-        """The export that this browser started last, if it was this way."""
+        """Return the browser's last export if it was started this way."""
         export: Started | None = st.session_state.get(_LAST)
         return export if export and export.link == self.watched else None
 
     def draw(self, label: str, *, says: str, primary: bool = False) -> None:
-        """The button that leads to the download; each click gets a receipt of its own."""
+        """Draw the download button; each click gets a receipt of its own."""
         export_id = st.session_state.setdefault(_NEXT, ids.new())
         named = {"receipt": str(export_id), **({"again": str(self.again)} if self.again else {})}
         st.link_button(
@@ -86,7 +86,7 @@ class Way:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Offer:
-    """What a screen offers: all rows of an address, and what the screen says that they come to."""
+    """The export that a screen offers: the query of all its rows, and the totals shown on the screen."""
 
     kind: ExportKind[Any]
     address: Address
@@ -95,16 +95,16 @@ class Offer:
 
     @property
     def link(self) -> str:
-        """The query of this selection and mode."""
+        """Return the query of this selection and mode."""
         return urlencode({**self.address, **frame.mode_query()}, doseq=True)
 
     def agrees(self, receipt: Receipt) -> bool:
-        """True when the receipt says what the screen says."""
+        """Return True if the receipt's totals equal those on the screen."""
         return receipt.rows == self.rows and self.sum_minor in (None, receipt.sum_minor)
 
 
 def _nothing() -> None:
-    """Nothing stands beside the buttons."""
+    """Draw nothing beside the buttons."""
 
 
 def offer(
@@ -115,10 +115,10 @@ def offer(
     sum_minor: int | None = None,
     beside: Callable[[], None] = _nothing,
 ) -> None:
-    """The buttons for a file of each format, and below them how far the last one has come, or its receipt.
+    """Draw a button for each format, and below them the progress or the receipt of the last export.
 
-    `rows` and `sum_minor` (none where the screen shows no sum) are what the screen says of the same selection.
-    Who may not have this kind sees only what stands `beside`.
+    `rows` and `sum_minor` (None where the screen shows no sum) are the screen's totals for the same selection. A person
+    without the role for this kind sees only `beside`.
     """
     wanted = Offer(kind=export_registry.kind_named(kind), address=address, rows=rows, sum_minor=sum_minor)
     person = frame.current()
@@ -132,7 +132,7 @@ def offer(
 
 
 def _button(wanted: Offer, format_: Format) -> None:
-    """Leads to the download of exactly this selection; each click gets a receipt of its own."""
+    """Draw the download button for exactly this selection; each click gets a receipt of its own."""
     way = Way(kind=wanted.kind, format=format_, query=wanted.link, rows=wanted.rows)
     says = f"All {wanted.kind.counted(wanted.rows)} of this selection as one {format_.title} file, with a receipt."
     if way.holds_too_many:
@@ -146,7 +146,7 @@ def _started(export: Started) -> None:
 
 
 def _panel(wanted: Offer) -> None:
-    """Progress and receipt of the last export of this selection."""
+    """Draw the progress and the receipt of the last export of this selection."""
     export = Way(kind=wanted.kind, format=CSV, query=wanted.link, rows=wanted.rows).last
     if export is None:
         return
@@ -157,7 +157,7 @@ def _panel(wanted: Offer) -> None:
 
 
 def watch(export: Started, kind: ExportKind[Any]) -> None:
-    """How far an export has come, until it is whole; then the page runs again."""
+    """Show the progress of an export until it is complete, then rerun the page."""
     st.fragment(_watch, run_every=_EVERY)(export, kind)
 
 
@@ -177,7 +177,7 @@ def _watch(export: Started, kind: ExportKind[Any]) -> None:
 
 
 def finished(export_id: UUID) -> Receipt | None:
-    """The receipt of an export; none while it is not whole."""
+    """Return the receipt of an export; None while it is incomplete."""
     with reading(Scope.system()) as session:
         return receipts.one(session, export_id)
 
@@ -195,7 +195,7 @@ def _draw_receipt(receipt: Receipt, wanted: Offer) -> None:
 
 
 def figures(receipt: Receipt) -> str:
-    """What a receipt counts, as Markdown: "1,204 purchases · **₦1,234.00**"."""
+    """Return the totals of a receipt as Markdown: "1,204 purchases · **₦1,234.00**"."""
     kind = export_registry.kind_named(receipt.kind)
     summed = f" · **{words.naira(receipt.sum_minor)}**" if kind.sum_title else ""
     return kind.counted(receipt.rows) + summed

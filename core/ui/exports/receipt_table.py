@@ -1,4 +1,4 @@
-"""The table of export receipts, and what a receipt says in words."""
+"""The table of export receipts, and their text forms."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _SHORT = 12
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReceiptRow:
-    """One receipt with its filters in words."""
+    """One receipt with its filters as text."""
 
     receipt: Receipt
     kind: ExportKind[Any]
@@ -29,12 +29,12 @@ class ReceiptRow:
 
     @property
     def in_one_line(self) -> str:
-        """The filters as one text: "Insurer Crownstone · From 01 Nov 2026"."""
+        """Return the filters as one line: "Insurer Crownstone · From 01 Nov 2026"."""
         return " · ".join(f"{title} {said}" for title, said in self.filters.items()) or "None: all of them"
 
     @property
     def sum_minor(self) -> int | None:
-        """The sum, for the kinds that have one."""
+        """Return the sum in kobo, for the kinds that have one."""
         return self.receipt.sum_minor if self.kind.sum_title else None
 
 
@@ -69,7 +69,7 @@ RECEIPTS: Table[ReceiptRow] = Table(
 
 
 def rows(session: ScopedSession, receipts: Sequence[Receipt]) -> list[ReceiptRow]:
-    """Receipts with their filters in words; the names are those of today."""
+    """Return receipts with their filters as text, using current names."""
     names = choices(session)
     officers = claim_officers.names(session, {officer for receipt in receipts for officer in _officers(receipt)})
     return [_row(receipt, names, officers) for receipt in receipts]

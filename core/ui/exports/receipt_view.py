@@ -1,4 +1,4 @@
-"""One export receipt on a screen: what was exported, how to tell it again, and running it once more."""
+"""One export receipt: what was exported, the checksums of the file, and running it again."""
 
 from urllib.parse import urlencode
 
@@ -17,7 +17,7 @@ ONE = "finance/export.py"
 
 
 def said(row: ReceiptRow) -> None:
-    """What was exported, by whom, and what came out."""
+    """Show the selection, the person, and the result."""
     receipt = row.receipt
     with st.grid(2, min_column_width=320, gap="small"):
         with st.container(border=True, height="stretch"):
@@ -44,7 +44,7 @@ def said(row: ReceiptRow) -> None:
 
 
 def run_again(row: ReceiptRow, person: Person) -> None:
-    """The same export once more, and whether it gave the same."""
+    """Draw the button that repeats the export, and the comparison with the new result."""
     if not person.may(*row.kind.roles):
         st.info(f"Running it again needs the role {' or '.join(row.kind.roles)}.", icon=":material/block:")
         return
@@ -72,7 +72,7 @@ def _way(row: ReceiptRow) -> Way:
 
 
 def compared(before: Receipt, after: Receipt) -> None:
-    """Whether a later run gave the same, or what has changed meanwhile."""
+    """Show whether a later run gave the same result, and any differences."""
     found = receipts.difference(before, after)
     if found.is_same:
         same = f"The same again: {export_panel.figures(after)}, and every row is as it was."
@@ -96,6 +96,6 @@ def _changed(by: int, below: str, what: str) -> str:
 
 
 def link(receipt_id: object, label: str) -> None:
-    """The way to another receipt."""
+    """Draw the link to another receipt."""
     query = {"id": str(receipt_id), **frame.mode_query()}
     st.page_link(ONE, label=label, icon=":material/receipt_long:", query_params=query)

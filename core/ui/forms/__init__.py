@@ -1,1 +1,1 @@
-"""Forms made from request models: questions, widgets, items, files."""
+"""Forms generated from request models: questions, widgets, item lists, files."""

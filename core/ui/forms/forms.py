@@ -1,10 +1,9 @@
-"""A form for any request model: asks each field in its own way, keeps what was typed, shows faults beside fields.
+"""A form generated from a request model: a widget per field, typed values kept, errors beside the fields.
 
 form = Form(key="buy", model=cover.request, given={"product_id": product_id})
 typed = forms.ask(form)
 if st.button("Review"):
-    request = forms.judged(form, typed)     # none when something is wrong: rerun, and the form says what
-                                            # with files among the fields: forms.taken
+    request = forms.judged(form, typed)     # raises InvalidInput; with file fields use forms.taken
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,10 +26,10 @@ _ACROSS = {Kind.ITEMS, Kind.LONG_TEXT}
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """One form on a screen: `given` answers come from elsewhere and are not asked again.
+    """One form on a screen; fields in `given` are already answered and not asked again.
 
-    `needed` are fields that the model leaves open and that what was typed so far makes required; `cautions` are
-    what to say beside a field whose answer is taken, but looks odd.
+    `needed` are fields that are optional in the model but required by other typed values; `cautions` are warnings
+    beside fields whose values are valid but unusual.
     """
 
     key: str
@@ -41,17 +40,17 @@ class Form:
 
     @property
     def questions(self) -> list[Question]:
-        """What remains to be asked."""
+        """Return the questions to ask."""
         asked = questions.of(self.model, given=frozenset(self.given))
         return [replace(question, required=question.required or question.name in self.needed) for question in asked]
 
     def key_of(self, question: Question) -> str:
-        """The key of a question's widget."""
+        """Return the widget key of a question."""
         return f"{self.key}.{question.name}"
 
 
 def ask(form: Form, *, columns: int = 2, live: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """Draw the form and return what was typed so far, with what was given; a change of a `live` field reruns."""
+    """Draw the form and return typed and given values; a change of a `live` field reruns the page."""
     typed: dict[str, Any] = dict(form.given)
     asked, faults = form.questions, _faults(form)
     awaited = live.union(name for question in asked for name in question.after)
@@ -79,7 +78,7 @@ def _ask_one(form: Form, question: Question, typed: Mapping[str, Any], *, reruns
 
 
 def judged(form: Form, typed: Mapping[str, Any]) -> Any:
-    """The request that was typed, or InvalidInput for all that is wrong with it."""
+    """Return the validated request; raises InvalidInput with all errors."""
     answers = {**typed, **{name: typed.get(source) for name, source in questions.repeated(form.model).items()}}
     return read(form.model, {name: value for name, value in answers.items() if value is not None})
 
@@ -87,9 +86,10 @@ def judged(form: Form, typed: Mapping[str, Any]) -> Any:
 def taken(
     form: Form, typed: Mapping[str, Any], counter: Counter, *, also: Callable[[Any], object] = lambda _: None
 ) -> Any:
-    """The request that was typed, with its chosen files kept; InvalidInput for all that is wrong, files included.
+    """Store the chosen files and return the validated request; raises InvalidInput with all errors, those of files
+    included.
 
-    `also` may refuse a request whose fields are right one by one. While anything but a file is refused, none is kept.
+    `also` is an additional check of the whole request. No file is stored while anything else is invalid.
     """
     try:
         also(judged(form, uploads.standing_in(typed)))
@@ -99,7 +99,7 @@ def taken(
 
 
 def blame(form: Form, faults: Sequence[FieldFault]) -> None:
-    """Keep faults for the next drawing of the form, fields called by their labels; none clears them."""
+    """Store errors for the next run of the form, with field names replaced by labels; an empty list clears them."""
     named = labels.of(form.model)
     st.session_state[f"{form.key}.faults"] = tuple(
         replace(fault, message=labels.instead_of_names(fault.message, named)) for fault in faults
@@ -107,13 +107,13 @@ def blame(form: Form, faults: Sequence[FieldFault]) -> None:
 
 
 def forget(form: Form) -> None:
-    """Empty the form: what was typed and what was wrong with it."""
+    """Clear the form: its values and errors."""
     for name in [name for name in st.session_state if str(name).startswith(f"{form.key}.")]:
         del st.session_state[name]
 
 
 def answers(form: Form, request: Request) -> dict[str, str]:
-    """What is about to be sent, as a person reads it back; personal numbers show their last four."""
+    """Return the request as labels and values for review; personal numbers are masked to their last four digits."""
     asked = questions.of(form.model, given=frozenset({"product_id"}))
     said = ((question, getattr(request, question.name)) for question in asked)
     return {question.label: _read_back(form, question, value, request) for question, value in said if value is not None}
@@ -140,14 +140,14 @@ def _in_words(question: Question, value: Any, request: Request) -> str:
 
 
 def _chosen(question: Question, value: str, request: Request) -> str:
-    """The label that a pick list showed for a value, after the answers that the list depends on."""
+    """Return the pick list's label of a value, given the values that the list depends on."""
     before = {name: getattr(request, name, None) for name in question.after}
     shown = dict(question.options(before)) if question.options else {}
     return shown.get(value, value)
 
 
 def complaint(message: str) -> str:
-    """What is wrong with a field, as Markdown for the place below it."""
+    """Return an error message as Markdown, for the place below its field."""
     return f":small[:red[:material/error: {words.plain(message[:1].upper() + message[1:])}]]"
 
 
@@ -164,7 +164,7 @@ def _say(faults: Sequence[FieldFault], question: Question) -> None:
 
 
 def _say_of_line(faults: Sequence[FieldFault], question: Question, line: int) -> None:
-    """What is wrong with one line of items stands below it."""
+    """Show the errors of one line of items below that line."""
     for fault in faults:
         name, _, inside = fault.field.partition(".")
         if name == question.name and inside:
@@ -174,7 +174,7 @@ def _say_of_line(faults: Sequence[FieldFault], question: Question, line: int) ->
 
 
 def _say_of_others(faults: Sequence[FieldFault], asked: Sequence[Question]) -> None:
-    """Faults of fields that this form does not ask for stand above it."""
+    """Show errors of fields that this form does not ask for above it."""
     names = {question.name for question in asked}
     for fault in faults:
         if fault.field.partition(".")[0] not in names:

@@ -1,6 +1,6 @@
-"""A list of things on a form: a line of ordinary fields for each, and an empty line below the last to add one.
+"""A list of items on a form: one row of ordinary fields per item, and an empty row at the end to add one.
 
-Ordinary fields rather than a table that is edited in place: they are reached and read out like the rest of the form.
+Ordinary fields instead of an editable table: keyboard and screen readers handle them like the rest of the form.
 """
 
 import re
@@ -21,9 +21,9 @@ _NARROW = {Kind.MONEY, Kind.COUNT, Kind.DAY, Kind.BIRTH_DAY}
 
 
 def ask(question: Question, *, key: str, say: Callable[[int], None]) -> list[dict[str, Any]]:
-    """Draw the lines and return the filled ones; `say` tells what is wrong with one, by its place, below it.
+    """Draw the rows and return the filled ones; `say` shows the errors of a row, given its index, below it.
 
-    A change reruns the page: whoever fills the empty line finds another below it, and the sum follows.
+    Every change reruns the page, so that a new empty row appears and the sum is updated.
     """
     st.markdown(f"**{question.label}**")
     lines = _lines(question, key)
@@ -38,19 +38,19 @@ def ask(question: Question, *, key: str, say: Callable[[int], None]) -> list[dic
 
 
 def begin(key: str, count: int) -> None:
-    """Begin with so many lines, whose fields have the keys `{key}.0.{column}` and so on."""
+    """Start with `count` rows, whose fields have the keys `{key}.0.{column}` and so on."""
     st.session_state.setdefault(f"{key}.lines", tuple(range(count)))
 
 
 def place(question: Question, inside: str) -> tuple[int, str]:
-    """Where among the lines a fault is: "0.amount" is in line 0, under "Amount (₦)"."""
+    """Return the row and column of an error: "0.amount" is in row 0, under "Amount (₦)"."""
     row, _, name = inside.partition(".")
     label = next((column.label for column in question.columns if column.name == name), words.title(name))
     return (int(row) if row.isdigit() else 0), label
 
 
 def read_back(question: Question, rows: Sequence[Any]) -> str:
-    """The rows in words, for the review."""
+    """Return the rows as text, for the review."""
     return "; ".join(
         ", ".join(
             words.naira_of(getattr(row, column.name)) if column.kind is Kind.MONEY else str(getattr(row, column.name))
@@ -62,7 +62,7 @@ def read_back(question: Question, rows: Sequence[Any]) -> str:
 
 
 def _lines(question: Question, key: str) -> tuple[int, ...]:
-    """The lines that hold something, and an empty one below them; each has a number of its own for good."""
+    """Return the numbers of the filled rows and of one empty row after them; a row keeps its number permanently."""
     known: tuple[int, ...] = st.session_state.get(f"{key}.lines", ())
     full = tuple(line for line in known if _holds(question, f"{key}.{line}"))
     empty = known[-1] if known and known[-1] not in full else max(known, default=-1) + 1
@@ -76,7 +76,7 @@ def _holds(question: Question, key: str) -> bool:
 
 
 def _line(question: Question, *, key: str, number: int, remove: Callable[[], None]) -> dict[str, Any]:
-    """One line of fields; what it holds, by name."""
+    """Draw one row of fields and return its values by name."""
     widths = [2 if column.kind in _NARROW else 3 for column in question.columns]
     *places, end = st.columns([*widths, 1], vertical_alignment="bottom", gap="small")
     row: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""What a form has to ask, read from a request model: one question for each field."""
+"""The questions of a form, derived from a request model: one for each field."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _BORN = get_args(fields.BirthDate)[-1]
 
 
 class Kind(Enum):
-    """The way in which a form asks."""
+    """The kind of widget for a question."""
 
     TEXT = auto()
     LONG_TEXT = auto()
@@ -41,10 +41,10 @@ class Kind(Enum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Question:
-    """One field as a person is asked for it.
+    """One field as a question of a form.
 
-    `options` are (value, label) pairs, given the answers of the fields in `after`; `columns` are the
-    questions of one row of items.
+    `options` returns (value, label) pairs, given the values of the fields in `after`; `columns` are the questions of
+    one row of items.
     """
 
     name: str
@@ -63,13 +63,13 @@ class Question:
 
 
 def of(model: type[BaseModel], *, given: frozenset[str] = frozenset()) -> list[Question]:
-    """The questions of a model in its own order, without the fields that are already given or say the same."""
+    """Return the questions of a model in field order, without fields that are given or repeat another one."""
     left_out = given.union(repeated(model))
     return [question(name, field) for name, field in model.model_fields.items() if name not in left_out]
 
 
 def repeated(model: type[BaseModel]) -> dict[str, str]:
-    """The fields that are not asked for, each with the field whose answer it takes."""
+    """Return the fields that are not asked for, each with the field whose value it takes."""
     return {
         name: mark.field
         for name, field in model.model_fields.items()
@@ -79,7 +79,7 @@ def repeated(model: type[BaseModel]) -> dict[str, str]:
 
 
 def question(name: str, field: FieldInfo) -> Question:
-    """The question that one field asks."""
+    """Return the question for one field."""
     marks, bare = _marks(field), _bare(field.annotation)
     kind, options, after = _kind(name, marks, bare), *_options(marks)
     unit = _unit(kind, field.description)
@@ -101,14 +101,14 @@ def question(name: str, field: FieldInfo) -> Question:
 
 
 def _marks(field: FieldInfo) -> list[Any]:
-    """Everything that a field says of itself, also what was said of the type inside an optional."""
+    """Return all metadata of a field, including that of the type inside an optional."""
     marks = [field, *fields.marks(field)]
     inner = [mark for mark in marks[1:] if isinstance(mark, FieldInfo)]
     return [*marks, *(limit for part in inner for limit in part.metadata)]
 
 
 def _bare(annotation: Any) -> Any:
-    """The type under what decorates it: an optional loses its None, an annotated type its marks."""
+    """Return the type without optional and Annotated wrappers."""
     if hasattr(annotation, "__metadata__"):
         return _bare(annotation.__origin__)
     parts = [part for part in get_args(annotation) if part is not NoneType]
@@ -146,7 +146,7 @@ def _text_kind(name: str, marks: list[Any]) -> Kind:
 
 
 def _options(marks: list[Any]) -> tuple[Options | None, tuple[str, ...]]:
-    """The pick list of a field; a `Choice`, which has labels of its own, before a plain `Pick`."""
+    """Return the pick list of a field; a `Choice`, which has its own labels, takes precedence over a plain `Pick`."""
     choice = next((mark for mark in marks if isinstance(mark, fields.Choice)), None)
     if choice is not None:
         return choice.options, choice.after
@@ -162,7 +162,7 @@ def _listed(pick: fields.Pick) -> Options:
 
 
 def _option_label(value: str) -> str:
-    """A word of the specification as people write it; names from the lists stay as they are."""
+    """Return the display form of a word of the specification; names from the lists are unchanged."""
     return words.title(value) if value.islower() or "_" in value else value
 
 
@@ -173,7 +173,7 @@ def _label(name: str, kind: Kind, unit: str | None) -> str:
 
 
 def _unit(kind: Kind, description: str | None) -> str | None:
-    """What a number counts: naira, or the one word that a count's description is."""
+    """Return the unit of a number: naira, or for a count its one-word description."""
     if kind is Kind.COUNT and description and " " not in description:
         return description.rstrip(".").lower()
     return "₦" if kind is Kind.MONEY else None

@@ -1,4 +1,4 @@
-"""Files on a form: chosen in place, kept as the distributor's own, and sent on as links (contract L4)."""
+"""File fields: a file is chosen on the form, stored for the distributor, and submitted as a link (contract L4)."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ ACCEPTED = ["jpg", "jpeg", "png", "webp", "pdf"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Kept:
-    """A file that was chosen and kept, so that a second review does not keep it twice."""
+    """A chosen file that is already stored, so that a second review does not store it again."""
 
     owner: Owner
     file_id: str
@@ -30,7 +30,7 @@ class _Kept:
 
 
 def ask(label: str, *, key: str, help: str | None) -> UploadedFile | str | None:  # noqa: A002 - the framework's word
-    """Draw the file field; what is chosen now goes before a link, and a link before what was kept earlier."""
+    """Draw the file field; a newly chosen file takes precedence over a link, and a link over a file stored earlier."""
     sent = st.file_uploader(label, type=ACCEPTED, key=f"{key}.chosen", help=help, on_change="ignore")
     link = st.text_input(
         f"{label}, as a link",
@@ -49,18 +49,18 @@ def ask(label: str, *, key: str, help: str | None) -> UploadedFile | str | None:
 
 
 def name_of(link: str, *, key: str) -> str:
-    """The name of a file that was kept here, or the link itself."""
+    """Return the name of a file stored here, or the link itself."""
     kept: _Kept | None = st.session_state.get(f"{key}.kept")
     return kept.name if kept and kept.link == link else link
 
 
 def standing_in(typed: Mapping[str, Any]) -> dict[str, Any]:
-    """The same answers with a link that leads nowhere for each chosen file, to judge the rest by."""
+    """Return the values with a placeholder link for each chosen file, to validate the rest."""
     return {name: _PLACE if isinstance(value, UploadedFile) else value for name, value in typed.items()}
 
 
 def faults(typed: Mapping[str, Any]) -> list[FieldFault]:
-    """What is wrong with each chosen file; none is kept."""
+    """Return the errors of the chosen files; stores none."""
     found: list[FieldFault] = []
     for name, value in typed.items():
         if isinstance(value, UploadedFile):
@@ -70,7 +70,7 @@ def faults(typed: Mapping[str, Any]) -> list[FieldFault]:
 
 
 def settled(typed: Mapping[str, Any], counter: Counter, *, form_key: str) -> dict[str, Any]:
-    """The same answers with links in place of chosen files; InvalidInput names the files that are refused."""
+    """Store the chosen files and return the values with their links; InvalidInput names the files refused."""
     links = dict(typed)
     refused: list[FieldFault] = []
     for name, value in typed.items():
@@ -84,7 +84,7 @@ def settled(typed: Mapping[str, Any], counter: Counter, *, form_key: str) -> dic
 
 @contextmanager
 def _noting(refused: list[FieldFault]) -> Iterator[None]:
-    """Keep what is said against a file, and go on with the next."""
+    """Collect the errors of a file, so that the next one is checked too."""
     try:
         yield
     except InvalidInput as error:

@@ -1,4 +1,4 @@
-"""How a form asks one question: the widget of each kind, whose key is the field's name."""
+"""The widgets of a form, one function for each kind of question; the widget key is the field's name."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -18,10 +18,10 @@ _FARTHEST_MONTHS = 20 * 12
 
 
 def draw(question: Question, *, key: str, typed: Typed, reruns: bool) -> Any:
-    """Draw the widget of a question and return what it holds; `typed` are the answers before it.
+    """Draw the widget of a question and return its value; `typed` are the values of the fields before it.
 
-    Only one that others wait for reruns the page: the rest is sent with the next button, so that
-    typing is never interrupted. What was typed stays while the widget is out of sight.
+    Only a field that others depend on reruns the page; the rest is sent with the next button click, so that typing is
+    never interrupted. A value is kept while its widget is not drawn.
     """
     label = question.label if question.required else f"{question.label} (optional)"
     if question.kind is Kind.FILE:
@@ -37,7 +37,7 @@ def draw(question: Question, *, key: str, typed: Typed, reruns: bool) -> Any:
 
 
 def _text(question: Question, shared: dict[str, Any], _: Typed) -> Any:
-    # Not the framework's own e-mail and link inputs: they keep the last valid text while showing another.
+    # Not Streamlit's own e-mail and link inputs: they return the last valid text while showing another.
     return st.text_input(
         icon=_ICONS.get(question.kind),
         max_chars=question.longest,

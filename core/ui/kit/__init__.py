@@ -1,1 +1,1 @@
-"""What screens share."""
+"""Building blocks shared by all screens."""

@@ -1,4 +1,4 @@
-"""Colours of charts: stand-ins that the framework replaces, in the browser, by those of the reader's theme."""
+"""Chart colours: placeholder values that Streamlit replaces in the browser with those of the active theme."""
 
 from streamlit.elements.lib import streamlit_plotly_theme as theme
 

@@ -1,4 +1,4 @@
-"""The columns of tables: the text of a cell, its side and greatest width, and the orders that are the column's."""
+"""Table columns: cell text, alignment, maximum width, and the sort orders that belong to the column."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ NOTHING = "–"
 
 @dataclass(frozen=True, slots=True)
 class Column(Generic[Row]):
-    """One column: its heading and the text of a cell; `usual` ones show unless left out.
+    """A table column: its heading and a function for the cell text; `usual` columns are shown by default.
 
-    `width` is the most that a cell takes, in pixels. `sorts` names the orders of the table that are this column's, the
-    ascending one first. The text of `is_state` columns has the colour of its state.
+    `width` is the maximum cell width in pixels. `sorts` names the table orders that belong to this column, ascending
+    first. The text of `is_state` columns is coloured by state.
     """
 
     label: str
@@ -28,7 +28,7 @@ class Column(Generic[Row]):
     sorts: tuple[str, ...] = ()
 
     def cell(self, row: Row) -> str | tuple[str, str]:
-        """What the browser is sent for a row: a text, or a text and its colour."""
+        """Return the cell value sent to the browser: a text, or a text with its colour."""
         text = self.of(row)
         if text and self.is_state:
             return text, words.colour(text)
@@ -36,7 +36,7 @@ class Column(Generic[Row]):
 
 
 def head(name: str, column: Column[Any], *, is_first: bool, is_less: bool) -> dict[str, Any]:
-    """The head of a column as the browser is sent it; what is less important goes first where there is little room."""
+    """Return the column header sent to the browser; `is_less` columns are hidden first on narrow screens."""
     classes = {"first": is_first, "right": column.is_right, "less": is_less}
     return {
         "name": name,
@@ -57,14 +57,14 @@ def text(
     sorts: tuple[str, ...] = (),
     right: bool = False,
 ) -> Column[Any]:
-    """A column of words, on the right where they begin with a figure."""
+    """Return a text column; `right` aligns it to the right, for texts that begin with a figure."""
     return Column(label, of, width, usual, is_right=right, says=says, sorts=sorts)
 
 
 def state(
     label: str, of: Callable[[Any], str | None], *, usual: bool = True, sorts: tuple[str, ...] = ()
 ) -> Column[Any]:
-    """A column of states, each in its colour."""
+    """Return a column of states, each shown in its colour."""
     return Column(label, of, 200, usual, is_state=True, sorts=sorts)
 
 
@@ -76,7 +76,7 @@ def number(
     says: str | None = None,
     sorts: tuple[str, ...] = (),
 ) -> Column[Any]:
-    """A column of whole numbers."""
+    """Return a column of whole numbers."""
 
     def shown(row: Any) -> str | None:
         found = of(row)
@@ -93,15 +93,15 @@ def naira(
     usual: bool = True,
     sorts: tuple[str, ...] = (),
 ) -> Column[Any]:
-    """A column of money; `minor` is kobo."""
+    """Return a column of money; `minor` returns kobo."""
     return Column(label, lambda row: words.naira(minor(row)), None, usual, is_right=True, says=says, sorts=sorts)
 
 
 def moment(label: str, of: Callable[[Any], Any], *, usual: bool = True, sorts: tuple[str, ...] = ()) -> Column[Any]:
-    """A column of instants, shown as the time in Lagos."""
+    """Return a column of instants, shown in Lagos time."""
     return Column(label, lambda row: words.moment(of(row)), None, usual, is_right=True, sorts=sorts)
 
 
 def day(label: str, of: Callable[[Any], Any], *, usual: bool = True, sorts: tuple[str, ...] = ()) -> Column[Any]:
-    """A column of days; an instant shows the day it has in Lagos."""
+    """Return a column of dates; an instant is shown as its date in Lagos."""
     return Column(label, lambda row: words.day(of(row)), None, usual, is_right=True, sorts=sorts)

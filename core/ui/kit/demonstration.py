@@ -1,4 +1,4 @@
-"""The notice on every screen of a store that holds invented records."""
+"""The notice shown on every screen when the store holds generated demo records."""
 
 import streamlit as st
 
@@ -11,7 +11,7 @@ _NOTICE = "Demonstration: the people, policies and sums on these screens are inv
 
 
 def banner() -> None:
-    """Say that nothing here is real, when that is so."""
+    """Show the notice if the store holds demo records."""
     if _is_demonstration(settings().database_url):
         st.info(_NOTICE, icon=":material/science:")
 

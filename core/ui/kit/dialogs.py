@@ -1,6 +1,6 @@
-"""A change that is asked for in a dialog and made once: what it says, what it needs, what came of the last try.
+"""Dialogs that confirm a change: explanation, input fields, confirmation, and the result of the last attempt.
 
-A button opens one, the page draws the one that is open, and its confirmation carries it out:
+A button opens a dialog, the page draws the open one, and its confirm button makes the change once:
 
     st.button("Switch off", on_click=decisions.open_, args=(Decision(...),))
     decisions.run("admin")
@@ -24,9 +24,9 @@ _SAYS_FOR = timedelta(seconds=4)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decision:
-    """One change: `says` what it means, `asks` draws what it needs, `act` makes it and returns a sentence.
+    """One change: `says` explains it, `asks` draws its input fields, `act` makes it and returns a message.
 
-    `given` are what its fields hold at first, by their names.
+    `given` are the initial values of the fields, by name.
     """
 
     title: str
@@ -47,7 +47,7 @@ def open_(decision: Decision) -> None:
 
 
 def close() -> None:
-    """Leave the dialog; what was typed is gone with it."""
+    """Close the dialog and discard its input."""
     for key in [key for key in st.session_state if str(key).startswith(FIELD)]:
         del st.session_state[key]
     for key in (_OPEN, _REFUSAL, _FAULTS):
@@ -55,12 +55,12 @@ def close() -> None:
 
 
 def say(sentence: str) -> None:
-    """Keep what was done for the next drawings of a page, in the seconds that follow the first."""
+    """Store a success message, shown by each run of the page for a few seconds."""
     st.session_state[_SAID] = (sentence, None)
 
 
 def _said() -> str | None:
-    """What was just done; a drawing that the next click breaks off must not be the only one to say it."""
+    """Return the stored message; it is kept for several runs because the next click may interrupt the first one."""
     sentence, since = st.session_state.get(_SAID, (None, None))
     if since is not None and clock.now() - since > _SAYS_FOR:
         del st.session_state[_SAID]
@@ -71,18 +71,18 @@ def _said() -> str | None:
 
 
 def typed(*names: str) -> dict[str, str]:
-    """What the fields of the dialog hold."""
+    """Return the values of these dialog fields."""
     return {name: st.session_state.get(FIELD + name) or "" for name in names}
 
 
 def field(name: str, label: str, *, longest: int) -> None:
-    """One line of text in the dialog, with what is wrong with it below."""
+    """Draw a one-line text field in the dialog, with its error below it."""
     st.text_input(label, key=FIELD + name, max_chars=longest, autocomplete="off", on_change="ignore")
     blame(name)
 
 
 def blame(name: str) -> None:
-    """What is wrong with a field, below it."""
+    """Show the error of a field below it."""
     faults: Sequence[FieldFault] = st.session_state.get(_FAULTS, ())
     for fault in faults:
         if fault.field == name:
@@ -90,7 +90,7 @@ def blame(name: str) -> None:
 
 
 def run(*roles: str) -> None:
-    """Say what was just done, and draw the dialog that is open; only these roles may confirm it."""
+    """Show the stored message and draw the open dialog; only these roles may confirm it."""
     if said := _said():
         st.success(words.plain(said), icon=":material/check_circle:")
     decision: Decision | None = st.session_state.get(_OPEN)
@@ -119,7 +119,7 @@ def _draw(roles: tuple[str, ...]) -> None:
 
 
 def _carry_out(roles: tuple[str, ...]) -> None:
-    """Make the change; a second press finds the dialog closed and changes nothing."""
+    """Make the change; a second click finds the dialog closed and does nothing."""
     decision: Decision | None = st.session_state.get(_OPEN)
     if decision is None:
         return

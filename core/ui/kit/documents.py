@@ -1,8 +1,8 @@
-"""Papers and pictures inside a page, by addresses of our own that check who looks."""
+"""PDFs and pictures embedded in a page, from URLs of this application that check the session."""
 
 import streamlit as st
 
-# In a block, as the page may draw it again and a script shares its names with the others.
+# In a block: the page may be redrawn, and scripts share one global scope.
 _FRAME = """<div id="{name}"></div>
 <script>
 {{
@@ -17,13 +17,13 @@ _PICTURE = """<img src="{address}" alt="{title}"
 
 
 def framed(address: str, *, title: str, name: str) -> None:
-    """A PDF in the browser's own viewer, which a sandboxed frame like the framework's is denied.
+    """Embed a PDF in the browser's own viewer, which does not work in a sandboxed frame like Streamlit's.
 
-    All three are our own words, never text of others; `name` is that of the place on the page.
+    All three arguments must be the application's own text, never user input; `name` identifies the place on the page.
     """
     st.html(_FRAME.format(address=address, title=title, name=name), unsafe_allow_javascript=True)
 
 
 def pictured(address: str, *, title: str) -> None:
-    """A picture; the browser fetches it with the session of who looks."""
+    """Show a picture; the browser fetches it with the session of the signed-in person."""
     st.html(_PICTURE.format(address=address, title=title))

@@ -1,4 +1,4 @@
-"""Facts of one record on a screen: label and value, the steps of a sum, what was submitted, what happened."""
+"""Display of a record's facts: label and value, calculation steps, submitted values and audit history."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -11,13 +11,13 @@ from core import clock
 from core.services.views.sale import Event, SaleDetail
 from core.ui.kit import words
 
-# An instant as the log keeps it; at midnight UTC terms start and end, so that it means a day.
+# An instant as the log stores it. Terms start and end at midnight UTC, so such an instant is shown as a date.
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _MIDNIGHT = "T00:00:00.000Z"
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _AMOUNT = re.compile(r"\d{1,14}(\.\d\d)?")
-# The last word of a name that holds naira, and names whose values are options, not somebody's words.
+# The last word of names that hold naira, and the names whose values are options rather than user input.
 _MONEY: Final = frozenset({"amount", "cost", "value", "total", "refund", "premium", "limit"})
 _CALLED: Final = {
     "by_insurer": "Ended by the insurer",
@@ -31,20 +31,20 @@ _OPTIONS: Final = frozenset(
 
 
 def line(label: str, value: str) -> None:
-    """One fact: what it is on the left, what it says on the right."""
+    """Show one fact: the label on the left, the value on the right."""
     with st.container(horizontal=True, horizontal_alignment="distribute", gap="small"):
         st.caption(words.plain(label), width="content")
         st.text(value, width="content")
 
 
 def policy_title(sale: SaleDetail) -> str:
-    """The number of a sale's policy, or why it has none, and where it stands."""
+    """Return the policy number of a sale, or why it has none, with its state."""
     unnumbered = "Policy awaiting its number" if sale.ended_at is None else "Policy without a number"
     return f"{words.plain(sale.policy_number or unnumbered)} {words.badge(sale.stage)}"
 
 
 def days_of_cover(sale: SaleDetail) -> None:
-    """From when to when a policy covers; of one that was cancelled or declined, when, and what its term was."""
+    """Show the days of cover of a policy; for a cancelled or declined one, when that happened and its original term."""
     line("Starts", words.day(sale.start_at))
     if sale.ended_at is None:
         _end_of_cover(sale.expiration_at)
@@ -55,7 +55,7 @@ def days_of_cover(sale: SaleDetail) -> None:
 
 
 def _end_of_cover(expiration_at: datetime | None) -> None:
-    """The day on which cover ends, or ended; today is said as the list of what is due says it."""
+    """Show the day on which cover ends or ended; today is worded as in the list of due renewals."""
     is_over = expiration_at is not None and expiration_at <= clock.now()
     today = expiration_at is not None and clock.lagos_day(expiration_at) == clock.today()
     label = words.until(0, is_over=is_over) if today else "Ended" if is_over else "Ends"
@@ -63,14 +63,14 @@ def _end_of_cover(expiration_at: datetime | None) -> None:
 
 
 def explained(steps: Sequence[Mapping[str, str]]) -> None:
-    """The steps that led to the price."""
+    """Show the steps of the price calculation."""
     if steps:
         with st.expander("How the price came about", icon=":material/calculate:"):
             table_of(steps)
 
 
 def table_of(steps: Sequence[Mapping[str, str]]) -> None:
-    """The steps of a sum as they were kept."""
+    """Show the stored steps of a calculation as a table."""
     rows = [
         {"Step": step["step"], "Working": words.plain(step["working"]), "Amount": words.naira_of(step["amount"])}
         for step in steps
@@ -79,15 +79,16 @@ def table_of(steps: Sequence[Mapping[str, str]]) -> None:
 
 
 def submitted(values: Mapping[str, Any]) -> None:
-    """What was submitted; personal numbers show their last four, pictures and papers are not shown."""
+    """Show the submitted values; personal numbers masked to the last four digits, documents and images left out."""
     with st.expander("What was submitted", icon=":material/description:"):
         masked(values)
 
 
 def masked(values: Mapping[str, Any], *, named: Callable[[str], str] | None = None) -> None:
-    """Values that carry personal data, as they may be seen.
+    """Show values that contain personal data, masked.
 
-    `named` writes their names where they are somebody else's, and their values then stay as that one wrote them.
+    `named` returns the label of a name that is not one of ours (an insurer's payload); its values are then shown
+    unchanged.
     """
     st.caption("Personal numbers show their last four; pictures and papers are kept and not shown here.")
     rows = {
@@ -98,13 +99,13 @@ def masked(values: Mapping[str, Any], *, named: Callable[[str], str] | None = No
 
 
 def history(events: Sequence[Event]) -> None:
-    """What the log says, oldest first."""
+    """Show the log entries of the record, oldest first."""
     with st.expander("History", icon=":material/history:", expanded=True):
         log(events)
 
 
 def log(events: Sequence[Event]) -> None:
-    """The entries of the log: what, when and who, with the facts below."""
+    """Show log entries: action, time and actor, with the changed facts below."""
     if not events:
         st.caption("The log holds nothing about this.")
     for event in events:
@@ -122,9 +123,9 @@ def _listed(told: Mapping[str, Any]) -> str:
 
 
 def _said(name: str, value: Any) -> str:
-    """One of our own values in the words of the house: naira, days, options."""
+    """Format one of our own values for display: naira, dates, options."""
     if isinstance(value, Mapping):
-        # Before and after of a fact are both of its kind; the parts of anything else have names of their own.
+        # `before` and `after` have the type of the fact itself; all other nested values have names of their own.
         is_change = value.keys() <= {"before", "after"}
         parts = ((part, _said(name if is_change else part, held)) for part, held in value.items())
         return ", ".join(f"{words.title(part).lower()} {said}" for part, said in parts)

@@ -1,6 +1,6 @@
-"""The figures of the dashboard, remembered for as long as nothing is written: a click then costs no second reading.
+"""Cache of the dashboard's figures, valid until something is written, so that a click does not query them again.
 
-Whatever is written leaves a line in the audit log, so the length of the log says whether a figure still holds.
+Every write adds an entry to the audit log, so the length of the log is the cache key.
 """
 
 from contextlib import AbstractContextManager
@@ -27,10 +27,10 @@ _MOST = 64
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A store as it stands: it holds the same figures for as long as this is equal.
+    """State of a store, used as cache key: equal values mean equal figures.
 
-    Where it was read on a replica, all its figures are, or an older one would pass for one of now. `as_of` is set when
-    they may lack what was written after that instant.
+    When it was read on a replica, all figures are read there too; otherwise an older figure could be cached as a
+    current one. `as_of` is set when figures may lack writes made after that instant.
     """
 
     store: Store
@@ -42,16 +42,16 @@ class Standing:
 
     @property
     def scope(self) -> Scope:
-        """Whose records are figured."""
+        """Return the scope of the records counted."""
         return Scope.staff(is_live=self.is_live)
 
     def reading(self) -> AbstractContextManager[ScopedSession]:
-        """A read transaction on those records, where the standing was read."""
+        """Open a read transaction on those records, on the same database that the state was read from."""
         return (self.store.reading_replica if self.on_replica else self.store.reading)(self.scope)
 
 
 def standing() -> Standing:
-    """How the store stands now, in the mode that the screen shows."""
+    """Return the current state of the store, in the mode that the screen shows."""
     store = engine.store()
     with store.reading_replica(Scope.system()) as session:
         entries, sight = audit.length(session), session.sight
@@ -61,27 +61,27 @@ def standing() -> Standing:
 
 @lru_cache(_MOST)
 def summary(at: Standing, window: Window, compared: Comparison, wanted: SalesFilter) -> Summary:
-    """Every metric of a window and of what it is compared with."""
+    """Return every metric of a window and of its comparison period."""
     with at.reading() as session:
         return figures.summary(session, window, wanted, compared=compared)
 
 
 @lru_cache(_MOST)
 def breakdown(at: Standing, window: Window, wanted: SalesFilter) -> Breakdown:
-    """The premium of a window, cut every way that a chart shows it."""
+    """Return the premium of a window, broken down by every dimension that a chart shows."""
     with at.reading() as session:
         return breakdowns.breakdown(session, window, wanted, names(at))
 
 
 @lru_cache(_MOST)
 def over_time(at: Standing, window: Window, wanted: SalesFilter, *, grain: Grain, split: Dimension) -> list[Series]:
-    """The premium of each bucket, a line for each member of a dimension."""
+    """Return the premium per time bucket, one series for each member of a dimension."""
     with at.reading() as session:
         return breakdowns.over_time(session, window, wanted, names(at), grain=grain, split=split)
 
 
 @lru_cache(_MOST)
 def names(at: Standing) -> Choices:
-    """What sales can be narrowed and split by."""
+    """Return the members by which sales can be filtered and split."""
     with at.reading() as session:
         return choices(session)

@@ -1,4 +1,4 @@
-"""The frame around every screen: who is here, which mode they look at, and the header of the page.
+"""The frame of every screen: the signed-in person, the live/test mode and the page header.
 
 A page begins like this, and opens its own sessions with the scope of the frame:
 
@@ -30,9 +30,9 @@ _LIVE, _TEST = "Live", "Test"
 
 
 def current() -> Person | None:
-    """The person behind this browser's session; looked up on every run, so that an ended one ends here.
+    """Return the signed-in person; read from the store on every run, so that an ended session takes effect at once.
 
-    Tests put a person in place of this function: `monkeypatch.setattr("core.ui.kit.frame.current", lambda: person)`.
+    Tests replace this function: `monkeypatch.setattr("core.ui.kit.frame.current", lambda: person)`.
     """
     token = session_token()
     if token is None:
@@ -46,20 +46,20 @@ def current() -> Person | None:
 
 
 def still_signed_in() -> bool:
-    """Whether the session still stands, without keeping it alive: asked by a timer, not by a person."""
+    """Return True if the session is still valid, without extending it: called by a timer, not by a person's action."""
     with reading(Scope.system()) as session:
         return staff.person_of(session, session_token()) is not None
 
 
 def session_token() -> str | None:
-    """The token of the session cookie, as the browser sent it when it connected."""
+    """Return the session cookie's token, as the browser sent it when it connected."""
     return st.context.cookies.get(sign_in.COOKIE)
 
 
 def require(*roles: str) -> Person:
-    """The signed-in person if they have one of the roles (an admin has them all); else the page ends here.
+    """Return the signed-in person if they have one of the roles (an admin has all); otherwise stop the page.
 
-    Without roles, anybody who is signed in may pass.
+    Without roles, any signed-in person may pass.
     """
     person = current()
     if person is None:
@@ -73,30 +73,31 @@ def require(*roles: str) -> Person:
 
 
 def mode() -> bool:
-    """True when the screens show live records, false for test ones; figures never mix the two (contract M1)."""
+    """Return True if the screens show live records, False for test ones; figures never mix the two (contract M1)."""
     return st.session_state.get(_SWITCH) != _TEST
 
 
 def scope() -> Scope:
-    """What a screen may read: every distributor, in the mode of the switch."""
+    """Return the scope of a screen: every distributor, in the selected mode."""
     return Scope.staff(is_live=mode())
 
 
 def link(path: str, **query: str | Sequence[str]) -> str:
-    """The address of a page by its file and a query, keeping the mode: "sales/purchase.py" -> "/purchase?id=..."."""
+    """Return the URL of a page file with a query, keeping the mode: "sales/purchase.py" -> "/purchase?id=..."."""
     said = urlencode({**query, **mode_query()}, doseq=True)
     return f"/{path.rpartition('/')[2].removesuffix('.py')}" + (f"?{said}" if said else "")
 
 
 def mode_query() -> dict[str, str]:
-    """What an address carries for the mode, for `st.page_link(..., query_params=...)`: nothing when live."""
+    """Return the query parameters of the mode, for `st.page_link(..., query_params=...)`; empty when live."""
     return {} if mode() else {"mode": "test"}
 
 
 def page_header(title: str, purpose: str, *, tab: str | None = None) -> None:
-    """The title of a screen, and one line on what it is for; test records are announced beside it.
+    """Draw the title of a screen and one line on its purpose; in test mode with a badge.
 
-    `tab` is what the browser's tab is called, plain text; a record says its kind too: "ACC/AR/11/26/HQ/5060 · Policy".
+    `tab` is the title of the browser tab, in plain text; for a record it includes the kind: "ACC/AR/11/26/HQ/5060 ·
+    Policy".
     """
     name_tab(tab or title)
     with st.container(gap="xxsmall"):
@@ -105,12 +106,12 @@ def page_header(title: str, purpose: str, *, tab: str | None = None) -> None:
 
 
 def name_tab(title: str) -> None:
-    """Call the browser's tab something, beside the name of the desk."""
+    """Set the title of the browser tab, followed by the application's name."""
     st.set_page_config(page_title=f"{title} · Coverdesk")
 
 
 def mode_switch() -> None:
-    """The one switch between live and test; its state stands in the address as `mode=test`."""
+    """Draw the switch between live and test; its state is kept in the URL as `mode=test`."""
     asked = st.query_params.get("mode")
     if asked is not None or _SWITCH not in st.session_state:
         st.session_state[_SWITCH] = _TEST if asked == "test" else _LIVE
@@ -127,7 +128,7 @@ def mode_switch() -> None:
 
 
 def _note_mode() -> None:
-    """Write the mode into the address, so that a link shows the same records again."""
+    """Write the mode into the URL, so that a link shows the same records."""
     if mode():
         st.query_params.pop("mode", None)
     else:

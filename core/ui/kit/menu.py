@@ -1,4 +1,4 @@
-"""The menu: every screen once, with its section and the roles that have it (contract A1)."""
+"""The menu: every screen once, with its section and the roles that may open it (contract A1)."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from core.services.people.staff import Person
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Screen:
-    """One page: `path` is its file under pages/, its stem is its address; hidden ones are reached by links."""
+    """A page: `path` is its file under pages/, the stem of which is its URL; hidden pages are reached by links only."""
 
     section: str
     title: str
@@ -18,7 +18,7 @@ class Screen:
 
     @property
     def address(self) -> str:
-        """The page's part of the URL: "sales/purchases.py" -> "purchases"."""
+        """Return the URL path of the page: "sales/purchases.py" -> "purchases"."""
         return self.path.rpartition("/")[2].removesuffix(".py")
 
 
@@ -30,7 +30,7 @@ SCREENS: tuple[Screen, ...] = (
     Screen(section="Sales", title="Dashboard", path="sales/dashboard.py", icon="monitoring", roles=_SALES),
     Screen(section="Sales", title="Purchases", path="sales/purchases.py", icon="receipt_long", roles=_SALES),
     Screen(section="Sales", title="Purchase", path="sales/purchase.py", icon="receipt", roles=_SALES, hidden=True),
-    # Before the policies, as the first screen that claims officers have is their home.
+    # Listed before the policies: a person's first screen is their home, and this one is the claim officers'.
     Screen(section="Claims", title="Queue", path="claims/queue.py", icon="inbox", roles=_CLAIMS),
     Screen(section="Claims", title="Claim", path="claims/claim.py", icon="gavel", roles=_CLAIMS, hidden=True),
     Screen(section="Claims", title="Lodge a claim", path="claims/lodge.py", icon="note_add", roles=_CLAIMS),
@@ -73,10 +73,10 @@ SCREENS: tuple[Screen, ...] = (
 
 
 def allowed(person: Person) -> list[Screen]:
-    """The screens that a person has, in the order of the menu; the first visible one is their home."""
+    """Return the screens that a person may open, in menu order; the first visible one is their home."""
     return [screen for screen in SCREENS if person.may(*screen.roles)]
 
 
 def refused(person: Person) -> list[Screen]:
-    """The screens whose address refuses this person."""
+    """Return the screens that this person may not open."""
     return [screen for screen in SCREENS if not person.may(*screen.roles)]

@@ -1,4 +1,4 @@
-"""The menu on the left: the pages of a person's roles, the live/test switch, and the way out."""
+"""The sidebar: the pages of a person's roles, the live/test switch and the sign-out button."""
 
 from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
@@ -13,10 +13,11 @@ from core.services.people.staff import Person
 from core.ui.kit import frame, menu, page_links, words
 from core.ui.kit.menu import Screen
 
-# The first page's name, which stands in no address, as that page has the root: nobody should think of typing it.
+# URL path of the first page. It never shows, because Streamlit serves the first page at the root; chosen so that
+# nobody types it by accident.
 _HOME = "first-page"
 _LOOK_AGAIN_AFTER = timedelta(seconds=60)
-# A form that the browser posts: the cookie is cleared by an answer, which a screen's own connection cannot give.
+# A form posted by the browser: clearing the cookie needs an HTTP response, which Streamlit's websocket cannot give.
 _POST = """<script>
 const form = document.createElement("form");
 form.method = "post"; form.action = "{action}";
@@ -25,7 +26,7 @@ document.body.append(form); form.submit();
 
 
 def page_for(person: Person) -> StreamlitPage:
-    """Draw the sidebar and return the page that the address asks for; an address without the role refuses."""
+    """Draw the sidebar and return the page that the URL asks for; pages without the needed role show a refusal."""
     screens = menu.allowed(person)
     home = next((screen for screen in screens if not screen.hidden), None)
     pages: dict[str, list[StreamlitPage]] = {}
@@ -35,7 +36,7 @@ def page_for(person: Person) -> StreamlitPage:
     if home is None:
         pages[""].append(st.Page(_nothing_yet, title="Coverdesk", default=True, url_path=_HOME))
     else:
-        # The home stands at the root, where its own address would be said not to exist: links name that one.
+        # The home page is served at the root only; links use its own path, which would otherwise be "not found".
         pages[""].append(st.Page(home.path, title=home.title, url_path=home.address, visibility="hidden"))
     pages[""].extend(_unknown({_HOME, *(page.url_path for section in pages.values() for page in section)}, home))
     st.logo(frame.LOGO, size="large", icon_image=frame.MARK)
@@ -48,14 +49,14 @@ def page_for(person: Person) -> StreamlitPage:
 
 
 def keep_address() -> None:
-    """Let the address stand while nobody can say whose screens there are: without pages, it would be lost."""
+    """Register every page when the roles are not known yet: without pages, Streamlit would drop the path of the URL."""
     pages = [st.Page(_no_page, title=screen.title, url_path=screen.address) for screen in menu.SCREENS]
     home = st.Page(_no_page, title="Coverdesk", url_path=_HOME, default=True)
     st.navigation([home, *pages], position="hidden")
 
 
 def _no_page() -> None:
-    """Stands for a page that is not drawn."""
+    """Do nothing; placeholder of a page that is not drawn."""
 
 
 def _page(screen: Screen, *, is_home: bool) -> StreamlitPage:
@@ -81,7 +82,7 @@ def _refuse(screen: Screen) -> Callable[[], None]:
 
 
 def _unknown(known: Collection[str], home: Screen | None) -> list[StreamlitPage]:
-    """A page of its own for an address that nobody has, where the framework would show the home page and a dialog."""
+    """Return a "not found" page for an unknown URL; Streamlit would show the home page with a dialog instead."""
     asked = unquote(urlsplit(st.context.url or "").path).strip("/ ")
     if not asked or "/" in asked or asked in known:
         return []
@@ -115,7 +116,7 @@ def _who(person: Person) -> None:
 
 @st.fragment(run_every=_LOOK_AGAIN_AFTER)
 def _watch(drawn_at: datetime) -> None:
-    # A screen left open must not show records for longer than its sign-in lasts. The first call is part of
-    # drawing the page, whose gate has just been passed.
+    # A screen left open must not show records after its sign-in has ended. The first call belongs to drawing the
+    # page, which has just checked the sign-in.
     if clock.now() - drawn_at > _LOOK_AGAIN_AFTER / 2 and not frame.still_signed_in():
         st.rerun()

@@ -1,7 +1,7 @@
-"""Navigation by script: one entry in the browser's history for each act, where `st.switch_page` makes two.
+"""Navigation by script: adds one entry to the browser's history, where `st.switch_page` adds two.
 
-A link is `st.page_link`, or a row of a record list. Who has to finish something first (a form, a click on a chart)
-does so and then calls `go`:
+Ordinary links are `st.page_link` or rows of a record list. Code that has to finish something first (a form, a click on
+a chart) does so and then calls `go`:
 
     if st.button("Open the purchase"):
         forget(receipt)
@@ -24,9 +24,9 @@ _mount = st.components.v2.component("coverdesk_page_links", js=VISIT + (BROWSER 
 
 
 def go(path: str, *, replaces: bool = False, **query: str | Sequence[str]) -> NoReturn:
-    """Open another page with a query in the mode of the screens, and end this run.
+    """Open another page with a query, in the current mode, and end this run.
 
-    With `replaces` the page left behind is no station of Back: for one whose address leads on by itself.
+    With `replaces` the current page is replaced in the history: for a page whose URL redirects.
     """
     token = ids.token()
     _mount(key=f"go {token}", data={"href": frame.link(path, **query), "token": token, "replaces": replaces})
@@ -34,5 +34,5 @@ def go(path: str, *, replaces: bool = False, **query: str | Sequence[str]) -> No
 
 
 def keep_mode() -> None:
-    """Let the links of the menu carry the mode, which the framework leaves out of them."""
+    """Make the menu's links carry the mode, which Streamlit leaves out of them."""
     _mount(key="menu links", data={"query": urlencode(frame.mode_query())}, height=1)

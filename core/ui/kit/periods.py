@@ -1,4 +1,4 @@
-"""The periods that a screen offers: the usual ones by name, all time, or any days."""
+"""The periods that a screen offers: named ones, all time, or a custom range of dates."""
 
 from datetime import date
 
@@ -26,7 +26,7 @@ _MONTHS = {"6m": 6, "1y": 12}
 
 
 def window_of(period: str, today: date) -> Window:
-    """The days of a named period, today included; `last-month` alone ends before today."""
+    """Return the date range of a named period, including today; only `last-month` ends before today."""
     tomorrow, first = clock.add_days(today, 1), today.replace(day=1)
     if period in _DAYS:
         return Window(clock.add_days(tomorrow, -_DAYS[period]), tomorrow)
@@ -38,18 +38,18 @@ def window_of(period: str, today: date) -> Window:
 
 
 def compared(period: str, window: Window) -> Comparison:
-    """What the window of a named period is compared with; so many days, with as many days before them."""
+    """Return the comparison period of a named period; N days are compared with the N days before them."""
     return comparisons.like(window, rolling=period in _ROLLING)
 
 
 def compared_in_words(compared: Comparison) -> str:
-    """The days of a comparison as people read them: "21 Nov 2026 until 09:17"."""
+    """Format a comparison period: "21 Nov 2026 until 09:17"."""
     until = f" until {clock.in_lagos(compared.until, '%H:%M')}" if compared.until else ""
     return in_words(compared.window) + until
 
 
 def in_words(window: Window) -> str:
-    """The days of a window as people read them: "22 Oct – 20 Nov 2026"."""
+    """Format a date range: "22 Oct – 20 Nov 2026"."""
     first, last = window.start, window.last
     if first == last:
         return words.day(first)

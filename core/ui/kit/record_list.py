@@ -1,12 +1,12 @@
-"""A list of records as the browser shows it: a real table whose rows are links and whose headers sort on the server.
+"""The record list component: an HTML table whose rows are links and whose headers sort on the server.
 
-It is a component of our own (`browser/record_list.js`), mounted with a payload of plain values:
+It is a custom Streamlit component (`browser/record_list.js`), mounted with a payload of plain values:
 
-    columns: name, label, classes, width, says, href (the same address in another order) and sorted (aria-sort)
-    rows:    key, href, name (for screen readers), acts (whether it has the button), cells (text, or text and colour)
-    act:     label of the button in a row · choosing, chosen, mark: whether rows can be ticked, which are, since when
+    columns: name, label, classes, width, says, href (the same URL in another order) and sorted (aria-sort)
+    rows:    key, href, name (for screen readers), acts (has the button), cells (text, or text and colour)
+    act:     label of the button in a row · choosing, chosen, mark: can rows be ticked, which are, version of the rows
 
-`core.ui.kit.tables` makes the payload; nothing else should.
+The payload is built by `core.ui.kit.tables` only.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,14 +27,14 @@ _mount = st.components.v2.component(
 def draw(
     payload: Mapping[str, Any], *, key: str, acted: Callable[[str], None], picked: Callable[[Sequence[str]], None]
 ) -> None:
-    """Show a list; `acted` is called with the key of a row whose button was pressed, `picked` with all ticked keys."""
+    """Draw a list; `acted` is called with the key of the row whose button is clicked, `picked` with the ticked keys."""
 
     def on_acted() -> None:
         if row := st.session_state[key].get("acted"):
             acted(str(row))
 
     def on_picked() -> None:
-        # What was ticked on other rows says nothing of these.
+        # Ticks made on a previous set of rows are ignored.
         said = st.session_state[key].get("picked") or {}
         if said.get("mark") == payload["mark"]:
             picked([str(row) for row in said["keys"]])

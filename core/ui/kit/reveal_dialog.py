@@ -1,9 +1,9 @@
-"""Personal data on a screen: masked, and one value at a time shown for a reason that is written down (contract A3).
+"""Personal data on a screen: masked, and revealed one value at a time for a logged reason (contract A3).
 
     reveal.value("Account number", "******4321", of=Hidden(kind="claim", record_id=..., path=...), by=person)
 
-draws the line and, once its button was pressed, the dialog; who lacks the role sees the masked value alone.
-A paper is not shown in the dialog: with `is_paper` the page draws it, for as long as `is_shown` says so.
+draws the line and, after a click on its button, the dialog; a person without the role sees the masked value only.
+Documents are not shown in the dialog: with `is_paper` the page draws them, as long as `is_shown` is true.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ _REASON, _DETAILS = "reveal.reason", "reveal.details"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Asked:
-    """The value that somebody asks to see, and what came of it."""
+    """The value that somebody asks to see, and the result of the request."""
 
     of: Hidden
     label: str
@@ -41,7 +41,7 @@ class _Asked:
 
 
 def value(label: str, masked: str, *, of: Hidden, by: Person, is_paper: bool = False) -> None:
-    """One line: what it is, what may be seen of it, and the button that shows it to whoever may."""
+    """Draw one line: label, masked value, and the reveal button for people who may use it."""
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
         st.caption(words.plain(label), width="content")
         with st.container(horizontal=True, vertical_alignment="center", width="content", gap="xsmall"):
@@ -62,7 +62,7 @@ def value(label: str, masked: str, *, of: Hidden, by: Person, is_paper: bool = F
 
 
 def values(hidden: Sequence[HiddenValue], *, within: str, kind: Kind, record_id: UUID, by: Person) -> None:
-    """Every value that a record hides within one of its parts ("submitted"), in a frame; nothing when there is none."""
+    """Draw every hidden value within one part of a record ("submitted"), in a frame; nothing if there is none."""
     found = [each for each in hidden if each.path.startswith(f"{within}.")]
     if not found:
         return
@@ -79,13 +79,13 @@ def _asked() -> _Asked | None:
 
 
 def is_shown(of: Hidden) -> bool:
-    """True for the paper that somebody has just given a reason for: until it is put away, or a quarter of an hour."""
+    """Return True while a document is revealed: from the reason given until it is hidden, at most 15 minutes."""
     shown, until = st.session_state.get(_PAPER, (None, None))
     return shown == of and until is not None and clock.now() < until
 
 
 def put_away() -> None:
-    """Hide the paper that is shown."""
+    """Hide the revealed document."""
     st.session_state.pop(_PAPER, None)
 
 
@@ -105,7 +105,7 @@ def _draw() -> None:
     asked = _asked()
     if asked is None:
         st.rerun()
-    # Taken out as it is shown: the next run knows it no more.
+    # Removed from the session as it is shown: the next run no longer has it.
     clear: str | None = st.session_state.pop(_CLEAR, None)
     if clear is not None:
         _show(clear)
@@ -148,7 +148,7 @@ def _ask(asked: _Asked) -> None:
 
 def _reveal() -> None:
     asked = _asked()
-    # A second click finds it done: one look, one line in the log.
+    # A second click finds it done: one reveal, one log entry.
     if asked is None or asked.done:
         return
     person, fresh = frame.require(), replace(asked, refusal="", faults={})

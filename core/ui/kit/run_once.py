@@ -1,4 +1,4 @@
-"""One press of a button has one effect: the sentence that it led to is kept, and said again (contract S13)."""
+"""Idempotent button clicks: the resulting message is stored and returned again (contract S13)."""
 
 import json
 from collections.abc import Callable
@@ -14,9 +14,10 @@ DONE_ALREADY = "This was done already, with other figures. Look at the history."
 
 
 def said(scope: Scope, token: str, work: Callable[[ScopedSession], str], *given: str) -> str:
-    """What `work` says, done once for a token; with other `given` words the token is refused by StateForbids.
+    """Run `work` once per token and return its message; a repeated token returns the stored message.
 
-    The scope is that of the distributor whose record it is; the work and its token are written together.
+    Raises StateForbids when the token was used with other `given` values. The scope is that of the record's
+    distributor; the work and its token are written in one transaction.
     """
     print_ = idempotency.fingerprint(*(part.encode() for part in given))
 

@@ -1,10 +1,10 @@
-"""Tables of records: pages, order and columns come from the address, rows from the store, and a row is a link.
+"""Tables of records: page, order and columns come from the URL, rows from the store, and each row is a link.
 
 A screen declares its table once and shows it like this:
 
     POLICIES = Table(name="policies", noun=("policy", "policies"), columns={...}, opens="policies/policy.py")
 
-    number = tables.page_of(POLICIES, total)      # None when the address asks for a page that there is not
+    number = tables.page_of(POLICIES, total)      # None when the requested page does not exist
     tables.draw(POLICIES, rows, number=number, total=total)
 """
 
@@ -30,11 +30,12 @@ _NARROW = 4
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Table(Generic[Row]):
-    """A kind of table: its columns in order, the orders it can have (the first is the usual), the page of one row.
+    """Declaration of a table: its columns, its sort orders (the first is the default), the page that a row opens.
 
-    `narrow` names the columns that stay where there is little room. `act` is the label of a button in each row that
-    `may_act`, which `acted` tells of; `home` is the page that the table stands on and the words of the link back to
-    it, where the page of a row has more than one way back; `query` is what the address of a row carries.
+    `narrow` names the columns that remain on narrow screens. `act` is the label of a button in each row for which
+    `may_act` is true; `acted` returns the clicked one. `home` is the page that the table is on and the label of the
+    link back to it, needed where a record's page can be reached from several tables. `query` returns the query
+    parameters of a row's link.
     """
 
     name: str
@@ -51,44 +52,44 @@ class Table(Generic[Row]):
 
     @property
     def order(self) -> str:
-        """The order that the address asks for; the usual one otherwise."""
+        """Return the sort order given in the URL, or the default."""
         return next((key for key in self.orders if key == st.query_params.get(_ORDER)), next(iter(self.orders), ""))
 
     def order_among(self, orders: Iterable[Order]) -> Order:
-        """The same order, as one of those that a service knows."""
+        """Return the current order as one of `orders`, typed as the service expects it."""
         return next(order for order in orders if order == self.order)
 
     @property
     def shown(self) -> list[str]:
-        """The columns that the address asks for; the usual ones when it names none that exist."""
+        """Return the names of the columns given in the URL, or the default ones when it names none that exist."""
         asked = [name for name in st.query_params.get_all(_SHOW) if name in self.columns]
         return asked or self.usual
 
     @property
     def usual(self) -> list[str]:
-        """The columns that show unless the address says otherwise."""
+        """Return the names of the columns shown by default."""
         return [name for name, column in self.columns.items() if column.usual]
 
     def pages(self, total: int) -> int:
-        """How many pages so many rows have."""
+        """Return the number of pages needed for `total` rows."""
         return max(1, -(-total // PAGE_SIZE))
 
     def paging(self, number: int) -> Paging:
-        """What the services are asked for."""
+        """Return the page request for the services."""
         return Paging(max(1, number), PAGE_SIZE)
 
     def counted(self, total: int) -> str:
-        """The number of rows in words: "**1,204** policies"."""
+        """Return the number of rows as text: "**1,204** policies"."""
         return f"**{words.count(total)}** {self.noun[total != 1]}"
 
 
 def keep_address(table: Table[Any]) -> None:
-    """Remember the address of the page with this table, for the way back from a record."""
+    """Store the URL of the page with this table, for the link back from a record."""
     st.session_state[_back_key(table.name)] = url_state.whole()
 
 
 def back_link(name: str, path: str, label: str) -> None:
-    """The way from one record back to its table, with the filters it was found by; the usual one, or whence it came."""
+    """Draw the link from a record back to the list it was opened from, with its filters; by default to this table."""
     origin = st.session_state.get(_ORIGINS, {}).get(st.query_params.get("id"))
     if origin:
         name, path, label = origin
@@ -97,13 +98,13 @@ def back_link(name: str, path: str, label: str) -> None:
 
 
 def acted(table: Table[Any]) -> UUID | None:
-    """The key of the row whose button was just pressed; none twice for one press."""
+    """Return the key of the row whose button was just clicked; once per click."""
     found: UUID | None = st.session_state.pop(_act_key(table), None)
     return found
 
 
 def page_of(table: Table[Any], total: int) -> int | None:
-    """The page that the address asks for; of one that does not exist say so, and offer the way back."""
+    """Return the page number given in the URL; if it does not exist, warn, offer page 1 and return None."""
     asked, pages = url_state.page(), table.pages(total)
     if 1 <= asked <= pages:
         return asked
@@ -114,7 +115,7 @@ def page_of(table: Table[Any], total: int) -> int | None:
 
 
 def choices(table: Table[Any]) -> None:
-    """The order of the rows, and which columns to see; to be placed in a row of controls."""
+    """Draw the choice of sort order and columns; to be placed in a row of controls."""
     if table.orders:
         st.session_state[_ORDER] = table.order
         st.selectbox(
@@ -143,9 +144,10 @@ def choices(table: Table[Any]) -> None:
 def draw(
     table: Table[Row], rows: Sequence[Row], *, number: int, total: int, chosen: Collection[UUID] | None = None
 ) -> list[Row]:
-    """One page of rows and the pager; columns that are not chosen are not sent.
+    """Draw one page of rows and the pager; only the selected columns are sent to the browser.
 
-    With `chosen`, the keys of the rows that are (or an empty one), rows can be chosen: those of this page are returned.
+    With `chosen` (the keys of selected rows, possibly empty), rows can be selected; those selected on this page are
+    returned.
     """
     alt = f"{table.noun[1].capitalize()} of this page"
     payload = _payload(table, rows, table.shown, alt=alt, sortable=True)
@@ -160,7 +162,7 @@ def draw(
 
 
 def listed(table: Table[Row], rows: Sequence[Row]) -> None:
-    """A short list with its usual columns and no pages, for a screen that has several."""
+    """Draw a short list with the default columns and without pages, for a screen with several lists."""
     payload = _payload(table, rows, table.usual, alt=table.noun[1].capitalize(), sortable=False)
     _mount(table, payload, "")
 
@@ -171,7 +173,7 @@ def _mount(table: Table[Row], payload: dict[str, Any], mark: str) -> None:
     _note_origin(table, keys)
 
     def on_acted(key: str) -> None:
-        # Only a row that was on the screen when its button was pressed.
+        # Accept only rows that were on the screen when the button was clicked.
         if key in keys:
             st.session_state[_act_key(table)] = UUID(key)
 
@@ -184,7 +186,7 @@ def _mount(table: Table[Row], payload: dict[str, Any], mark: str) -> None:
 def _payload(
     table: Table[Row], rows: Sequence[Row], names: Sequence[str], *, alt: str, sortable: bool
 ) -> dict[str, Any]:
-    """What the browser is sent; `keys` stays here."""
+    """Return the payload for the browser; `keys` is removed before sending."""
     shown = [table.columns[name] for name in names]
     stay = [name for name in names if name in table.narrow] if table.narrow else list(names)
     narrow = {names[0], *stay[:_NARROW]} if len(stay) >= _NARROW else {*names[:_NARROW]}
@@ -210,7 +212,7 @@ def _line(table: Table[Row], row: Row, shown: Sequence[Column[Row]]) -> dict[str
 
 
 def _sorting(table: Table[Any], column: Column[Any]) -> dict[str, Any]:
-    """How the header of a column stands to the order of the rows: whether it is theirs, and the address of the next."""
+    """Return the sort state of a column header: `aria-sort` and the URL of the next order."""
     known = [order for order in table.orders if order in column.sorts]
     if not known:
         return {}
@@ -227,7 +229,9 @@ def _sorting(table: Table[Any], column: Column[Any]) -> dict[str, Any]:
 
 
 def _note_origin(table: Table[Any], keys: Sequence[str]) -> None:
-    """A record can stand on several lists: its way back leads to that which showed it last."""
+    """Record which table showed each record last: a record can be on several lists, and its back link leads to that
+    one.
+    """
     kept: dict[str, tuple[str, str, str] | None] = st.session_state.setdefault(_ORIGINS, {})
     for key in keys:
         kept.pop(key, None)
@@ -237,18 +241,18 @@ def _note_origin(table: Table[Any], keys: Sequence[str]) -> None:
 
 
 def _picked(table: Table[Any], mark: str, chosen: Collection[UUID]) -> set[str]:
-    """The keys that are ticked: what was ticked on these very rows, or what is chosen already."""
+    """Return the ticked keys: those ticked on exactly these rows, otherwise the ones already selected."""
     where, keys = st.session_state.get(_picked_key(table), (None, ()))
     return set(keys) if where == mark else {str(key) for key in chosen}
 
 
 def let_go(table: Table[Any]) -> None:
-    """Choose no row of a table any more."""
+    """Clear the row selection of a table."""
     st.session_state[_round_key(table)] = st.session_state.get(_round_key(table), 0) + 1
 
 
 def footer(figures: Mapping[str, str]) -> None:
-    """The totals of the whole selection, whatever page is shown: label and figure."""
+    """Draw the totals of the whole selection, across all pages: label and figure."""
     with st.container(border=True, gap="xsmall", key="selection_total"):
         st.caption("Total of the whole selection, all pages")
         with st.grid(len(figures), min_column_width=150, gap="small"):

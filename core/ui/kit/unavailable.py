@@ -1,4 +1,4 @@
-"""What a screen says when the store does not answer or a record cannot be shown, instead of a trace."""
+"""Messages shown instead of a traceback when the store does not answer or a record cannot be shown."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ _TRIED_AGAIN_AFTER = timedelta(seconds=4)
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Run a screen; a refusal that it did not handle becomes a message."""
+    """Run a screen; show an unhandled refusal as a message."""
     try:
         yield
     except CoverdeskError as error:
@@ -22,7 +22,7 @@ def explained() -> Iterator[None]:
 
 
 def explain(error: Exception) -> bool:
-    """Say what is wrong and, when the store is gone, try again by itself; false for a defect."""
+    """Show the error and, when the store is unavailable, retry automatically; return False for a programming error."""
     if isinstance(error, StoreUnavailable):
         st.error(
             "The store does not answer just now. Nothing was lost: this page comes back by itself.",
@@ -38,6 +38,6 @@ def explain(error: Exception) -> bool:
 
 @st.fragment(run_every=_TRIED_AGAIN_AFTER)
 def _try_again_later(failed_at: datetime) -> None:
-    # The first call is part of the failed run itself: only the timer's later ones may start a new run.
+    # The first call belongs to the failed run itself; only later timer calls may start a new run.
     if clock.now() - failed_at >= _TRIED_AGAIN_AFTER / 2:
         st.rerun()

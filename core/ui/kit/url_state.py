@@ -1,7 +1,6 @@
-"""The address of a screen holds its whole state: filters, order, columns and page. A link shows the same again.
+"""State of a screen in its URL: filters, order, columns and page, so that a link reproduces the screen.
 
-Each run reads the address, puts what it says into the widgets, and a widget that is changed writes the
-address; nothing is remembered elsewhere.
+Each run reads the URL into the widgets, and a changed widget writes the URL; no state is kept elsewhere.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,38 +19,38 @@ _PAGE = "page"
 
 
 def values(*names: str) -> dict[str, list[str]]:
-    """Every value that the address gives each of these names."""
+    """Return all values of each of these query parameters."""
     return {name: st.query_params.get_all(name) for name in names}
 
 
 def whole() -> dict[str, list[str]]:
-    """Everything that the address says, to come back to it."""
+    """Return all query parameters."""
     return values(*st.query_params)
 
 
 def one_of(name: str, known: Mapping[Any, str]) -> Any:
-    """The value of a parameter if it is a known one, else none."""
+    """Return the value of a parameter if it is a known one, otherwise None."""
     given = st.query_params.get(name)
     return next((key for key in known if key == given), None)
 
 
 def change(parameters: Mapping[str, Sequence[str]], *, keep_page: bool = False) -> None:
-    """Write parameters into the address; empty ones leave it. A new selection starts on its first page."""
+    """Set query parameters and remove empty ones; unless `keep_page`, return to the first page."""
     said = whole()
     if not keep_page:
         said.pop(_PAGE, None)
-    # All at once: each writing to the address is an entry of its own in the browser's history.
+    # Written in one call: each write to the URL adds an entry to the browser's history.
     said.update((name, list(chosen)) for name, chosen in parameters.items())
     st.query_params.from_dict({name: chosen for name, chosen in said.items() if chosen})
 
 
 def reset() -> None:
-    """Take every filter out of the address, and leave the mode."""
+    """Remove all filters from the URL and keep the mode."""
     st.query_params.from_dict(frame.mode_query())
 
 
 def page() -> int:
-    """The page that the address asks for; 0 when it asks for none that can be."""
+    """Return the page number given in the URL; 0 if it is not a valid number."""
     given = st.query_params.get(_PAGE, "1")
     return int(given) if given.isascii() and given.isdigit() and len(given) < 10 else 0
 
@@ -62,7 +61,7 @@ def to_page(number: int) -> None:
 
 
 def way_back(faults: Sequence[FieldFault]) -> NoReturn:
-    """Say what cannot be meant in an address, offer the way back, and end the page."""
+    """Show invalid query parameters with a reset button, and stop the page."""
     lines = "\n".join(f"- `{fault.field}` {fault.message}" for fault in faults)
     st.error(f"The address asks for something that cannot be shown:\n{lines}", icon=":material/link_off:")
     st.button("Start again without filters", icon=":material/restart_alt:", type="primary", on_click=reset)
@@ -78,7 +77,7 @@ def text_box(
     longest: int | None = None,
     kind: Literal["default", "search"] = "default",
 ) -> None:
-    """A box for any words, kept in the address under `name`."""
+    """Draw a text field whose value is kept in the URL under `name`."""
     st.session_state[name] = text
     st.text_input(
         label,
@@ -91,7 +90,7 @@ def text_box(
     )
 
 
-# A box to find by: the framework draws a glass and a way to empty it.
+# A search field: Streamlit adds a search icon and a clear button.
 search_box = partial(text_box, kind="search")
 
 
@@ -102,9 +101,10 @@ def day_boxes(
     latest: date | None = None,
     width: int | Literal["stretch"] = "stretch",
 ) -> None:
-    """Two days that both count, or none, up to `latest` (today unless said): of each its name, label and value.
+    """Draw two optional date fields, both inclusive, up to `latest` (default today); each is given as (name, label,
+    value).
 
-    They are kept in the address under their names. One that is moved past the other takes it along to the same day.
+    Both are kept in the URL under their names. Moving one past the other sets both to the same day.
     """
     last = latest or clock.today()
     for (name, label, value), other in ((start, end[0]), (end, start[0])):
@@ -133,7 +133,7 @@ def _day_key(name: str) -> str:
 
 
 def choice(name: str, label: str, options: Mapping[Any, str], *, chosen: Any, anything: str = "All") -> None:
-    """A pick list of one of some options, or of none."""
+    """Draw a pick list of one option or none."""
     st.session_state[name] = chosen
     st.selectbox(
         label,
@@ -147,7 +147,7 @@ def choice(name: str, label: str, options: Mapping[Any, str], *, chosen: Any, an
 
 
 def choices(name: str, label: str, options: Mapping[str, str], *, chosen: Sequence[str], anything: str) -> None:
-    """A pick list of any number of options; none means all."""
+    """Draw a pick list of any number of options; none means all."""
     st.session_state[name] = list(chosen)
     st.multiselect(
         label,
@@ -160,7 +160,7 @@ def choices(name: str, label: str, options: Mapping[str, str], *, chosen: Sequen
 
 
 def reset_button(*, shown: bool) -> None:
-    """The visible way back to everything; grey while there is nothing to take away."""
+    """Draw the reset button; disabled while no filter is in use."""
     st.button(
         "Reset",
         icon=":material/restart_alt:",

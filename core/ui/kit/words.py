@@ -1,4 +1,4 @@
-"""How figures, days and states are written on every screen."""
+"""Formatting of money, dates, durations and states for all screens."""
 
 import re
 from datetime import date, datetime
@@ -19,7 +19,7 @@ _ABBREVIATIONS = {
     "nok": "next of kin",
     "num": "number",
 }
-# What a state means for the reader decides its colour, so that a screen never invents one.
+# The meaning of a state decides its colour; screens do not choose colours themselves.
 _COLOURS = {
     "In force": "green",
     "On sale": "green",
@@ -69,17 +69,17 @@ _COLOURS = {
 
 
 def naira(minor: int | None) -> str:
-    """Integer kobo as "₦1,234,567.00"; a dash for none."""
+    """Format kobo as "₦1,234,567.00"; a dash for None."""
     return "–" if minor is None else money.shown(minor)
 
 
 def naira_of(amount: Decimal | str | None) -> str:
-    """Naira, as Decimal or as the API's text, as "₦1,234,567.00"; a dash for none."""
+    """Format naira, given as Decimal or as the API's text, as "₦1,234,567.00"; a dash for None."""
     return "–" if amount is None else money.shown(money.to_minor(money.half_up(Decimal(amount))))
 
 
 def short_naira(minor: int) -> str:
-    """Integer kobo where there is little room: "₦1.25bn", "₦340.2m", "₦18.5k"; never for a figure to rely on."""
+    """Format kobo for narrow places: "₦1.25bn", "₦340.2m", "₦18.5k"; rounded, so not for exact amounts."""
     for size, sign in ((10**11, "bn"), (10**8, "m"), (10**5, "k")):
         if abs(minor) >= size:
             return f"₦{minor / size:,.2f}{sign}" if sign == "bn" else f"₦{minor / size:,.1f}{sign}"
@@ -87,25 +87,25 @@ def short_naira(minor: int) -> str:
 
 
 def read_naira(typed: str | None) -> str:
-    """What somebody typed as an amount, ready to be validated: "₦100,000.50" -> "100000.50"."""
+    """Normalise a typed amount for validation: "₦100,000.50" -> "100000.50"."""
     bare = re.sub(r"[\s₦]", "", typed or "")
     grouped = re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d*)?", bare)
     return bare.replace(",", "") if grouped else bare
 
 
 def as_typed(typed: str) -> str:
-    """An amount as an input shows it once it was typed, thousands marked; what is no amount stays as it is."""
+    """Return a typed amount with thousands separators; text that is not an amount is returned unchanged."""
     match = re.fullmatch(r"(\d{1,14})(\.\d{1,2})?", read_naira(typed))
     return f"{int(match[1]):,}{match[2] or ''}" if match else typed
 
 
 def count(number: int) -> str:
-    """A whole number with thousands marked."""
+    """Format a whole number with thousands separators."""
     return f"{number:,}"
 
 
 def duration(milliseconds: int) -> str:
-    """A length of time as people say it: "25 minutes", "9.5 hours", "6.4 days"."""
+    """Format a duration: "25 minutes", "9.5 hours", "6.4 days"."""
     minutes = milliseconds / 60_000
     if minutes < 60:
         return f"{minutes:.0f} minutes"
@@ -113,12 +113,12 @@ def duration(milliseconds: int) -> str:
 
 
 def percent(share: Decimal | float | None, places: int = 1) -> str:
-    """A share of one as percent: 0.125 -> "12.5 %"; a dash for none."""
+    """Format a fraction of one as percent: 0.125 -> "12.5 %"; a dash for None."""
     return "–" if share is None else f"{share * 100:,.{places}f} %"
 
 
 def day(value: date | datetime | str | None) -> str:
-    """A day as "20 Nov 2026"; an instant gives its day in Lagos, a text is ISO 8601; a dash for none."""
+    """Format a date as "20 Nov 2026"; an instant gives its date in Lagos, a text is ISO 8601; a dash for None."""
     if isinstance(value, str):
         value = datetime.fromisoformat(value) if "T" in value else date.fromisoformat(value)
     if isinstance(value, datetime):
@@ -127,37 +127,37 @@ def day(value: date | datetime | str | None) -> str:
 
 
 def dated(text: str) -> str:
-    """A sentence that the API says too, with its days as screens write them."""
+    """Return a message shared with the API, with its ISO dates formatted as on screens."""
     return _ISO_DAY.sub(lambda found: day(found[0]), text)
 
 
 def moment(value: datetime | str | None) -> str:
-    """An instant as people in Lagos read it, "20 Nov 2026, 08:08"; a dash for none."""
+    """Format an instant in Lagos time, "20 Nov 2026, 08:08"; a dash for None."""
     if isinstance(value, str):
         value = datetime.fromisoformat(value)
     return clock.in_lagos(value) or "–"
 
 
 def plain(text: str | None) -> str:
-    """A text that somebody else wrote, safe inside Markdown: shown as it stands, never formatted."""
+    """Escape untrusted text for Markdown: shown literally, never formatted or linked."""
     unlinked = re.sub(r"(?i)(://|www\.)", "\u2060\\1", text or "")
     return _MARKDOWN.sub(r"\\\1", unlinked)
 
 
 def title(name: str) -> str:
-    """A field's or option's name in sentence case: "loan_start_date" -> "Loan start date"."""
+    """Return a field or option name in sentence case: "loan_start_date" -> "Loan start date"."""
     words = [_ABBREVIATIONS.get(word, word) for word in name.replace("_", " ").split()]
     sentence = " ".join(words)
     return sentence[:1].upper() + sentence[1:]
 
 
 def colour(state: str) -> str:
-    """The colour of a state by name; an unknown state is grey."""
+    """Return the colour name of a state; grey for an unknown one."""
     return _COLOURS.get(state, "gray")
 
 
 def until(days: int, *, is_over: bool) -> str:
-    """When cover ends, in days from today: "in 3 days", "ended today"."""
+    """Return when cover ends, in days from today: "Ends in 3 days", "Ended today"."""
     if not days:
         return "Ended today" if is_over else "Ends today"
     distance = f"{abs(days):,} {'day' if abs(days) == 1 else 'days'}"
@@ -165,5 +165,5 @@ def until(days: int, *, is_over: bool) -> str:
 
 
 def badge(state: str) -> str:
-    """A state as a coloured badge in Markdown; an unknown state is grey."""
+    """Return a state as a coloured Markdown badge; grey for an unknown one."""
     return f":{colour(state)}-badge[{plain(state)}]"

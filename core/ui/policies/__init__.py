@@ -1,1 +1,1 @@
-"""What the screens of policies are made of."""
+"""The screens of policies."""

@@ -1,4 +1,4 @@
-"""The questions of an activation, and what their answers and blanks would do, said before it is confirmed."""
+"""The form of an activation, with a preview of its effect before it is confirmed."""
 
 import streamlit as st
 
@@ -17,7 +17,7 @@ _FARTHEST_MONTHS = 120
 
 
 def ask(hand: Hand) -> None:
-    """What the insurer said and gave, and then what will happen."""
+    """Draw the fields for the insurer's answer, then the preview."""
     said = st.segmented_control(
         "What did the insurer say?", [_NOTHING, _ACCEPTED], default=_NOTHING, required=True, key=_SAID
     )
@@ -62,7 +62,7 @@ def _form() -> ActivationForm:
 
 
 def _shown(hand: Hand) -> Activation | None:
-    """What will happen, in the dialog; none where the answers cannot be, which confirming them then explains."""
+    """Show the preview in the dialog and return it; None for invalid input, which confirming then explains."""
     form = _form()
     try:
         would = page_actions.activation(hand, form)

@@ -1,4 +1,4 @@
-"""The attempt to change a policy that is under way in a dialog: who tries what, and why it was refused."""
+"""State of an open policy dialog: the action, the person, and why the last attempt was refused."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -20,10 +20,10 @@ _OPEN, _SAID = "policy.open", "policy.said"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attempt:
-    """A dialog that is open: what it does, the hand that does it, and what came of the last try.
+    """An open dialog: its action, the request it makes, and the result of the last attempt.
 
-    `about` names the policy where the dialog stands on a screen of many.
-    `now` is where the policy stands once somebody else has changed it: the hand holds that version then.
+    `about` names the policy when the dialog is on a screen with many. `now` is the state of the policy after somebody
+    else has changed it; `hand` then has that version.
     """
 
     action: Action
@@ -35,38 +35,38 @@ class Attempt:
 
 
 def current() -> Attempt | None:
-    """The attempt whose dialog is open."""
+    """Return the attempt whose dialog is open."""
     attempt: Attempt | None = st.session_state.get(_OPEN)
     return attempt
 
 
 def begin(action: Action, policy: PolicyDetail, person: Person, *, about: str = "") -> None:
-    """Open the dialog of an action on the version of the policy that is on the screen."""
+    """Open the dialog of an action on the policy version that is on the screen."""
     hand = Hand(
         policy_id=policy.id,
         distributor_id=policy.distributor_id,
         is_live=policy.is_live,
         person=person,
         version=policy.state.version,
-        # The token of this dialog: however often its button is pressed, it acts once.
+        # Idempotency token of this dialog: it acts once, however often its button is clicked.
         token=ids.token(),
     )
     st.session_state[_OPEN] = Attempt(action=action, hand=hand, about=about)
 
 
 def close() -> None:
-    """Leave the dialog; what was typed is gone with it."""
+    """Close the dialog and discard its input."""
     st.session_state.pop(_OPEN, None)
 
 
 def said() -> str | None:
-    """What was just done, once."""
+    """Return the success message of the last action, once."""
     text: str | None = st.session_state.pop(_SAID, None)
     return text
 
 
 def carry_out(act: Callable[[Hand], str]) -> None:
-    """Do it, as the callback of the dialog's button; a refusal is kept for the dialog, which stays open."""
+    """Carry out the action, as the callback of the confirm button; a refusal is stored and the dialog stays open."""
     attempt = current()
     if attempt is None:
         return
@@ -88,7 +88,7 @@ def carry_out(act: Callable[[Hand], str]) -> None:
 
 
 def blame(name: str) -> None:
-    """What is wrong with a field, below it."""
+    """Show the error of a field below it."""
     attempt = current()
     message = attempt.faults.get(name) if attempt else None
     if message:
@@ -96,5 +96,5 @@ def blame(name: str) -> None:
 
 
 def confirm(label: str, act: Callable[[Hand], str]) -> None:
-    """The button of the dialog that does it."""
+    """Draw the confirm button of the dialog."""
     st.button(label, type="primary", width="stretch", key="policy.confirm", on_click=carry_out, args=(act,))

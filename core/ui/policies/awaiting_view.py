@@ -1,4 +1,4 @@
-"""What waits for insurers on a screen: its filters, and its table."""
+"""The list of policies awaiting their insurer: its filters and its table."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,19 +33,19 @@ ORDERS: Mapping[Order, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the address asks for."""
+    """The parsed query parameters of the screen."""
 
     provider_id: UUID | None
     state: Wanted | None
 
     @property
     def narrowed(self) -> bool:
-        """True when any filter is in use."""
+        """Return True if any filter is in use."""
         return self.provider_id is not None or self.state is not None
 
 
 def read(insurers: Sequence[InsurerHealth]) -> Asked:
-    """What the address asks for; when that cannot be meant, say why, offer the way back, and end the page."""
+    """Read the filters from the URL; show invalid query parameters and stop the page."""
     given, state = (st.query_params.get(name) for name in (_PROVIDER, _STATE))
     faults = []
     provider_id = _id(given)
@@ -66,7 +66,7 @@ def _id(given: str | None) -> UUID | None:
 
 
 def filters(asked: Asked, insurers: Sequence[InsurerHealth]) -> None:
-    """The filters, and the way back to everything."""
+    """Draw the filters and the reset button."""
     names = {str(insurer.id): insurer.name for insurer in insurers}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         url_state.choice(_PROVIDER, "Insurer", names, chosen=asked.provider_id and str(asked.provider_id))
@@ -75,7 +75,7 @@ def filters(asked: Asked, insurers: Sequence[InsurerHealth]) -> None:
 
 
 def follow_retry() -> None:
-    """Send again the policy whose button was just pressed."""
+    """Resend the policy whose button was just clicked."""
     if policy_id := tables.acted(WAITING):
         resends.one(policy_id)
 

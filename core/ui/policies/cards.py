@@ -1,4 +1,4 @@
-"""The cards of one policy: what is covered, for whom, through whom; its certificate, its money, its terms."""
+"""The cards of one policy: cover, holder, sale, certificate, money, terms and the payload sent to the insurer."""
 
 import streamlit as st
 
@@ -19,7 +19,7 @@ _METHODS = {
 
 
 def cover(policy: PolicyDetail) -> None:
-    """What is covered, from when to when."""
+    """Draw the cover and its dates."""
     with st.container(border=True, height="stretch"):
         st.markdown("**Cover**")
         facts.line("Product", policy.sale.product)
@@ -37,7 +37,7 @@ def cover(policy: PolicyDetail) -> None:
 
 
 def holder(policy: PolicyDetail) -> None:
-    """Whose policy it is."""
+    """Draw the policyholder."""
     with st.container(border=True, height="stretch"):
         st.markdown("**Policyholder**")
         facts.line("Name", policy.sale.customer)
@@ -62,7 +62,7 @@ def holder(policy: PolicyDetail) -> None:
 
 
 def sale(policy: PolicyDetail, person: Person) -> None:
-    """Through whom it was sold, and how far the insurer knows of it."""
+    """Draw the time, distributor and premium of the sale, with a link to the purchase."""
     with st.container(border=True, height="stretch"):
         st.markdown("**Sale**")
         facts.line("Sold", words.moment(policy.sale.created_at))
@@ -81,7 +81,7 @@ def sale(policy: PolicyDetail, person: Person) -> None:
 
 
 def certificate(policy: PolicyDetail) -> None:
-    """The certificate itself, in the page, and to keep."""
+    """Show the certificate in the page, with a download."""
     code = policy.certificate_code
     if code is None:
         st.caption("The certificate follows when the policy is activated.")
@@ -94,7 +94,7 @@ def certificate(policy: PolicyDetail) -> None:
 
 
 def money(policy: PolicyDetail) -> None:
-    """The premium with its steps and parts, and what went back."""
+    """Draw the premium with its steps and split, and the refunds."""
     with st.grid(2, min_column_width=320, gap="small"):
         with st.container(border=True):
             st.metric("Premium", words.naira(policy.sale.total_minor))
@@ -123,7 +123,7 @@ def _refund(refund: RefundLine) -> None:
 
 
 def terms(policy: PolicyDetail) -> None:
-    """Every term that was paid for, with its certificate."""
+    """Draw every paid term with its certificate."""
     if not policy.terms:
         st.caption("Cover has not begun: there is no paid term yet.")
         return
@@ -132,7 +132,7 @@ def terms(policy: PolicyDetail) -> None:
 
 
 def _term(term: TermLine) -> str:
-    """One row of a Markdown table, in which money is aligned to the right."""
+    """Return one row of a Markdown table, which can align money to the right."""
     cells = (
         "Renewal" if term.renewal else "First term",
         words.day(term.start_at),
@@ -144,5 +144,5 @@ def _term(term: TermLine) -> str:
 
 
 def sent(policy: PolicyDetail) -> None:
-    """What the insurer was sent, in its own words."""
+    """Draw the payload sent to the insurer, with the insurer's field names."""
     facts.masked(policy.sent, named=str)

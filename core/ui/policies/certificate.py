@@ -1,4 +1,4 @@
-"""The certificate of a policy on a screen: its address here, and the file to keep."""
+"""The certificate of a policy on a screen: its URL and its download."""
 
 import streamlit as st
 
@@ -8,17 +8,17 @@ from core.ui.kit import documents, frame
 
 
 def address(code: str) -> str:
-    """Where this process serves a certificate; relative, so that the browser stays on the address it came by."""
+    """Return the URL path of a certificate; relative, so that the browser stays on its current host."""
     return f"/certificates/{code}.pdf"
 
 
 def show(code: str) -> None:
-    """The certificate in the browser's own viewer."""
+    """Show the certificate in the browser's own viewer."""
     documents.framed(address(code), title="Certificate", name="certificate-viewer")
 
 
 def download(code: str) -> None:
-    """A button that saves the certificate; it is made when it is asked for."""
+    """Draw a download button; the certificate is generated on click."""
     st.download_button(
         "Download",
         data=lambda: _made(code),

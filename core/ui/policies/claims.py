@@ -1,4 +1,4 @@
-"""The claims on a policy, on its screen; who works claims can open them and lodge another."""
+"""The claims on a policy, on its screen; people who handle claims can open them and lodge another."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ _CLAIMED_HERE: Final = "Credit Life"
 
 
 def draw(policy: PolicyDetail, person: Person) -> None:
-    """Every claim with where it stands, and the way to lodge one where the desk may."""
+    """Draw every claim with its state, and the link to lodge one for people who may."""
     with reading(frame.scope()) as session:
         lines = related.of_policy(session, policy.id)
     works = person.may(*DESK)

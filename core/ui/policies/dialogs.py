@@ -1,4 +1,4 @@
-"""The dialogs that change a policy: each shows what will happen before it is confirmed, and loses nothing typed."""
+"""The dialogs that change a policy: each previews its effect before it is confirmed and keeps its input on refusal."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _CUSTOMER, _INSURER = "The customer", "The insurer"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Face:
-    """How an action looks: its button, its icon, and the questions of its dialog."""
+    """Presentation of an action: its button, icon and dialog fields."""
 
     label: str
     icon: str
@@ -35,7 +35,7 @@ class _Face:
 
 
 def buttons(policy: PolicyDetail, person: Person) -> None:
-    """A button for each action that makes sense now; Renew says why it cannot be done."""
+    """Draw a button for each action that is possible now; Renew explains why it is not."""
     refused = {"renew": policy.not_renewable}
     with st.container(horizontal=True, gap="xsmall", width="content"):
         for action in policy.state.actions:
@@ -52,7 +52,7 @@ def buttons(policy: PolicyDetail, person: Person) -> None:
 
 
 def run(policy: PolicyDetail) -> None:
-    """Say what was just done, and draw the dialog that is open for this policy."""
+    """Show the success message, and draw the open dialog of this policy."""
     if done := policy_attempts.said():
         st.success(words.plain(done), icon=":material/check_circle:")
     attempt = policy_attempts.current()
@@ -65,7 +65,7 @@ def run(policy: PolicyDetail) -> None:
 
 
 def run_any() -> None:
-    """The same on a screen of many policies, for the one that `begin_renewal` named."""
+    """Like `run`, on a screen of many policies, for the one opened by `begin_renewal`."""
     if done := policy_attempts.said():
         st.success(words.plain(done), icon=":material/check_circle:")
     attempt = policy_attempts.current()
@@ -76,7 +76,7 @@ def run_any() -> None:
 
 
 def begin_renewal(policy_id: UUID, person: Person) -> None:
-    """Open the dialog that renews a policy, from a screen of many; one that is gone by now opens nothing."""
+    """Open the dialog that renews a policy, from a screen of many; does nothing if the policy no longer exists."""
     try:
         with reading(frame.scope()) as session:
             policy = policy_view.one(session, policy_id)
@@ -115,7 +115,7 @@ def _ask(attempt: Attempt) -> None:
 
 
 def _say_stale(action: Action, now: PolicyState) -> None:
-    """What was typed stays, and is confirmed again on the policy as it is now."""
+    """Explain that the policy has changed; the input is kept and has to be confirmed again on the new version."""
     st.warning(
         f"Somebody else changed this policy while you had it open: it is now {words.badge(now.stage)}."
         " Nothing of yours was written.",

@@ -1,4 +1,4 @@
-"""The filters of the policy search; like those of the sales, their whole state stands in the address."""
+"""The filters of the policy search; like those of the sales, their whole state is kept in the URL."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _ROLES: Mapping[CustomerType, str] = {"principal": "Principal", "beneficiary": "
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What an address asks the search for."""
+    """The parsed query parameters of the search."""
 
     text: str
     fault: str | None
@@ -32,27 +32,27 @@ class Search:
 
     @property
     def selection(self) -> PolicySelection:
-        """The same as an export takes it."""
+        """Return the selection in the form that an export takes."""
         return PolicySelection(sales=self.asked.selection, find=self.text, force=self.force, role=self.role)
 
     @property
     def wanted(self) -> SalesFilter:
-        """What the services are asked for, beside the text."""
+        """Return the filter for the services, without the search text."""
         return self.selection.wanted
 
     @property
     def own(self) -> bool:
-        """True when a filter is in use that only this screen has."""
+        """Return True if a filter that only this screen has is in use."""
         return bool(self.text or self.force or self.role)
 
     @property
     def narrowed(self) -> bool:
-        """True when anything is chosen at all."""
+        """Return True if anything is selected."""
         return self.own or self.asked.narrowed or self.asked.period != DEFAULT
 
 
 def read(names: Choices) -> Search:
-    """What the address asks for; a word that a filter does not know is left out of it."""
+    """Read the search from the URL; unknown values of a filter are dropped."""
     asked = sales_filters.read(names, default=DEFAULT)
     text = st.query_params.get("find", "")
     return Search(
@@ -73,7 +73,7 @@ def _fault(text: str) -> str | None:
 
 
 def draw(search: Search, names: Choices) -> None:
-    """The box that finds any of them, then what narrows."""
+    """Draw the search field, then the filters."""
     url_state.search_box(
         "find",
         "Find",

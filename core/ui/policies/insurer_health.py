@@ -1,4 +1,4 @@
-"""How each insurer does, as cards on a screen: its connection, what waits for it, and sending all of it again."""
+"""The health of each insurer as cards: its connection, its queue, and resending the whole queue."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,7 +14,7 @@ _CONFIRM = "awaiting.confirm"
 
 
 def draw(insurers: Sequence[InsurerHealth]) -> None:
-    """A card for each insurer that is connected or has anything waiting; the others in one line."""
+    """Draw a card for each insurer that is connected or has policies waiting; the others in one line."""
     shown = [insurer for insurer in insurers if insurer.connected or insurer.queued or insurer.dead]
     if shown:
         with st.grid(4, min_column_width=230, gap="small"):
@@ -76,7 +76,7 @@ def _close() -> None:
 
 
 def confirmation() -> None:
-    """The dialog that is open, if any."""
+    """Draw the open dialog, if any."""
     insurer: InsurerHealth | None = st.session_state.get(_CONFIRM)
     if insurer is not None:
         st.dialog("Retry all that was set aside", icon=":material/replay:", on_dismiss=_close)(_draw_dialog)(insurer)
@@ -107,7 +107,7 @@ def _retry_all(insurer: InsurerHealth) -> None:
 
 
 def age(since: datetime) -> str:
-    """How long ago, in the largest unit that says something: "5 min", "3 h", "12 days"."""
+    """Return the time since an instant in its largest useful unit: "5 min", "3 h", "12 days"."""
     minutes = int((clock.now() - since).total_seconds() // 60)
     if minutes < 60:
         return f"{max(minutes, 0)} min"

@@ -1,4 +1,4 @@
-"""What the desk does to a policy from its screen: the services' verbs, once for each opened dialog (contract S13)."""
+"""The actions on a policy from its screen: calls to the services, once per opened dialog (contract S13)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from core.ui.kit import run_once
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hand:
-    """One attempt to change a policy: whose policy, by whom, on which version, and the token that makes it once."""
+    """One attempt to change a policy: the policy, the person, the version, and the idempotency token."""
 
     policy_id: UUID
     distributor_id: UUID
@@ -35,39 +35,39 @@ class Hand:
 
     @property
     def scope(self) -> Scope:
-        """What belongs to the policy's distributor in its mode."""
+        """Return the scope of the policy's distributor in its mode."""
         return Scope.of(self.distributor_id, is_live=self.is_live)
 
 
 def state(hand: Hand) -> PolicyState:
-    """Where the policy stands now, whatever was seen before."""
+    """Return the current state of the policy, whatever version was on the screen."""
     with reading(hand.scope) as session:
         return policy_states.of(session, hand.policy_id)
 
 
 def refund(hand: Hand, *, by_insurer: bool) -> Refund:
-    """What would go back if the policy ended today."""
+    """Return the refund due if the policy were cancelled today."""
     with reading(hand.scope) as session:
         return policy_changes.refund_preview(session, hand.policy_id, by_insurer=by_insurer)
 
 
 def whole_refund(hand: Hand) -> Refund:
-    """What would go back if the pending policy were declined today."""
+    """Return the refund due if the pending policy were declined today."""
     with reading(hand.scope) as session:
         return policy_changes.decline_preview(session, hand.policy_id)
 
 
 def next_term(hand: Hand) -> NextTerm:
-    """What a renewal would buy now; NotRenewable says why there is none."""
+    """Return the term that a renewal would buy now; NotRenewable says why there is none."""
     with reading(hand.scope) as session:
         return next_terms.preview(session, hand.policy_id)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ActivationForm:
-    """What the dialog of an activation was given; blanks are filled as the preview shows.
+    """Input of the activation dialog; blank fields are filled as the preview shows.
 
-    Without the insurer's word the policy is issued by hand.
+    Without the insurer's acceptance the policy is issued by hand.
     """
 
     insurer_accepted: str | bool
@@ -76,7 +76,7 @@ class ActivationForm:
     expiration_on: date | None
 
     def preview(self, session: ScopedSession, hand: Hand) -> Activation:
-        """What it would do now; InvalidInput names what cannot be."""
+        """Return the effect of activating now; InvalidInput names the invalid fields."""
         return policy_changes.activation_preview(
             session,
             hand.policy_id,
@@ -87,13 +87,13 @@ class ActivationForm:
 
 
 def activation(hand: Hand, form: ActivationForm) -> Activation:
-    """What activating would do now: the number, the days of cover, and whether they begin in the past."""
+    """Return the effect of activating now: policy number, days of cover, and whether they begin in the past."""
     with reading(hand.scope) as session:
         return form.preview(session, hand)
 
 
 def activate(hand: Hand, form: ActivationForm, *, expected: Activation | None) -> str:
-    """Put the policy in force as it was shown; the sentence that says so."""
+    """Activate the policy as it was previewed and return the success message."""
 
     def work(session: ScopedSession) -> str:
         would = form.preview(session, hand)
@@ -120,7 +120,7 @@ def _days(would: Activation) -> tuple[datetime, datetime]:
 
 
 def decline(hand: Hand, *, reason: str, expected: Decimal) -> str:
-    """End the pending policy and give the whole premium back, as it was shown."""
+    """Decline the pending policy and refund the whole premium, as it was shown."""
 
     def work(session: ScopedSession) -> str:
         change = policy_changes.decline(
@@ -132,7 +132,7 @@ def decline(hand: Hand, *, reason: str, expected: Decimal) -> str:
 
 
 def cancel(hand: Hand, *, reason: str, by_insurer: bool, expected: Decimal) -> str:
-    """End the policy today and give back what was shown; StateForbids when that has changed since."""
+    """Cancel the policy today and refund the amount shown; StateForbids if that has changed since."""
 
     def work(session: ScopedSession) -> str:
         change = policy_changes.cancel(
@@ -167,7 +167,7 @@ def _given_back(change: PolicyChange, expected: Decimal) -> str:
 
 
 def _refuse_other(expected: Decimal, actual: Decimal, what: str) -> None:
-    """Nobody confirms a sum that they have not seen; the refusal leaves nothing written."""
+    """Raise StateForbids, which rolls back, if the sum differs from the one that the person saw and confirmed."""
     if actual != expected:
         raise StateForbids(f"The {what} has changed to {_shown(actual)}: look at it again.")
 

@@ -1,4 +1,4 @@
-"""Sending policies to insurers again, from any screen: what the buttons do, and what is said afterwards."""
+"""Resending policies to insurers, from any screen: button callbacks and their messages."""
 
 from collections.abc import Callable
 from uuid import UUID
@@ -15,7 +15,7 @@ _SAID, _REFUSED = "resends.said", "resends.refused"
 
 
 def one(policy_id: UUID) -> None:
-    """Send one policy again, as the callback of a button."""
+    """Resend one policy, as the callback of a button."""
     person = frame.require(*resending.SENDERS)
 
     def work(session: ScopedSession) -> str:
@@ -26,7 +26,7 @@ def one(policy_id: UUID) -> None:
 
 
 def reported(policy_id: UUID) -> None:
-    """Note that the insurer knows of a policy by another way, as the callback of a button."""
+    """Record that the insurer was informed of a policy by other means, as the callback of a button."""
     person = frame.require(*resending.SENDERS)
 
     def work(session: ScopedSession) -> str:
@@ -37,7 +37,7 @@ def reported(policy_id: UUID) -> None:
 
 
 def all_of(provider_id: UUID, name: str) -> None:
-    """Send again all that was set aside for an insurer, as the callback of a button."""
+    """Resend everything set aside for an insurer, as the callback of a button."""
     person = frame.require(*resending.SENDERS)
 
     def work(session: ScopedSession) -> str:
@@ -51,7 +51,7 @@ def all_of(provider_id: UUID, name: str) -> None:
 
 
 def say() -> None:
-    """What was just done, or why it was not, once."""
+    """Show the result of the last action, once."""
     if done := st.session_state.pop(_SAID, None):
         st.success(words.plain(done), icon=":material/check_circle:")
     if refused := st.session_state.pop(_REFUSED, None):

@@ -1,4 +1,4 @@
-"""How far the insurer of one policy has been told: the card at the top, and the story in its tab."""
+"""The submission of one policy to its insurer: the card at the top, and the history in its tab."""
 
 import streamlit as st
 
@@ -25,7 +25,7 @@ _MEANS = {
 
 
 def draw(policy: PolicyDetail, person: Person) -> None:
-    """Where the submission stands, and what may be done about it."""
+    """Draw the state of the submission and the possible actions."""
     told = policy.submission
     with st.container(border=True, height="stretch"):
         st.markdown("**With the insurer**")
@@ -46,14 +46,14 @@ def draw(policy: PolicyDetail, person: Person) -> None:
 
 
 def _means(told: SubmissionDetail) -> str:
-    """What the situation means; an acceptance that no answer of the insurer shows is the desk's word."""
+    """Return the meaning of the state; an acceptance without a stored answer of the insurer was set at the desk."""
     if told.situation == "Accepted" and told.answer != "accepted":
         return "Settled at the desk: no answer of the insurer is kept here."
     return _MEANS.get(told.situation, "")
 
 
 def _issued_by_hand(policy: PolicyDetail) -> Event | None:
-    """The entry of the log that says who put the policy in force without its insurer."""
+    """Return the log entry that says who activated the policy without its insurer."""
     found = (event for event in policy.sale.history if event.action == "policy issued by hand")
     return next(found, None)
 
@@ -80,7 +80,7 @@ def _actions(policy: PolicyDetail, told: SubmissionDetail) -> None:
 
 
 def story(policy: PolicyDetail) -> None:
-    """What happened with the insurer, above what it was sent."""
+    """Draw the events of the submission, above the payload that was sent."""
     told = policy.submission
     if told is None:
         return

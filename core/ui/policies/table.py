@@ -1,4 +1,4 @@
-"""The table of policies on a screen: its columns."""
+"""The columns of the policy table."""
 
 from core.services.policies.search import PolicyRow
 from core.ui.kit import columns

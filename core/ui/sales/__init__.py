@@ -1,1 +1,1 @@
-"""What the screens of sales, renewals and customers are made of."""
+"""The screens of sales, renewals and customers."""

@@ -1,4 +1,4 @@
-"""The charts of the sales screens: values in naira, ids beside the bars so that a click can narrow the page."""
+"""The charts of the sales screens: values in naira, with ids on the bars so that a click can filter the page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,16 +17,16 @@ _BAR = 34
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A figure, and in words what it shows, for who cannot see it."""
+    """A figure with its text alternative for screen readers."""
 
     figure: go.Figure
     alt: str
 
 
 def over_time(when: Sequence[date], lines: Sequence[Series], grain: Grain, *, what: str, ticks: int = 10) -> Chart:
-    """Stacked bars, one colour for each series; the smallest are added up so that bars stay apart.
+    """Return stacked bars, one colour per series; the smallest series are added up into one.
 
-    A member keeps its colour, and its pattern where there are more members than colours, whatever the period.
+    A member keeps its colour across periods, and its pattern where there are more members than colours.
     """
     figure = across_time(when, grain, ticks)
     for rank, line in enumerate(_folded(lines)):
@@ -43,7 +43,7 @@ def over_time(when: Sequence[date], lines: Sequence[Series], grain: Grain, *, wh
 
 
 def lines_over_time(when: Sequence[date], lines: Sequence[Series], grain: Grain, *, what: str) -> Chart:
-    """One line for each series, told apart by dashes as well as by colour."""
+    """Return one line per series, distinguished by dashes as well as by colour."""
     figure = across_time(when, grain, ticks=5)
     for colour, dash, line in zip(colours.SERIES, ("solid", "dot", "dash"), lines, strict=False):
         figure.add_scatter(
@@ -59,7 +59,7 @@ def lines_over_time(when: Sequence[date], lines: Sequence[Series], grain: Grain,
 
 
 def ranked(slices: Sequence[Slice], *, whole: int, what: str) -> Chart:
-    """Lying bars, the largest on top, each with its share of the `whole` (kobo) written beside it."""
+    """Return horizontal bars, the largest on top, each labelled with its share of the `whole` (kobo)."""
     rows = list(reversed(slices))
     figure = base()
     figure.add_bar(
@@ -75,7 +75,7 @@ def ranked(slices: Sequence[Slice], *, whole: int, what: str) -> Chart:
         hovertemplate="%{customdata[1]}<br>₦%{x:,.2f}<br>%{customdata[2]:,} policies<extra></extra>",
     )
     largest = max((part.takings.premium_minor for part in slices), default=0) / 100
-    # Room for what is written beside the longest bar.
+    # Leaves room for the label beside the longest bar.
     figure.update_xaxes(visible=False, range=[0, largest * 1.75 or 1])
     figure.update_yaxes(automargin=True, ticklabelstandoff=8)
     figure.update_layout(height=len(slices) * _BAR + 30, bargap=0.35, hovermode="closest", showlegend=False)
@@ -83,7 +83,7 @@ def ranked(slices: Sequence[Slice], *, whole: int, what: str) -> Chart:
 
 
 def across_time(when: Sequence[date], grain: Grain, ticks: int) -> go.Figure:
-    """An empty figure over stretches of days, its heights in naira."""
+    """Return an empty figure over time buckets, with a naira axis."""
     figure = base()
     pattern = {"day": "%d %b", "week": "Week of %d %b", "month": "%b %Y"}[grain]
     labels = [f"{day:{pattern}}" for day in when]
@@ -101,7 +101,7 @@ def across_time(when: Sequence[date], grain: Grain, ticks: int) -> go.Figure:
 
 
 def base() -> go.Figure:
-    """An empty figure in the colours of the reader's theme."""
+    """Return an empty figure in the colours of the active theme."""
     axis = {"tickfont": {"color": colours.TEXT}, "fixedrange": True}
     return go.Figure(
         layout={
@@ -122,7 +122,7 @@ def base() -> go.Figure:
 
 
 def _looks(line: Series, rank: int) -> dict[str, Any]:
-    """The colour and pattern of a member by its place; the rest that was added up is nobody's, and grey."""
+    """Return the colour and pattern of a member by its rank; grey for the sum of the remaining ones."""
     if rank >= MOST_SERIES and line.place is None:
         return {"color": colours.FAINT}
     turn, colour = divmod(rank if line.place is None else line.place, len(colours.SERIES))
@@ -148,7 +148,7 @@ def _short(name: str, most: int = 26) -> str:
 
 
 def plain(name: str) -> str:
-    """A name as it stands: charts read tags in texts."""
+    """Escape a name for a chart, which would interpret tags in texts."""
     return name.replace("&", "&amp;").replace("<", "&lt;")
 
 
@@ -158,7 +158,7 @@ def _told(what: str, parts: Sequence[tuple[str, int]]) -> str:
 
 
 def clicked(event: Any) -> str | None:
-    """The id, or the first day of the bucket, of the bar that was clicked; none when a click let it go."""
+    """Return the id, or the first day of the time bucket, of the clicked bar; None when a click deselected it."""
     points = event.selection.points if event else []
     if not points:
         return None

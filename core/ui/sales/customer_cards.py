@@ -1,4 +1,4 @@
-"""The parts of one customer's page: contact, figures, personal data, and the lists of what is theirs."""
+"""The parts of one customer's page: contact, figures, personal data, and lists of purchases, policies and claims."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ from core.ui.sales.customer_table import OWN_CLAIMS, OWN_POLICIES, OWN_PURCHASES
 
 
 def figures(customer: CustomerDetail) -> None:
-    """What they are worth, what is in force, and what was claimed."""
+    """Draw the customer's premium, policies in force and claims."""
     bought = customer.bought
     shown = (
         ("Premium", words.naira(bought.premium_minor), "All purchases, and the renewals that took effect."),
@@ -27,7 +27,7 @@ def figures(customer: CustomerDetail) -> None:
 
 
 def contact(customer: CustomerDetail) -> None:
-    """How to reach them; newer sales replace what older ones said (contract S2)."""
+    """Draw the contact details; newer sales replace older details (contract S2)."""
     with st.container(border=True, height="stretch", gap="xsmall"):
         st.markdown("**Contact**")
         facts.line("Name", " ".join(filter(None, (customer.title, customer.name))))
@@ -46,7 +46,7 @@ def contact(customer: CustomerDetail) -> None:
 
 
 def personal(customer: CustomerDetail, person: Person) -> None:
-    """What is known of the person, masked; one value at a time can be shown for a reason."""
+    """Draw the personal data, masked; one value at a time can be revealed for a reason."""
     with st.container(border=True, height="stretch", gap="xsmall"):
         st.markdown("**Personal data**")
         facts.line("Gender", customer.gender or "–")
@@ -60,7 +60,7 @@ def personal(customer: CustomerDetail, person: Person) -> None:
 
 
 def lists(customer: CustomerDetail, person: Person) -> None:
-    """Everything of theirs, newest first; a row opens where the person has its screen."""
+    """Draw all records of the customer, newest first; a row is a link if the person may open its screen."""
     beneficiary = sum(row.beneficiary for row in customer.policies.rows)
     note = f"{beneficiary} of them bought by somebody else" if beneficiary else ""
     _list("Policies", OWN_POLICIES, customer.policies, person, note=note)

@@ -1,4 +1,4 @@
-"""The filters of the customers: one box, and what narrows; their whole state stands in the address."""
+"""The filters of the customer list: a search field and filters, whose whole state is kept in the URL."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ _LONGEST = 100
 
 
 def read(names: Choices) -> CustomerSelection:
-    """What the address asks for; when that cannot be meant, say why, offer the way back, and end the page."""
+    """Read the filters from the URL; show invalid query parameters and stop the page."""
     try:
         found = CustomerSelection.read(url_state.values(*NAMES))
         _refuse_unknown(found, names)
@@ -32,7 +32,7 @@ def _refuse_unknown(found: CustomerSelection, names: Choices) -> None:
 
 
 def draw(found: CustomerSelection, names: Choices) -> None:
-    """The box that finds them, then what narrows."""
+    """Draw the search field, then the filters."""
     url_state.search_box("q", "Find", text=found.q, placeholder="Any part of a name, e-mail or phone", longest=_LONGEST)
     with st.grid(5, min_column_width=140, gap="xsmall", vertical_alignment="bottom"):
         url_state.choices(

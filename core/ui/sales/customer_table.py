@@ -1,4 +1,4 @@
-"""The tables of customers on a screen, and the short lists on the page of one of them."""
+"""The table of customers, and the short lists on the page of one customer."""
 
 from dataclasses import replace
 
@@ -43,7 +43,7 @@ CUSTOMERS: Table[CustomerRow] = Table(
 
 
 def _without(table: Table[tables.Row], name: str, *columns: str) -> Table[tables.Row]:
-    """The short list of one customer: without what is the same in every row."""
+    """Return the short list of one customer, without the columns that are the same in every row."""
     kept = {key: column for key, column in table.columns.items() if key not in columns}
     return replace(table, name=name, home=_HOME, columns=kept)
 

@@ -1,4 +1,4 @@
-"""The cards of the dashboard: one chart each, with a click that narrows the page to what was clicked."""
+"""The cards of the dashboard: one chart each; a click filters the page to the clicked member or period."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,19 +25,19 @@ _LONGEST_BY_DAY, _LONGEST_BY_WEEK, _MOST_BARS = 62, 190, 400
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """How the charts over time are cut: by which stretch of days, and by which dimension."""
+    """Breakdown of the charts over time: the time bucket and the dimension."""
 
     grain: Grain
     split: Dimension
 
 
 def read_cut(window: Window) -> Cut:
-    """What the address says of the cut, or what suits the length of the window."""
+    """Return the breakdown given in the URL; by default a bucket that suits the length of the window."""
     usual: Grain = (
         "day" if window.length <= _LONGEST_BY_DAY else "week" if window.length <= _LONGEST_BY_WEEK else "month"
     )
     grain, split = st.query_params.get("by", usual), st.query_params.get("split", "provider")
-    # Nobody can read more bars than this, and drawing them would hold the page up.
+    # More bars are unreadable and slow down drawing the page.
     offered = [known for known in GRAINS if len(breakdowns.buckets(window, known)) <= _MOST_BARS]
     return Cut(
         next((known for known in offered if known == grain), usual),
@@ -46,7 +46,7 @@ def read_cut(window: Window) -> Cut:
 
 
 def draw_premium(asked: Asked, cut: Cut, window: Window, lines: Sequence[Series]) -> None:
-    """Premium over time, stacked; the two choices of the cut stand above it."""
+    """Draw premium over time, stacked, below the choices of bucket and dimension."""
     with st.container(border=True):
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
             _title(
@@ -65,7 +65,7 @@ def draw_premium(asked: Asked, cut: Cut, window: Window, lines: Sequence[Series]
 
 
 def draw_commissions(asked: Asked, cut: Cut, summary: Summary) -> None:
-    """The platform's and the distributors' commission over time."""
+    """Draw the platform's and the distributors' commission over time."""
     with st.container(border=True, height="stretch"):
         _title("Commissions over time", "What the platform and the distributors earned, less what refunds took back.")
         lines = [
@@ -77,7 +77,7 @@ def draw_commissions(asked: Asked, cut: Cut, summary: Summary) -> None:
 
 
 def draw_new_against_renewal(asked: Asked, cut: Cut, summary: Summary) -> None:
-    """Premium of new policies against that of renewals; a click narrows the page to the days of the bar."""
+    """Draw premium of new policies and of renewals; a click filters the page to the days of the bar."""
     with st.container(border=True, height="stretch"):
         _title("New against renewal", "By premium. Click a bar to see its days alone.")
         lines = [
@@ -92,7 +92,7 @@ def draw_new_against_renewal(asked: Asked, cut: Cut, summary: Summary) -> None:
 
 
 def draw_shares(asked: Asked, parts: Breakdown) -> None:
-    """The share of each insurer and category, the top distributors and products, and the instalments."""
+    """Draw the shares of insurers and categories, the top distributors and products, and the instalments."""
     cards: list[tuple[str, str, Dimension, list[Slice]]] = [
         ("Share by insurer", "Of the premium.", "provider", parts.shares("provider")),
         ("Share by category", "Of the premium.", "category", parts.shares("category")),

@@ -1,4 +1,4 @@
-"""The buckets of what is due as tiles that can be chosen, and what narrows them; the address keeps both."""
+"""The buckets of due renewals as selectable tiles, and their filters; both are kept in the URL."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,25 +18,25 @@ _BUCKET, _USUAL, _LAPSED = "bucket", "week", "lapsed"
 
 @dataclass(frozen=True, slots=True)
 class DueAsked:
-    """What an address asks for: one of the buckets, and of which insurers, products and distributors."""
+    """The parsed query parameters: one bucket, and filters by insurer, product and distributor."""
 
     bucket: str
     asked: Asked
 
     @property
     def wanted(self) -> SalesFilter:
-        """What the services are asked for."""
+        """Return the filter for the services."""
         chosen = self.asked.selection
         return SalesFilter(provider_ids=chosen.provider, product_ids=chosen.product, distributor_ids=chosen.distributor)
 
     @property
     def narrowed(self) -> bool:
-        """True when a filter is in use."""
+        """Return True if a filter is in use."""
         return self.wanted != SalesFilter()
 
 
 def read(names: Choices) -> DueAsked:
-    """What the address asks for; when that cannot be meant, say why, offer the way back, and end the page."""
+    """Read the filters from the URL; show invalid query parameters and stop the page."""
     asked = sales_filters.read(names, default=periods.ALL)
     bucket = st.query_params.get(_BUCKET, _USUAL)
     if bucket not in BUCKETS:
@@ -45,21 +45,21 @@ def read(names: Choices) -> DueAsked:
 
 
 def draw(asked: DueAsked, names: Choices) -> None:
-    """What narrows all buckets alike."""
+    """Draw the filters, which apply to all buckets."""
     with st.grid(4, min_column_width=170, gap="xsmall", vertical_alignment="bottom"):
         sales_filters.draw_members(asked.asked, names, "provider", "product", "distributor")
         url_state.reset_button(shown=asked.narrowed)
 
 
 def tiles(buckets: Sequence[Bucket], asked: DueAsked) -> None:
-    """Each bucket with its policies and the premium at risk; one is open."""
+    """Draw each bucket with its number of policies and the premium at risk; one is selected."""
     with st.grid(len(buckets), min_column_width=140, gap="xsmall"):
         for bucket in buckets:
             _tile(bucket, chosen=bucket.key == asked.bucket)
 
 
 def called(key: str) -> str:
-    """The name of a bucket as people write it, short enough for its tile."""
+    """Return the label of a bucket, short enough for its tile."""
     return "Lapsed 1–30 days" if key == _LAPSED else BUCKETS[key].label.replace("-", "–")
 
 

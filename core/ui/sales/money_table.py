@@ -1,4 +1,4 @@
-"""Money that adds up: what was written, given back and is left, each beside the shares that make it up."""
+"""A table of amounts (written, refunded, remaining), each split into its shares."""
 
 from collections.abc import Mapping
 
@@ -11,13 +11,13 @@ _HEAD = "| | Premium | Insurers' share | Platform commission | Distributor commi
 
 
 def draw(rows: Mapping[str, Split]) -> None:
-    """A row for each amount: its total, and the three shares that come to it."""
+    """Draw one row per amount: its total, and the three shares that add up to it."""
     lines = (_line(label, parts) for label, parts in rows.items())
     st.markdown("\n".join((_HEAD, *lines)))
 
 
 def balance(gross: Split, given_back: Split) -> dict[str, Split]:
-    """What was written, what of it was given back, and what is left."""
+    """Return the amounts written, refunded and remaining."""
     return {"Written": gross, "Given back": given_back, "Net": gross - given_back}
 
 

@@ -1,4 +1,4 @@
-"""The filters of the renewals: those of the sales, the days on which the policy ends, and what became of it."""
+"""The filters of the renewals: those of the sales, the days on which the policy ends, and the outcome."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -22,34 +22,34 @@ _FARTHEST_MONTHS = 120
 
 @dataclass(frozen=True, slots=True)
 class RenewalsAsked:
-    """What an address asks the renewals for."""
+    """The parsed query parameters of the renewals."""
 
     asked: Asked
     selection: RenewalSelection
 
     @property
     def wanted(self) -> SalesFilter:
-        """What the services are asked for."""
+        """Return the filter for the services."""
         return self.selection.wanted
 
     @property
     def own(self) -> bool:
-        """True when a filter is in use that only this screen has."""
+        """Return True if a filter that only this screen has is in use."""
         return self.selection != RenewalSelection(sales=self.selection.sales)
 
     @property
     def narrowed(self) -> bool:
-        """True when anything is chosen at all."""
+        """Return True if anything is selected."""
         return self.own or self.asked.narrowed or self.asked.period != DEFAULT
 
     @property
     def link(self) -> dict[str, list[str]]:
-        """The query that shows the same renewals in the same mode."""
+        """Return the query of the same renewals in the same mode."""
         return {**self.selection.address(), **{name: [value] for name, value in frame.mode_query().items()}}
 
 
 def read(names: Choices) -> RenewalsAsked:
-    """What the address asks for; when that cannot be meant, say why, offer the way back, and end the page."""
+    """Read the filters from the URL; show invalid query parameters and stop the page."""
     asked = sales_filters.read(names, default=DEFAULT)
     try:
         own = RenewalSelection.read(url_state.values(*_OWN))
@@ -59,7 +59,7 @@ def read(names: Choices) -> RenewalsAsked:
 
 
 def draw(found: RenewalsAsked, names: Choices) -> None:
-    """The period of the renewal, then what narrows."""
+    """Draw the period of the renewal, then the filters."""
     chosen = found.selection
     sales_filters.draw_period(found.asked, offer=list(periods.NAMES), default=DEFAULT, also_narrowed=found.own)
     latest = clock.add_months(clock.today(), _FARTHEST_MONTHS)

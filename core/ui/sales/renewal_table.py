@@ -1,4 +1,4 @@
-"""The tables of renewals on a screen: those that were written, and the policies that are due."""
+"""The tables of renewals: those written, and the policies that are due."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""How the money of one sale divides: each party's part, what it gave back of that, and what it keeps."""
+"""The split of one sale's money: each party's share, what it refunded of it, and what it keeps."""
 
 import streamlit as st
 
@@ -7,7 +7,7 @@ from core.ui.kit import facts, words
 
 
 def draw(sale: SaleDetail) -> None:
-    """The parts as lines; with a refund, a table of written, given back and kept that adds up both ways."""
+    """Draw the shares as lines; after a refund, a table of written, refunded and kept with sums in both directions."""
     if not sale.refunded_minor:
         for part in sale.parts:
             facts.line(_label(part), words.naira(part.minor))

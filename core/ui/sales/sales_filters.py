@@ -1,4 +1,4 @@
-"""The filters of the sales screens: period, members of a dimension, source and e-mail, all from the address."""
+"""The filters of the sales screens: period, members of a dimension, source and e-mail, all kept in the URL."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,13 +28,13 @@ PLURALS: Mapping[Dimension, str] = {
 }
 SOURCES = {"api": "API", "desk": "Desk", "bulk": "Bulk upload"}
 _PERIOD = "period"
-_DAY_WIDTH = 150  # pixels: both days stand beside the periods
+_DAY_WIDTH = 150  # pixels: both date fields fit beside the periods
 _USUAL_DAYS = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What an address asks a sales screen for; no window means all time."""
+    """The parsed query parameters of a sales screen; no window means all time."""
 
     period: str
     window: Window | None
@@ -42,17 +42,17 @@ class Asked:
 
     @property
     def narrowed(self) -> bool:
-        """True when anything but the period is chosen."""
+        """Return True if anything other than the period is selected."""
         return self.selection != Selection(first=self.selection.first, last=self.selection.last)
 
     @property
     def link(self) -> dict[str, list[str]]:
-        """The query of another sales screen with the same selection and mode."""
+        """Return the query of another sales screen with the same selection and mode."""
         return {**self.selection.address(), **{name: [value] for name, value in frame.mode_query().items()}}
 
 
 def read(names: Choices, *, default: str, offer: Sequence[str] = tuple(periods.NAMES)) -> Asked:
-    """What the address asks for; when that cannot be meant, say why, offer the way back, and end the page."""
+    """Read the filters from the URL; show invalid query parameters and stop the page."""
     given = url_state.values(*PARAMETERS, _PERIOD)
     try:
         selection = Selection.read(given)
@@ -92,20 +92,20 @@ def _with_period(selection: Selection, given: Sequence[str], default: str, offer
 
 
 def toggle(dimension: Dimension, member: UUID | str) -> None:
-    """Narrow the page to one member of a dimension, or let it go when it is the one chosen already."""
+    """Filter the page by one member of a dimension, or remove that filter if it is already set."""
     chosen = st.query_params.get_all(dimension)
     url_state.change({dimension: [] if chosen == [str(member)] else [str(member)]})
 
 
 def narrow_to_days(window: Window) -> None:
-    """Narrow the page to some days."""
+    """Filter the page to a range of days."""
     url_state.change({"period": [], "from": [str(window.start)], "to": [str(window.last)]})
 
 
 def draw_period(asked: Asked, *, offer: Sequence[str], default: str, also_narrowed: bool = False) -> None:
-    """The choice of the period, for other days the two days themselves, and the way back to everything.
+    """Draw the choice of the period, the two date fields of a custom one, and the reset button.
 
-    `also_narrowed` says that the screen has filters of its own in use, which the way back takes away too.
+    `also_narrowed`: the screen has filters of its own in use, which the reset button clears too.
     """
     st.session_state[_PERIOD] = asked.period
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
@@ -134,7 +134,7 @@ def _period_changed(asked: Asked) -> None:
 
 
 def draw_members(asked: Asked, names: Choices, *dimensions: Dimension) -> None:
-    """A pick list for each dimension, to be placed in a row."""
+    """Draw a pick list for each dimension, to be placed in a row."""
     for dimension in dimensions:
         url_state.choices(
             dimension,
@@ -146,11 +146,11 @@ def draw_members(asked: Asked, names: Choices, *dimensions: Dimension) -> None:
 
 
 def draw_sources(asked: Asked, known: Mapping[str, str] = SOURCES) -> None:
-    """A pick list of where requests came from."""
+    """Draw a pick list of the sources of requests."""
     options = {source: known.get(source, source) for source in (*known, *asked.selection.source)}
     url_state.choices("source", "Request source", options, chosen=asked.selection.source, anything="All sources")
 
 
 def draw_email(asked: Asked) -> None:
-    """The e-mail address of one customer."""
+    """Draw the field for one customer's e-mail address."""
     url_state.text_box("email", "Customer e-mail", text=asked.selection.email or "", placeholder="name@example.com")

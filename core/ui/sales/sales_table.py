@@ -1,4 +1,4 @@
-"""The table of purchases on a screen, and the columns that everything sold has in common."""
+"""The table of purchases, and the columns shared by all tables of sales."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,9 +15,9 @@ BY_TIME_OR_AMOUNT: Mapping[str, str] = {
     "largest": "Largest premium first",
     "smallest": "Smallest premium first",
 }
-# The orders of a column, the ascending one first.
+# The sort orders of a column, ascending first.
 BY_TIME, BY_AMOUNT = ("oldest", "newest"), ("smallest", "largest")
-# The usual columns fit beside the menu at 1280 pixels; the others are chosen under Columns and kept in the address.
+# The default columns fit beside the menu at 1280 pixels; the others are selected under Columns and kept in the URL.
 WHOSE: Mapping[str, Column[Any]] = {
     "policy": columns.text("Policy number", lambda row: row.policy_number, 160),
     "customer": columns.text("Customer", lambda row: row.customer, 120),

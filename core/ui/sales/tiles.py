@@ -1,4 +1,4 @@
-"""The tiles of the dashboard: a metric, how it moved, the days behind it, and what it means."""
+"""The tiles of the dashboard: a metric with its change, its daily values and an explanation."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -13,12 +13,12 @@ from core.services.sales.metrics import METRICS, REFUNDS, Facts, Metric, Value, 
 from core.ui.kit import periods, words
 
 _COLOURS: Any = {"more": "normal", "less": "inverse", "neither": "off"}
-# Beyond this a percentage says only that there was next to nothing before.
+# Above this a percentage only says that the earlier value was close to zero.
 _BEYOND_SENSE = 10
 
 
 def draw(summary: Summary) -> None:
-    """All tiles; the help of each says what it counts, leaves out and is timed by."""
+    """Draw all tiles; the help of each says what it counts, leaves out and is dated by."""
     with st.grid(3, min_column_width=240, gap="xsmall", row_height=180):
         for metric in (*METRICS, REFUNDS):
             _tile(metric, summary)
@@ -31,7 +31,7 @@ def _tile(metric: Metric[Facts], summary: Summary) -> None:
         now=summary.value(metric),
         then=summary.previous(metric),
         compared=summary.compared,
-        # A line along the bottom says no more than the figure does.
+        # A flat line at zero adds nothing to the figure.
         days=days if len(days) > 1 and any(days) else None,
     )
 
@@ -39,7 +39,7 @@ def _tile(metric: Metric[Facts], summary: Summary) -> None:
 def tile(
     metric: Metric[Any], *, now: Value, then: Value, compared: Comparison | None, days: Sequence[float] | None = None
 ) -> None:
-    """One figure with its change, and the days that it is compared with, if any."""
+    """Draw one figure with its change and its comparison period, if any."""
     before = shown(metric, then)
     with_what = f"\n\n**Compared with** {periods.compared_in_words(compared)}" if compared else ""
     st.metric(
@@ -62,7 +62,7 @@ def _described(before: str, compared: Comparison) -> str:
 
 
 def shown(metric: Metric[Any], value: Value) -> str:
-    """A value as people read it; a dash for none."""
+    """Format a value; a dash for None."""
     if value is None:
         return "–"
     if metric.unit == "naira":
@@ -73,7 +73,7 @@ def shown(metric: Metric[Any], value: Value) -> str:
 
 
 def _change(metric: Metric[Any], change: Decimal | None) -> Any:
-    """How a value moved, in percent or in points; a plain 0, which has no direction, when it did not."""
+    """Return the change of a value in percent or points; a plain 0, which has no direction, if there is none."""
     if change is None or round(change, 3) == 0:
         return None if change is None else 0
     if metric.unit != "share" and change >= _BEYOND_SENSE:

@@ -1,1 +1,1 @@
-"""Signing in."""
+"""The screens of signing in."""

@@ -1,6 +1,7 @@
-"""The gate: what somebody sees who is not signed in, whatever address they asked for.
+"""The sign-in page, shown at every URL to people who are not signed in.
 
-A password, a provider's word or a link is judged here; the session is opened by the route they hand over to.
+Checks a password, an identity provider's claims or a link; the session itself is opened by the HTTP route that the
+browser is sent to.
 """
 
 import json
@@ -25,7 +26,7 @@ _CAME_BACK = {
 
 
 def screen(logo: str) -> None:
-    """The whole page."""
+    """Draw the whole page."""
     with st.container(horizontal_alignment="center"), st.container(width=400, gap="medium"):
         st.space("large")
         with st.container(gap="xsmall"):
@@ -38,7 +39,7 @@ def screen(logo: str) -> None:
 
 
 def _by_provider() -> bool:
-    """True while a browser that a provider vouches for is sent on; a refusal is said above the form."""
+    """Return True while a browser authenticated by the provider is redirected; show a refusal above the form."""
     said = oidc.vouched()
     if said is None:
         return False
@@ -92,16 +93,16 @@ def _submit(email: str, password: str, notice: "st.delta_generator.DeltaGenerato
 
 
 def _place() -> str | None:
-    """The network address of the browser; the server reads a proxy's word for it only where it is told to."""
+    """Return the browser's network address; a proxy's header is trusted only where the server is configured to."""
     address = st.context.ip_address
     return address if isinstance(address, str) else None
 
 
 def hand_over(email: str, password: str, wanted: str, *, place: str | None = None) -> str:
-    """Where a browser with this e-mail and password goes next, on its way to the page that it wanted.
+    """Check e-mail and password and return the URL that opens the session, on the way to the `wanted` page.
 
-    Unauthorized when they do not fit, TooManyRequests while there are too many failures, of the e-mail or of
-    the network address `place`.
+    Raises Unauthorized when they do not match, TooManyRequests after too many failures of the e-mail or of the network
+    address `place`.
     """
     with writing(Scope.system()) as session:
         sign_in.admit(session, email, place=place)
@@ -111,12 +112,12 @@ def hand_over(email: str, password: str, wanted: str, *, place: str | None = Non
 
 
 def go_to(address: str) -> None:
-    """Send the browser to an address of ours."""
+    """Send the browser to a URL of this application."""
     st.html(f"<script>window.location.replace({json.dumps(address)})</script>", unsafe_allow_javascript=True)
 
 
 def wanted() -> str:
-    """The address that was asked for before the sign-in, with its query."""
+    """Return the URL requested before the sign-in, with its query."""
     path = urlsplit(st.context.url or "/").path or "/"
     left_out = {_AGAIN, link_forms.TICKET}
     query = {name: st.query_params.get_all(name) for name in st.query_params if name not in left_out}

@@ -1,4 +1,4 @@
-"""What a link opens to somebody who cannot sign in yet: the first admin's form, or the choice of a password."""
+"""The forms behind invitation links: creation of the first admin, or the choice of a password."""
 
 from collections.abc import Callable
 from typing import Final
@@ -22,12 +22,12 @@ _UNEQUAL = "must be the same both times"
 
 
 def asked() -> bool:
-    """True when the address carries a link."""
+    """Return True if the URL carries a link's ticket."""
     return bool(st.query_params.get(TICKET))
 
 
 def draw(go_to: Callable[[str], None]) -> None:
-    """The form that the link of the address opens; `go_to` sends the browser on when it is done."""
+    """Draw the form of the link in the URL; `go_to` redirects the browser when it is done."""
     address = st.session_state.get(_ON_THE_WAY)
     if address is not None:
         st.success("Signing in …", icon=":material/check_circle:")
@@ -45,7 +45,7 @@ def draw(go_to: Callable[[str], None]) -> None:
 
 
 def _form(invitation: Invitation, ticket: str) -> bool:
-    """True once the link has done its work; what is wrong with the answers stands below each."""
+    """Draw the form; return True once the link is used. Errors appear below their fields."""
     typed: dict[str, str | None] = {"email": invitation.email, "name": invitation.name}
     places: dict[str, st.delta_generator.DeltaGenerator] = {}
     with st.form("link"):
@@ -93,13 +93,13 @@ def _submit(
         for fault in error.faults:
             places[fault.field].markdown(forms.complaint(fault.message))
         return False
-    # A second click on the button finds the work done, and is sent on like the first.
+    # A second click finds the link already used, and is redirected like the first.
     st.session_state[_ON_THE_WAY] = sign_in.hand_over(staff_id, "/", how="link")
     return True
 
 
 def _refuse_unequal(typed: dict[str, str | None]) -> None:
-    """What is wrong with the password itself is said with it, or it would be the next refusal."""
+    """Raise InvalidInput if the passwords differ, together with errors of the password itself."""
     password = typed.get("password")
     if password != typed.get("again"):
         weaknesses = passwords.weaknesses(password or "", email=typed["email"] or "")

@@ -1,4 +1,4 @@
-"""Signing in with an identity provider (OIDC): its word opens a session of ours, and is one no longer (contract A2)."""
+"""Sign-in with an identity provider (OIDC); its claims open one session of the application (contract A2)."""
 
 import json
 from typing import Any
@@ -13,7 +13,7 @@ from core.store.access.scope import Scope
 
 CALLBACK = "/oauth2callback"
 _ON_THE_WAY = "identity.address"
-# The provider sends everybody back to the home page: the tab itself keeps where they wanted to go.
+# The provider returns everybody to the home page, so the tab itself stores the page that was requested.
 _REMEMBER = '<script>sessionStorage.setItem("coverdesk.next", {path})</script>'
 _GO_ON = """<script>
 const to = new URL({address}, window.location.origin);
@@ -24,7 +24,7 @@ window.location.replace(to);
 
 
 def secrets() -> dict[str, Any] | None:
-    """What the framework's own sign-in needs, for `st.App(secrets=...)`; none without a provider."""
+    """Return the configuration of Streamlit's own sign-in, for `st.App(secrets=...)`; None without a provider."""
     given = settings()
     if not given.has_provider:
         return None
@@ -40,7 +40,7 @@ def secrets() -> dict[str, Any] | None:
 
 
 def button(wanted: str) -> None:
-    """Sends the browser to the provider, and later to the path of ours that it wanted."""
+    """Draw the button that leads to the provider, and afterwards to the requested path."""
     st.html(_REMEMBER.format(path=json.dumps(wanted)), unsafe_allow_javascript=True)
     st.button(
         f"Sign in with {settings().oidc_name}",
@@ -52,18 +52,18 @@ def button(wanted: str) -> None:
 
 
 def vouched() -> dict[str, Any] | None:
-    """What the provider has just said of the person behind this browser; none when it has said nothing."""
+    """Return the provider's claims about the person at this browser; None if there are none."""
     said = dict(st.user) if settings().has_provider else {}
     return said if said.get("is_logged_in") else None
 
 
 def go_on(said: dict[str, Any]) -> None:
-    """Send the browser on to get a session of ours; Unauthorized says why it gets none."""
+    """Redirect the browser to open a session; raises Unauthorized with the reason if it may not have one."""
     address = st.session_state.get(_ON_THE_WAY)
     if address is None:
         with writing(Scope.system()) as session:
             staff_id = sign_in.vouched(session, said)
-        # A run may be broken off and begin again: the provider's word counts once, so its effect is kept.
+        # A run may be interrupted and restarted. The provider's claims can be used only once, so the result is kept.
         address = st.session_state[_ON_THE_WAY] = sign_in.hand_over(staff_id, "/", how="provider")
     st.info("Signing in …", icon=":material/passkey:")
     st.html(_GO_ON.format(address=json.dumps(address)), unsafe_allow_javascript=True)

@@ -1,5 +1,5 @@
-// Two services of page_links.py: the visit that a screen asks for once its work is done, and the menu's links, which
-// keep the mode that the screens show. Both live as long as the tab: a component is drawn many times.
+// Two services of page_links.py: navigation requested by a screen after its work is done, and the menu's links, which
+// keep the mode. State is kept per browser tab, because the component is mounted many times.
 const desk = (window.coverdesk ??= { visited: new Set(), query: "", listens: false });
 
 function onMenuClick(event) {

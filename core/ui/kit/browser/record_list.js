@@ -1,4 +1,4 @@
-// Draws a list of records: `data` is the payload that record_list.py documents. Text is set as text, never as markup.
+// Draws a list of records from `data`, the payload documented in record_list.py. Text is never set as markup.
 const drawn = new WeakMap();
 
 function element(name, className, text) {
@@ -32,7 +32,7 @@ function body(column, value, row, isFirst) {
   const [text, colour] = Array.isArray(value) ? value : [value, null];
   const cell = element(isFirst ? "th" : "td", column.classes);
   if (isFirst) cell.scope = "row";
-  // As wide as suits a list beside the menu at 1280 pixels, and wider with it.
+  // `width` fits a list beside the menu at 1280 pixels; on wider screens columns grow in proportion.
   if (column.width) cell.style.maxWidth = `max(${column.width}px, ${column.width / 8.5}cqi)`;
   const inside = element(isFirst && row.href ? "a" : "span", colour ? `word ${colour}` : "", text);
   if (isFirst && row.href) {
@@ -98,7 +98,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   const root = parentElement.querySelector(".root");
   const said = JSON.stringify(data);
   const before = drawn.get(root);
-  // Boxes that were ticked stay so while the same rows are shown: the answer to the first click must not undo the second.
+  // Ticks are kept while the same rows are shown: the response to the first click must not undo the second.
   const picked = before && before.mark === data.mark ? before.picked : new Set(data.chosen);
   drawn.set(root, { said, mark: data.mark, picked });
 
@@ -125,7 +125,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     }
     if (event.target.closest(".pick, input")) return;
     const record = line?.querySelector("a.record");
-    // Who marks a text to copy it does not open the record.
+    // Selecting text to copy it must not open the record.
     if (!record || !window.getSelection().isCollapsed) return;
     if (isPlain(event)) visit(record.href);
     else if (event.ctrlKey || event.metaKey || event.shiftKey) window.open(record.href, "_blank", "noopener");

@@ -1,12 +1,12 @@
-// A visit to an address of our own: one history entry, no reload. The framework looks at the address when the history
-// moves, so Back and Forward lead through these entries like through any other.
+// Navigates within the application: one history entry, no reload. Streamlit reads the URL on history events, so Back
+// and Forward work with these entries too.
 function visit(href, { replaces = false } = {}) {
   const url = new URL(href, document.location.href);
   history[replaces ? "replaceState" : "pushState"]({}, "", url.pathname + url.search);
   window.dispatchEvent(new PopStateEvent("popstate", { state: {} }));
 }
 
-// Clicks that ask for a new tab or window belong to the browser.
+// Clicks that open a new tab or window are left to the browser.
 function isPlain(event) {
   return event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
 }
