@@ -28,35 +28,35 @@ SMALL = 7
 Read = Callable[[ScopedSession, Any, Paging], Any]
 LISTS: dict[str, tuple[Any, Read]] = {
     "customers": (
-        customers_table._ORDERS,
+        customers_table.ORDERS,
         lambda s, order, paging: customers_table.page(s, CustomerFilter(), choices(s), order=order, paging=paging),
     ),
     "policies": (
-        policy_search._ORDERS,
+        policy_search.ORDERS,
         lambda s, order, paging: policy_search.page(s, "", SalesFilter(), choices(s), order=order, paging=paging),
     ),
     "products": (
-        product_list._ORDERS,
+        product_list.ORDERS,
         lambda s, order, paging: product_list.page(s, product_list.ProductSelection(), paging, order=order),
     ),
     "distributors": (
-        distributor_list._ORDERS,
+        distributor_list.ORDERS,
         lambda s, order, paging: distributor_list.page(s, distributor_list.DistributorSelection(), paging, order=order),
     ),
     "keys": (
-        key_admin._ORDERS,
+        key_admin.ORDERS,
         lambda s, order, paging: key_admin.page(s, key_admin.KeyFilter(), paging, order=order),
     ),
     "staff": (
-        staff_list._ORDERS,
+        staff_list.ORDERS,
         lambda s, order, paging: staff_list.page(s, staff_list.StaffFilter(), paging, order=order),
     ),
     "receipts": (
-        receipts._ORDERS,
+        receipts.ORDERS,
         lambda s, order, paging: receipts.page(s, ReceiptFilter(), paging, order=order),
     ),
     "awaiting": (
-        awaiting._ORDERS,
+        awaiting.ORDERS,
         lambda s, order, paging: awaiting.page(s, choices(s), order=order, paging=paging),
     ),
 }

@@ -317,7 +317,8 @@ def test_each_change_is_written_down(store: Store, partner: Partner) -> None:
     with store.reading(Scope.system()) as session:
         _, activated, cancelled = audit.history(session, f"policy {sale.policy_id}")
         session.expunge_all()
-    assert (activated.actor, activated.action, activated.after["policy_number"]) == ("desk", "policy activated", NUMBER)
+    assert (activated.actor, activated.action) == ("desk", "policy issued by hand")
+    assert activated.after["policy_number"] == NUMBER
     assert cancelled.action == "policy cancelled"
     assert cancelled.before == {"version": 2}
     assert cancelled.after["reason"] == "sold the car"
