@@ -26,12 +26,8 @@ def sale(desk: Desk) -> Sale:
 
 
 def press_renew(page: Page) -> None:
-    """The button of the first row, which is painted on a canvas."""
-    table = page.get_by_test_id("stDataFrame")
-    table.locator("canvas").first.wait_for()
-    place = table.bounding_box()
-    assert place
-    page.mouse.click(place["x"] + 115, place["y"] + 52)
+    """The button of the first row."""
+    page.locator("tbody tr").first.get_by_role("button", name="Renew").click()
 
 
 def test_a_lapsed_policy_is_renewed_where_it_is_listed_and_leaves_the_list(

@@ -26,18 +26,14 @@ def sale(desk: Desk) -> Sale:
 
 
 def found(page: Page, text: str) -> None:
-    """Type into the one box and open the first row: its button is painted on a canvas."""
+    """Type into the one box and open the first row."""
     page.get_by_label("Find", exact=True).fill(text)
     page.keyboard.press("Enter")
     # Without a text the list may have held this one policy already: wait until this text was looked for.
     expect(page.get_by_text("Looked for as policy number or plate.")).to_be_visible()
     settled(page)
     expect(page.get_by_text("1 policy · sold all time")).to_be_visible()
-    table = page.get_by_test_id("stDataFrame")
-    table.locator("canvas").first.wait_for()
-    place = table.bounding_box()
-    assert place
-    page.mouse.click(place["x"] + 30, place["y"] + 50)
+    page.locator("tbody tr").first.click()
     page.wait_for_url("**/policy?id=*")
 
 

@@ -80,7 +80,7 @@ def test_an_address_that_nobody_has_says_so_and_leads_back(visit: Visit) -> None
     page = visit("finance", "/nonsense")
     expect(page.get_by_text("There is no page called nonsense")).to_be_visible()
     expect(page.get_by_role("dialog")).to_have_count(0)
-    page.get_by_role("button", name="Go to Dashboard").click()
+    page.get_by_role("link", name="Go to Dashboard").click()
     expect(page.get_by_role("heading", name="Dashboard")).to_be_visible()
 
 

@@ -1,6 +1,7 @@
 """Nobody leads a person on by the call that makes two entries in the browser's history."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -27,3 +28,8 @@ def test_a_planted_offender_is_found() -> None:
 @pytest.mark.parametrize("path", SCREENS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_records_are_listed_and_opened_in_one_way(path: Path) -> None:
     assert offenders(path.read_text()) == []
+
+
+@pytest.mark.parametrize("path", sorted(Path(ROOT, "core/ui/browser").glob("*.js")), ids=lambda path: path.name)
+def test_our_scripts_set_text_as_text(path: Path) -> None:
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b", path.read_text())
