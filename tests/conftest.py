@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +28,9 @@ from core.store.access.engine import Store  # noqa: E402
 from core.store.access.scope import Scope  # noqa: E402
 from core.store.schema import migrating  # noqa: E402
 from tests.process_state import unchanged_process  # noqa: E402, F401 a fixture of every test
+
+# A run that was started in the background of a shell ignores Ctrl-C, and so would every server that it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A password is hashed slowly on purpose. The suite hashes thousands, and takes the cheapest hash of the same kind.
 passwords._hasher = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))

@@ -76,7 +76,7 @@ def test_conflict_ends_with_one_and_tells_the_version_of_now(
     told = ["coverdesk", "claims", "move", str(claim_id), "--to", "Viewed", "--by", "ada@x.example", "--version", "7"]
     monkeypatch.setattr(sys, "argv", told)
     with pytest.raises(SystemExit) as ended:
-        cli.main()
+        cli.run()
     assert ended.value.code == 1
     assert "it is Pending now, at version 1" in " ".join(capsys.readouterr().err.split())
 

@@ -42,6 +42,8 @@ def serve(host: Host = "127.0.0.1", port: Port = 8501) -> None:
     settings.cache_clear()
     _refuse_unsafe()
     _refuse_taken(host, port)
+    # Ctrl-C is the usual end of a server and no failure.
+    signal.signal(signal.SIGINT, _stopped)
     _ready_to_listen()
     _say_where(host, port)
     sys.stdout.flush()
@@ -66,6 +68,8 @@ def api(
         raise UnreadableSetting("COVERDESK_DATABASE_URL: more than one worker needs PostgreSQL")
     engine.store().close()
     _refuse_taken(host, port)
+    # Ctrl-C is the usual end of a server and no failure.
+    signal.signal(signal.SIGINT, _stopped)
     _ready_to_listen()
     with insurers.beside(wanted=with_worker):
         uvicorn.run(
@@ -122,11 +126,7 @@ def _refuse_taken(host: str, port: int) -> None:
 
 
 def _ready_to_listen() -> None:
-    """Believe only the proxies that we were told of, take as many connections as the machine lets us, spare memory.
-
-    Ctrl-C is the usual end of a server and no failure.
-    """
-    signal.signal(signal.SIGINT, _stopped)
+    """Trust only the configured proxies, raise the limit of open files, and limit malloc's arenas."""
     os.environ.setdefault("FORWARDED_ALLOW_IPS", settings().proxies)
     file_permissions.keep_private(engine.store())
     few, most = resource.getrlimit(resource.RLIMIT_NOFILE)

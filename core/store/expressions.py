@@ -75,7 +75,8 @@ class printed_naira(_Spelled):  # noqa: N801
 
     type = sa.String()
     sqlite = "printf('%d.%02d', ({0}) / 100, ({0}) % 100)"
-    postgresql = "concat(({0}) / 100, '.', lpad(CAST(mod({0}, 100) AS TEXT), 2, '0'))"
+    # A sum of bigint is numeric there, whose division keeps decimals.
+    postgresql = "concat(CAST({0} AS bigint) / 100, '.', lpad(CAST(mod(CAST({0} AS bigint), 100) AS TEXT), 2, '0'))"
 
 
 class printed_id(_Spelled):  # noqa: N801

@@ -161,7 +161,7 @@ class Asker:
     def _counts_own(self, case: Case, data: Any) -> None:
         if not isinstance(data, dict) or "total_count" not in data:
             return
-        (kind,) = data.keys() - {"total_count"}
+        (kind,) = data.keys() - {"total_count", "total", "total_result"}
         if kind.startswith("product"):
             return
         table = {"policies": "policy"}.get(kind, kind.removesuffix("s"))
