@@ -27,7 +27,7 @@ def sale(desk: Desk) -> Sale:
 
 def press_renew(page: Page) -> None:
     """The button of the first row."""
-    page.locator("tbody tr").first.get_by_role("button", name="Renew").click()
+    page.locator("tbody tr:has(a)").first.get_by_role("button", name="Renew").click()
 
 
 def test_a_lapsed_policy_is_renewed_where_it_is_listed_and_leaves_the_list(

@@ -33,7 +33,7 @@ def found(page: Page, text: str) -> None:
     expect(page.get_by_text("Looked for as policy number or plate.")).to_be_visible()
     settled(page)
     expect(page.get_by_text("1 policy · sold all time")).to_be_visible()
-    page.locator("tbody tr").first.click()
+    page.locator("tbody tr:has(a)").first.click()
     page.wait_for_url("**/policy?id=*")
 
 
