@@ -205,13 +205,14 @@ def test_heads_that_no_client_sends_are_refused_and_the_next_request_is_served(
     assert not re.search(rb"HTTP/1.1 [25]\d\d", answer), answer[:200]
     assert b"purchases" not in answer, "the rest of the body was read as a request of its own"
     good = f"GET /v1/genders HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {partner.test_key}\r\n"
-    assert _said(host, port, f"{good}Connection: close\r\n\r\n").startswith(b"HTTP/1.1 200")
+    answer = _said(host, port, f"{good}Connection: close\r\n\r\n", timeout=30)
+    assert answer.startswith(b"HTTP/1.1 200"), answer[:200]
 
 
-def _said(host: str, port: str, request: str) -> bytes:
-    """What comes back for raw bytes until the connection is closed, or nobody says anything more."""
+def _said(host: str, port: str, request: str, timeout: float = 1.5) -> bytes:
+    """The bytes answered until the server closes the connection, or is silent for `timeout` seconds."""
     heard = b""
-    with socket.create_connection((host, int(port)), timeout=1.5) as connection:
+    with socket.create_connection((host, int(port)), timeout=timeout) as connection:
         try:
             connection.sendall(request.encode("latin-1"))
             while said := connection.recv(65_536):
