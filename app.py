@@ -18,7 +18,7 @@ from core.api.http.security_headers import SecurityHeaders
 from core.api.outside.oidc_failures import ProviderAnswers
 from core.api.outside.root_address import RootAddress
 from core.api.protection import slow_senders
-from core.api.protection.load_shedding import Sockets
+from core.api.protection.load_shedding import WebSocketLimit
 from core.settings import settings
 from core.store.access.engine import store
 from core.ui.kit import frame, unavailable
@@ -26,28 +26,28 @@ from core.ui.sign_in import oidc
 from core.worker import Worker
 
 log = structlog.get_logger("coverdesk.serving")
-THREADS = 40
+MAX_THREADS = 40
 # Imported in the background: the first page with a table or a chart needs these slow modules.
-WARM = ("pandas", "plotly.express", "plotly.graph_objects")
+PRELOADED_MODULES = ("pandas", "plotly.express", "plotly.graph_objects")
 
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """Check settings, open the database, start the worker and preload slow modules; shut all down in order."""
-    settings().refuse_unsafe()
-    anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
+    settings().check_safe_to_serve()
+    anyio.to_thread.current_default_thread_limiter().total_tokens = MAX_THREADS
     logs.configure()
     if HTTP_PROTOCOLS["auto"] != slow_senders.NAME:
         log.warning("connections have no deadlines and no bounds: `coverdesk serve` gives them both")
-    opened = store()
-    worker = Worker(opened)
+    opened_store = store()
+    worker = Worker(opened_store)
     if settings().worker:
         worker.start()
-    preloading.begin(*WARM)
+    preloading.begin(*PRELOADED_MODULES)
     yield
     # Calls to insurers in progress are finished before the database is closed.
     await anyio.to_thread.run_sync(worker.stop)
-    opened.close()
+    opened_store.close()
 
 
 app = st.App(
@@ -55,7 +55,7 @@ app = st.App(
     routes=routes,
     lifespan=lifespan,
     middleware=[
-        Middleware(Sockets),
+        Middleware(WebSocketLimit),
         Middleware(SecurityHeaders),
         Middleware(EveryPath, v1),
         Middleware(RootAddress, style=frame.LOOK.read_text()),

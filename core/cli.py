@@ -12,11 +12,11 @@ from typer.main import get_command, get_group
 
 from core.commands import stores
 from core.errors import CoverdeskError
-from core.settings import UnreadableSetting
+from core.settings import InvalidSetting
 from core.store.operations import file_permissions
 
 # Each subcommand of `coverdesk`: its module under core.commands, and its help text.
-SUBJECTS: Mapping[str, tuple[str, str]] = {
+COMMANDS: Mapping[str, tuple[str, str]] = {
     "init": ("init", "Create or migrate the store and load the catalogue, and print how to begin; safe to repeat."),
     "demo": (
         "init",
@@ -55,36 +55,36 @@ SUBJECTS: Mapping[str, tuple[str, str]] = {
 _INTERRUPTED = 130
 
 
-class Later(TyperCommand):
+class LazyCommand(TyperCommand):
     """A command whose module is imported only when it is called, which keeps start-up fast."""
 
-    def __init__(self, name: str, module: str, says: str) -> None:
-        super().__init__(name, help=says)
-        self._word, self._module = name, f"core.commands.{module}"
+    def __init__(self, name: str, module: str, help_text: str) -> None:
+        super().__init__(name, help=help_text)
+        self._command_name, self._module_name = name, f"core.commands.{module}"
 
-    def loaded(self) -> TyperCommand | TyperGroup:
+    def load(self) -> TyperCommand | TyperGroup:
         """Import and return the real command."""
-        module = import_module(self._module)
+        module = import_module(self._module_name)
         if hasattr(module, "app"):
             return get_group(module.app)
-        alone = typer.Typer(add_completion=False)
-        alone.command(self._word)(getattr(module, self._word.replace("-", "_")))
-        return get_command(alone)  # type: ignore[return-value]
+        single = typer.Typer(add_completion=False)
+        single.command(self._command_name)(getattr(module, self._command_name.replace("-", "_")))
+        return get_command(single)  # type: ignore[return-value]
 
     def make_context(self, *given: Any, **also: Any) -> Any:
         """The context of the command itself, which then runs in our place."""
-        context = self.loaded().make_context(*given, **also)
-        stores.announce(self._word)
+        context = self.load().make_context(*given, **also)
+        stores.announce(self._command_name)
         return context
 
 
-class _Subjects(TyperGroup):
+class _CommandGroup(TyperGroup):
     """The top-level group: all commands, in order of use."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
-        for name, (module, says) in SUBJECTS.items():
-            self.add_command(Later(name, module, says))
+        for name, (module, says) in COMMANDS.items():
+            self.add_command(LazyCommand(name, module, says))
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; who leaves at a prompt is told nothing that they do not know."""
@@ -94,7 +94,7 @@ class _Subjects(TyperGroup):
             raise typer.Exit(_INTERRUPTED) from None
 
 
-app = typer.Typer(cls=_Subjects, no_args_is_help=True)
+app = typer.Typer(cls=_CommandGroup, no_args_is_help=True)
 
 
 @app.callback()
@@ -113,7 +113,7 @@ def run() -> None:
     err = Console(stderr=True, highlight=False, soft_wrap=True)
     try:
         app()
-    except UnreadableSetting as error:
+    except InvalidSetting as error:
         err.print(f"[bold red]Cannot start.[/] {error}")
         sys.exit(2)
     except CoverdeskError as error:

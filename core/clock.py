@@ -18,11 +18,11 @@ def now() -> datetime:
 
 def today() -> date:
     """Return the current calendar day in Lagos."""
-    return lagos_day(now())
+    return to_lagos_day(now())
 
 
 @contextmanager
-def frozen(at: datetime) -> Iterator[None]:
+def freeze(at: datetime) -> Iterator[None]:
     """Freeze the clock at a UTC instant; for tests and the demonstration portfolio."""
     _frozen.append(at.astimezone(UTC))
     try:
@@ -31,7 +31,7 @@ def frozen(at: datetime) -> Iterator[None]:
         _frozen.pop()
 
 
-def lagos_day(instant: datetime) -> date:
+def to_lagos_day(instant: datetime) -> date:
     """Return the calendar day of an instant in Lagos; midnight UTC, where terms start, is on the same day there."""
     return instant.astimezone(LAGOS).date()
 
@@ -58,13 +58,13 @@ def add_days(day: date, days: int) -> date:
     return day + timedelta(days=days)
 
 
-def wire(instant: datetime | None) -> str | None:
+def to_wire(instant: datetime | None) -> str | None:
     """Format an instant for the API: ISO 8601 UTC with milliseconds and Z (contract P9)."""
     if instant is None:
         return None
     return instant.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
-def in_lagos(instant: datetime | None, pattern: str = "%d %b %Y, %H:%M") -> str:
+def format_lagos(instant: datetime | None, pattern: str = "%d %b %Y, %H:%M") -> str:
     """Format an instant in Lagos time for people; empty for None."""
     return instant.astimezone(LAGOS).strftime(pattern) if instant else ""

@@ -56,23 +56,23 @@ class InvalidInput(CoverdeskError):
         )
 
     @classmethod
-    def one(cls, field: str, message: str) -> "InvalidInput":
+    def for_field(cls, field: str, message: str) -> "InvalidInput":
         """Return the error of a single field."""
         return cls([FieldFault(field, message)])
 
 
-def all_of(*judges: Callable[[], Any]) -> list[Any]:
+def run_checks(*judges: Callable[[], Any]) -> list[Any]:
     """Call every check and return the results; all their InvalidInput faults are raised as one (contract E4)."""
-    found: list[Any] = []
+    results: list[Any] = []
     faults: list[FieldFault] = []
-    for judge in judges:
+    for check in judges:
         try:
-            found.append(judge())
+            results.append(check())
         except InvalidInput as refused:
             faults += refused.faults
     if faults:
         raise InvalidInput(faults)
-    return found
+    return results
 
 
 class TooSlow(InvalidInput):

@@ -27,10 +27,10 @@ def new() -> UUID:
 
 def from_parts(milliseconds: int, counter: int, random_bits: int) -> UUID:
     """Build a UUIDv7 from its parts: 48 bits of time, 12 of counter, 62 of randomness (RFC 9562)."""
-    return UUID(int=bits(milliseconds, counter, random_bits))
+    return UUID(int=build_int(milliseconds, counter, random_bits))
 
 
-def bits(milliseconds: int, counter: int, random_bits: int) -> int:
+def build_int(milliseconds: int, counter: int, random_bits: int) -> int:
     """Like `from_parts`, but returns the 128-bit integer; for bulk generation."""
     return milliseconds << 80 | 7 << 76 | counter << 64 | 2 << 62 | random_bits
 
@@ -42,16 +42,16 @@ def parse(value: str, field: str = "id") -> UUID:
     except ValueError:
         parsed = None
     if parsed is None or str(parsed) != value.lower():
-        raise InvalidInput.one(field, "must be a UUID")
+        raise InvalidInput.for_field(field, "must be a UUID")
     return parsed
 
 
-def code() -> str:
+def new_code() -> str:
     """Return a 128-bit random code of 26 letters and digits: for certificates and stored files."""
     return b32encode(secrets.token_bytes(16)).decode().rstrip("=").lower()
 
 
-def mark() -> str:
+def new_request_id() -> str:
     """Return 64 random bits in 16 hex digits: the request id in the log."""
     return secrets.token_hex(8)
 
@@ -61,6 +61,6 @@ def is_code(value: str) -> bool:
     return re.fullmatch(r"[a-z2-7]{26}", value) is not None
 
 
-def token() -> str:
+def new_token() -> str:
     """Return a 256-bit random URL-safe token: for sessions and one-time links."""
     return secrets.token_urlsafe(32)

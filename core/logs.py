@@ -12,7 +12,7 @@ import structlog
 
 from core.settings import settings
 
-ALLOWED = frozenset(
+ALLOWED_FIELDS = frozenset(
     {
         "event",
         "level",
@@ -33,12 +33,12 @@ ALLOWED = frozenset(
 )
 
 
-def only_allowed(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def drop_unlisted_fields(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     """Drop every field that is not allow-listed, so that nobody logs a body by accident."""
-    return {name: value for name, value in event.items() if name in ALLOWED}
+    return {name: value for name, value in event.items() if name in ALLOWED_FIELDS}
 
 
-class _StandardError:
+class _SafeStandardError:
     """Standard error that never raises: a full log disk must not break a response."""
 
     def write(self, text: str) -> None:
@@ -52,7 +52,7 @@ class _StandardError:
             sys.stderr.flush()
 
 
-def _encoded(event: Any, **_: Any) -> str:
+def _encode(event: Any, **_: Any) -> str:
     return orjson.dumps(event, default=repr).decode()
 
 
@@ -63,17 +63,17 @@ def configure() -> None:
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            _where_it_broke,
-            only_allowed,
-            structlog.processors.JSONRenderer(_encoded),
+            _add_stack,
+            drop_unlisted_fields,
+            structlog.processors.JSONRenderer(_encode),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(settings().log_level)),
-        logger_factory=structlog.PrintLoggerFactory(file=_StandardError()),  # type: ignore[arg-type]
+        logger_factory=structlog.PrintLoggerFactory(file=_SafeStandardError()),  # type: ignore[arg-type]
         cache_logger_on_first_use=False,
     )
 
 
-def _where_it_broke(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def _add_stack(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     """Log the stack of an exception without its message or local values: those may be personal data."""
     if event.pop("exc_info", None):
         frames = traceback.extract_tb(sys.exc_info()[2])[-4:]

@@ -4,16 +4,16 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal
 
 KOBO = Decimal("0.01")
-LARGEST = Decimal(10) ** 13
+MAX_AMOUNT = Decimal(10) ** 13
 ZERO = Decimal("0.00")
 
 
-def half_up(amount: Decimal) -> Decimal:
+def round_half_up(amount: Decimal) -> Decimal:
     """Round naira to the kobo, half away from zero: once, at the end of a formula."""
     return amount.quantize(KOBO, ROUND_HALF_UP)
 
 
-def up(amount: Decimal) -> Decimal:
+def round_up(amount: Decimal) -> Decimal:
     """Round naira up to the next kobo: for instalments, so that a year of them is never less than the annual
     premium.
     """
@@ -33,16 +33,16 @@ def to_naira(minor: int) -> Decimal:
     return Decimal(minor).scaleb(-2).quantize(KOBO)
 
 
-def wire(minor: int) -> str:
+def to_wire(minor: int) -> str:
     """Format integer kobo as the API's decimal string: 57500 -> "575.00"."""
-    sign, whole = ("-", -minor) if minor < 0 else ("", minor)
-    return f"{sign}{whole // 100}.{whole % 100:02d}"
+    sign, absolute = ("-", -minor) if minor < 0 else ("", minor)
+    return f"{sign}{absolute // 100}.{absolute % 100:02d}"
 
 
-def shown(minor: int) -> str:
+def format_naira(minor: int) -> str:
     """Format integer kobo for people: 123456700 -> "₦1,234,567.00"."""
-    sign, whole = ("-", -minor) if minor < 0 else ("", minor)
-    return f"{sign}₦{whole // 100:,}.{whole % 100:02d}"
+    sign, absolute = ("-", -minor) if minor < 0 else ("", minor)
+    return f"{sign}₦{absolute // 100:,}.{absolute % 100:02d}"
 
 
 def share(minor: int, basis_points: int) -> int:

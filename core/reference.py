@@ -53,64 +53,64 @@ class Model:
 
 
 @cache
-def _read(name: str) -> Any:
+def _read_json(name: str) -> Any:
     return json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
 @cache
-def _strings(name: str) -> tuple[str, ...]:
-    return tuple(_read(name))
+def _read_strings(name: str) -> tuple[str, ...]:
+    return tuple(_read_json(name))
 
 
 # Each is called without arguments and returns the strings of its file.
-colours = partial(_strings, "colours")
-body_types = partial(_strings, "body_types")
-genders = partial(_strings, "genders")
-titles = partial(_strings, "titles")
-owner_titles = partial(_strings, "owner_titles")
-identification_types = partial(_strings, "identification_types")
-marital_statuses = partial(_strings, "marital_statuses")
+colours = partial(_read_strings, "colours")
+body_types = partial(_read_strings, "body_types")
+genders = partial(_read_strings, "genders")
+titles = partial(_read_strings, "titles")
+owner_titles = partial(_read_strings, "owner_titles")
+identification_types = partial(_read_strings, "identification_types")
+marital_statuses = partial(_read_strings, "marital_statuses")
 
 
-def manufacture_years(this_year: int) -> tuple[str, ...]:
+def list_manufacture_years(this_year: int) -> tuple[str, ...]:
     """Return years of manufacture as text, newest first: next year down to 1960 (contract S15)."""
     return tuple(str(year) for year in range(this_year + 1, 1959, -1))
 
 
 @cache
-def _spellings(options: tuple[str, ...]) -> dict[str, str]:
+def _index_options(options: tuple[str, ...]) -> dict[str, str]:
     return {option.casefold(): option for option in options}
 
 
-def canonical(options: tuple[str, ...], value: str) -> str | None:
+def find_option(options: tuple[str, ...], value: str) -> str | None:
     """Return the option equal to the value, ignoring case and surrounding spaces; None if there is none."""
-    return _spellings(options).get(value.strip().casefold())
+    return _index_options(options).get(value.strip().casefold())
 
 
-def title(value: str) -> str | None:
+def find_title(value: str) -> str | None:
     """Return the title for a title in any case or its slug ("mr", "high-chief")."""
-    return canonical(titles(), re.sub(r"[-_\s]+", " ", value))
+    return find_option(titles(), re.sub(r"[-_\s]+", " ", value))
 
 
-def _plain(text: str) -> str:
+def _fold(text: str) -> str:
     """Fold case, accents and punctuation, so that spelling variants of a name compare equal."""
     bare = re.sub("['’‘ʼ]", "", unicodedata.normalize("NFKD", text.casefold()))
     return re.sub(r"[\W_]+", " ", "".join(c for c in bare if not unicodedata.combining(c))).strip()
 
 
-def _common_name(entry: Any) -> str:
+def _get_common_name(entry: Any) -> str:
     return str(getattr(entry, "common_name", entry.name))
 
 
 @cache
 def countries_with_states() -> tuple[Country, ...]:
     """Return every country with its ISO 3166-2 subdivisions, or its capital if it has none."""
-    parts: dict[str, set[str]] = {code: {capital} for code, capital in _read("capitals").items()}
+    parts: dict[str, set[str]] = {code: {capital} for code, capital in _read_json("capitals").items()}
     for part in pycountry.subdivisions:
         # ISO appends other languages and codes in square brackets: "Cardiff [Caerdydd GB-CRD]".
         parts.setdefault(part.country_code, set()).add(re.sub(r"\s*\[.*?\]", "", part.name))
-    rows = ((_common_name(c), sorted(parts[c.alpha_2], key=_plain)) for c in pycountry.countries)
-    return tuple(Country(name, tuple(names)) for name, names in sorted(rows, key=lambda row: _plain(row[0])))
+    rows = ((_get_common_name(c), sorted(parts[c.alpha_2], key=_fold)) for c in pycountry.countries)
+    return tuple(Country(name, tuple(names)) for name, names in sorted(rows, key=lambda row: _fold(row[0])))
 
 
 @cache
@@ -120,34 +120,34 @@ def countries() -> tuple[str, ...]:
 
 
 @cache
-def _country_forms() -> dict[str, Any]:
+def _index_countries() -> dict[str, Any]:
     forms = ("name", "common_name", "official_name")
-    usual = {_plain(name): pycountry.countries.get(alpha_2=code) for name, code in _read("country_names").items()}
-    return usual | {_plain(getattr(row, form, row.name)): row for form in forms for row in pycountry.countries}
+    usual = {_fold(name): pycountry.countries.get(alpha_2=code) for name, code in _read_json("country_names").items()}
+    return usual | {_fold(getattr(row, form, row.name)): row for form in forms for row in pycountry.countries}
 
 
-def country(value: str) -> str | None:
+def find_country(value: str) -> str | None:
     """The name in `countries` for a common, short or official ISO name, or for another usual one ("UK")."""
-    entry = _country_forms().get(_plain(value))
-    return _common_name(entry) if entry else None
+    entry = _index_countries().get(_fold(value))
+    return _get_common_name(entry) if entry else None
 
 
-def travel_zone(country_name: str) -> TravelZone:
+def get_travel_zone(country_name: str) -> TravelZone:
     """Return the travel zone of a country; KeyError for a name that `find_country` does not know."""
-    code = _country_forms()[_plain(country_name)].alpha_2
-    return next((zone for zone in _ZONES if code in _read("travel_zones")[zone]), "elsewhere")
+    code = _index_countries()[_fold(country_name)].alpha_2
+    return next((zone for zone in _ZONES if code in _read_json("travel_zones")[zone]), "elsewhere")
 
 
 @cache
 def states() -> tuple[State, ...]:
     """Return Nigeria's 36 states and the FCT with their local government areas."""
-    return tuple(State(row["name"], tuple(row["lgas"])) for row in _read("states"))
+    return tuple(State(row["name"], tuple(row["lgas"])) for row in _read_json("states"))
 
 
-def state(value: str) -> str | None:
+def find_state(value: str) -> str | None:
     """Return the name in `states`; accepts "Lagos State" and the usual names of the FCT."""
-    name = _plain(value).removesuffix(" state")
-    return canonical(tuple(row.name for row in states()), "fct" if _FCT.fullmatch(name) else name)
+    name = _fold(value).removesuffix(" state")
+    return find_option(tuple(row.name for row in states()), "fct" if _FCT.fullmatch(name) else name)
 
 
 @cache
@@ -157,80 +157,80 @@ def lgas() -> tuple[str, ...]:
 
 
 @cache
-def _lga_forms() -> dict[str, str]:
-    bare = [_plain(entry.split("-", 1)[1]) for entry in lgas()]
-    times = Counter(bare)
-    unique = {name: entry for name, entry in zip(bare, lgas(), strict=True) if times[name] == 1}
-    return unique | {_plain(entry): entry for entry in lgas()}
+def _index_lgas() -> dict[str, str]:
+    bare_names = [_fold(entry.split("-", 1)[1]) for entry in lgas()]
+    counts = Counter(bare_names)
+    unique = {name: entry for name, entry in zip(bare_names, lgas(), strict=True) if counts[name] == 1}
+    return unique | {_fold(entry): entry for entry in lgas()}
 
 
-def lga(value: str) -> str | None:
+def find_lga(value: str) -> str | None:
     """Return the entry of `lgas` for that form in any case, or for a bare name that only one state has."""
-    return _lga_forms().get(_plain(value))
+    return _index_lgas().get(_fold(value))
 
 
 def lgas_called(value: str) -> tuple[str, ...]:
     """The forms of `lgas` that a bare name may mean, in any case."""
-    return tuple(entry for entry in lgas() if _plain(entry.split("-", 1)[1]) == _plain(value))
+    return tuple(entry for entry in lgas() if _fold(entry.split("-", 1)[1]) == _fold(value))
 
 
 def colour(value: str) -> str | None:
     """The colour in `colours` in any case; "gray" is understood."""
-    return canonical(colours(), re.sub(r"\bgray\b", "grey", value, flags=re.IGNORECASE))
+    return find_option(colours(), re.sub(r"\bgray\b", "grey", value, flags=re.IGNORECASE))
 
 
 @cache
-def _makes() -> dict[str, Make]:
-    return {row["id"]: Make(row["id"], row["name"]) for row in _read("vehicle_makes")}
+def _load_makes() -> dict[str, Make]:
+    return {row["id"]: Make(row["id"], row["name"]) for row in _read_json("vehicle_makes")}
 
 
 @cache
-def _models() -> dict[Model, range]:
+def _load_models() -> dict[Model, range]:
     """Return every model with its production years; the end is 9998 if it is still produced."""
-    rows = [(make["name"], row) for make in _read("vehicle_makes") for row in make["models"]]
+    rows = [(make["name"], row) for make in _read_json("vehicle_makes") for row in make["models"]]
     return {Model(r["id"], r["name"], m): range(r["from_year"], (r["to_year"] or 9998) + 1) for m, r in rows}
 
 
-def vehicle_makes(year: int | None) -> tuple[Make, ...]:
+def list_vehicle_makes(year: int | None) -> tuple[Make, ...]:
     """Return the makes that produced a model in that year; all makes if year is None."""
-    names = {model.make for model, years in _models().items() if year is None or year in years}
-    return tuple(make for make in _makes().values() if make.name in names)
+    names = {model.make for model, years in _load_models().items() if year is None or year in years}
+    return tuple(make for make in _load_makes().values() if make.name in names)
 
 
-def vehicle_models(make_id: str, year: int | None) -> tuple[Model, ...]:
+def list_vehicle_models(make_id: str, year: int | None) -> tuple[Model, ...]:
     """Return the models of a make that were produced in that year; empty for an unknown make."""
-    make = make_by_id(make_id)
-    models = [(m, years) for m, years in _models().items() if make and m.make == make.name]
+    make = find_make_by_id(make_id)
+    models = [(m, years) for m, years in _load_models().items() if make and m.make == make.name]
     return tuple(model for model, years in models if year is None or year in years)
 
 
-def make_by_id(value: str) -> Make | None:
+def find_make_by_id(value: str) -> Make | None:
     """Return the make with that id."""
-    return _makes().get(value.strip().lower())
+    return _load_makes().get(value.strip().lower())
 
 
-def make_by_id_or_name(value: str) -> Make | None:
+def find_make_by_id_or_name(value: str) -> Make | None:
     """Return the make with that id, or with that name in any case."""
     key = value.strip().casefold()
-    return next((make for make in _makes().values() if key in (make.id, make.name.casefold())), None)
+    return next((make for make in _load_makes().values() if key in (make.id, make.name.casefold())), None)
 
 
-def model_by_id(value: str) -> Model | None:
+def find_model_by_id(value: str) -> Model | None:
     """Return the model with that id, of any make."""
-    return next((model for model in _models() if model.id == value.strip().lower()), None)
+    return next((model for model in _load_models() if model.id == value.strip().lower()), None)
 
 
-def model_by_id_or_name(value: str, make: Make) -> Model | None:
+def find_model_by_id_or_name(value: str, make: Make) -> Model | None:
     """Return the model of that make with that id, or with that name in any case."""
     key = value.strip().casefold()
-    return next((m for m in vehicle_models(make.id, None) if key in (m.id, m.name.casefold())), None)
+    return next((m for m in list_vehicle_models(make.id, None) if key in (m.id, m.name.casefold())), None)
 
 
 # The feature lists of insurer-b: the key of each list in the response, and its strings for a given year.
-FEATURES: Final[Mapping[str, tuple[str, Callable[[int], tuple[str, ...]]]]] = {
+FEATURE_LISTS: Final[Mapping[str, tuple[str, Callable[[int], tuple[str, ...]]]]] = {
     "color-list": ("colorList", lambda _: colours()),
     "body-types": ("bodyTypes", lambda _: body_types()),
-    "manufacture-year": ("manufactureYear", manufacture_years),
+    "manufacture-year": ("manufactureYear", list_manufacture_years),
     "titles": ("titles", lambda _: titles()),
     "lgas": ("lgas", lambda _: lgas()),
     "genders": ("genders", lambda _: genders()),

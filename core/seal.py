@@ -12,31 +12,31 @@ from cryptography.fernet import Fernet, MultiFernet
 from core.settings import settings
 
 
-def _derived(purpose: str, secret: str) -> bytes:
+def _derive_key(purpose: str, secret: str) -> bytes:
     return hashlib.blake2b(purpose.encode(), key=secret.encode()[:64], digest_size=32).digest()
 
 
 @cache
-def _box() -> MultiFernet:
+def _get_cipher() -> MultiFernet:
     """Encrypts with the first sealing key, or the server secret if there is none; decrypts with all of them."""
-    given = [settings().secret(), *settings().sealing_secrets()]
-    boxes = [Fernet(base64.urlsafe_b64encode(_derived("personal numbers", each))) for each in given]
-    return MultiFernet([*boxes[1:], boxes[0]])
+    all_secrets = [settings().get_secret(), *settings().get_sealing_secrets()]
+    ciphers = [Fernet(base64.urlsafe_b64encode(_derive_key("personal numbers", each))) for each in all_secrets]
+    return MultiFernet([*ciphers[1:], ciphers[0]])
 
 
-def resealed(sealed: str) -> str:
+def reseal(sealed: str) -> str:
     """Re-encrypt sealed values with the newest key."""
-    return _box().rotate(sealed.encode()).decode()
+    return _get_cipher().rotate(sealed.encode()).decode()
 
 
 def seal(values: Mapping[str, str]) -> str | None:
     """Encrypt personal values as one text; None if there are none."""
-    return _box().encrypt(json.dumps(dict(values)).encode()).decode() if values else None
+    return _get_cipher().encrypt(json.dumps(dict(values)).encode()).decode() if values else None
 
 
 def unseal(sealed: str | None) -> dict[str, str]:
     """Decrypt the personal values of a sealed text; empty for None."""
-    opened: dict[str, str] = json.loads(_box().decrypt(sealed.encode())) if sealed else {}
+    opened: dict[str, str] = json.loads(_get_cipher().decrypt(sealed.encode())) if sealed else {}
     return opened
 
 
@@ -47,7 +47,7 @@ def mask(value: str | None) -> str | None:
 
 @cache
 def _hash_key(purpose: str) -> bytes:
-    return _derived(purpose, settings().secret())
+    return _derive_key(purpose, settings().get_secret())
 
 
 def keyed_hash(purpose: str, text: str) -> str:

@@ -28,65 +28,65 @@ from core.environment import PREFIX
 
 ROOT = Path(__file__).parents[1]
 VAR = ROOT / "data" / "var"
-SHORTEST_SECRET = 32
-LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+MIN_SECRET_LENGTH = 32
+LOOPBACK_HOSTS = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
-_FROM_A_MANUAL = re.compile("change.?me|placeholder|your.?secret|insecure", re.IGNORECASE)
+_PLACEHOLDER_SECRET = re.compile("change.?me|placeholder|your.?secret|insecure", re.IGNORECASE)
 
 
-class UnreadableSetting(Exception):
+class InvalidSetting(Exception):
     """A setting is invalid; the text names the variable and what it must be."""
 
 
 def _is_weak(secret: str) -> bool:
-    return len(secret) < SHORTEST_SECRET or len(set(secret)) < 8
+    return len(secret) < MIN_SECRET_LENGTH or len(set(secret)) < 8
 
 
-def _web_address(value: str) -> str:
+def _check_web_address(value: str) -> str:
     parts = urlsplit(value)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValueError("must be an http or https address")
     return value.rstrip("/")
 
 
-def _safe_address(value: str) -> str:
-    address = _web_address(value)
+def _check_safe_address(value: str) -> str:
+    address = _check_web_address(value)
     parts = urlsplit(address)
-    if parts.scheme == "http" and parts.hostname not in LOOPBACK:
+    if parts.scheme == "http" and parts.hostname not in LOOPBACK_HOSTS:
         raise ValueError("must be https (http only on loopback)")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ValueError("must be a bare address; a credential goes into COVERDESK_INSURER_X_KEY")
     return address
 
 
-def _insurer_key(value: SecretStr) -> SecretStr:
+def _check_insurer_key(value: SecretStr) -> SecretStr:
     secret = value.get_secret_value()
     if not 8 <= len(secret) <= 4096 or not all("!" <= character <= "~" for character in secret):
         raise ValueError("must be 8 to 4,096 visible ASCII characters without blanks")
     return value
 
 
-def _database(value: str) -> str:
+def _check_database_url(value: str) -> str:
     if not value.startswith(("sqlite:///", "postgresql://", "postgresql+psycopg://")):
         raise ValueError("must start with sqlite:/// or postgresql://")
     return value.replace("postgresql://", "postgresql+psycopg://", 1)
 
 
-def _proxies(value: str) -> str:
+def _check_proxies(value: str) -> str:
     try:
         return ",".join(str(ipaddress.ip_network(each.strip())) for each in value.split(",") if each.strip())
     except ValueError:
         raise ValueError("must be addresses or networks with commas between them, as 10.0.0.7,fd00::/8") from None
 
 
-WebAddress = Annotated[str, AfterValidator(_web_address)]
-SafeAddress = Annotated[str, AfterValidator(_safe_address)]
-InsurerKey = Annotated[SecretStr, AfterValidator(_insurer_key)]
+WebAddress = Annotated[str, AfterValidator(_check_web_address)]
+SafeAddress = Annotated[str, AfterValidator(_check_safe_address)]
+InsurerKey = Annotated[SecretStr, AfterValidator(_check_insurer_key)]
 Count = Annotated[int, Field(ge=0)]
 Percent = Annotated[Decimal, Field(ge=0, le=100, decimal_places=2)]
-Proxies = Annotated[str, AfterValidator(_proxies)]
-DatabaseUrl = Annotated[str, AfterValidator(_database)]
+Proxies = Annotated[str, AfterValidator(_check_proxies)]
+DatabaseUrl = Annotated[str, AfterValidator(_check_database_url)]
 
 
 class Insurer(BaseModel):
@@ -146,7 +146,7 @@ class Settings(BaseSettings):
 
     @field_validator("replica_url")
     @classmethod
-    def _of_postgres(cls, value: str | None, rest: ValidationInfo) -> str | None:
+    def _check_replica_url(cls, value: str | None, rest: ValidationInfo) -> str | None:
         addresses = (value, rest.data.get("database_url"))
         if value and any(address and address.startswith("sqlite") for address in addresses):
             raise ValueError("only a PostgreSQL database has replicas, and COVERDESK_DATABASE_URL must be one too")
@@ -162,11 +162,11 @@ class Settings(BaseSettings):
         insurer = self.insurers.get(segment, Insurer())
         if is_live:
             return insurer.url
-        sandbox = insurer.url if insurer.url and urlsplit(insurer.url).hostname in LOOPBACK else None
+        sandbox = insurer.url if insurer.url and urlsplit(insurer.url).hostname in LOOPBACK_HOSTS else None
         return insurer.test_url or sandbox
 
     @property
-    def connected(self) -> bool:
+    def has_connected_insurer(self) -> bool:
         """True when any insurer has an address, so that there is something for a worker to do."""
         return any(insurer.url or insurer.test_url for insurer in self.insurers.values())
 
@@ -181,64 +181,64 @@ class Settings(BaseSettings):
         return not self.demo and self.database_url == f"sqlite:///{VAR / 'demonstration.db'}"
 
     @property
-    def has_provider(self) -> bool:
+    def has_identity_provider(self) -> bool:
         """True if sign-in with an identity provider is configured (contract A2)."""
         return self.oidc_metadata_url is not None
 
-    def secret(self) -> str:
+    def get_secret(self) -> str:
         """Return the server secret: from the environment, or in a demonstration from a private file.
 
         Raises UnreadableSetting if there is none, or if it is too weak.
         """
-        given = self.secret_key.get_secret_value()
-        if given and _is_weak(given):
-            raise UnreadableSetting(f"COVERDESK_SECRET_KEY: must be at least {SHORTEST_SECRET} random characters")
-        return given or demonstration_secret(create=self.demo)
+        secret = self.secret_key.get_secret_value()
+        if secret and _is_weak(secret):
+            raise InvalidSetting(f"COVERDESK_SECRET_KEY: must be at least {MIN_SECRET_LENGTH} random characters")
+        return secret or get_demonstration_secret(create=self.demo)
 
-    def sealing_secrets(self) -> list[str]:
+    def get_sealing_secrets(self) -> list[str]:
         """Return the encryption keys for personal numbers, newest first; empty means the server secret is used.
 
         Raises UnreadableSetting if one is too weak.
         """
-        given = [each.strip() for each in self.sealing_keys.get_secret_value().split(",") if each.strip()]
-        if any(_is_weak(each) for each in given):
-            raise UnreadableSetting(
-                f"COVERDESK_SEALING_KEYS: each must be at least {SHORTEST_SECRET} random characters, commas between"
+        keys = [each.strip() for each in self.sealing_keys.get_secret_value().split(",") if each.strip()]
+        if any(_is_weak(each) for each in keys):
+            raise InvalidSetting(
+                f"COVERDESK_SEALING_KEYS: each must be at least {MIN_SECRET_LENGTH} random characters, commas between"
             )
-        return given
+        return keys
 
-    def refuse_unsafe(self) -> None:
+    def check_safe_to_serve(self) -> None:
         """Raise UnreadableSetting if a server must not start with these settings.
 
         Outside a demonstration it needs its own secret, and an https address.
         """
         if not self.demo:
-            self._refuse_public()
-        self.secret()
-        self.sealing_secrets()
-        self._refuse_half_a_provider()
+            self._check_public()
+        self.get_secret()
+        self.get_sealing_secrets()
+        self._check_provider_complete()
 
     def refuse_borrowed_secret(self) -> None:
         """UnreadableSetting when a store would be made or served under a secret that is the demonstration's."""
         if not self.demo and not self.secret_key.get_secret_value():
-            raise UnreadableSetting(
-                f"COVERDESK_SECRET_KEY: must be set to at least {SHORTEST_SECRET} random characters"
+            raise InvalidSetting(
+                f"COVERDESK_SECRET_KEY: must be set to at least {MIN_SECRET_LENGTH} random characters"
                 " outside a demonstration"
             )
 
-    def _refuse_public(self) -> None:
+    def _check_public(self) -> None:
         self.refuse_borrowed_secret()
-        given = self.secret_key.get_secret_value()
-        if _FROM_A_MANUAL.search(given):
-            raise UnreadableSetting("COVERDESK_SECRET_KEY: must be random, this one stands in a manual")
+        secret = self.secret_key.get_secret_value()
+        if _PLACEHOLDER_SECRET.search(secret):
+            raise InvalidSetting("COVERDESK_SECRET_KEY: must be random, this one stands in a manual")
         parts = urlsplit(self.base_url)
-        if parts.scheme == "http" and parts.hostname not in LOOPBACK:
-            raise UnreadableSetting(
+        if parts.scheme == "http" and parts.hostname not in LOOPBACK_HOSTS:
+            raise InvalidSetting(
                 f"COVERDESK_BASE_URL: must be the https address at which people reach this server, not {self.base_url}:"
                 " passwords and sessions would cross the network in the clear"
             )
 
-    def _refuse_half_a_provider(self) -> None:
+    def _check_provider_complete(self) -> None:
         parts = {
             "COVERDESK_OIDC_METADATA_URL": self.oidc_metadata_url,
             "COVERDESK_OIDC_CLIENT_ID": self.oidc_client_id,
@@ -246,19 +246,17 @@ class Settings(BaseSettings):
         }
         missing = [name for name, value in parts.items() if not value]
         if missing and len(missing) < len(parts):
-            raise UnreadableSetting(f"{missing[0]}: must be set too, as an identity provider is")
+            raise InvalidSetting(f"{missing[0]}: must be set too, as an identity provider is")
         if missing and not self.passwords:
-            raise UnreadableSetting("COVERDESK_PASSWORDS: nobody could sign in without an identity provider")
+            raise InvalidSetting("COVERDESK_PASSWORDS: nobody could sign in without an identity provider")
 
 
-def demonstration_secret(*, create: bool) -> str:
+def get_demonstration_secret(*, create: bool) -> str:
     """Return the secret of a demonstration, stored in a file so that commands and server share it."""
     path = VAR / "demonstration-secret"
     if not path.exists():
         if not create:
-            raise UnreadableSetting(
-                f"COVERDESK_SECRET_KEY: must be set to at least {SHORTEST_SECRET} random characters"
-            )
+            raise InvalidSetting(f"COVERDESK_SECRET_KEY: must be set to at least {MIN_SECRET_LENGTH} random characters")
         path.parent.mkdir(parents=True, exist_ok=True)
         # Write to a draft and hard-link it: if two commands start at once, one complete secret wins.
         draft = path.with_suffix(f".{secrets.token_hex(4)}")
@@ -276,7 +274,7 @@ def settings() -> Settings:
     given, places = environment.given(), environment.insurer_variables(Insurer.model_fields)
     real = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields if name != "insurers"} | places.keys()
     if unknown := environment.unknown(given, real):
-        raise UnreadableSetting("\n".join(unknown))
+        raise InvalidSetting("\n".join(unknown))
     try:
         return Settings(insurers=environment.by_insurer(given, places))
     except ValidationError as error:
@@ -285,7 +283,7 @@ def settings() -> Settings:
             f"{_named(e['loc'], names)}: {e['msg'].removeprefix('Value error, ')}"
             for e in error.errors(include_input=False, include_url=False)
         ]
-        raise UnreadableSetting("\n".join(lines)) from None
+        raise InvalidSetting("\n".join(lines)) from None
 
 
 def _named(place: tuple[int | str, ...], insurers: Mapping[tuple[int | str, ...], str]) -> str:

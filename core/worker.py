@@ -13,7 +13,7 @@ import structlog
 
 from core.errors import CoverdeskError, InvalidInput, StateForbids, StoreUnavailable
 from core.insurers.answers import InsurerAnswer
-from core.insurers.client import InsurerClient, Patience
+from core.insurers.client import CallLimits, InsurerClient
 from core.insurers.faults import InsurerFault
 from core.services.insurers import answers as insurer_answers
 from core.services.insurers import connections as insurer_connections
@@ -28,24 +28,26 @@ log = structlog.get_logger("coverdesk.worker")
 T = TypeVar("T")
 # None: an error on our side, not the insurer's.
 Outcome = InsurerAnswer | InsurerFault | None
-_LOOKS_EVERY_SECONDS = 1.0
-DEFECT = "Something broke here while the insurer was asked: the log says where"
+_POLL_SECONDS = 1.0
+INTERNAL_ERROR = "Something broke here while the insurer was asked: the log says where"
 
 
 class Worker:
     """Processes the queue of every connected insurer concurrently. Any number of workers may run at once."""
 
-    def __init__(self, store: Store, *, patience: Patience = Patience(), at_once: int = sending.AT_ONCE) -> None:
+    def __init__(
+        self, store: Store, *, limits: CallLimits = CallLimits(), concurrency: int = sending.DEFAULT_CONCURRENCY
+    ) -> None:
         self._store = store
-        self._patience = patience
-        self._at_once = at_once
+        self._limits = limits
+        self._concurrency = concurrency
         self._stopping = threading.Event()
         self._wake: Callable[[], object] = lambda: None
         self._thread: threading.Thread | None = None
 
     def start(self) -> bool:
         """Run in a thread; returns False, without starting, if no insurer is connected."""
-        if not settings().connected:
+        if not settings().has_connected_insurer:
             return False
         self._thread = threading.Thread(target=self.run, name="worker", daemon=True)
         self._thread.start()
@@ -59,7 +61,7 @@ class Worker:
         """Send everything that is due now, then return."""
         asyncio.run(self._work(until_idle=True))
 
-    def ask_to_stop(self) -> None:
+    def request_stop(self) -> None:
         """Accept no new work; calls in progress are finished. Safe in a signal handler."""
         self._stopping.set()
         # The event loop may have ended meanwhile.
@@ -68,7 +70,7 @@ class Worker:
 
     def stop(self) -> None:
         """Ask to stop, and wait for the calls in progress."""
-        self.ask_to_stop()
+        self.request_stop()
         if self._thread is not None:
             self._thread.join()
 
@@ -77,60 +79,62 @@ class Worker:
         self._wake = lambda: loop.call_soon_threadsafe(stopped.set)
         if self._stopping.is_set():
             return
-        async with InsurerClient(self._patience) as client, asyncio.TaskGroup() as lines:
-            for insurer in await self._insurers(stopped):
-                lines.create_task(self._line(client, insurer, stopped, until_idle=until_idle))
+        async with InsurerClient(self._limits) as client, asyncio.TaskGroup() as lines:
+            for insurer in await self._wait_for_insurers(stopped):
+                lines.create_task(self._process_insurer(client, insurer, stopped, until_idle=until_idle))
 
-    async def _insurers(self, stopped: asyncio.Event) -> Sequence[Insurer]:
+    async def _wait_for_insurers(self, stopped: asyncio.Event) -> Sequence[Insurer]:
         """Return every connected insurer, retrying until the database is available."""
         while not stopped.is_set():
             try:
-                return await asyncio.to_thread(self._connected)
+                return await asyncio.to_thread(self._list_connected)
             except StoreUnavailable:
                 log.warning("store not available")
-                await asyncio.wait({stop := asyncio.create_task(stopped.wait())}, timeout=_LOOKS_EVERY_SECONDS)
+                await asyncio.wait({stop := asyncio.create_task(stopped.wait())}, timeout=_POLL_SECONDS)
                 stop.cancel()
         return []
 
-    def _connected(self) -> Sequence[Insurer]:
+    def _list_connected(self) -> Sequence[Insurer]:
         with self._store.reading(Scope.system()) as session:
-            return insurer_connections.connected(session)
+            return insurer_connections.list_connected(session)
 
-    async def _line(self, client: InsurerClient, insurer: Insurer, stopped: asyncio.Event, *, until_idle: bool) -> None:
+    async def _process_insurer(
+        self, client: InsurerClient, insurer: Insurer, stopped: asyncio.Event, *, until_idle: bool
+    ) -> None:
         """Process one insurer: keep up to its limit of policies in flight, until idle or stopped."""
-        under_way: set[asyncio.Task[None]] = set()
+        in_flight: set[asyncio.Task[None]] = set()
         stop = asyncio.create_task(stopped.wait())
         while not stopped.is_set():
             # Lease in batches: one transaction for several policies instead of one each.
-            room = self._at_once - len(under_way)
-            jobs = await self._take(insurer, room if room * 2 >= self._at_once else 0)
-            under_way |= {asyncio.create_task(self._send(client, job)) for job in jobs}
-            if until_idle and not under_way:
+            capacity = self._concurrency - len(in_flight)
+            jobs = await self._lease(insurer, capacity if capacity * 2 >= self._concurrency else 0)
+            in_flight |= {asyncio.create_task(self._send(client, job)) for job in jobs}
+            if until_idle and not in_flight:
                 break
             # A sale from another process is noticed after at most a second.
-            done, _ = await asyncio.wait(
-                {stop, *under_way}, timeout=_LOOKS_EVERY_SECONDS, return_when=asyncio.FIRST_COMPLETED
-            )
-            under_way -= done
+            done, _ = await asyncio.wait({stop, *in_flight}, timeout=_POLL_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            in_flight -= done
         stop.cancel()
-        if under_way:
-            await asyncio.wait(under_way)
+        if in_flight:
+            await asyncio.wait(in_flight)
 
-    async def _take(self, insurer: Insurer, most: int) -> list[Job]:
+    async def _lease(self, insurer: Insurer, limit: int) -> list[Job]:
         """Lease up to `limit` policies; empty if the database is not available."""
-        if most <= 0:
+        if limit <= 0:
             return []
         try:
-            return await asyncio.to_thread(self._claim, insurer, most)
+            return await asyncio.to_thread(self._lease_due, insurer, limit)
         except Exception as error:
             log.error("queue not read", insurer=insurer.segment, error=type(error).__name__, exc_info=True)
             return []
 
-    def _claim(self, insurer: Insurer, most: int) -> list[Job]:
+    def _lease_due(self, insurer: Insurer, limit: int) -> list[Job]:
         with self._store.reading(Scope.system()) as session:
-            if not sending.anything_due(session, insurer):
+            if not sending.has_due(session, insurer):
                 return []
-        return self._transact(lambda session: sending.claim(session, insurer, most=most, at_once=self._at_once))
+        return self._transact(
+            lambda session: sending.lease_due(session, insurer, limit=limit, concurrency=self._concurrency)
+        )
 
     async def _send(self, client: InsurerClient, job: Job) -> None:
         """Call the insurer and apply the outcome; if applying fails, the lease expires and the policy is sent again."""
@@ -142,33 +146,33 @@ class Worker:
             log.error("policy not sent", insurer=job.segment, error=type(error).__name__, exc_info=True)
             outcome = None
         try:
-            await asyncio.to_thread(self._bring_home, job, outcome)
+            await asyncio.to_thread(self._apply_outcome, job, outcome)
         except Exception as error:
             log.error("answer not kept", insurer=job.segment, error=type(error).__name__, exc_info=True)
 
-    def _bring_home(self, job: Job, outcome: Outcome) -> None:
+    def _apply_outcome(self, job: Job, outcome: Outcome) -> None:
         if outcome is None:
-            self._set_aside(job, None, DEFECT)
+            self._set_aside(job, None, INTERNAL_ERROR)
             return
         if isinstance(outcome, InsurerFault):
             fault = outcome
             log.warning("insurer did not answer", insurer=job.segment, attempts=job.attempt, error=fault.kind)
-            self._transact(lambda session: insurer_answers.fail(session, job, fault))
+            self._transact(lambda session: insurer_answers.record_failure(session, job, fault))
             return
         answer = outcome
         log.info("insurer answered", insurer=job.segment, attempts=job.attempt)
         try:
-            self._transact(lambda session: insurer_answers.apply(session, job, answer))
+            self._transact(lambda session: insurer_answers.apply_answer(session, job, answer))
         except (InvalidInput, StateForbids) as refusal:
             self._set_aside(job, answer, f"The insurer's answer cannot be followed: {refusal}")
         except CoverdeskError:
             raise
         except Exception:
             log.error("answer not taken over", insurer=job.segment, attempts=job.attempt, exc_info=True)
-            self._set_aside(job, answer, DEFECT)
+            self._set_aside(job, answer, INTERNAL_ERROR)
 
-    def _set_aside(self, job: Job, answer: InsurerAnswer | None, why: str) -> None:
-        self._transact(lambda session: insurer_answers.set_aside(session, job, answer, why))
+    def _set_aside(self, job: Job, answer: InsurerAnswer | None, reason: str) -> None:
+        self._transact(lambda session: insurer_answers.set_aside(session, job, answer, reason))
 
     def _transact(self, work: Callable[[ScopedSession], T]) -> T:
         return self._store.transact(Scope.system(), work)

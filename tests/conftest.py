@@ -65,7 +65,7 @@ def postgres() -> Iterator[sa.URL]:
 def _ready(store: Store) -> None:
     migrating.migrate(store)
     with store.writing(Scope.system()) as session:
-        catalogue.load(session)
+        catalogue.load_catalogue(session)
 
 
 @pytest.fixture(scope="session")
@@ -202,9 +202,9 @@ class Partner:
 def make_partner(store: Store, name: str) -> Partner:
     """A distributor of that name with its keys."""
     with store.writing(Scope.system()) as session:
-        distributor_id = keys.distributor_named(session, name)
+        distributor_id = keys.get_or_create_distributor(session, name)
         issued = [
-            keys.issue(session, distributor_id=distributor_id, is_live=live, name="tests", actor="tests")
+            keys.issue_key(session, distributor_id=distributor_id, is_live=live, name="tests", actor="tests")
             for live in (False, True)
         ]
     return Partner(distributor_id, *issued)

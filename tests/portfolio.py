@@ -91,7 +91,7 @@ class _Writer:
             is_live=self.plan.is_live,
             email=f"Person{number}.{self.plan.seed}@example.com",
             email_key=f"person{number}.{self.plan.seed}@example.com",
-            name_key=request_parts.name_key(first, last),
+            name_key=request_parts.build_name_key(first, last),
             first_name=first,
             last_name=last,
             phone_number="+2348031234567",

@@ -19,7 +19,7 @@ from tests.services.test_lodging import NOON
 
 @pytest.fixture(autouse=True)
 def still() -> Iterator[None]:
-    with clock.frozen(NOON):
+    with clock.freeze(NOON):
         yield
 
 

@@ -11,14 +11,14 @@ from core.errors import InvalidInput
 
 def test_frozen_clock_stands_still_and_moves_on_afterwards() -> None:
     at = datetime(2026, 11, 20, 7, 8, 0, 123456, UTC)
-    with clock.frozen(at):
+    with clock.freeze(at):
         assert clock.now() == at.replace(microsecond=123000)
-        assert clock.wire(clock.now()) == "2026-11-20T07:08:00.123Z"
+        assert clock.to_wire(clock.now()) == "2026-11-20T07:08:00.123Z"
     assert clock.now() > at
 
 
 def test_lagos_is_already_tomorrow_an_hour_before_midnight_utc() -> None:
-    with clock.frozen(datetime(2026, 11, 20, 23, 30, tzinfo=UTC)):
+    with clock.freeze(datetime(2026, 11, 20, 23, 30, tzinfo=UTC)):
         assert clock.today() == date(2026, 11, 21)
     assert clock.lagos_midnight(date(2026, 11, 21)) == datetime(2026, 11, 20, 23, tzinfo=UTC)
 
@@ -38,8 +38,8 @@ def test_months_later_is_the_same_day_where_it_exists(day: date, months: int, la
 
 def test_wire_time_is_utc() -> None:
     lagos = datetime(2026, 1, 1, 1, tzinfo=timezone(timedelta(hours=1)))
-    assert clock.wire(lagos) == "2026-01-01T00:00:00.000Z"
-    assert clock.wire(None) is None
+    assert clock.to_wire(lagos) == "2026-01-01T00:00:00.000Z"
+    assert clock.to_wire(None) is None
 
 
 def test_ids_are_time_ordered_version_seven() -> None:
@@ -51,7 +51,7 @@ def test_ids_are_time_ordered_version_seven() -> None:
 
 
 def test_ids_stay_ordered_when_the_clock_stands_still() -> None:
-    with clock.frozen(clock.now()):
+    with clock.freeze(clock.now()):
         made = [ids.new() for _ in range(10_000)]
     assert made == sorted(made)
 
@@ -69,5 +69,5 @@ def test_id_in_any_case_is_read() -> None:
 
 
 def test_codes_and_tokens_do_not_repeat() -> None:
-    assert len({ids.code() for _ in range(1000)}) == len({ids.token() for _ in range(1000)}) == 1000
-    assert len(ids.code()) == 26
+    assert len({ids.new_code() for _ in range(1000)}) == len({ids.new_token() for _ in range(1000)}) == 1000
+    assert len(ids.new_code()) == 26

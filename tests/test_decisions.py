@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from core.cli import SUBJECTS
+from core.cli import COMMANDS
 from core.settings import ROOT
 
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
@@ -37,7 +37,7 @@ def exists(check: str) -> bool:
     if check.startswith("make "):
         return bool(re.search(rf"^{re.escape(check[5:])}:", MAKEFILE, re.MULTILINE))
     if check.startswith("coverdesk "):
-        return check.split()[1] in SUBJECTS
+        return check.split()[1] in COMMANDS
     if re.fullmatch(r"[A-Z]{1,4}\d{3,4}", check):
         lint = PROJECT["tool"]["ruff"]["lint"]
         return check.startswith(tuple(lint["select"])) and check not in lint["ignore"]

@@ -15,8 +15,8 @@ SHARE = st.integers(min_value=0, max_value=10_000)
 @given(minor=st.integers(min_value=-(10**15), max_value=10**15))
 def test_naira_and_kobo_lead_back_to_each_other(minor: int) -> None:
     assert money.to_minor(money.to_naira(minor)) == minor
-    assert money.to_minor(Decimal(money.wire(minor))) == minor
-    assert money.shown(minor).replace("₦", "").replace(",", "") == money.wire(minor)
+    assert money.to_minor(Decimal(money.to_wire(minor))) == minor
+    assert money.format_naira(minor).replace("₦", "").replace(",", "") == money.to_wire(minor)
 
 
 @given(total=KOBO, mca=SHARE, distributor=SHARE)
@@ -30,12 +30,12 @@ def test_parts_of_a_total_add_up_to_it(total: int, mca: int, distributor: int) -
 
 @pytest.mark.parametrize(("amount", "rounded"), [("0.005", "0.01"), ("0.004", "0.00"), ("2.675", "2.68")])
 def test_halves_round_up(amount: str, rounded: str) -> None:
-    assert str(money.half_up(Decimal(amount))) == rounded
+    assert str(money.round_half_up(Decimal(amount))) == rounded
 
 
 @pytest.mark.parametrize(("amount", "rounded"), [("0.001", "0.01"), ("10.00", "10.00"), ("3846.1538", "3846.16")])
 def test_instalments_round_to_the_next_kobo(amount: str, rounded: str) -> None:
-    assert str(money.up(Decimal(amount))) == rounded
+    assert str(money.round_up(Decimal(amount))) == rounded
 
 
 def test_fraction_of_a_kobo_is_no_money() -> None:
@@ -45,4 +45,4 @@ def test_fraction_of_a_kobo_is_no_money() -> None:
 
 @pytest.mark.parametrize(("minor", "wire", "shown"), [(57500, "575.00", "₦575.00"), (-5, "-0.05", "-₦0.05")])
 def test_two_ways_to_write_an_amount(minor: int, wire: str, shown: str) -> None:
-    assert (money.wire(minor), money.shown(minor)) == (wire, shown)
+    assert (money.to_wire(minor), money.format_naira(minor)) == (wire, shown)

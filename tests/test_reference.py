@@ -23,7 +23,7 @@ SIMPLE_LISTS = [
 
 
 def make_named(name: str) -> reference.Make:
-    make = reference.make_by_id_or_name(name)
+    make = reference.find_make_by_id_or_name(name)
     assert make is not None
     return make
 
@@ -47,27 +47,27 @@ def test_exactly_six_area_names_recur_across_states() -> None:
 
 @pytest.mark.parametrize("value", ["ABIA-Aba North", "abia-aba north", "  Abia-ABA NORTH ", "aba north"])
 def test_an_area_is_known_in_any_case_and_by_its_bare_name(value: str) -> None:
-    assert reference.lga(value) == "ABIA-Aba North"
+    assert reference.find_lga(value) == "ABIA-Aba North"
 
 
 @pytest.mark.parametrize("value", ["Eti-Osa", "eti osa", "LAGOS-Eti-Osa", "Lagos-Eti Osa"])
 def test_punctuation_does_not_hide_an_area(value: str) -> None:
-    assert reference.lga(value) == "LAGOS-Eti-Osa"
+    assert reference.find_lga(value) == "LAGOS-Eti-Osa"
 
 
 def test_a_recurring_area_name_needs_its_state() -> None:
-    assert reference.lga("Surulere") is None
-    assert reference.lga("oyo-surulere") == "OYO-Surulere"
-    assert reference.lga("Lagos-Surulere") == "LAGOS-Surulere"
+    assert reference.find_lga("Surulere") is None
+    assert reference.find_lga("oyo-surulere") == "OYO-Surulere"
+    assert reference.find_lga("Lagos-Surulere") == "LAGOS-Surulere"
 
 
 @pytest.mark.parametrize("value", ["", "  ", "Atlantis", "ABIA-Ikeja", "Lagos"])
 def test_an_unknown_area_is_refused(value: str) -> None:
-    assert reference.lga(value) is None
+    assert reference.find_lga(value) is None
 
 
 def test_every_area_finds_itself() -> None:
-    assert [reference.lga(entry) for entry in reference.lgas()] == list(reference.lgas())
+    assert [reference.find_lga(entry) for entry in reference.lgas()] == list(reference.lgas())
 
 
 @pytest.mark.parametrize(
@@ -82,23 +82,23 @@ def test_every_area_finds_itself() -> None:
     ],
 )
 def test_the_federal_capital_territory_goes_by_many_names(value: str) -> None:
-    assert reference.state(value) == "FCT"
+    assert reference.find_state(value) == "FCT"
 
 
 @pytest.mark.parametrize(
     ("value", "name"), [("lagos", "Lagos"), ("Lagos State", "Lagos"), (" AKWA IBOM ", "Akwa Ibom")]
 )
 def test_a_state_is_known_in_any_case_and_with_the_word_state(value: str, name: str) -> None:
-    assert reference.state(value) == name
+    assert reference.find_state(value) == name
 
 
 def test_an_unknown_state_is_refused() -> None:
-    assert {reference.state(value) for value in ("", "State", "Capital", "Texas")} == {None}
+    assert {reference.find_state(value) for value in ("", "State", "Capital", "Texas")} == {None}
 
 
 def test_every_nigerian_subdivision_of_the_country_list_is_a_known_state() -> None:
     nigeria = next(row for row in reference.countries_with_states() if row.name == "Nigeria")
-    assert {reference.state(name) for name in nigeria.states} == set(LGAS_BY_STATE)
+    assert {reference.find_state(name) for name in nigeria.states} == set(LGAS_BY_STATE)
 
 
 def test_there_are_249_countries_and_none_without_a_state_or_capital() -> None:
@@ -136,15 +136,15 @@ def test_no_subdivision_carries_a_bracketed_note() -> None:
     ],
 )
 def test_a_country_is_known_in_any_case_and_by_its_iso_names(value: str, name: str) -> None:
-    assert reference.country(value) == name
+    assert reference.find_country(value) == name
 
 
 def test_an_unknown_country_is_refused() -> None:
-    assert {reference.country(value) for value in ("", "Wakanda", "NG", "Nigeri")} == {None}
+    assert {reference.find_country(value) for value in ("", "Wakanda", "NG", "Nigeri")} == {None}
 
 
 def test_every_country_finds_itself() -> None:
-    assert tuple(reference.country(name) for name in reference.countries()) == reference.countries()
+    assert tuple(reference.find_country(name) for name in reference.countries()) == reference.countries()
 
 
 @pytest.mark.parametrize(
@@ -164,26 +164,26 @@ def test_every_country_finds_itself() -> None:
     ],
 )
 def test_a_country_lies_in_its_travel_zone(country: str, zone: str) -> None:
-    assert reference.travel_zone(country) == zone
+    assert reference.get_travel_zone(country) == zone
 
 
 def test_zones_have_their_known_sizes() -> None:
-    sizes = Counter(reference.travel_zone(name) for name in reference.countries())
+    sizes = Counter(reference.get_travel_zone(name) for name in reference.countries())
     assert sizes == {"africa": 60, "schengen": 29, "usa_canada": 2, "elsewhere": 158}
 
 
 def test_an_unknown_country_has_no_travel_zone() -> None:
     with pytest.raises(KeyError):
-        reference.travel_zone("Wakanda")
+        reference.get_travel_zone("Wakanda")
 
 
 @pytest.mark.parametrize(("value", "title"), [("mr", "Mr"), ("DR", "Dr"), ("high-chief", "High Chief")])
 def test_a_title_is_known_by_its_name_and_by_its_slug(value: str, title: str) -> None:
-    assert reference.title(value) == title
+    assert reference.find_title(value) == title
 
 
 def test_an_unknown_title_is_refused() -> None:
-    assert {reference.title(value) for value in ("", "Mr.", "Lord High Admiral")} == {None}
+    assert {reference.find_title(value) for value in ("", "Mr.", "Lord High Admiral")} == {None}
 
 
 def test_owner_titles_end_in_a_full_stop_and_are_titles_without_it() -> None:
@@ -192,9 +192,9 @@ def test_owner_titles_end_in_a_full_stop_and_are_titles_without_it() -> None:
 
 
 def test_a_value_is_matched_trimmed_and_in_any_case_to_its_canonical_spelling() -> None:
-    assert reference.canonical(reference.genders(), "  fEMALE ") == "Female"
-    assert reference.canonical(reference.identification_types(), "drivers license") == "Drivers License"
-    assert reference.canonical(reference.genders(), "Fem") is None
+    assert reference.find_option(reference.genders(), "  fEMALE ") == "Female"
+    assert reference.find_option(reference.identification_types(), "drivers license") == "Drivers License"
+    assert reference.find_option(reference.genders(), "Fem") is None
 
 
 def test_the_fixed_lists_are_those_of_the_specification() -> None:
@@ -219,13 +219,13 @@ def test_a_list_is_not_empty_and_no_entry_occurs_twice(values: object) -> None:
 
 
 def test_manufacture_years_run_from_next_year_down_to_1960() -> None:
-    years = reference.manufacture_years(2026)
+    years = reference.list_manufacture_years(2026)
     assert (years[0], years[1], years[-1]) == ("2027", "2026", "1960")
     assert len(years) == 68
 
 
 def test_the_feature_list_has_the_keys_of_the_specification() -> None:
-    assert {feature: key for feature, (key, _) in reference.FEATURES.items()} == {
+    assert {feature: key for feature, (key, _) in reference.FEATURE_LISTS.items()} == {
         "color-list": "colorList",
         "body-types": "bodyTypes",
         "manufacture-year": "manufactureYear",
@@ -234,26 +234,26 @@ def test_the_feature_list_has_the_keys_of_the_specification() -> None:
         "genders": "genders",
         "countries": "countries",
     }
-    assert all(load(2026) for _, load in reference.FEATURES.values())
+    assert all(load(2026) for _, load in reference.FEATURE_LISTS.values())
 
 
 @pytest.mark.parametrize("year", YEARS)
 def test_every_make_offered_for_a_year_has_models_of_that_year(year: int) -> None:
-    makes = reference.vehicle_makes(year)
+    makes = reference.list_vehicle_makes(year)
     assert len(makes) > 40
     for make in makes:
-        models = reference.vehicle_models(make.id, year)
+        models = reference.list_vehicle_models(make.id, year)
         assert models
         assert {model.make for model in models} == {make.name}
 
 
 def test_a_make_is_offered_even_for_the_oldest_year_of_manufacture() -> None:
-    assert all(reference.vehicle_makes(int(year)) for year in reference.manufacture_years(2026))
+    assert all(reference.list_vehicle_makes(int(year)) for year in reference.list_manufacture_years(2026))
 
 
 def test_vehicle_ids_are_uuids_and_never_repeat() -> None:
-    makes = reference.vehicle_makes(None)
-    models = [model for make in makes for model in reference.vehicle_models(make.id, None)]
+    makes = reference.list_vehicle_makes(None)
+    models = [model for make in makes for model in reference.list_vehicle_models(make.id, None)]
     ids = [make.id for make in makes] + [model.id for model in models]
     assert len(makes) >= 45
     assert len(models) >= 500
@@ -262,39 +262,39 @@ def test_vehicle_ids_are_uuids_and_never_repeat() -> None:
 
 
 def test_names_of_makes_and_of_models_within_a_make_never_repeat() -> None:
-    makes = reference.vehicle_makes(None)
+    makes = reference.list_vehicle_makes(None)
     assert len({make.name.casefold() for make in makes}) == len(makes)
     for make in makes:
-        models = reference.vehicle_models(make.id, None)
+        models = reference.list_vehicle_models(make.id, None)
         assert len({model.name.casefold() for model in models}) == len(models)
 
 
 def test_a_model_is_offered_only_for_the_years_of_its_production() -> None:
     peugeot = make_named("Peugeot")
-    names = {year: {m.name for m in reference.vehicle_models(peugeot.id, year)} for year in (2006, 2007)}
+    names = {year: {m.name for m in reference.list_vehicle_models(peugeot.id, year)} for year in (2006, 2007)}
     assert "504" in names[2006]
     assert "504" not in names[2007]
 
 
 def test_a_make_is_found_by_id_or_by_name() -> None:
     toyota = make_named(" toyota ")
-    assert reference.make_by_id(toyota.id.upper()) == toyota
-    assert reference.make_by_id_or_name(toyota.id) == toyota
-    assert reference.make_by_id("Toyota") is None
-    assert reference.make_by_id_or_name("Batmobile") is None
+    assert reference.find_make_by_id(toyota.id.upper()) == toyota
+    assert reference.find_make_by_id_or_name(toyota.id) == toyota
+    assert reference.find_make_by_id("Toyota") is None
+    assert reference.find_make_by_id_or_name("Batmobile") is None
 
 
 def test_a_model_is_found_by_id_or_by_name_within_its_make() -> None:
     toyota, honda = make_named("Toyota"), make_named("Honda")
-    corolla = reference.model_by_id_or_name("COROLLA", toyota)
+    corolla = reference.find_model_by_id_or_name("COROLLA", toyota)
     assert corolla is not None
     assert corolla.make == "Toyota"
-    assert reference.model_by_id(corolla.id) == corolla
-    assert reference.model_by_id_or_name(corolla.id, toyota) == corolla
-    assert reference.model_by_id_or_name(corolla.id, honda) is None
-    assert reference.model_by_id_or_name("Corolla", honda) is None
-    assert reference.model_by_id("Corolla") is None
+    assert reference.find_model_by_id(corolla.id) == corolla
+    assert reference.find_model_by_id_or_name(corolla.id, toyota) == corolla
+    assert reference.find_model_by_id_or_name(corolla.id, honda) is None
+    assert reference.find_model_by_id_or_name("Corolla", honda) is None
+    assert reference.find_model_by_id("Corolla") is None
 
 
 def test_an_unknown_make_has_no_models() -> None:
-    assert reference.vehicle_models("nothing", None) == ()
+    assert reference.list_vehicle_models("nothing", None) == ()

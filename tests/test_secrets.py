@@ -94,16 +94,18 @@ def _status(process: Path) -> str:
 
 def _signed_in(store: Store, url: str) -> str:
     with store.writing(Scope.system()) as session:
-        staff.add(session, email="ada@desk.example", name="Ada", roles=["admin"], password=PASSWORD, actor="tests")
+        staff.add_or_update(
+            session, email="ada@desk.example", name="Ada", roles=["admin"], password=PASSWORD, actor="tests"
+        )
     for password in (WRONG_PASSWORD, PASSWORD):
         with store.writing(Scope.system()) as session:
-            sign_in.admit(session, "ada@desk.example", place="10.1.2.3")
+            sign_in.admit_attempt(session, "ada@desk.example", address="10.1.2.3")
         with store.reading(Scope.system()) as session:
             try:
-                staff_id = passwords.check(session, "ada@desk.example", password)
+                staff_id = passwords.verify_password(session, "ada@desk.example", password)
             except Unauthorized:
                 assert password == WRONG_PASSWORD
-    opened = httpx.get(url + sign_in.hand_over(staff_id, "/", place="10.1.2.3"))
+    opened = httpx.get(url + sign_in.build_completion_url(staff_id, "/", address="10.1.2.3"))
     return str(opened.cookies[sign_in.COOKIE])
 
 
@@ -141,8 +143,8 @@ def _show_one(store: Store, scene: Scene) -> None:
         row = session.execute(sa.select(col(Policy.id), col(Policy.sealed)).where(col(Policy.sealed).like("%"))).first()
         assert row is not None
         where = next(iter(seal.unseal(row.sealed)))
-        person = staff.person_named(session, "ada@desk.example")
-        hidden = pii_reveal.Hidden(kind="policy", record_id=row.id, path=where)
+        person = staff.get_by_email(session, "ada@desk.example")
+        hidden = pii_reveal.HiddenField(kind="policy", record_id=row.id, path=where)
         shown = pii_reveal.reveal(
             session, hidden, reason="Working a claim", details="the caller asked for it", person=person
         )
@@ -202,11 +204,14 @@ def test_every_personal_number_of_a_cover_is_sealed_and_comes_back_whole(cover: 
     from core.services import personal
 
     request = shipped.request(cover)
-    numbers = personal.numbers_in(request)
+    numbers = personal.find_personal_numbers(request)
     kept = request.model_dump(mode="json", exclude_none=True)
-    masked, sealed = personal.masked(kept, numbers), personal.sealed({"submitted": kept}, numbers)
+    masked, sealed = (
+        personal.mask_personal_numbers(kept, numbers),
+        personal.seal_personal_numbers({"submitted": kept}, numbers),
+    )
     assert not [number for number in numbers if number in json.dumps(masked)]
-    assert personal.restored(masked, sealed, "submitted") == kept
+    assert personal.restore_personal_numbers(masked, sealed, "submitted") == kept
 
 
 @pytest.fixture
@@ -218,7 +223,7 @@ def _settings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def _forget() -> None:
-    for cached in (settings_module.settings, seal._box, seal._hash_key):
+    for cached in (settings_module.settings, seal._get_cipher, seal._hash_key):
         cached.cache_clear()
 
 
@@ -262,7 +267,7 @@ def test_sealing_keys_are_changed_while_old_rows_stay_readable(
     _with(monkeypatch, COVERDESK_SEALING_KEYS=f"{second},{first}")
     assert numbers() == {"22111111111", "22222222222"}
     with store.writing(Scope.system()) as session:
-        done = [resealing.reseal(session, entity, after=None) for entity in resealing.SEALED]
+        done = [resealing.reseal(session, entity, after=None) for entity in resealing.SEALED_TABLES]
         assert done[0] == (2, None)
     _with(monkeypatch, COVERDESK_SEALING_KEYS=second)
     assert numbers() == {"22111111111", "22222222222"}

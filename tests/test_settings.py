@@ -9,7 +9,7 @@ import pytest
 
 from core import environment
 from core import settings as settings_module
-from core.settings import ROOT, Insurer, Settings, UnreadableSetting, settings
+from core.settings import ROOT, Insurer, InvalidSetting, Settings, settings
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +33,7 @@ def test_unreadable_value_names_its_variable(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str, wants: str
 ) -> None:
     monkeypatch.setenv(f"COVERDESK_{name}", value)
-    with pytest.raises(UnreadableSetting, match=f"COVERDESK_{name}: .*{wants}"):
+    with pytest.raises(InvalidSetting, match=f"COVERDESK_{name}: .*{wants}"):
         settings()
     settings.cache_clear()
 
@@ -46,18 +46,18 @@ def test_insurer_on_loopback_may_use_http() -> None:
 
 @pytest.mark.parametrize("secret", ["short", "a" * 64])
 def test_weak_secret_is_refused(secret: str) -> None:
-    with pytest.raises(UnreadableSetting, match="COVERDESK_SECRET_KEY"):
-        Settings(secret_key=secret).secret()
+    with pytest.raises(InvalidSetting, match="COVERDESK_SECRET_KEY"):
+        Settings(secret_key=secret).get_secret()
 
 
 def test_demonstration_makes_a_private_secret_that_commands_share(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(settings_module, "VAR", tmp_path / "var")
-    with pytest.raises(UnreadableSetting, match="COVERDESK_SECRET_KEY"):
-        Settings(secret_key="").secret()
-    made = Settings(secret_key="", demo=True).secret()
-    assert made == Settings(secret_key="").secret()
+    with pytest.raises(InvalidSetting, match="COVERDESK_SECRET_KEY"):
+        Settings(secret_key="").get_secret()
+    made = Settings(secret_key="", demo=True).get_secret()
+    assert made == Settings(secret_key="").get_secret()
     assert (tmp_path / "var" / "demonstration-secret").stat().st_mode & 0o077 == 0
 
 
@@ -78,8 +78,8 @@ def test_half_an_identity_provider_is_refused(
 ) -> None:
     for name, value in given.items():
         monkeypatch.setenv(f"COVERDESK_{name}", value)
-    with pytest.raises(UnreadableSetting, match=named):
-        settings().refuse_unsafe()
+    with pytest.raises(InvalidSetting, match=named):
+        settings().check_safe_to_serve()
     settings.cache_clear()
 
 
@@ -99,7 +99,7 @@ def test_unknown_variable_is_refused_with_the_nearest_real_one(
     monkeypatch: pytest.MonkeyPatch, name: str, nearest: str | None
 ) -> None:
     monkeypatch.setenv(f"COVERDESK_{name}", "anything")
-    with pytest.raises(UnreadableSetting) as refused:
+    with pytest.raises(InvalidSetting) as refused:
         settings()
     settings.cache_clear()
     assert f"COVERDESK_{name}: is no setting; the nearest is COVERDESK_{nearest or ''}" in str(refused.value)
@@ -109,7 +109,7 @@ def test_unknown_variable_is_refused_with_the_nearest_real_one(
 def test_every_unknown_variable_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COVERDESK_PROXYS", "x")
     monkeypatch.setenv("COVERDESK_LOGLEVEL", "x")
-    with pytest.raises(UnreadableSetting, match=r"(?s)LOGLEVEL: .*LOG_LEVEL\n.*PROXYS: .*PROXIES"):
+    with pytest.raises(InvalidSetting, match=r"(?s)LOGLEVEL: .*LOG_LEVEL\n.*PROXYS: .*PROXIES"):
         settings()
     settings.cache_clear()
 
@@ -140,9 +140,9 @@ def test_an_eighth_insurer_of_the_catalogue_is_connected_by_its_own_variables(
     settings.cache_clear()
     assert found.insurer_url("insurer-h") == "https://eighth.example"
     assert found.insurer_key("insurer-h") == "a-long-credential"
-    assert found.connected
+    assert found.has_connected_insurer
     monkeypatch.setenv("COVERDESK_INSURER_I_URL", "https://ninth.example/")
-    with pytest.raises(UnreadableSetting, match="COVERDESK_INSURER_I_URL: is no setting"):
+    with pytest.raises(InvalidSetting, match="COVERDESK_INSURER_I_URL: is no setting"):
         settings()
     settings.cache_clear()
 

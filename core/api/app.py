@@ -20,12 +20,12 @@ from core.api import preloading
 from core.api.http import error_handlers, openapi
 from core.api.http.auth import KeyGate
 from core.api.http.bodies import StrictRoute
-from core.api.http.error_boundary import LastResort
-from core.api.http.request_log import Journal
+from core.api.http.error_boundary import ErrorBoundary
+from core.api.http.request_log import RequestLog
 from core.api.http.routing import Routing
 from core.api.http.security_headers import SecurityHeaders
 from core.api.outside import certificates, downloads, health, signing_in
-from core.api.protection.load_shedding import Turnstile, plainly
+from core.api.protection.load_shedding import LoadShedding, plain_refusal
 from core.api.v1 import buying, claims, customers, files, lookups, policies, pricing, products, purchases, renewals
 from core.errors import StoreUnavailable
 from core.settings import settings
@@ -57,10 +57,10 @@ api.mount("/docs/files", _WholeFiles(directory=SWAGGER_FILES), name="docs-files"
 api.openapi = lambda: openapi.document(api)  # type: ignore[method-assign]
 api.add_middleware(Routing)
 api.add_middleware(KeyGate)
-api.add_middleware(LastResort)
-api.add_middleware(Journal)
+api.add_middleware(ErrorBoundary)
+api.add_middleware(RequestLog)
 # Outermost: what is refused for want of room must cost next to nothing.
-api.add_middleware(Turnstile)
+api.add_middleware(LoadShedding)
 
 
 @api.get("/docs", include_in_schema=False)
@@ -86,7 +86,7 @@ async def document_of_the_page(request: Request) -> JSONResponse:
 @asynccontextmanager
 async def _alone(_: Starlette) -> AsyncIterator[None]:
     """Lifespan of a process that serves the API without the screens."""
-    settings().refuse_unsafe()
+    settings().check_safe_to_serve()
     # A database that is away for the moment comes back; one of another secret must not be served.
     with suppress(StoreUnavailable):
         store()
@@ -105,7 +105,7 @@ def _everything_under(prefix: str, application: ASGIApp) -> Mount:
 
 _plain = [*signing_in.routes, *files.routes, *certificates.routes, *downloads.routes]
 for route in _plain:
-    route.app = Turnstile(route.app, plainly)
+    route.app = LoadShedding(route.app, plain_refusal)
 v1 = _everything_under("/v1", api)
 routes: list[BaseRoute] = [v1, *_plain, *health.routes]
 app = Starlette(routes=routes, middleware=[Middleware(SecurityHeaders)], lifespan=_alone)

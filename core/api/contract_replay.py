@@ -58,7 +58,7 @@ class Replay:
             for method, operation in methods.items()
         ]
         for method, path, operation in sorted(operations, key=_order):
-            yield self._outcome(method, path, operation)
+            yield self._run(method, path, operation)
 
     def sale(self, path: str) -> dict[str, Any]:
         """One more policy by the example of a cover, which is left behind; HTTPError when it is refused."""
@@ -67,20 +67,20 @@ class Replay:
         data: dict[str, Any] = answer.json()["data"]
         return cast(dict[str, Any], data.get("policy", data))
 
-    def _outcome(self, method: str, path: str, operation: dict[str, Any]) -> Outcome:
+    def _run(self, method: str, path: str, operation: dict[str, Any]) -> Outcome:
         name = f"{method} /v1{path}"
         address, query = self._address(path, operation)
         body = self._body(operation)
         try:
             answer = self.client.request(method, address, params=query, **body)
             self._note_left(path, answer, body.get("files", {}))
-            fault = self._misfit(operation, answer) or self._open_to_strangers(method, address)
+            fault = self._difference(operation, answer) or self._open_to_strangers(method, address)
         except httpx.HTTPError as error:
             return Outcome(name, 0, f"no answer: {type(error).__name__}")
         if fault is None and answer.status_code < 400:
             self._learn(path, answer)
         if fault is None and "requestBody" in operation:
-            fault = self._takes_nothing(address, operation)
+            fault = self._check_empty_body(address, operation)
         return Outcome(name, answer.status_code, fault)
 
     def _address(self, path: str, operation: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -113,7 +113,7 @@ class Replay:
         wanted = binary & (set(schema.get("required", [])) | set(values))
         return {
             "data": {name: str(value) for name, value in values.items() if name not in binary},
-            "files": {name: (f"{name}.pdf", _paper(), "application/pdf") for name in sorted(wanted)},
+            "files": {name: (f"{name}.pdf", _empty_pdf(), "application/pdf") for name in sorted(wanted)},
         }
 
     def _resolved(self, schema: dict[str, Any]) -> dict[str, Any]:
@@ -122,7 +122,7 @@ class Replay:
         named: dict[str, Any] = self.document["components"]["schemas"][schema["$ref"].rsplit("/", 1)[-1]]
         return named
 
-    def _misfit(self, operation: dict[str, Any], answer: httpx.Response) -> str | None:
+    def _difference(self, operation: dict[str, Any], answer: httpx.Response) -> str | None:
         """Return how a response differs from the document; None if it conforms."""
         stated = operation["responses"].get(str(answer.status_code))
         if stated is None:
@@ -150,7 +150,7 @@ class Replay:
             return f"without a key it answers {answer.status_code}"
         return None
 
-    def _takes_nothing(self, address: str, operation: dict[str, Any]) -> str | None:
+    def _check_empty_body(self, address: str, operation: dict[str, Any]) -> str | None:
         """Check that an empty body is refused with the names of the missing fields."""
         content = operation["requestBody"]["content"]
         empty: dict[str, Any] = {"json": {}} if "application/json" in content else {"files": {"x": ("x", b"")}}
@@ -202,7 +202,7 @@ def _other_text(answer: httpx.Response, example: dict[str, Any]) -> str | None:
 
 
 @cache
-def _paper() -> bytes:
+def _empty_pdf() -> bytes:
     """A PDF of one empty page."""
     pdf = FPDF()
     pdf.add_page()
@@ -223,13 +223,13 @@ def _example_of(parameter: dict[str, Any]) -> Any:
 
 
 @contextmanager
-def replay(base_url: str, key: str) -> Iterator[Replay]:
+def prepare_replay(base_url: str, key: str) -> Iterator[Replay]:
     """Prepare a run; needs a test key, because it sells."""
     if not key.startswith("cd_test_"):
         raise NotAllowed("Verifying sells policies, so it takes a test key only")
     base = base_url.rstrip("/")
     if base.endswith("/v1"):
-        raise InvalidInput.one("--base-url", "must be the address without /v1 at its end")
+        raise InvalidInput.for_field("--base-url", "must be the address without /v1 at its end")
     with httpx.Client(base_url=base, headers={"Authorization": f"Bearer {key}"}, timeout=TIMEOUT_SECONDS) as client:
         _refuse_wrong_place(client)
         yield Replay(client)
@@ -240,8 +240,8 @@ def _refuse_wrong_place(client: httpx.Client) -> None:
     try:
         answer = client.get("/v1/genders")
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise InvalidInput.one("--base-url", f"must be where a server answers: {type(error).__name__}") from None
+        raise InvalidInput.for_field("--base-url", f"must be where a server answers: {type(error).__name__}") from None
     if '"responseCode"' not in answer.text:
-        raise InvalidInput.one("--base-url", "must be where Coverdesk answers: something else does there")
+        raise InvalidInput.for_field("--base-url", "must be where Coverdesk answers: something else does there")
     if answer.status_code == httpx.codes.UNAUTHORIZED:
         raise NotAllowed("This server does not take the key: issue one there with `coverdesk keys issue --mode test`")

@@ -27,31 +27,34 @@ def backup(
     file: File, *, overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE if it exists.")] = False
 ) -> None:
     """Write the whole store and its files into FILE; sales go on meanwhile. The server secret is not in it."""
-    settings().secret()
-    with _moving("Copying the store") as progress:
-        made = backups.make(engine.store(), file, progress=progress, overwrite=overwrite)
-    _note("store backed up", made)
-    out.print(f"[green]✓[/] {file} holds the {made.kind} store of {made.made_at} and {made.files:,} uploaded files.")
+    settings().get_secret()
+    with _show_progress("Copying the store") as progress:
+        manifest = backups.make(engine.store(), file, progress=progress, overwrite=overwrite)
+    _record("store backed up", manifest)
+    out.print(
+        f"[green]✓[/] {file} holds the {manifest.kind} store of {manifest.made_at}"
+        f" and {manifest.files:,} uploaded files."
+    )
     out.print("Keep COVERDESK_SECRET_KEY apart from it: without that secret nobody can use what it holds.")
-    for code in made.lost:
+    for code in manifest.lost:
         err.print(f"[yellow]![/] file {code} is missing from the store, and so from the backup")
 
 
 def restore(file: Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False)]) -> None:
     """Make the store what FILE says. What stood there before is kept beside it under another name."""
-    settings().secret()
-    with _moving("Checking the backup") as progress:
+    settings().get_secret()
+    with _show_progress("Checking the backup") as progress:
         manifest = backups.read(file, progress=progress)
     # What stands there may be another server's; it is kept aside as a whole.
-    with _moving("Restoring") as progress, closing(Store(settings().database_url)) as store:
-        kept = backups.put_back(store, file, manifest, progress=progress)
-    _note("store restored", manifest)
+    with _show_progress("Restoring") as progress, closing(Store(settings().database_url)) as store:
+        previous_path = backups.put_back(store, file, manifest, progress=progress)
+    _record("store restored", manifest)
     out.print(f"[green]✓[/] The store is what it was at {manifest.made_at}, with {manifest.files:,} uploaded files.")
-    if kept:
-        out.print(f"What stood there before is kept as {kept}; remove it when it is no longer wanted.")
+    if previous_path:
+        out.print(f"What stood there before is kept as {previous_path}; remove it when it is no longer wanted.")
 
 
-def _note(action: str, manifest: Manifest) -> None:
+def _record(action: str, manifest: Manifest) -> None:
     with engine.writing(Scope.system()) as session:
         audit.write(
             session,
@@ -63,8 +66,8 @@ def _note(action: str, manifest: Manifest) -> None:
 
 
 @contextmanager
-def _moving(what: str) -> Iterator[Callable[[int], None]]:
-    columns = (TextColumn(what), BarColumn(), DownloadColumn(), TimeElapsedColumn())
+def _show_progress(title: str) -> Iterator[Callable[[int], None]]:
+    columns = (TextColumn(title), BarColumn(), DownloadColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True) as progress:
-        task = progress.add_task(what, total=None)
+        task = progress.add_task(title, total=None)
         yield lambda size: progress.advance(task, size)

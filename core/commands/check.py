@@ -9,16 +9,16 @@ from core.store.access.scope import Scope
 
 out, err = Console(), Console(stderr=True)
 # Not removed by us: whoever names one store's database and another's folder would lose the files of that one.
-_STRAYS = "harmless if a crash broke off their upload. They lie in the folder of COVERDESK_FILES_URL."
+_STRAY_FILES_HINT = "harmless if a crash broke off their upload. They lie in the folder of COVERDESK_FILES_URL."
 
 
 def check() -> None:
     """Audit the whole store; exit code 1 when anything does not hold."""
     with engine.reading(Scope.system()) as session:
-        faults, strays = store_check.faults(session), store_check.strays(session)
+        faults, strays = store_check.list_faults(session), store_check.list_stray_files(session)
     if strays:
-        err.print(f"{len(strays):,} files that no record names: {_STRAYS}", highlight=False, soft_wrap=True)
-    if (replica := readiness.replica()) not in {None, "in use"}:
+        err.print(f"{len(strays):,} files that no record names: {_STRAY_FILES_HINT}", highlight=False, soft_wrap=True)
+    if (replica := readiness.describe_replica()) not in {None, "in use"}:
         err.print(f"Figures and exports are read from the primary: the replica is {replica}.", highlight=False)
     for fault in faults:
         err.print(f"[red]✗[/] {fault}", highlight=False, soft_wrap=True)

@@ -34,11 +34,11 @@ def move_claim(
 ) -> None:
     """Move a claim, as the screen does; exit code 1 when it is refused or was changed meanwhile."""
     claim_id = ids.parse(claim, "claim")
-    said = {"note": note, "amount": amount, "reason": reason, "payment_reference": payment_reference}
+    inputs = {"note": note, "amount": amount, "reason": reason, "payment_reference": payment_reference}
 
     def work(session: ScopedSession) -> ClaimChange:
-        person = staff.person_named(session, by)
-        return claim_actions.move(session, claim_id, to=to, person=person, version=version, **said)
+        person = staff.get_by_email(session, by)
+        return claim_actions.move_claim(session, claim_id, to=to, person=person, version=version, **inputs)
 
-    moved = engine.store().transact(Scope.system(), work)
-    out.print(f"{claim_id} is {moved.claim['claim_status']} now, at version {moved.version}", highlight=False)
+    change = engine.store().transact(Scope.system(), work)
+    out.print(f"{claim_id} is {change.claim['claim_status']} now, at version {change.version}", highlight=False)

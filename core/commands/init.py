@@ -22,17 +22,17 @@ out, err = Console(), Console(stderr=True)
 
 def init() -> None:
     """Create or migrate the store and load the catalogue, and print how to begin; safe to repeat."""
-    _make_store()
-    if not _say_how_to_begin():
+    _prepare_store()
+    if not _print_first_steps():
         _say_who_begins()
 
 
-def _make_store() -> None:
+def _prepare_store() -> None:
     settings().refuse_borrowed_secret()
-    settings().secret()
+    settings().get_secret()
     migrating.migrate(engine.store())
     with engine.writing(Scope.system()) as session:
-        new = catalogue.load(session)
+        new = catalogue.load_catalogue(session)
     out.print(f"The store stands at version {versions.version(engine.store())}; {new} catalogue records are new.")
 
 
@@ -42,7 +42,7 @@ def demo(
 ) -> None:
     """Write a labelled demonstration portfolio, and in demonstration mode its accounts; safe to repeat."""
     _refuse_business()
-    _make_store()
+    _prepare_store()
     with Progress(console=err, transient=True) as progress:
         task = progress.add_task("Writing two years of business", total=purchases)
         written = portfolio.write(
@@ -53,7 +53,7 @@ def demo(
     if settings().demo:
         with engine.writing(Scope.system()) as session:
             demonstration.add_accounts(session)
-    _say_how_to_begin()
+    _print_first_steps()
 
 
 def _refuse_business() -> None:
@@ -63,10 +63,10 @@ def _refuse_business() -> None:
             portfolio.refuse_business(session)
 
 
-def _say_how_to_begin() -> bool:
+def _print_first_steps() -> bool:
     """Until there is an admin, the link that makes the first one; False when there is one."""
     with engine.reading(Scope.system()) as session:
-        link = invitations.set_up_link(session)
+        link = invitations.create_set_up_link(session)
     if link:
         out.print("Nobody can administer this store yet. Once it is served, open this link to become its admin:")
         sys.stdout.write(f"{link}\n")

@@ -11,58 +11,58 @@ from rich.console import Console
 from core import logs
 from core.insurers import sandbox
 from core.insurers.sandbox import SandboxInsurer
-from core.settings import UnreadableSetting, settings
+from core.settings import InvalidSetting, settings
 from core.store.access import engine
 from core.store.schema import versions
 from core.worker import Worker
 
 out = Console(soft_wrap=True)
-Always = Annotated[
-    str, typer.Option(help=f"What is done where no e-mail asks for anything: {', '.join(sandbox.WORDS)}.")
+DefaultBehaviour = Annotated[
+    str, typer.Option(help=f"What is done where no e-mail asks for anything: {', '.join(sandbox.BEHAVIOURS)}.")
 ]
 
 
 def worker() -> None:
     """Send queued policies to their insurers, until stopped; any number of these may run at once."""
-    settings().refuse_unsafe()
-    if not settings().connected:
-        raise UnreadableSetting("COVERDESK_INSURER_A_URL ... COVERDESK_INSURER_G_URL: no insurer has an address")
+    settings().check_safe_to_serve()
+    if not settings().has_connected_insurer:
+        raise InvalidSetting("COVERDESK_INSURER_A_URL ... COVERDESK_INSURER_G_URL: no insurer has an address")
     if versions.version(engine.store()) != versions.newest():
-        raise UnreadableSetting("COVERDESK_DATABASE_URL: this store has another version, run `coverdesk init`")
+        raise InvalidSetting("COVERDESK_DATABASE_URL: this store has another version, run `coverdesk init`")
     logs.configure()
-    working = Worker(engine.store())
+    running = Worker(engine.store())
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: working.ask_to_stop())
+        signal.signal(number, lambda *_: running.request_stop())
     out.print("Sending policies to their insurers.")
-    working.run()
+    running.run()
     engine.store().close()
 
 
 @contextmanager
-def beside(*, wanted: bool) -> Iterator[None]:
+def run_worker_alongside(*, enabled: bool) -> Iterator[None]:
     """Run a worker in this process while something else is served; on exit it finishes the calls in progress."""
-    working = Worker(engine.store())
-    if wanted:
+    running = Worker(engine.store())
+    if enabled:
         # The server raises the signal again after it has stopped; that must not end the process before the worker has.
-        signal.signal(signal.SIGTERM, _end)
+        signal.signal(signal.SIGTERM, _exit_on_signal)
         # With several API workers, no server in this process configures logging.
         logs.configure()
-        working.start()
+        running.start()
     try:
         yield
     finally:
-        working.stop()
+        running.stop()
 
 
 def sandbox_insurer(
     port: Annotated[int, typer.Option(help="Port to listen on, on this machine alone.")] = 8600,
-    always: Always = sandbox.APPROVES,
+    always: DefaultBehaviour = sandbox.APPROVES,
 ) -> None:
     """An insurer to try connections with; the word behind the plus of the holder's e-mail says what it does."""
-    if always not in sandbox.WORDS:
-        raise typer.BadParameter(f"must be one of {', '.join(sandbox.WORDS)}", param_hint="--always")
-    server = SandboxInsurer(port, always=always)
-    signal.signal(signal.SIGTERM, _end)
+    if always not in sandbox.BEHAVIOURS:
+        raise typer.BadParameter(f"must be one of {', '.join(sandbox.BEHAVIOURS)}", param_hint="--always")
+    server = SandboxInsurer(port, default_behaviour=always)
+    signal.signal(signal.SIGTERM, _exit_on_signal)
     out.print(
         f"The sandbox insurer is at [bold]{server.url}[/]; start Coverdesk with COVERDESK_INSURER_A_URL={server.url}"
     )
@@ -75,5 +75,5 @@ def sandbox_insurer(
         server.server_close()
 
 
-def _end(*_: Any) -> None:
+def _exit_on_signal(*_: Any) -> None:
     raise SystemExit(0)

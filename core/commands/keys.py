@@ -38,10 +38,10 @@ def issue_key(
 def list_keys() -> None:
     """Show every key without the key itself."""
     with engine.reading(Scope.system()) as session:
-        found = keys.all_keys(session)
+        found = keys.list_keys(session)
     table = Table("id", "distributor", "mode", "name", "key", "last used", "revoked")
     for key in found:
-        used, revoked = clock.in_lagos(key.last_used_at), clock.in_lagos(key.revoked_at)
+        used, revoked = clock.format_lagos(key.last_used_at), clock.format_lagos(key.revoked_at)
         mode = "live" if key.is_live else "test"
         table.add_row(str(key.id), key.distributor, mode, key.name, key.hint, used, revoked)
     out.print(table)
@@ -51,5 +51,5 @@ def list_keys() -> None:
 def revoke_key(id_or_key: Annotated[str, typer.Argument(help="The id of the key, or the key.")]) -> None:
     """End a key; it stops working within a second."""
     with engine.writing(Scope.system()) as session:
-        revoked = keys.revoke(session, id_or_key, actor=ACTOR)
+        revoked = keys.revoke_key(session, id_or_key, actor=ACTOR)
     out.print(f"Revoked {revoked}")

@@ -14,21 +14,21 @@ out = Console()
 
 def reseal() -> None:
     """Seal every personal number anew with the newest key, while sales go on; older keys may be removed afterwards."""
-    rows = sum(_all_of(entity) for entity in resealing.SEALED)
+    rows = sum(_reseal_table(entity) for entity in resealing.SEALED_TABLES)
     with engine.writing(Scope.system()) as session:
-        resealing.note(session, rows, actor=ACTOR)
+        resealing.record_resealing(session, rows, actor=ACTOR)
     out.print(f"{rows:,} records are sealed with the newest key.", highlight=False)
 
 
-def _all_of(entity: object) -> int:
-    rows, after = 0, None
+def _reseal_table(entity: object) -> int:
+    rows, last_id = 0, None
     while True:
-        done, after = _batch(entity, after)
+        done, last_id = _reseal_batch(entity, last_id)
         rows += done
-        if after is None:
+        if last_id is None:
             return rows
 
 
-def _batch(entity: object, after: UUID | None) -> tuple[int, UUID | None]:
+def _reseal_batch(entity: object, last_id: UUID | None) -> tuple[int, UUID | None]:
     with engine.writing(Scope.system()) as session:
-        return resealing.reseal(session, entity, after=after)
+        return resealing.reseal(session, entity, after=last_id)

@@ -18,19 +18,19 @@ from uvicorn.config import HTTP_PROTOCOLS
 from core.api.protection import slow_senders
 from core.commands import insurers
 from core.services.admin import demonstration
-from core.settings import ROOT, UnreadableSetting, settings
+from core.settings import ROOT, InvalidSetting, settings
 from core.store.access import engine
 from core.store.access.scope import Scope
 from core.store.operations import file_permissions
 from core.store.schema import versions
 
 out = Console(soft_wrap=True)
-_MOST_OPEN = 65_536
-_POOLS = 2
+_MAX_OPEN_FILES = 65_536
+_MALLOC_ARENAS = 2
 _EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - to be told apart, not to be listened on
 _M_ARENA_MAX = -8  # as the C library numbers it; others know no such function, or no such number
 # Longer than a sale may take to arrive; who still sends or reads then is let go.
-_ENDS_WITHIN_SECONDS = 40
+_SHUTDOWN_SECONDS = 40
 Host = Annotated[str, typer.Option(help="Address to listen on.")]
 Port = Annotated[int, typer.Option(help="Port to listen on.")]
 
@@ -40,12 +40,12 @@ def serve(host: Host = "127.0.0.1", port: Port = 8501) -> None:
     # Links that nobody configured lead to where we listen.
     os.environ.setdefault("COVERDESK_BASE_URL", f"http://{_reached_at(host)}:{port}")
     settings.cache_clear()
-    _refuse_unsafe()
+    _check_safe_to_serve()
     _refuse_taken(host, port)
     # Ctrl-C is the usual end of a server and no failure.
     signal.signal(signal.SIGINT, _stopped)
-    _ready_to_listen()
-    _say_where(host, port)
+    _prepare_process()
+    _print_address(host, port)
     sys.stdout.flush()
     os.chdir(ROOT)
     # Streamlit starts the server and has no option for the protocol class, so register ours as uvicorn's default.
@@ -63,40 +63,40 @@ def api(
     with_worker: Annotated[bool, typer.Option("--with-worker", help="Send to insurers from here too.")] = False,
 ) -> None:
     """Serve the API alone, in as many processes as wanted (PostgreSQL for more than one)."""
-    _refuse_unsafe()
+    _check_safe_to_serve()
     if workers > 1 and engine.store().is_sqlite:
-        raise UnreadableSetting("COVERDESK_DATABASE_URL: more than one worker needs PostgreSQL")
+        raise InvalidSetting("COVERDESK_DATABASE_URL: more than one worker needs PostgreSQL")
     engine.store().close()
     _refuse_taken(host, port)
     # Ctrl-C is the usual end of a server and no failure.
     signal.signal(signal.SIGINT, _stopped)
-    _ready_to_listen()
-    with insurers.beside(wanted=with_worker):
+    _prepare_process()
+    with insurers.run_worker_alongside(enabled=with_worker):
         uvicorn.run(
             "core.api.app:app",
             host=host,
             port=port,
             workers=workers,
             http=slow_senders.NAME,
-            timeout_graceful_shutdown=_ENDS_WITHIN_SECONDS,
+            timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
             log_level="warning",
             access_log=False,
         )
 
 
-def _refuse_unsafe() -> None:
-    settings().refuse_unsafe()
+def _check_safe_to_serve() -> None:
+    settings().check_safe_to_serve()
     if versions.version(engine.store()) != versions.newest():
-        raise UnreadableSetting("COVERDESK_DATABASE_URL: this store has another version, run `coverdesk init`")
+        raise InvalidSetting("COVERDESK_DATABASE_URL: this store has another version, run `coverdesk init`")
     if not settings().demo:
-        _refuse_published_passwords()
+        _check_published_passwords()
 
 
-def _refuse_published_passwords() -> None:
+def _check_published_passwords() -> None:
     with engine.reading(Scope.system()) as session:
-        published = demonstration.with_a_published_password(session)
+        published = demonstration.list_with_published_password(session)
     if published:
-        raise UnreadableSetting(
+        raise InvalidSetting(
             f"COVERDESK_DATABASE_URL: in this store {', '.join(published)} can sign in with the password of the"
             " demonstration, which everybody knows. Name a store of your own; or keep this one, add an admin with"
             " `coverdesk staff add` and then disable each of these with `coverdesk staff disable`"
@@ -122,19 +122,19 @@ def _refuse_taken(host: str, port: int) -> None:
             why = f"is taken: choose another, such as `--port {port + 1}` or `make run PORT={port + 1}`"
         else:
             why = f"of {host} cannot be listened on: {error.strerror}"
-        raise UnreadableSetting(f"Port {port} {why}") from None
+        raise InvalidSetting(f"Port {port} {why}") from None
 
 
-def _ready_to_listen() -> None:
+def _prepare_process() -> None:
     """Trust only the configured proxies, raise the limit of open files, and limit malloc's arenas."""
     os.environ.setdefault("FORWARDED_ALLOW_IPS", settings().proxies)
     file_permissions.keep_private(engine.store())
-    few, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(few, min(most, _MOST_OPEN)), most))
-    _share_memory()
+    soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft_limit, min(hard_limit, _MAX_OPEN_FILES)), hard_limit))
+    _limit_memory_arenas()
 
 
-def _share_memory() -> None:
+def _limit_memory_arenas() -> None:
     """Limit malloc to two arenas: with one per thread, memory freed by a thread cannot be reused by others.
 
     A database's pages are allocated by one thread and freed by another, so the process would grow for hours.
@@ -142,9 +142,9 @@ def _share_memory() -> None:
     # An existing setting is respected; ours is inherited by child processes.
     if sys.platform != "linux" or "MALLOC_ARENA_MAX" in os.environ:
         return
-    os.environ["MALLOC_ARENA_MAX"] = str(_POOLS)
+    os.environ["MALLOC_ARENA_MAX"] = str(_MALLOC_ARENAS)
     if (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
-        mallopt(_M_ARENA_MAX, _POOLS)
+        mallopt(_M_ARENA_MAX, _MALLOC_ARENAS)
 
 
 def _stopped(*_: Any) -> None:
@@ -152,11 +152,11 @@ def _stopped(*_: Any) -> None:
     raise SystemExit(0)
 
 
-def _say_where(host: str, port: int) -> None:
+def _print_address(host: str, port: int) -> None:
     address, here = settings().base_url, f"http://{_reached_at(host)}:{port}"
     listening = "" if address == here else f", listening on {host}, port {port}"
     out.print(f"\nCoverdesk is at [bold]{address}[/]{listening}  (the API at /v1, its page at /v1/docs)")
     if settings().demo:
         out.print(f"Demonstration sign-ins, password [bold]{settings().demo_password.get_secret_value()}[/]:")
-        for account in demonstration.ACCOUNTS:
+        for account in demonstration.DEMO_ACCOUNTS:
             out.print(f"  {account.email}  ({account.role})", highlight=False)

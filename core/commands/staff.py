@@ -28,7 +28,7 @@ def add_staff(
     """Add a person, or change their roles and password; the password is read from standard input."""
     password = typer.prompt("Password", hide_input=True) if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
     with engine.writing(Scope.system()) as session:
-        staff.add(
+        staff.add_or_update(
             session,
             email=email,
             name=name or email,
@@ -52,7 +52,7 @@ def disable_staff(email: str) -> None:
 def print_set_up_link() -> None:
     """Print a link that makes the first admin; good once and for a day, and only while there is no admin."""
     with engine.reading(Scope.system()) as session:
-        link = invitations.set_up_link(session)
+        link = invitations.create_set_up_link(session)
     if link is None:
         raise StateForbids("An admin can sign in already and invites everybody else, under Admin > Staff")
     sys.stdout.write(link + "\n")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from core.settings import UnreadableSetting, settings
+from core.settings import InvalidSetting, settings
 
 WITHOUT_ONE = frozenset({"verify", "sandbox-insurer"})
 MAKING_ONE = frozenset({"init", "demo", "restore"})
@@ -18,7 +18,7 @@ def announce(word: str) -> None:
     if word in WITHOUT_ONE:
         return
     if word not in MAKING_ONE and _is_missing(settings().database_url):
-        raise UnreadableSetting(
+        raise InvalidSetting(
             "COVERDESK_DATABASE_URL: there is no store yet, run `coverdesk init`, or `make run` for a demonstration"
         )
     if settings().is_demonstration_by_default:

@@ -20,7 +20,7 @@ def verify(
     """Replay the whole specification against a running server, in test mode only."""
     table = Table("operation", "status", "as documented")
     faults = 0
-    with contract_replay.replay(base_url, key) as run:
+    with contract_replay.prepare_replay(base_url, key) as run:
         for outcome in chain(run.outcomes(), polling.outcomes(run)):
             faults += outcome.fault is not None
             verdict = f"[red]✗[/] {escape(outcome.fault)}" if outcome.fault else "[green]✓[/]"

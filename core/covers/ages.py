@@ -30,6 +30,6 @@ def refuse_younger(cover: Cover[Any], request: Any, rates: Rates, first_on: date
         return
     least = minimum_age(rates.meta)
     if age_on(first_on, getattr(request, cover.life_insured)) < least:
-        raise InvalidInput.one(
+        raise InvalidInput.for_field(
             cover.life_insured, f"must be of somebody of at least {least} years on the first day of cover"
         )

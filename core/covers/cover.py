@@ -46,7 +46,10 @@ class Price:
     @property
     def explained(self) -> list[dict[str, str]]:
         """The steps as JSON-ready data, for API responses and for the sold policy."""
-        return [{"step": s.label, "working": s.working, "amount": f"{money.half_up(s.amount):.2f}"} for s in self.steps]
+        return [
+            {"step": s.label, "working": s.working, "amount": f"{money.round_half_up(s.amount):.2f}"}
+            for s in self.steps
+        ]
 
 
 def _midnight(day: date | None) -> datetime | None:
@@ -83,48 +86,48 @@ class Term:
         return clock.lagos_midnight(clock.add_days(self.expiration_on, 1)) - timedelta(milliseconds=1)
 
     @classmethod
-    def months(cls, start_on: date, months: int) -> "Term":
+    def from_months(cls, start_on: date, months: int) -> "Term":
         """Return a term that activates on its first day and lasts whole months."""
         return cls(start_on, start_on, clock.add_months(start_on, months))
 
     @classmethod
-    def through(cls, first_on: date, last_on: date) -> "Term":
+    def from_days(cls, first_on: date, last_on: date) -> "Term":
         """Return a term of whole days, the last day included."""
         return cls(first_on, first_on, last_on, last_day_paid=True)
 
     @classmethod
-    def open(cls) -> "Term":
+    def undated(cls) -> "Term":
         """Return a term whose dates the insurer has yet to set."""
         return cls(None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
-class Birth:
+class InitialState:
     """The policy flags set at the sale: `activated` and `submitted_to_provider`."""
 
     active: bool
     submitted: bool
 
 
-IN_FORCE = Birth(active=True, submitted=True)
-UNREPORTED = Birth(active=True, submitted=False)
-PENDING = Birth(active=False, submitted=False)
+IN_FORCE = InitialState(active=True, submitted=True)
+UNREPORTED = InitialState(active=True, submitted=False)
+PENDING = InitialState(active=False, submitted=False)
 
 
-class Answer(Enum):
+class ResponseShape(Enum):
     """Where the purchase response carries the policy."""
 
     UNDER_POLICY = "data.policy"
     DIRECT = "data"
 
 
-def _none(_: Any) -> str | None:
+def _no_key(_: Any) -> str | None:
     return None
 
 
-def whole_period(_: Mapping[str, Any], rates: Rates, start_on: date) -> Term:
+def full_cover_period(_: Mapping[str, Any], rates: Rates, start_on: date) -> Term:
     """Return the product's full cover period, whatever was submitted."""
-    return Term.months(start_on, rates.cover_months)
+    return Term.from_months(start_on, rates.cover_months)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,21 +147,21 @@ class Cover(Generic[R]):
     request: type[R]
     premium: Callable[[R, Rates], Price]
     term: Callable[[R, Rates], Term]
-    next_term: Callable[[Mapping[str, Any], Rates, date], Term] = whole_period
-    birth: Birth
-    answer: Answer
+    next_term: Callable[[Mapping[str, Any], Rates, date], Term] = full_cover_period
+    initial_state: InitialState
+    response_shape: ResponseShape
     payload: Callable[[R, Price], Mapping[str, Any]]
-    risk: Callable[[R], str | None] = _none
-    plate: Callable[[R], str | None] = _none
-    twin: Callable[[R], str | None] = _none
+    risk_key: Callable[[R], str | None] = _no_key
+    registration: Callable[[R], str | None] = _no_key
+    duplicate_key: Callable[[R], str | None] = _no_key
     life_insured: str | None = None
-    echo: str = "payload"
+    echo_field: str = "payload"
     rated_on: str = "body"
 
     @property
     def names_possible_duplicates(self) -> bool:
         """True where a second equal sale goes through and is marked (contract S12)."""
-        return self.twin is not _none
+        return self.duplicate_key is not _no_key
 
     @property
     def path(self) -> str:

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, ValidationInfo
 
 from core import money
 from core.covers import fields, request_parts
-from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates, Step, Term
+from core.covers.cover import IN_FORCE, Cover, Price, Rates, ResponseShape, Step, Term
 from core.covers.faults import fault
 from core.covers.request import Request, is_sold
 from core.errors import InvalidInput
@@ -19,13 +19,13 @@ BENEFITS = ("death", "permanent_disability", "temporary_disability", "loss_of_jo
 BASES = ("single", "monthly", "reducing")
 Benefit = Annotated[str, fields.one_of(*BENEFITS)]
 Benefits = Annotated[list[Benefit], Field(min_length=1, max_length=20)]
-Tenure = Annotated[int, Field(ge=3, le=120), fields.WHOLE]
+Tenure = Annotated[int, Field(ge=3, le=120), fields.WHOLE_NUMBER]
 
 
-def _of_a_running_loan(value: date, info: ValidationInfo) -> date:
+def _check_loan_not_over(value: date, info: ValidationInfo) -> date:
     tenure = info.data.get("loan_tenure")
-    if tenure is not None and not is_sold(info) and request_parts.is_over(Term.months(value, tenure)):
-        raise fault(request_parts.OVER)
+    if tenure is not None and not is_sold(info) and request_parts.is_over(Term.from_months(value, tenure)):
+        raise fault(request_parts.ALREADY_OVER)
     return value
 
 
@@ -51,7 +51,7 @@ class CreditLifeRequest(Request):
     gender: request_parts.Gender = Field(examples=["Female"])
     loan_tenure: Tenure = Field(examples=[12], description="Months.")
     id_image_url: fields.Picture = Field(examples=["https://files.example.com/id/okafor.jpg"])
-    loan_start_date: Annotated[fields.Day, AfterValidator(_of_a_running_loan), fields.InDays(0)] = Field(
+    loan_start_date: Annotated[fields.Day, AfterValidator(_check_loan_not_over), fields.ExampleInDays(0)] = Field(
         description="The day the loan is paid out."
     )
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000080101"])
@@ -59,38 +59,38 @@ class CreditLifeRequest(Request):
 
 def premium(request: CreditLifeRequest, rates: Rates) -> Price:
     """Return the premium of the chosen benefits."""
-    return price(request.loan_amount, request.loan_tenure, request.benefit_coverage, rates)
+    return compute_price(request.loan_amount, request.loan_tenure, request.benefit_coverage, rates)
 
 
-def price(amount: Decimal, tenure: int, benefits: list[str] | None, rates: Rates) -> Price:
+def compute_price(amount: Decimal, tenure: int, benefits: list[str] | None, rates: Rates) -> Price:
     """Return loan amount x sum of benefit shares, on the product's basis, rounded half up once at the end.
 
     `amount` in naira, `tenure` in months; None for `benefits` means all that the product offers. InvalidInput names a
     benefit that the product does not offer.
     """
     shares = {name: Decimal(share) for name, share in rates.meta["shares"].items()}
-    chosen = [name for name in BENEFITS if name in (benefits or shares)]
-    missing = [name for name in chosen if name not in shares]
+    benefit_names = [name for name in BENEFITS if name in (benefits or shares)]
+    missing = [name for name in benefit_names if name not in shares]
     if missing:
-        raise InvalidInput.one("benefit_coverage", f"must be offered by the product: {', '.join(shares)}")
-    percent = sum((shares[name] for name in chosen), Decimal(0))
+        raise InvalidInput.for_field("benefit_coverage", f"must be offered by the product: {', '.join(shares)}")
+    percent = sum((shares[name] for name in benefit_names), Decimal(0))
     steps = [
         Step(name.replace("_", " ").capitalize(), f"{shares[name]} % of {amount:,.2f}", amount * shares[name] / 100)
-        for name in chosen
+        for name in benefit_names
     ]
-    factor, basis = _basis(rates.meta.get("basis", "single"), tenure)
-    exact = amount * percent / 100 * factor
-    total = money.half_up(exact)
+    factor, basis = _get_basis_factor(rates.meta.get("basis", "single"), tenure)
+    unrounded = amount * percent / 100 * factor
+    total = money.round_half_up(unrounded)
     steps.append(Step("Premium", f"{amount:,.2f} x {percent} %{basis}", total))
-    return _at_least(total, rates, steps, amount)
+    return _apply_minimum(total, rates, steps, amount)
 
 
-def on_basis(rates: Rates, basis: str) -> Rates:
+def with_basis(rates: Rates, basis: str) -> Rates:
     """Return the same rates on another basis, for comparison."""
     return replace(rates, meta={**rates.meta, "basis": basis})
 
 
-def _basis(basis: str, tenure: int) -> tuple[Decimal, str]:
+def _get_basis_factor(basis: str, tenure: int) -> tuple[Decimal, str]:
     if basis == "monthly":
         return Decimal(tenure), f" x {tenure} months"
     if basis == "reducing":
@@ -98,20 +98,20 @@ def _basis(basis: str, tenure: int) -> tuple[Decimal, str]:
     return Decimal(1), ", once"
 
 
-def _at_least(total: Decimal, rates: Rates, steps: list[Step], amount: Decimal) -> Price:
-    step, floor = Decimal(rates.meta.get("rounding_step", 0)), Decimal(rates.meta.get("minimum_premium", 0))
+def _apply_minimum(total: Decimal, rates: Rates, steps: list[Step], amount: Decimal) -> Price:
+    step, minimum = Decimal(rates.meta.get("rounding_step", 0)), Decimal(rates.meta.get("minimum_premium", 0))
     if step and total % step:
         total = (total / step).to_integral_value(ROUND_CEILING) * step
         steps.append(Step("Rounded", f"up to the next {step:,.2f}", total))
-    if total < floor:
-        total = floor
+    if total < minimum:
+        total = minimum
         steps.append(Step("Minimum premium", "the product's minimum", total))
-    return Price(total=money.half_up(total), steps=steps, sum_insured=amount)
+    return Price(total=money.round_half_up(total), steps=steps, sum_insured=amount)
 
 
 def term(request: CreditLifeRequest, _: Rates) -> Term:
     """Return the months of the loan from its first day."""
-    return Term.months(request.loan_start_date, request.loan_tenure)
+    return Term.from_months(request.loan_start_date, request.loan_tenure)
 
 
 def payload(request: CreditLifeRequest, price: Price) -> Mapping[str, Any]:
@@ -140,11 +140,11 @@ CREDIT_LIFE = Cover(
     request=CreditLifeRequest,
     premium=premium,
     term=term,
-    birth=IN_FORCE,
+    initial_state=IN_FORCE,
     life_insured="date_of_birth",
-    answer=Answer.DIRECT,
+    response_shape=ResponseShape.DIRECT,
     payload=payload,
-    twin=lambda request: f"{request.loan_amount} {request.loan_start_date}",
+    duplicate_key=lambda request: f"{request.loan_amount} {request.loan_start_date}",
     rated_on="loan_amount",
 )
 COVERS = (CREDIT_LIFE,)

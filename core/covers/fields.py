@@ -29,7 +29,7 @@ from core.covers import numbers
 from core.covers.faults import fault
 from core.covers.request import is_sold, suggestion
 
-_FEW = 12
+_MAX_LISTED = 12
 
 
 @dataclass(frozen=True)
@@ -42,29 +42,29 @@ class Pick:
     """
 
     options: Callable[[], tuple[str, ...]]
-    what: str
+    list_name: str
     canonical: Callable[[str], str | None] | None = None
     candidates: Callable[[str], tuple[str, ...]] = lambda _: ()
 
     def check(self, value: str) -> str:
         """Return the canonical spelling, or raise an error that names the list."""
         options = self.options()
-        if found := self.canonical(value) if self.canonical else reference.canonical(options, value):
-            return found
-        if meant := options if len(options) <= _FEW else self.candidates(value):
+        if spelling := self.canonical(value) if self.canonical else reference.find_option(options, value):
+            return spelling
+        if meant := options if len(options) <= _MAX_LISTED else self.candidates(value):
             raise fault(f"must be one of {', '.join(meant)}")
         close = suggestion(value.casefold(), [option.casefold() for option in options])
-        named = f", did you mean {reference.canonical(options, close)}?" if close else ""
-        raise fault(f"must be from the {self.what}{named}")
+        named = f", did you mean {reference.find_option(options, close)}?" if close else ""
+        raise fault(f"must be from the {self.list_name}{named}")
 
     def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_after_validator_function(self.check, core_schema.str_schema(max_length=200))
 
     def __get_pydantic_json_schema__(self, _: CoreSchema, __: GetJsonSchemaHandler) -> dict[str, Any]:
         options = self.options()
-        if len(options) <= _FEW:
+        if len(options) <= _MAX_LISTED:
             return {"type": "string", "enum": list(options), "description": "In any case."}
-        return {"type": "string", "description": f"From the {self.what}, in any case."}
+        return {"type": "string", "description": f"From the {self.list_name}, in any case."}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,32 +95,32 @@ class Personal:
 
 
 @dataclass(frozen=True, slots=True)
-class InDays:
+class ExampleInDays:
     """Field metadata: the example date is this many days from today, so it stays valid."""
 
     days: int
 
 
-def marks(field: FieldInfo) -> list[Any]:
+def get_metadata(field: FieldInfo) -> list[Any]:
     """Return the metadata of a field (`Pick`, `Personal`, ...), also from inside an optional or a list."""
 
-    def within(annotation: Any) -> list[Any]:
-        inner = [mark for part in get_args(annotation) for mark in within(part)]
+    def collect(annotation: Any) -> list[Any]:
+        inner = [mark for part in get_args(annotation) for mark in collect(part)]
         return [*getattr(annotation, "__metadata__", ()), *inner]
 
-    return [*field.metadata, *within(field.annotation)]
+    return [*field.metadata, *collect(field.annotation)]
 
 
-def example(model: type[BaseModel]) -> dict[str, Any]:
+def build_example(model: type[BaseModel]) -> dict[str, Any]:
     """Return a valid request body from the examples of the fields, with dates near today."""
-    found: dict[str, Any] = {}
+    body: dict[str, Any] = {}
     for name, field in model.model_fields.items():
-        near = next((m for m in marks(field) if isinstance(m, InDays)), None)
-        if near is not None:
-            found[name] = (clock.today() + timedelta(days=near.days)).isoformat()
+        offset = next((m for m in get_metadata(field) if isinstance(m, ExampleInDays)), None)
+        if offset is not None:
+            body[name] = (clock.today() + timedelta(days=offset.days)).isoformat()
         elif field.examples:
-            found[name] = field.examples[0]
-    return found
+            body[name] = field.examples[0]
+    return body
 
 
 def one_of(*options: str) -> Pick:
@@ -128,19 +128,19 @@ def one_of(*options: str) -> Pick:
     return Pick(lambda: options, "list")
 
 
-def _email(value: str) -> str:
+def _check_email(value: str) -> str:
     try:
         return validate_email(value, check_deliverability=False, test_environment=True).normalized
     except EmailNotValidError:
         raise fault("must be an e-mail address") from None
 
 
-def _phone(value: str) -> str:
-    written = re.sub(r"[\s().-]", "", value)
-    if re.fullmatch(r"(\+?234|0)[789][01]\d{8}", written):
+def _check_phone(value: str) -> str:
+    digits = re.sub(r"[\s().-]", "", value)
+    if re.fullmatch(r"(\+?234|0)[789][01]\d{8}", digits):
         return value
     # The parser accepts letters, extensions and addresses too; an E.164 number has digits only.
-    if re.fullmatch(r"\+(?!234)[1-9]\d{6,14}", written) and _is_possible(written):
+    if re.fullmatch(r"\+(?!234)[1-9]\d{6,14}", digits) and _is_possible(digits):
         return value
     raise fault("must be a Nigerian mobile number or one in E.164 form")
 
@@ -152,13 +152,13 @@ def _is_possible(number: str) -> bool:
         return False
 
 
-def _eleven_digits(value: str) -> str:
+def _check_eleven_digits(value: str) -> str:
     if not re.fullmatch(r"[0-9]{11}", value):
         raise fault("must have 11 digits")
     return value
 
 
-def _link(value: str) -> str:
+def _check_link(value: str) -> str:
     try:
         parts = urlsplit(value)
         valid = parts.scheme in {"http", "https"} and bool(parts.hostname) and not re.search(r"\s", value)
@@ -169,26 +169,26 @@ def _link(value: str) -> str:
     return value
 
 
-def _uuid(value: str) -> str:
+def _check_uuid(value: str) -> str:
     try:
         return str(UUID(value))
     except ValueError:
         raise fault("must be a UUID") from None
 
 
-def _plate(value: str) -> str:
+def _check_identifier(value: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9 ./-]+", value) or sum(character.isalnum() for character in value) < 3:
         raise fault("must be written in letters and digits, at least 3")
     return value
 
 
-def _letters(value: str) -> str:
+def _check_letters(value: str) -> str:
     if sum(character.isalpha() for character in value) < 2:
         raise fault("must have at least 2 letters")
     return value
 
 
-def _day(value: Any) -> Any:
+def _parse_day(value: Any) -> Any:
     if isinstance(value, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T.{1,32})?", value.strip()):
         try:
             value = datetime.fromisoformat(value.strip())
@@ -202,27 +202,27 @@ def _day(value: Any) -> Any:
     return value.date() if isinstance(value, datetime) else value
 
 
-def _from_today(value: date, info: ValidationInfo) -> date:
+def _check_from_today(value: date, info: ValidationInfo) -> date:
     if value < clock.today() and not is_sold(info):
         raise fault("must be today or later")
     return value
 
 
-def _birth(value: date) -> date:
+def _check_birth_date(value: date) -> date:
     today = clock.today()
     if not today - timedelta(days=round(120 * 365.25)) <= value < today:
         raise fault("must be in the past and at most 120 years ago")
     return value
 
 
-def _year(value: str) -> str:
+def _check_year(value: str) -> str:
     latest = clock.today().year + 1
     if not (re.fullmatch(r"[0-9]{4}", value) and 1960 <= int(value) <= latest):
         raise fault(f"must be a year from 1960 to {latest}")
     return value
 
 
-def _flag(value: Any) -> Any:
+def _parse_flag(value: Any) -> Any:
     if isinstance(value, str) and value.strip().lower() in {"true", "false"}:
         return value.strip().lower() == "true"
     if not isinstance(value, bool):
@@ -230,38 +230,41 @@ def _flag(value: Any) -> Any:
     return value
 
 
-def _year_text(value: Any) -> Any:
+def _year_to_text(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 LongText = Annotated[str, Field(min_length=1, max_length=2000)]
-Name = Annotated[str, Field(min_length=2, max_length=100), AfterValidator(_letters)]
+Name = Annotated[str, Field(min_length=2, max_length=100), AfterValidator(_check_letters)]
 Address = Annotated[str, Field(min_length=6, max_length=300)]
-Email = Annotated[str, Field(max_length=254, json_schema_extra={"format": "email"}), AfterValidator(_email)]
-Phone = Annotated[str, Field(max_length=32), AfterValidator(_phone)]
+Email = Annotated[str, Field(max_length=254, json_schema_extra={"format": "email"}), AfterValidator(_check_email)]
+Phone = Annotated[str, Field(max_length=32), AfterValidator(_check_phone)]
 Bvn = Annotated[
-    str, Field(max_length=32, json_schema_extra={"pattern": "^[0-9]{11}$"}), AfterValidator(_eleven_digits), Personal()
+    str,
+    Field(max_length=32, json_schema_extra={"pattern": "^[0-9]{11}$"}),
+    AfterValidator(_check_eleven_digits),
+    Personal(),
 ]
-Passport = Annotated[str, Field(min_length=5, max_length=20), AfterValidator(_plate), Personal()]
-Link = Annotated[str, Field(max_length=2048, json_schema_extra={"format": "uri"}), AfterValidator(_link)]
+Passport = Annotated[str, Field(min_length=5, max_length=20), AfterValidator(_check_identifier), Personal()]
+Link = Annotated[str, Field(max_length=2048, json_schema_extra={"format": "uri"}), AfterValidator(_check_link)]
 Picture = Annotated[Link, Upload()]
 Document = Annotated[Link, Upload()]
-Day = Annotated[date, BeforeValidator(_day)]
-FromToday = Annotated[Day, AfterValidator(_from_today)]
-BirthDate = Annotated[Day, AfterValidator(_birth)]
+Day = Annotated[date, BeforeValidator(_parse_day)]
+TodayOrLater = Annotated[Day, AfterValidator(_check_from_today)]
+BirthDate = Annotated[Day, AfterValidator(_check_birth_date)]
 Year = Annotated[
     str,
     Field(json_schema_extra={"pattern": "^(19[6-9][0-9]|20[0-9]{2})$", "description": "From 1960 to next year."}),
-    BeforeValidator(_year_text),
-    AfterValidator(_year),
+    BeforeValidator(_year_to_text),
+    AfterValidator(_check_year),
 ]
 Naira = Annotated[Decimal, BeforeValidator(numbers.naira), WithJsonSchema(numbers.AMOUNT)]
 PositiveNaira = Annotated[Naira, AfterValidator(numbers.above_zero), WithJsonSchema(numbers.ABOVE_ZERO)]
-WHOLE = BeforeValidator(numbers.count)
-Count = Annotated[int, WHOLE]
+WHOLE_NUMBER = BeforeValidator(numbers.count)
+Count = Annotated[int, WHOLE_NUMBER]
 Flag = Annotated[
-    bool, BeforeValidator(_flag), WithJsonSchema({"anyOf": [{"type": "boolean"}, {"enum": ["true", "false"]}]})
+    bool, BeforeValidator(_parse_flag), WithJsonSchema({"anyOf": [{"type": "boolean"}, {"enum": ["true", "false"]}]})
 ]
-ProductId = Annotated[str, Field(max_length=64, json_schema_extra={"format": "uuid"}), AfterValidator(_uuid)]
-Plate = Annotated[str, Field(min_length=3, max_length=20), AfterValidator(_plate)]
+ProductId = Annotated[str, Field(max_length=64, json_schema_extra={"format": "uuid"}), AfterValidator(_check_uuid)]
+RegistrationNumber = Annotated[str, Field(min_length=3, max_length=20), AfterValidator(_check_identifier)]

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from core import clock
 from core.covers import fields, instalments, request_parts, vehicles
-from core.covers.cover import IN_FORCE, PENDING, Answer, Cover, Price, Rates, Term
-from core.covers.pricing import annual, flat
+from core.covers.cover import IN_FORCE, PENDING, Cover, Price, Rates, ResponseShape, Term
+from core.covers.pricing import compute_annual, flat_price
 
 
 class AutoRequest(vehicles.ListedVehicle):
@@ -17,7 +17,7 @@ class AutoRequest(vehicles.ListedVehicle):
 
     address: fields.Address = Field(examples=["4 Allen Avenue, Ikeja"])
     vehicle_color: vehicles.Colour = Field(examples=["Black"])
-    registration_number: fields.Plate = Field(examples=["LSD-123AB"])
+    registration_number: fields.RegistrationNumber = Field(examples=["LSD-123AB"])
     engine_number: fields.Text = Field(examples=["2AZ7654321"])
     chassis_number: fields.Text = Field(examples=["JTDBT923771234567"])
     year_of_manufacture: fields.Year = Field(examples=["2019"])
@@ -37,7 +37,7 @@ class ThirdPartyRequest(AutoRequest):
 class ComprehensiveRequest(AutoRequest):
     """Comprehensive cover of one vehicle, paid at once or by instalments."""
 
-    registration_number: fields.Plate = Field(examples=["KJA-482CD"])
+    registration_number: fields.RegistrationNumber = Field(examples=["KJA-482CD"])
     vehicle_cost: fields.PositiveNaira = Field(examples=[4000000], description="Purchase price of the vehicle.")
     premium_frequency: Annotated[str, instalments.FREQUENCY] = Field(examples=["monthly"])
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000010101"])
@@ -45,12 +45,12 @@ class ComprehensiveRequest(AutoRequest):
 
 def third_party_premium(_: ThirdPartyRequest, rates: Rates) -> Price:
     """Return the flat price of the product's vehicle class."""
-    return flat(rates.price, "Annual premium")
+    return flat_price(rates.price, "Annual premium")
 
 
 def comprehensive_premium(request: ComprehensiveRequest, rates: Rates) -> Price:
     """Return one instalment of the annual percentage of the vehicle's cost."""
-    return instalments.instalment(annual(request.vehicle_cost, rates), request.premium_frequency, rates)
+    return instalments.compute_instalment(compute_annual(request.vehicle_cost, rates), request.premium_frequency, rates)
 
 
 def comprehensive_term(_: ComprehensiveRequest, __: Rates) -> Term:
@@ -60,18 +60,18 @@ def comprehensive_term(_: ComprehensiveRequest, __: Rates) -> Term:
 
 def paid_term(submitted: Mapping[str, Any], _: Rates, start_on: date) -> Term:
     """Return the term that one instalment of the chosen frequency pays for."""
-    return instalments.instalment_term(submitted["premium_frequency"], start_on)
+    return instalments.build_instalment_term(submitted["premium_frequency"], start_on)
 
 
 def third_party_payload(request: ThirdPartyRequest, price: Price) -> Mapping[str, Any]:
     """Build the payload sent to the insurer."""
-    return {**auto_words(request), "policy_type": "THIRD PARTY", "premium": f"{price.total:.2f}"}
+    return {**build_auto_fields(request), "policy_type": "THIRD PARTY", "premium": f"{price.total:.2f}"}
 
 
 def comprehensive_payload(request: ComprehensiveRequest, price: Price) -> Mapping[str, Any]:
     """Build the payload sent to the insurer."""
     return {
-        **auto_words(request),
+        **build_auto_fields(request),
         "policy_type": "COMPREHENSIVE",
         "vehicle_value": f"{request.vehicle_cost:.2f}",
         "payment_frequency": request.premium_frequency.upper(),
@@ -79,7 +79,7 @@ def comprehensive_payload(request: ComprehensiveRequest, price: Price) -> Mappin
     }
 
 
-def auto_words(request: AutoRequest) -> dict[str, Any]:
+def build_auto_fields(request: AutoRequest) -> dict[str, Any]:
     """Return the owner and vehicle fields under the insurer's field names."""
     return {
         "insured_name": f"{request.first_name} {request.last_name}",
@@ -87,8 +87,8 @@ def auto_words(request: AutoRequest) -> dict[str, Any]:
         "insured_phone": request.phone_number,
         "insured_address": request.address,
         "reg_no": request.registration_number,
-        "make": vehicles.make_name(request.vehicle_make),
-        "model": vehicles.model_name(request.vehicle_model),
+        "make": vehicles.get_make_name(request.vehicle_make),
+        "model": vehicles.get_model_name(request.vehicle_model),
         "colour": request.vehicle_color,
         "year_of_make": request.year_of_manufacture,
         "engine_no": request.engine_number,
@@ -97,9 +97,9 @@ def auto_words(request: AutoRequest) -> dict[str, Any]:
     }
 
 
-def plate(request: AutoRequest) -> str:
+def registration_key(request: AutoRequest) -> str:
     """Return the normalised registration number: the risk key, and the key for finding the policy."""
-    return request_parts.plate_key(request.registration_number)
+    return request_parts.normalise_registration(request.registration_number)
 
 
 THIRD_PARTY = Cover(
@@ -109,12 +109,12 @@ THIRD_PARTY = Cover(
     title="Third-party auto",
     request=ThirdPartyRequest,
     premium=third_party_premium,
-    term=request_parts.year_from_today,
-    birth=IN_FORCE,
-    answer=Answer.UNDER_POLICY,
+    term=request_parts.build_term_from_today,
+    initial_state=IN_FORCE,
+    response_shape=ResponseShape.UNDER_POLICY,
     payload=third_party_payload,
-    risk=plate,
-    plate=plate,
+    risk_key=registration_key,
+    registration=registration_key,
 )
 COMPREHENSIVE = Cover(
     prefix="insurer-a",
@@ -125,11 +125,11 @@ COMPREHENSIVE = Cover(
     premium=comprehensive_premium,
     term=comprehensive_term,
     next_term=paid_term,
-    birth=PENDING,
-    answer=Answer.UNDER_POLICY,
+    initial_state=PENDING,
+    response_shape=ResponseShape.UNDER_POLICY,
     payload=comprehensive_payload,
-    risk=plate,
-    plate=plate,
+    risk_key=registration_key,
+    registration=registration_key,
     rated_on="vehicle_cost",
 )
 COVERS = (COMPREHENSIVE, THIRD_PARTY)

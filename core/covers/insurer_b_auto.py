@@ -7,11 +7,11 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from core.covers import fields, request_parts, vehicles
-from core.covers.cover import IN_FORCE, PENDING, Answer, Cover, Price, Rates, Term
-from core.covers.pricing import annual, flat
+from core.covers.cover import IN_FORCE, PENDING, Cover, Price, Rates, ResponseShape, Term
+from core.covers.pricing import compute_annual, flat_price
 
 
-class AutoRequest(request_parts.Identified, request_parts.Person):
+class AutoRequest(request_parts.IdentityDocument, request_parts.BuyerWithPhone):
     """A vehicle and its owner; what the specification does not list as required is optional (contract S16)."""
 
     date_of_birth: fields.BirthDate = Field(examples=["1985-03-14"])
@@ -20,7 +20,7 @@ class AutoRequest(request_parts.Identified, request_parts.Person):
     bvn: fields.Bvn = Field(examples=["22212345678"])
     title_id: request_parts.Title = Field(examples=["mrs"], description="A title of the titles lookup, or its slug.")
     title: Annotated[request_parts.Title | None, fields.SameAs("title_id")] = Field(default=None, examples=["Mrs"])
-    registration_number: fields.Plate = Field(examples=["PHC-614EF"])
+    registration_number: fields.RegistrationNumber = Field(examples=["PHC-614EF"])
     vehicle_category: vehicles.Usage = Field(examples=["Private"])
     vehicle_make: vehicles.Make | None = Field(default=None, examples=["Toyota"])
     vehicle_model: vehicles.Model | None = Field(default=None, examples=["Camry"])
@@ -41,8 +41,8 @@ class ComprehensiveAutoRequest(AutoRequest):
     """Comprehensive cover of one vehicle."""
 
     # The specification's field list has a misprint for the date of birth (contract S16).
-    renamed: ClassVar[Mapping[str, str]] = {"date_of_number": "date_of_birth"}
-    registration_number: fields.Plate = Field(examples=["ABJ-905GH"])
+    aliases: ClassVar[Mapping[str, str]] = {"date_of_number": "date_of_birth"}
+    registration_number: fields.RegistrationNumber = Field(examples=["ABJ-905GH"])
     vehicle_cost: fields.PositiveNaira = Field(examples=["6500000.00"])
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000020501"])
 
@@ -51,22 +51,22 @@ def third_party_premium(request: ThirdPartyAutoRequest, rates: Rates) -> Price:
     """Return the flat price of the vehicle category."""
     prices: Mapping[str, str] = rates.meta.get("category_prices", {})
     price = Decimal(prices.get(request.vehicle_category, rates.price))
-    return flat(price, f"Annual premium, {request.vehicle_category.lower()} vehicle")
+    return flat_price(price, f"Annual premium, {request.vehicle_category.lower()} vehicle")
 
 
 def comprehensive_premium(request: ComprehensiveAutoRequest, rates: Rates) -> Price:
     """Return a percentage of the vehicle's cost."""
-    return annual(request.vehicle_cost, rates).price()
+    return compute_annual(request.vehicle_cost, rates).build_price()
 
 
 def comprehensive_term(_: ComprehensiveAutoRequest, __: Rates) -> Term:
     """Return an open term: no date is set before the insurer accepts the vehicle (contract S8)."""
-    return Term.open()
+    return Term.undated()
 
 
-def payload(request: AutoRequest, price: Price) -> dict[str, Any]:
+def build_common_payload(request: AutoRequest, price: Price) -> dict[str, Any]:
     """Return the payload fields common to both covers; missing values are left out."""
-    words = {
+    values = {
         "TitleId": request.title_id,
         "Title": request.title,
         "FirstName": request.first_name,
@@ -90,22 +90,22 @@ def payload(request: AutoRequest, price: Price) -> dict[str, Any]:
         "VehicleCost": f"{request.vehicle_cost:.2f}",
         "Premium": f"{price.total:.2f}",
     }
-    return {name: value for name, value in words.items() if value is not None}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def third_party_payload(request: ThirdPartyAutoRequest, price: Price) -> Mapping[str, Any]:
     """Build the payload sent to the insurer for third-party cover."""
-    return {"CoverType": "ThirdParty", **payload(request, price)}
+    return {"CoverType": "ThirdParty", **build_common_payload(request, price)}
 
 
 def comprehensive_payload(request: ComprehensiveAutoRequest, price: Price) -> Mapping[str, Any]:
     """Build the payload sent to the insurer for comprehensive cover."""
-    return {"CoverType": "Comprehensive", **payload(request, price)}
+    return {"CoverType": "Comprehensive", **build_common_payload(request, price)}
 
 
-def plate(request: AutoRequest) -> str:
+def registration_key(request: AutoRequest) -> str:
     """Return the normalised registration number: the risk key, and the key for finding the policy."""
-    return request_parts.plate_key(request.registration_number)
+    return request_parts.normalise_registration(request.registration_number)
 
 
 THIRD_PARTY = Cover(
@@ -115,12 +115,12 @@ THIRD_PARTY = Cover(
     title="Third-party auto",
     request=ThirdPartyAutoRequest,
     premium=third_party_premium,
-    term=request_parts.year_from_today,
-    birth=IN_FORCE,
-    answer=Answer.DIRECT,
+    term=request_parts.build_term_from_today,
+    initial_state=IN_FORCE,
+    response_shape=ResponseShape.DIRECT,
     payload=third_party_payload,
-    risk=plate,
-    plate=plate,
+    risk_key=registration_key,
+    registration=registration_key,
 )
 COMPREHENSIVE = Cover(
     prefix="insurer-b",
@@ -130,11 +130,11 @@ COMPREHENSIVE = Cover(
     request=ComprehensiveAutoRequest,
     premium=comprehensive_premium,
     term=comprehensive_term,
-    birth=PENDING,
-    answer=Answer.DIRECT,
+    initial_state=PENDING,
+    response_shape=ResponseShape.DIRECT,
     payload=comprehensive_payload,
-    risk=plate,
-    plate=plate,
+    risk_key=registration_key,
+    registration=registration_key,
     rated_on="vehicle_cost",
 )
 COVERS = (THIRD_PARTY, COMPREHENSIVE)

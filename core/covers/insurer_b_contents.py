@@ -8,15 +8,15 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from core.covers import fields, request_parts
-from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates, Term
-from core.covers.pricing import annual, at_least_minimum, percentage
+from core.covers.cover import IN_FORCE, Cover, Price, Rates, ResponseShape, Term
+from core.covers.pricing import apply_minimum, compute_annual, compute_percentage
 
-HALF_YEAR = 6
-SHOP_PAPERS = ("Drivers License", "NIN", "International Passport")
-INTERVALS = ("daily", "weekly", "monthly", "quarterly", "yearly")
+HALF_YEAR_MONTHS = 6
+SHOP_IDENTITY_DOCUMENTS = ("Drivers License", "NIN", "International Passport")
+STOCK_TAKING_INTERVALS = ("daily", "weekly", "monthly", "quarterly", "yearly")
 
 
-class OwnerRequest(request_parts.Identified, request_parts.Person):
+class OwnerRequest(request_parts.IdentityDocument, request_parts.BuyerWithPhone):
     """The owner of the contents."""
 
     address: fields.Address = Field(examples=["27 Awolowo Road, Ikoyi"])
@@ -32,7 +32,7 @@ class ContentRequest(OwnerRequest):
     tenancy: fields.Text = Field(examples=["Tenant"])
     lga: request_parts.Lga = Field(examples=["LAGOS-Eti-Osa"])
     is_full_year: fields.Flag = Field(examples=[True], description="False buys six months.")
-    insurance_start_date: Annotated[fields.FromToday, fields.InDays(0)]
+    insurance_start_date: Annotated[fields.TodayOrLater, fields.ExampleInDays(0)]
 
 
 class OfficeRequest(ContentRequest):
@@ -61,37 +61,39 @@ class ShopRequest(OwnerRequest):
     nature_of_business: fields.Text = Field(examples=["Provisions"])
     nature_of_stock: Annotated[str, fields.one_of("perishable", "non perishable", "mixed")] = Field(examples=["mixed"])
     stock_keeping: fields.Flag = Field(examples=[True])
-    stock_taking_interval: Annotated[str, fields.one_of(*INTERVALS)] = Field(examples=["monthly"])
+    stock_taking_interval: Annotated[str, fields.one_of(*STOCK_TAKING_INTERVALS)] = Field(examples=["monthly"])
     stock_amount: fields.PositiveNaira = Field(examples=[3000000], description="Total cost of the goods.")
-    identification_name: Annotated[str, fields.one_of(*SHOP_PAPERS)] = Field(examples=["NIN"])
+    identification_name: Annotated[str, fields.one_of(*SHOP_IDENTITY_DOCUMENTS)] = Field(examples=["NIN"])
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000020301"])
 
 
 def office_premium(request: OfficeRequest, rates: Rates) -> Price:
     """Return a percentage of the value of the office items."""
-    return content_price(request_parts.total_of(request.office_items), request, rates)
+    return compute_content_price(request_parts.sum_items(request.office_items), request, rates)
 
 
 def home_premium(request: HomeRequest, rates: Rates) -> Price:
     """Return a percentage of the value of the home items."""
-    return content_price(request_parts.total_of(request.home_items), request, rates)
+    return compute_content_price(request_parts.sum_items(request.home_items), request, rates)
 
 
-def content_price(insured: Decimal, request: ContentRequest, rates: Rates) -> Price:
+def compute_content_price(insured: Decimal, request: ContentRequest, rates: Rates) -> Price:
     """Return the annual premium of the insured value, or half of it for half a year (contract S4)."""
-    year = annual(insured, rates)
+    annual_premium = compute_annual(insured, rates)
     if request.is_full_year:
-        return year.price()
-    return year.then("Six months", "annual premium / 2", year.amount / 2).price()
+        return annual_premium.build_price()
+    return annual_premium.add_step("Six months", "annual premium / 2", annual_premium.amount / 2).build_price()
 
 
 def shop_premium(request: ShopRequest, rates: Rates) -> Price:
     """Return a percentage of the stock value, with a loading for perishable stock."""
-    so_far = percentage(request.stock_amount, rates)
+    calculation = compute_percentage(request.stock_amount, rates)
     loading = Decimal(rates.meta.get("stock_loadings", {}).get(request.nature_of_stock, 1))
     if loading != 1:
-        so_far = so_far.then(f"Stock, {request.nature_of_stock}", f"x {loading}", so_far.amount * loading)
-    return at_least_minimum(so_far, rates).price()
+        calculation = calculation.add_step(
+            f"Stock, {request.nature_of_stock}", f"x {loading}", calculation.amount * loading
+        )
+    return apply_minimum(calculation, rates).build_price()
 
 
 def content_term(request: ContentRequest, rates: Rates) -> Term:
@@ -101,10 +103,10 @@ def content_term(request: ContentRequest, rates: Rates) -> Term:
 
 def paid_term(submitted: Mapping[str, Any], rates: Rates, start_on: date) -> Term:
     """Return the product's cover period, or six months of it."""
-    return Term.months(start_on, rates.cover_months if submitted["is_full_year"] else HALF_YEAR)
+    return Term.from_months(start_on, rates.cover_months if submitted["is_full_year"] else HALF_YEAR_MONTHS)
 
 
-def owner_words(request: OwnerRequest) -> dict[str, Any]:
+def build_owner_fields(request: OwnerRequest) -> dict[str, Any]:
     """Return the owner fields under the insurer's field names."""
     return {
         "Title": request.title,
@@ -120,10 +122,10 @@ def owner_words(request: OwnerRequest) -> dict[str, Any]:
     }
 
 
-def content_words(request: ContentRequest, price: Price) -> dict[str, Any]:
+def build_content_fields(request: ContentRequest, price: Price) -> dict[str, Any]:
     """Return the fields shared by office and home, under the insurer's field names."""
     return {
-        **owner_words(request),
+        **build_owner_fields(request),
         "PreOwnership": request.pre_ownership,
         "Tenancy": request.tenancy,
         "Lga": request.lga,
@@ -136,20 +138,20 @@ def content_words(request: ContentRequest, price: Price) -> dict[str, Any]:
 
 def office_payload(request: OfficeRequest, price: Price) -> Mapping[str, Any]:
     """Build the payload sent to the insurer for an office."""
-    items = request_parts.items_in_words(request.office_items, "ItemName", "ItemValue")
-    return {**content_words(request, price), "OfficeItems": items}
+    items = request_parts.build_items(request.office_items, "ItemName", "ItemValue")
+    return {**build_content_fields(request, price), "OfficeItems": items}
 
 
 def home_payload(request: HomeRequest, price: Price) -> Mapping[str, Any]:
     """Build the payload sent to the insurer for a home."""
-    items = request_parts.items_in_words(request.home_items, "ItemName", "ItemValue")
-    return {**content_words(request, price), "PropertyDescription": request.description, "HomeItems": items}
+    items = request_parts.build_items(request.home_items, "ItemName", "ItemValue")
+    return {**build_content_fields(request, price), "PropertyDescription": request.description, "HomeItems": items}
 
 
 def shop_payload(request: ShopRequest, price: Price) -> Mapping[str, Any]:
     """Build the payload sent to the insurer for a shop."""
     return {
-        **owner_words(request),
+        **build_owner_fields(request),
         "ShopType": request.shop_type,
         "NatureOfBusiness": request.nature_of_business,
         "NatureOfStock": request.nature_of_stock,
@@ -169,8 +171,8 @@ OFFICE = Cover(
     premium=office_premium,
     term=content_term,
     next_term=paid_term,
-    birth=IN_FORCE,
-    answer=Answer.DIRECT,
+    initial_state=IN_FORCE,
+    response_shape=ResponseShape.DIRECT,
     payload=office_payload,
     rated_on="office_items",
 )
@@ -183,8 +185,8 @@ HOME = Cover(
     premium=home_premium,
     term=content_term,
     next_term=paid_term,
-    birth=IN_FORCE,
-    answer=Answer.DIRECT,
+    initial_state=IN_FORCE,
+    response_shape=ResponseShape.DIRECT,
     payload=home_payload,
     rated_on="home_items",
 )
@@ -195,9 +197,9 @@ SHOP = Cover(
     title="Shop content",
     request=ShopRequest,
     premium=shop_premium,
-    term=request_parts.year_from_today,
-    birth=IN_FORCE,
-    answer=Answer.DIRECT,
+    term=request_parts.build_term_from_today,
+    initial_state=IN_FORCE,
+    response_shape=ResponseShape.DIRECT,
     payload=shop_payload,
     rated_on="stock_amount",
 )

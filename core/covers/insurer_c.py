@@ -10,14 +10,14 @@ from pydantic import AfterValidator, Field, ValidationInfo
 from core import reference
 from core.covers import fields, request_parts
 from core.covers.ages import age_on
-from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates, Step, Term
+from core.covers.cover import IN_FORCE, Cover, Price, Rates, ResponseShape, Step, Term
 from core.covers.faults import fault
-from core.covers.pricing import Sum, at_least_minimum
+from core.covers.pricing import Calculation, apply_minimum
 from core.covers.request import Request
 from core.errors import InvalidInput
 
-LONGEST_DAYS = 365
-OLDEST = 80
+MAX_DAYS = 365
+MAX_AGE = 80
 _ZONES = {
     "africa": ("africa", "Africa"),
     "schengen": ("schengen", "Schengen"),
@@ -27,55 +27,57 @@ _ZONES = {
 ZONE_NAMES = dict(_ZONES.values())
 
 
-def _after_departure(value: date, info: ValidationInfo) -> date:
+def _check_arrival(value: date, info: ValidationInfo) -> date:
     departure = info.data.get("departure_date")
     if departure is not None and value < departure:
         raise fault("must not be before departure_date")
-    if departure is not None and days_between(departure, value) > LONGEST_DAYS:
-        raise fault(f"must be within {LONGEST_DAYS} days of travel, both end days counted")
+    if departure is not None and count_days(departure, value) > MAX_DAYS:
+        raise fault(f"must be within {MAX_DAYS} days of travel, both end days counted")
     return value
 
 
-def _not_too_old(value: date, info: ValidationInfo) -> date:
+def _check_age(value: date, info: ValidationInfo) -> date:
     departure = info.data.get("departure_date")
-    if departure is not None and age_on(departure, value) > OLDEST:
-        raise fault(f"must be of a traveller of at most {OLDEST} years at departure")
+    if departure is not None and age_on(departure, value) > MAX_AGE:
+        raise fault(f"must be of a traveller of at most {MAX_AGE} years at departure")
     return value
 
 
-def _state_of_residence(value: str, info: ValidationInfo) -> str:
-    found = reference.state(value) or reference.canonical(_states(info.data), value)
-    if found is None:
+def _check_state(value: str, info: ValidationInfo) -> str:
+    spelling = reference.find_state(value) or reference.find_option(_list_states(info.data), value)
+    if spelling is None:
         raise fault("must be from the states of the nationality, or of Nigeria")
-    return found
+    return spelling
 
 
-def _states(given: Mapping[str, Any]) -> tuple[str, ...]:
+def _list_states(values: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the states of the country of residence, as spelt in their lookup."""
-    country = given.get("nationality")
+    country = values.get("nationality")
     rows = (row.states for row in reference.countries_with_states() if row.name == country)
     return tuple(row.name for row in reference.states()) if country in {None, "Nigeria"} else next(rows, ())
 
 
-def _state_choices(given: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
-    return [(name, name) for name in _states(given)]
+def _list_state_choices(values: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+    return [(name, name) for name in _list_states(values)]
 
 
 ResidenceState = Annotated[
-    fields.Text, AfterValidator(_state_of_residence), fields.Choice(_state_choices, after=("nationality",))
+    fields.Text, AfterValidator(_check_state), fields.Choice(_list_state_choices, after=("nationality",))
 ]
 
 
 class Trip(Request):
     """The fields that determine the price of a trip."""
 
-    departure_date: Annotated[fields.FromToday, fields.InDays(14)] = Field(description="The first day of cover.")
-    arrival_date: Annotated[fields.Day, AfterValidator(_after_departure), fields.InDays(27)] = Field(
+    departure_date: Annotated[fields.TodayOrLater, fields.ExampleInDays(14)] = Field(
+        description="The first day of cover."
+    )
+    arrival_date: Annotated[fields.Day, AfterValidator(_check_arrival), fields.ExampleInDays(27)] = Field(
         description="The last day of cover: the return."
     )
-    date_of_birth: Annotated[fields.BirthDate, AfterValidator(_not_too_old)] = Field(examples=["1985-03-14"])
+    date_of_birth: Annotated[fields.BirthDate, AfterValidator(_check_age)] = Field(examples=["1985-03-14"])
     destination: request_parts.Country = Field(examples=["France"])
-    num_of_passengers: Annotated[int, Field(ge=1, le=9), fields.WHOLE] = Field(examples=[2])
+    num_of_passengers: Annotated[int, Field(ge=1, le=9), fields.WHOLE_NUMBER] = Field(examples=[2])
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000030101"])
 
 
@@ -86,7 +88,7 @@ class TravelPriceRequest(Trip):
     phone_number: fields.Phone | None = Field(default=None, examples=["08061234567"])
 
 
-class TravelRequest(request_parts.Person, Trip):
+class TravelRequest(request_parts.BuyerWithPhone, Trip):
     """Cover of a trip."""
 
     title: request_parts.Title = Field(examples=["Mrs"])
@@ -108,40 +110,40 @@ def premium(request: Trip, rates: Rates) -> Price:
 
     InvalidInput if the table does not cover the number of days or the age.
     """
-    days = days_between(request.departure_date, request.arrival_date)
+    days = count_days(request.departure_date, request.arrival_date)
     age = age_on(request.departure_date, request.date_of_birth)
-    zone, zone_name = _ZONES[reference.travel_zone(request.destination)]
-    rate, longest = _rate(rates.meta["rates"][zone], rates.meta["days"], days)
-    factor = _age_factor(rates.meta["age_factors"], age)
-    people = request.num_of_passengers
-    so_far = Sum(rate, (Step(zone_name, f"{days} days, up to {longest}", rate),))
-    so_far = so_far.then("Age", f"{age} years at departure, x {factor}", so_far.amount * factor)
-    so_far = so_far.then("Passengers", f"x {people}", so_far.amount * people)
-    return at_least_minimum(so_far, rates).price()
+    zone, zone_name = _ZONES[reference.get_travel_zone(request.destination)]
+    rate, max_days = _get_rate(rates.meta["rates"][zone], rates.meta["days"], days)
+    factor = _get_age_factor(rates.meta["age_factors"], age)
+    passengers = request.num_of_passengers
+    calculation = Calculation(rate, (Step(zone_name, f"{days} days, up to {max_days}", rate),))
+    calculation = calculation.add_step("Age", f"{age} years at departure, x {factor}", calculation.amount * factor)
+    calculation = calculation.add_step("Passengers", f"x {passengers}", calculation.amount * passengers)
+    return apply_minimum(calculation, rates).build_price()
 
 
-def days_between(first: date, last: date) -> int:
+def count_days(first: date, last: date) -> int:
     """Return the number of days, both ends counted: 12 December to 10 January are 30."""
     return (last - first).days + 1
 
 
-def _rate(row: Sequence[str], bands: Sequence[int], days: int) -> tuple[Decimal, int]:
+def _get_rate(row: Sequence[str], bands: Sequence[int], days: int) -> tuple[Decimal, int]:
     for rate, longest in zip(row, bands, strict=True):
         if days <= longest:
             return Decimal(rate), longest
-    raise InvalidInput.one("arrival_date", f"must be within {bands[-1]} days of travel for this product")
+    raise InvalidInput.for_field("arrival_date", f"must be within {bands[-1]} days of travel for this product")
 
 
-def _age_factor(bands: Sequence[Mapping[str, Any]], age: int) -> Decimal:
+def _get_age_factor(bands: Sequence[Mapping[str, Any]], age: int) -> Decimal:
     for band in bands:
         if age <= band["to_age"]:
             return Decimal(band["factor"])
-    raise InvalidInput.one("date_of_birth", f"must be of a traveller of at most {bands[-1]['to_age']} years")
+    raise InvalidInput.for_field("date_of_birth", f"must be of a traveller of at most {bands[-1]['to_age']} years")
 
 
 def term(request: TravelRequest, _: Rates) -> Term:
     """Return the term from departure through the day of arrival, which is paid for too (contract S6, S8)."""
-    return Term.through(request.departure_date, request.arrival_date)
+    return Term.from_days(request.departure_date, request.arrival_date)
 
 
 def payload(request: TravelRequest, price: Price) -> Mapping[str, Any]:
@@ -162,7 +164,7 @@ def payload(request: TravelRequest, price: Price) -> Mapping[str, Any]:
         "home_address": request.address,
         "travel_from": request.departure_date.isoformat(),
         "travel_to": request.arrival_date.isoformat(),
-        "travel_days": days_between(request.departure_date, request.arrival_date),
+        "travel_days": count_days(request.departure_date, request.arrival_date),
         "destination_country": request.destination,
         "no_of_travellers": request.num_of_passengers,
         "next_of_kin": {
@@ -183,9 +185,9 @@ TRAVEL = Cover(
     request=TravelRequest,
     premium=premium,
     term=term,
-    birth=IN_FORCE,
-    answer=Answer.UNDER_POLICY,
+    initial_state=IN_FORCE,
+    response_shape=ResponseShape.UNDER_POLICY,
     payload=payload,
-    risk=lambda request: request_parts.plate_key(request.passport_number),
+    risk_key=lambda request: request_parts.normalise_registration(request.passport_number),
 )
 COVERS = (TRAVEL,)

@@ -7,11 +7,11 @@ from pydantic import Field
 
 from core import reference
 from core.covers import fields, request_parts, vehicles
-from core.covers.cover import UNREPORTED, Answer, Cover, Price, Rates, Term
-from core.covers.pricing import annual
+from core.covers.cover import UNREPORTED, Cover, Price, Rates, ResponseShape, Term
+from core.covers.pricing import compute_annual
 
 
-class MiniComprehensiveRequest(request_parts.Named):
+class MiniComprehensiveRequest(request_parts.Buyer):
     """Mini comprehensive cover of one vehicle."""
 
     other_names: fields.Name = Field(examples=["Nkechi"], description="Middle name.")
@@ -24,7 +24,7 @@ class MiniComprehensiveRequest(request_parts.Named):
     town: fields.Text = Field(examples=["Enugu"])
     state: request_parts.State = Field(examples=["Enugu"])
     national_id_image: fields.Picture = Field(examples=["https://files.example.com/id/eze-nin.jpg"])
-    vehicle_registration_number: fields.Plate = Field(examples=["ENU-370JK"])
+    vehicle_registration_number: fields.RegistrationNumber = Field(examples=["ENU-370JK"])
     vehicle_make: vehicles.Make = Field(examples=["Toyota"])
     vehicle_model: vehicles.Model = Field(examples=["Camry"])
     vehicle_type: vehicles.BodyType = Field(examples=["Saloon"])
@@ -34,18 +34,20 @@ class MiniComprehensiveRequest(request_parts.Named):
     chassis_number: fields.Text = Field(examples=["4T1BE46K37U654321"])
     vehicle_value: fields.PositiveNaira = Field(examples=[3200000])
     vehicle_insurance_type: vehicles.Usage = Field(examples=["Private"], description="Type of coverage.")
-    insurance_start_date: Annotated[fields.FromToday, fields.InDays(0)] = Field(description="The first day of cover.")
+    insurance_start_date: Annotated[fields.TodayOrLater, fields.ExampleInDays(0)] = Field(
+        description="The first day of cover."
+    )
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000040101"])
 
 
 def premium(request: MiniComprehensiveRequest, rates: Rates) -> Price:
     """Return the product's flat price, or its percentage of the vehicle's value."""
-    return annual(request.vehicle_value, rates).price()
+    return compute_annual(request.vehicle_value, rates).build_price()
 
 
 def term(request: MiniComprehensiveRequest, rates: Rates) -> Term:
     """Return the cover period from the requested start date."""
-    return Term.months(request.insurance_start_date, rates.cover_months)
+    return Term.from_months(request.insurance_start_date, rates.cover_months)
 
 
 def payload(request: MiniComprehensiveRequest, price: Price) -> Mapping[str, Any]:
@@ -79,9 +81,9 @@ def payload(request: MiniComprehensiveRequest, price: Price) -> Mapping[str, Any
     }
 
 
-def plate(request: MiniComprehensiveRequest) -> str:
+def registration_key(request: MiniComprehensiveRequest) -> str:
     """Return the normalised registration number: the risk key, and the key for finding the policy."""
-    return request_parts.plate_key(request.vehicle_registration_number)
+    return request_parts.normalise_registration(request.vehicle_registration_number)
 
 
 MINI_COMPREHENSIVE = Cover(
@@ -92,12 +94,12 @@ MINI_COMPREHENSIVE = Cover(
     request=MiniComprehensiveRequest,
     premium=premium,
     term=term,
-    birth=UNREPORTED,
-    answer=Answer.UNDER_POLICY,
+    initial_state=UNREPORTED,
+    response_shape=ResponseShape.UNDER_POLICY,
     payload=payload,
-    risk=plate,
-    plate=plate,
-    echo="requestData",
+    risk_key=registration_key,
+    registration=registration_key,
+    echo_field="requestData",
     rated_on="vehicle_value",
 )
 COVERS = (MINI_COMPREHENSIVE,)

@@ -7,18 +7,18 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from core.covers import fields, request_parts
-from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates, Step, Term
-from core.covers.pricing import Sum, at_least_minimum, percentage
+from core.covers.cover import IN_FORCE, Cover, Price, Rates, ResponseShape, Step, Term
+from core.covers.pricing import Calculation, apply_minimum, compute_percentage
 
 
-class MarineImportRequest(request_parts.Person):
+class MarineImportRequest(request_parts.BuyerWithPhone):
     """Cover of one cargo, bought by an officer of the company that imports it."""
 
     cargo_value: fields.PositiveNaira = Field(examples=[25000000])
     cargo_description: fields.LongText | None = Field(default=None, examples=["Industrial sewing machines, 40 crates"])
     country_of_origin: request_parts.Country = Field(examples=["China"])
     destination_country: request_parts.Country = Field(examples=["Nigeria"])
-    shipping_date: Annotated[fields.Day, fields.InDays(7)] = Field(description="A day, or a timestamp.")
+    shipping_date: Annotated[fields.Day, fields.ExampleInDays(7)] = Field(description="A day, or a timestamp.")
     bill_of_lading: fields.Document = Field(examples=["https://files.example.com/cargo/bill-of-lading.pdf"])
     certificate_of_origin: fields.Document = Field(examples=["https://files.example.com/cargo/origin.pdf"])
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000050101"])
@@ -29,14 +29,14 @@ def premium(request: MarineImportRequest, rates: Rates) -> Price:
     share = Decimal(rates.meta.get("sum_insured_percentage", 100))
     insured = request.cargo_value * share / 100
     working = f"{share.normalize():f} % of {request.cargo_value:,.2f}"
-    rated = percentage(insured, rates, "Premium")
+    rated = compute_percentage(insured, rates, "Premium")
     steps = (Step("Sum insured", working, insured), *rated.steps)
-    return at_least_minimum(Sum(rated.amount, steps, insured), rates).price()
+    return apply_minimum(Calculation(rated.amount, steps, insured), rates).build_price()
 
 
 def term(request: MarineImportRequest, rates: Rates) -> Term:
     """Return the cover period from the shipping date; InvalidInput if it is already over."""
-    return request_parts.refuse_over("shipping_date", Term.months(request.shipping_date, rates.cover_months))
+    return request_parts.require_not_over("shipping_date", Term.from_months(request.shipping_date, rates.cover_months))
 
 
 def payload(request: MarineImportRequest, price: Price) -> Mapping[str, Any]:
@@ -74,8 +74,8 @@ MARINE_IMPORT = Cover(
     request=MarineImportRequest,
     premium=premium,
     term=term,
-    birth=IN_FORCE,
-    answer=Answer.UNDER_POLICY,
+    initial_state=IN_FORCE,
+    response_shape=ResponseShape.UNDER_POLICY,
     payload=payload,
     rated_on="cargo_value",
 )

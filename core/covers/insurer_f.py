@@ -6,8 +6,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from core.covers import fields, request_parts
-from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates
-from core.covers.pricing import plan_price
+from core.covers.cover import IN_FORCE, Cover, Price, Rates, ResponseShape
+from core.covers.pricing import get_plan_price
 from core.covers.request import Request
 
 Plan = Annotated[str, fields.one_of("FlexiGuard-Silver", "FlexiGuard-Gold", "FlexiGuard-Platinum")]
@@ -32,7 +32,7 @@ class FlexiGuardRequest(Request):
 
 def premium(request: FlexiGuardRequest, rates: Rates) -> Price:
     """Return the flat price of the plan."""
-    return plan_price(request.plan, rates)
+    return get_plan_price(request.plan, rates)
 
 
 def payload(request: FlexiGuardRequest, price: Price) -> Mapping[str, Any]:
@@ -60,10 +60,10 @@ PERSONAL_ACCIDENT = Cover(
     title="Personal accident",
     request=FlexiGuardRequest,
     premium=premium,
-    term=request_parts.year_from_today,
-    birth=IN_FORCE,
+    term=request_parts.build_term_from_today,
+    initial_state=IN_FORCE,
     life_insured="date_of_birth",
-    answer=Answer.DIRECT,
+    response_shape=ResponseShape.DIRECT,
     payload=payload,
 )
 COVERS = (PERSONAL_ACCIDENT,)

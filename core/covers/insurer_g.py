@@ -8,13 +8,13 @@ from pydantic import Field
 
 from core import clock
 from core.covers import fields, request_parts
-from core.covers.cover import IN_FORCE, Answer, Cover, Price, Rates, Term
-from core.covers.pricing import plan_price
+from core.covers.cover import IN_FORCE, Cover, Price, Rates, ResponseShape, Term
+from core.covers.pricing import get_plan_price
 
 Plan = Annotated[str, fields.one_of("Silver", "Basic", "Monthly")]
 
 
-class PersonalAccidentRequest(request_parts.Named):
+class PersonalAccidentRequest(request_parts.Buyer):
     """A personal accident policy on one of three plans."""
 
     plan: Plan = Field(examples=["Silver"])
@@ -28,7 +28,7 @@ class PersonalAccidentRequest(request_parts.Named):
 
 def premium(request: PersonalAccidentRequest, rates: Rates) -> Price:
     """Return the flat price of the plan."""
-    return plan_price(request.plan, rates)
+    return get_plan_price(request.plan, rates)
 
 
 def term(request: PersonalAccidentRequest, rates: Rates) -> Term:
@@ -39,12 +39,12 @@ def term(request: PersonalAccidentRequest, rates: Rates) -> Term:
 def paid_term(submitted: Mapping[str, Any], rates: Rates, start_on: date) -> Term:
     """Return the months of the plan, or the product's cover period if the plan sets none."""
     months: Mapping[str, int] = rates.meta.get("plan_months", {})
-    return Term.months(start_on, months.get(submitted["plan"], rates.cover_months))
+    return Term.from_months(start_on, months.get(submitted["plan"], rates.cover_months))
 
 
 def payload(request: PersonalAccidentRequest, price: Price) -> Mapping[str, Any]:
     """Build the payload sent to the insurer, without the state if there is none."""
-    words = {
+    values = {
         "productPlan": request.plan,
         "insuredFirstName": request.first_name,
         "insuredSurname": request.last_name,
@@ -56,7 +56,7 @@ def payload(request: PersonalAccidentRequest, price: Price) -> Mapping[str, Any]
         "insuredState": request.state,
         "planPremium": f"{price.total:.2f}",
     }
-    return {name: value for name, value in words.items() if value is not None}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 PERSONAL_ACCIDENT = Cover(
@@ -68,9 +68,9 @@ PERSONAL_ACCIDENT = Cover(
     premium=premium,
     term=term,
     next_term=paid_term,
-    birth=IN_FORCE,
+    initial_state=IN_FORCE,
     life_insured="dob",
-    answer=Answer.DIRECT,
+    response_shape=ResponseShape.DIRECT,
     payload=payload,
 )
 COVERS = (PERSONAL_ACCIDENT,)

@@ -36,7 +36,9 @@ def by_stretch(rates: Rates) -> dict[str, Decimal] | None:
     if rates.dynamic or "rates" in rates.meta:
         return None
     exact = list_price(rates) / rates.cover_months
-    return {name: min(_plans(rates, months), default=money.up(exact * months)) for name, months in _STRETCHES.items()}
+    return {
+        name: min(_plans(rates, months), default=money.round_up(exact * months)) for name, months in _STRETCHES.items()
+    }
 
 
 def _plans(rates: Rates, months: int) -> Iterator[Decimal]:

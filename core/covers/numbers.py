@@ -7,7 +7,7 @@ from typing import Any
 from core import money
 from core.covers.faults import fault
 
-_LARGEST = float(money.LARGEST)
+_LARGEST = float(money.MAX_AMOUNT)
 AMOUNT = {
     "anyOf": [
         {"type": "number", "minimum": 0, "maximum": _LARGEST},
@@ -29,7 +29,7 @@ def naira(value: Any) -> Decimal:
         raise fault("must be a number")
     if amount < 0:
         raise fault("must not be negative")
-    if amount > money.LARGEST:
+    if amount > money.MAX_AMOUNT:
         raise fault("must be at most 10,000,000,000,000")
     kept = amount.quantize(money.KOBO) + 0
     if kept != amount:

@@ -5,7 +5,7 @@ from typing import Any
 
 from core.covers import ages
 from core.covers.cover import Cover, Price, Rates, Term
-from core.errors import all_of
+from core.errors import run_checks
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,7 +19,7 @@ class Offer:
 def offer(cover: Cover[Any], request: Any, rates: Rates) -> Offer:
     """The price and the term of a request; InvalidInput names every field that the product does not take."""
     term = cover.term(request, rates)
-    price, _ = all_of(
+    price, _ = run_checks(
         lambda: cover.premium(request, rates),
         lambda: ages.refuse_younger(cover, request, rates, term.start_on),
     )

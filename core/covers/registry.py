@@ -29,6 +29,6 @@ COVERS: tuple[Cover[Any], ...] = (
 _BY_ENDPOINT = {(cover.prefix, cover.route): cover for cover in COVERS}
 
 
-def cover_of(prefix: str, route: str) -> Cover[Any] | None:
+def get_cover(prefix: str, route: str) -> Cover[Any] | None:
     """Return the cover of a product row's `prefix` and `route_name`, or None if no endpoint sells it."""
     return _BY_ENDPOINT.get((prefix, route))

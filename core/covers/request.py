@@ -10,13 +10,13 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from core.errors import FieldFault, InvalidInput
 
-MISSPELT = 0.8
-_SOLD = "sold"
+MISSPELLING_CUTOFF = 0.8
+_SOLD_KEY = "sold"
 # Comparing names is slow: a body with very many unknown fields would block the server.
-_MOST_COMPARED = 50
+_MAX_COMPARED = 50
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _LINE_ENDS = str.maketrans("\n\r\t", "   ")
-_WORDS = {
+_MESSAGES = {
     "missing": "is required",
     "string_type": "must be a text",
     "string_unicode": "must be valid Unicode",
@@ -50,71 +50,75 @@ class Request(BaseModel):
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True, str_strip_whitespace=True)
-    renamed: ClassVar[Mapping[str, str]] = {}
-    prose: ClassVar[frozenset[str]] = frozenset()
-    suggests: ClassVar[bool] = True
+    aliases: ClassVar[Mapping[str, str]] = {}
+    multiline_fields: ClassVar[frozenset[str]] = frozenset()
+    suggests_spelling: ClassVar[bool] = True
 
     @model_validator(mode="wrap")
     @classmethod
-    def _tidy(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+    def _normalise(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
         if not isinstance(data, dict):
             return handler(data)
-        given = _without_blanks(data)
-        for wrong, right in cls.renamed.items():
-            if wrong in given and right not in given:
-                given[right] = given[wrong]
-        faults = [*_control_characters(given, cls), *(_misspellings(given, cls) if cls.suggests else ())]
+        values = _drop_blanks(data)
+        for wrong, right in cls.aliases.items():
+            if wrong in values and right not in values:
+                values[right] = values[wrong]
+        faults = [
+            *_find_control_characters(values, cls),
+            *(_find_misspellings(values, cls) if cls.suggests_spelling else ()),
+        ]
         try:
-            valid = handler(given)
+            valid = handler(values)
         except ValidationError as error:
-            faults = [*_as_details(error), *faults]
+            faults = [*_convert_errors(error), *faults]
         if faults:
             raise ValidationError.from_exception_data(cls.__name__, faults)
         return valid
 
     @classmethod
-    def ignored(cls, data: Mapping[str, Any]) -> list[str]:
+    def list_ignored(cls, data: Mapping[str, Any]) -> list[str]:
         """Return the names in a body that this request does not use, sorted, for `X-Ignored-Fields`.
 
         Names inside lists are dotted: "items.0.colour".
         """
-        return sorted([*_extras(cls, data), *_extras_inside(cls, data)])
+        return sorted([*_list_unknown(cls, data), *_list_unknown_nested(cls, data)])
 
 
-def _extras(model: type[Request], data: Mapping[str, Any]) -> list[str]:
-    taken = {wrong for wrong, right in model.renamed.items() if right not in data}
-    return [str(name) for name in data if name not in model.model_fields and name not in taken]
+def _list_unknown(model: type[Request], data: Mapping[str, Any]) -> list[str]:
+    aliased = {wrong for wrong, right in model.aliases.items() if right not in data}
+    return [str(name) for name in data if name not in model.model_fields and name not in aliased]
 
 
-def _extras_inside(model: type[Request], data: Mapping[str, Any]) -> Iterator[str]:
+def _list_unknown_nested(model: type[Request], data: Mapping[str, Any]) -> Iterator[str]:
     for name, field in model.model_fields.items():
-        part = next(
+        item_model = next(
             (arg for arg in get_args(field.annotation) if isinstance(arg, type) and issubclass(arg, Request)), None
         )
         rows = data.get(name)
-        for place, row in enumerate(rows if part and isinstance(rows, list) else ()):
-            if part and isinstance(row, Mapping):
-                yield from (f"{name}.{place}.{extra}" for extra in part.ignored(row))
+        for index, row in enumerate(rows if item_model and isinstance(rows, list) else ()):
+            if item_model and isinstance(row, Mapping):
+                yield from (f"{name}.{index}.{extra}" for extra in item_model.list_ignored(row))
 
 
-def _without_blanks(data: Mapping[Any, Any]) -> dict[Any, Any]:
-    def present(value: Any) -> bool:
+def _drop_blanks(data: Mapping[Any, Any]) -> dict[Any, Any]:
+    def is_present(value: Any) -> bool:
         return value is not None and not (isinstance(value, str) and not value.strip())
 
-    return {name: value for name, value in data.items() if present(value)}
+    return {name: value for name, value in data.items() if is_present(value)}
 
 
-def _control_characters(given: Mapping[str, Any], model: type[Request]) -> list[InitErrorDetails]:
+def _find_control_characters(values: Mapping[str, Any], model: type[Request]) -> list[InitErrorDetails]:
     fault = PydanticCustomError("control_characters", "must not contain control characters")
     return [
         InitErrorDetails(type=fault, loc=(name,), input=None)
         for name in model.model_fields
-        if isinstance(given.get(name), str) and has_control_characters(_of_one_line(given[name], name, model).strip())
+        if isinstance(values.get(name), str)
+        and has_control_characters(_replace_line_ends(values[name], name, model).strip())
     ]
 
 
-def _of_one_line(text: str, name: str, model: type[Request]) -> str:
-    return text.translate(_LINE_ENDS) if name in model.prose else text
+def _replace_line_ends(text: str, name: str, model: type[Request]) -> str:
+    return text.translate(_LINE_ENDS) if name in model.multiline_fields else text
 
 
 def has_control_characters(text: str) -> bool:
@@ -122,26 +126,26 @@ def has_control_characters(text: str) -> bool:
     return _CONTROL.search(text) is not None
 
 
-def _misspellings(given: Mapping[str, Any], model: type[Request]) -> list[InitErrorDetails]:
-    absent = [n for n, f in model.model_fields.items() if n not in given and not f.is_required()]
-    found = []
-    for name in _extras(model, given)[:_MOST_COMPARED]:
+def _find_misspellings(values: Mapping[str, Any], model: type[Request]) -> list[InitErrorDetails]:
+    absent = [n for n, f in model.model_fields.items() if n not in values and not f.is_required()]
+    errors = []
+    for name in _list_unknown(model, values)[:_MAX_COMPARED]:
         if meant := suggestion(name, absent):
             fault = PydanticCustomError("misspelt", "is not known, did you mean {name}?", {"name": meant})
-            found.append(InitErrorDetails(type=fault, loc=(name[:100],), input=None))
-    return found
+            errors.append(InitErrorDetails(type=fault, loc=(name[:100],), input=None))
+    return errors
 
 
 def suggestion(name: str, known: Iterable[str]) -> str | None:
     """The known name that another one looks like a misspelling of."""
-    return next(iter(difflib.get_close_matches(name, known, 1, MISSPELT)), None)
+    return next(iter(difflib.get_close_matches(name, known, 1, MISSPELLING_CUTOFF)), None)
 
 
-def _as_details(error: ValidationError) -> list[InitErrorDetails]:
+def _convert_errors(error: ValidationError) -> list[InitErrorDetails]:
     """Convert the line errors of a validation so that our own errors can be added to them."""
     return [
         InitErrorDetails(
-            type=PydanticCustomError("fault", message_of(line).replace("{", "{{").replace("}", "}}")),
+            type=PydanticCustomError("fault", get_message(line).replace("{", "{{").replace("}", "}}")),
             loc=line["loc"],
             input=None,
         )
@@ -149,35 +153,35 @@ def _as_details(error: ValidationError) -> list[InitErrorDetails]:
     ]
 
 
-def message_of(line: Mapping[str, Any]) -> str:
+def get_message(error: Mapping[str, Any]) -> str:
     """Return our message for one validation error, without the offending value."""
-    words = _WORDS.get(line["type"])
-    if words is None:
-        return str(line["msg"]).removeprefix("Value error, ")
-    return words.format(**line.get("ctx", {}))
+    template = _MESSAGES.get(error["type"])
+    if template is None:
+        return str(error["msg"]).removeprefix("Value error, ")
+    return template.format(**error.get("ctx", {}))
 
 
-def faults_of(lines: Iterable[Mapping[str, Any]], *, skip: int = 0) -> list[FieldFault]:
+def build_faults(errors: Iterable[Mapping[str, Any]], *, skip: int = 0) -> list[FieldFault]:
     """Convert validation errors to faults with dotted paths; `skip` drops leading parts of the path."""
     return [
-        FieldFault(".".join(str(part) for part in line["loc"][skip:]) or "body", message_of(line)) for line in lines
+        FieldFault(".".join(str(part) for part in line["loc"][skip:]) or "body", get_message(line)) for line in errors
     ]
 
 
-def read(model: type[BaseModel], data: Any, *, sold: bool = False) -> Any:
+def validate(model: type[BaseModel], data: Any, *, sold: bool = False) -> Any:
     """Validate a request body; InvalidInput names every invalid field.
 
     `sold` marks data of an earlier sale: checks that only hold on the day of a sale are skipped.
     """
     try:
-        return model.model_validate(data, context={_SOLD: sold})
+        return model.model_validate(data, context={_SOLD_KEY: sold})
     except ValidationError as error:
-        raise InvalidInput(faults_of(error.errors(include_url=False, include_input=False))) from None
+        raise InvalidInput(build_faults(error.errors(include_url=False, include_input=False))) from None
 
 
 def is_sold(info: ValidationInfo) -> bool:
     """Return True while validating the data of an earlier sale."""
-    return bool(info.context and info.context.get(_SOLD))
+    return bool(info.context and info.context.get(_SOLD_KEY))
 
 
 def refuse_unless(checks: Sequence[tuple[bool, str, str]]) -> None:

@@ -15,21 +15,21 @@ from core.covers.cover import Rates, Term
 from core.covers.faults import fault
 from core.covers.request import Request, refuse_unless
 
-OVER = "must leave cover: this term is already over"
+ALREADY_OVER = "must leave cover: this term is already over"
 # Hausa letters that do not decompose into a letter and an accent.
-_HOOKED: Final = str.maketrans("ɓɗƙƴ", "bdky")
+_HAUSA_LETTERS: Final = str.maketrans("ɓɗƙƴ", "bdky")
 Gender = Annotated[str, fields.Pick(reference.genders, "genders lookup")]
 State = Annotated[
     str,
-    fields.Pick(lambda: tuple(row.name for row in reference.states()), "states lookup", reference.state),
+    fields.Pick(lambda: tuple(row.name for row in reference.states()), "states lookup", reference.find_state),
 ]
-Country = Annotated[str, fields.Pick(reference.countries, "countries lookup", reference.country)]
-Lga = Annotated[str, fields.Pick(reference.lgas, "lgas lookup", reference.lga, reference.lgas_called)]
-Title = Annotated[str, fields.Pick(reference.titles, "titles lookup", reference.title)]
+Country = Annotated[str, fields.Pick(reference.countries, "countries lookup", reference.find_country)]
+Lga = Annotated[str, fields.Pick(reference.lgas, "lgas lookup", reference.find_lga, reference.lgas_called)]
+Title = Annotated[str, fields.Pick(reference.titles, "titles lookup", reference.find_title)]
 Identification = Annotated[str, fields.Pick(reference.identification_types, "identification types lookup")]
 
 
-class Named(Request):
+class Buyer(Request):
     """Buyer: names and e-mail."""
 
     first_name: fields.Name = Field(examples=["Amaka"])
@@ -37,13 +37,13 @@ class Named(Request):
     email: fields.Email = Field(examples=["amaka.eze@example.com"])
 
 
-class Person(Named):
+class BuyerWithPhone(Buyer):
     """Buyer with a phone number."""
 
     phone_number: fields.Phone = Field(examples=["08061234567"])
 
 
-class Identified(Request):
+class IdentityDocument(Request):
     """Identity document: its type and a picture of it."""
 
     identification_name: Identification = Field(examples=["NIN"])
@@ -57,27 +57,27 @@ class Item(Request):
     amount: fields.PositiveNaira
 
 
-def _together(items: list[Item]) -> list[Item]:
-    if total_of(items) > money.LARGEST:
+def _check_total(items: list[Item]) -> list[Item]:
+    if sum_items(items) > money.MAX_AMOUNT:
         raise fault("must be worth at most 10,000,000,000,000 together")
     return items
 
 
-Items = Annotated[list[Item], Field(min_length=1, max_length=200), AfterValidator(_together)]
+Items = Annotated[list[Item], Field(min_length=1, max_length=200), AfterValidator(_check_total)]
 
 
-def total_of(items: Sequence[Item]) -> Decimal:
+def sum_items(items: Sequence[Item]) -> Decimal:
     """Return the total value of the items in naira."""
     return sum((item.amount for item in items), money.ZERO)
 
 
-def items_in_words(items: Sequence[Item], name: str, amount: str) -> list[dict[str, str]]:
+def build_items(items: Sequence[Item], name_field: str, amount_field: str) -> list[dict[str, str]]:
     """Return the items under an insurer's own field names."""
-    return [{name: item.name, amount: f"{item.amount:.2f}"} for item in items]
+    return [{name_field: item.name, amount_field: f"{item.amount:.2f}"} for item in items]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Holder:
+class Policyholder:
     """The policyholder of a request, independent of an insurer's field names."""
 
     first_name: str
@@ -93,7 +93,7 @@ class Holder:
     country: str | None = None
 
 
-_CALLED = {
+_HOLDER_FIELDS = {
     "phone": ("phone_number", "phone"),
     "dob": ("date_of_birth", "dob"),
     "gender": ("gender",),
@@ -105,42 +105,42 @@ _CALLED = {
 }
 
 
-def holder(request: Any) -> Holder:
+def get_policyholder(request: Any) -> Policyholder:
     """Return the policyholder of any buy request."""
 
-    def first(names: tuple[str, ...]) -> Any:
+    def get_first(names: tuple[str, ...]) -> Any:
         return next((v for n in names if (v := getattr(request, n, None)) is not None), None)
 
-    known = {field: first(names) for field, names in _CALLED.items()}
-    return Holder(first_name=request.first_name, last_name=request.last_name, email=request.email, **known)
+    values = {field: get_first(names) for field, names in _HOLDER_FIELDS.items()}
+    return Policyholder(first_name=request.first_name, last_name=request.last_name, email=request.email, **values)
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """Return a text normalised for search: lower case, without accents, in composed form (contract P6)."""
     if text.isascii():
         return text.lower()
-    bare = "".join(letter for letter in normalize("NFD", text.lower()) if category(letter) != "Mn")
-    return normalize("NFC", bare.translate(_HOOKED))
+    stripped = "".join(letter for letter in normalize("NFD", text.lower()) if category(letter) != "Mn")
+    return normalize("NFC", stripped.translate(_HAUSA_LETTERS))
 
 
-def name_key(first_name: str, last_name: str) -> str:
+def build_name_key(first_name: str, last_name: str) -> str:
     """Return the search key of a person's name: first and last name, normalised."""
-    return folded(f"{first_name} {last_name}")
+    return fold_text(f"{first_name} {last_name}")
 
 
-def plate_key(plate: str) -> str:
+def normalise_registration(registration: str) -> str:
     """Normalise a registration or passport number for comparison: upper case, no spaces or hyphens (contract S12)."""
-    return "".join(character for character in plate if character.isascii() and character.isalnum()).upper()
+    return "".join(character for character in registration if character.isascii() and character.isalnum()).upper()
 
 
-def year_from_today(_: Any, rates: Rates) -> Term:
+def build_term_from_today(_: Any, rates: Rates) -> Term:
     """Return the product's cover period from today in Lagos (contract S8)."""
-    return Term.months(clock.today(), rates.cover_months)
+    return Term.from_months(clock.today(), rates.cover_months)
 
 
-def refuse_over(field: str, term: Term) -> Term:
+def require_not_over(field: str, term: Term) -> Term:
     """Return the term; InvalidInput on `field` if it is already over."""
-    refuse_unless([(not is_over(term), field, OVER)])
+    refuse_unless([(not is_over(term), field, ALREADY_OVER)])
     return term
 
 

@@ -10,23 +10,23 @@ from typing import Any, Final
 from core import money
 from core.covers import ages, credit_life, instalments, insurer_c, list_prices
 from core.covers.cover import Cover, Rates
-from core.covers.fields import example
-from core.covers.request import read
+from core.covers.fields import build_example
+from core.covers.request import validate
 from core.errors import InvalidInput
 
 PRICE, MCA, DISTRIBUTOR, MONTHS = "price", "mca_commission", "distributor_commission", "cover_months"
 RATE_TABLE, AGE_TABLE = ("meta", "rates"), ("meta", "age_factors")
 HUNDRED: Final = Decimal(100)
-_LARGEST: Final = Decimal(10) ** 9
+_MAX_NAIRA: Final = Decimal(10) ** 9
 # Defaults of the entries that a product's `meta` may omit.
-_UNSAID: Mapping[str, Any] = {
+_META_DEFAULTS: Mapping[str, Any] = {
     "minimum_premium": None,
     "rounding_step": None,
     "basis": credit_life.BASES[0],
     "sum_insured_percentage": "100.00",
     "premium_frequencies": list(instalments.FREQUENCIES),
 }
-_WINDOW: Mapping[str, int] = {"days_before": 90, "days_after": 30}
+_WINDOW_DEFAULTS: Mapping[str, int] = {"days_before": 90, "days_after": 30}
 
 
 class Kind(Enum):
@@ -54,7 +54,7 @@ class Figure:
     value: Any
     group: str
     least: Decimal = money.ZERO
-    most: Decimal = _LARGEST
+    most: Decimal = _MAX_NAIRA
     places: int = 2
     above_zero: bool = False
     optional: bool = False
@@ -95,7 +95,7 @@ class Tariff:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Changeable:
+class EditableTariff:
     """A tariff with its cover and renewability, which determine its editable figures."""
 
     tariff: Tariff
@@ -105,66 +105,70 @@ class Changeable:
     @property
     def figures(self) -> list[Figure]:
         """All editable figures, in form order."""
-        used = read_by_sale(self.cover, self.tariff.rates)
-        return [*_of_all(self.tariff, priced_by_it=PRICE in used), *_of_meta(self._known(used)), *self._window()]
+        used = find_rates_read(self.cover, self.tariff.rates)
+        return [
+            *_list_common_figures(self.tariff, is_priced_by_it=PRICE in used),
+            *_list_meta_figures(self._meta_with_defaults(used)),
+            *self._window_figures(),
+        ]
 
     @property
-    def untouched(self) -> dict[str, Any]:
+    def other_meta(self) -> dict[str, Any]:
         """The entries of `meta` that are not editable figures; kept as they are."""
         known = {figure.path[1] for figure in self.figures if len(figure.path) > 1} | {"days"}
         return {name: value for name, value in self.tariff.meta.items() if name not in known}
 
-    def on(self, tariff: Tariff) -> "Changeable":
+    def with_tariff(self, tariff: Tariff) -> "EditableTariff":
         """Return the same product with another tariff."""
         return replace(self, tariff=tariff)
 
-    def _known(self, used: frozenset[str]) -> dict[str, Any]:
-        unsaid = {name: value for name, value in _UNSAID.items() if name in used}
+    def _meta_with_defaults(self, used: frozenset[str]) -> dict[str, Any]:
+        defaults = {name: value for name, value in _META_DEFAULTS.items() if name in used}
         if self.cover is not None and self.cover.life_insured is not None:
-            unsaid[ages.MINIMUM_AGE] = ages.ADULT
-        return {**unsaid, **self.tariff.meta}
+            defaults[ages.MINIMUM_AGE] = ages.ADULT
+        return {**defaults, **self.tariff.meta}
 
-    def _window(self) -> Iterator[Figure]:
+    def _window_figures(self) -> Iterator[Figure]:
         if not self.renewable:
             return
-        held = {**_WINDOW, **self.tariff.meta.get("renewal_window", {})}
+        window = {**_WINDOW_DEFAULTS, **self.tariff.meta.get("renewal_window", {})}
         for name, label in (
             ("days_before", "Opens, days before the end"),
             ("days_after", "Closes, days after the end"),
         ):
-            yield _count(("meta", "renewal_window", name), label, held[name], "Renewal window", most=365)
+            yield _count_figure(("meta", "renewal_window", name), label, window[name], "Renewal window", most=365)
 
 
-def read_by_sale(cover: Cover[Any] | None, rates: Rates) -> frozenset[str]:
+def find_rates_read(cover: Cover[Any] | None, rates: Rates) -> frozenset[str]:
     """Return what pricing reads of a product: "price" and names in `meta`; found by pricing the cover's example."""
-    seen: set[str] = set()
+    names_read: set[str] = set()
     if cover is not None:
         # If the product lacks a plan or an instalment of the example, the reads up to that point count.
         with contextlib.suppress(InvalidInput):
-            cover.premium(read(cover.request, example(cover.request)), _Watched(rates, seen))  # type: ignore[arg-type]
-    return frozenset(seen)
+            cover.premium(validate(cover.request, build_example(cover.request)), _RecordingRates(rates, names_read))  # type: ignore[arg-type]
+    return frozenset(names_read)
 
 
-class _Watched:
+class _RecordingRates:
     """Rates that record which of their values are read."""
 
-    def __init__(self, rates: Rates, seen: set[str]) -> None:
-        self._rates, self._seen = rates, seen
+    def __init__(self, rates: Rates, names_read: set[str]) -> None:
+        self._rates, self._names_read = rates, names_read
         self.dynamic, self.cover_months = rates.dynamic, rates.cover_months
-        self.meta = _WatchedMeta(rates.meta, seen)
+        self.meta = _RecordingMeta(rates.meta, names_read)
 
     @property
     def price(self) -> Decimal:
-        self._seen.add(PRICE)
+        self._names_read.add(PRICE)
         return self._rates.price
 
 
-class _WatchedMeta(Mapping[str, Any]):
-    def __init__(self, meta: Mapping[str, Any], seen: set[str]) -> None:
-        self._meta, self._seen = meta, seen
+class _RecordingMeta(Mapping[str, Any]):
+    def __init__(self, meta: Mapping[str, Any], names_read: set[str]) -> None:
+        self._meta, self._names_read = meta, names_read
 
     def __getitem__(self, name: str) -> Any:
-        self._seen.add(name)
+        self._names_read.add(name)
         return self._meta[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -174,34 +178,36 @@ class _WatchedMeta(Mapping[str, Any]):
         return len(self._meta)
 
 
-def _of_all(tariff: Tariff, *, priced_by_it: bool) -> Iterator[Figure]:
+def _list_common_figures(tariff: Tariff, *, is_priced_by_it: bool) -> Iterator[Figure]:
     if not list_prices.follows(tariff.meta):
-        yield _price(tariff, priced_by_it=priced_by_it)
-    yield _count((MONTHS,), "Cover period, months", tariff.cover_months, "Price", least=1, most=120)
+        yield _price(tariff, priced_by_it=is_priced_by_it)
+    yield _count_figure((MONTHS,), "Cover period, months", tariff.cover_months, "Price", least=1, most=120)
     for name, label, value in (
         (MCA, "Platform", tariff.mca_commission),
         (DISTRIBUTOR, "Distributor", tariff.distributor_commission),
     ):
-        yield _percent((name,), label, value, "Commissions")
+        yield _percent_figure((name,), label, value, "Commissions")
 
 
 def _price(tariff: Tariff, *, priced_by_it: bool) -> Figure:
     where = "" if priced_by_it else " shown in the catalogue"
     label = "Percent of the sum insured" if tariff.dynamic and priced_by_it else f"Price{where}"
-    kind, most = (Kind.PERCENT, HUNDRED) if tariff.dynamic else (Kind.NAIRA, _LARGEST)
+    kind, most = (Kind.PERCENT, HUNDRED) if tariff.dynamic else (Kind.NAIRA, _MAX_NAIRA)
     return Figure(
         path=(PRICE,), label=label, kind=kind, value=tariff.price, group="Price", most=most, above_zero=priced_by_it
     )
 
 
-def _of_meta(meta: Mapping[str, Any]) -> Iterator[Figure]:
-    yield from _prices(meta, "plan_prices", "Plans", "{}")
+def _list_meta_figures(meta: Mapping[str, Any]) -> Iterator[Figure]:
+    yield from _list_prices(meta, "plan_prices", "Plans", "{}")
     for plan, months in meta.get("plan_months", {}).items():
-        yield _count(("meta", "plan_months", plan), f"{plan}, months of cover", months, "Plans", least=1, most=120)
-    yield from _prices(meta, "category_prices", "Vehicle categories", "{}")
+        yield _count_figure(
+            ("meta", "plan_months", plan), f"{plan}, months of cover", months, "Plans", least=1, most=120
+        )
+    yield from _list_prices(meta, "category_prices", "Vehicle categories", "{}")
     for stock, factor in meta.get("stock_loadings", {}).items():
-        yield _factor(("meta", "stock_loadings", stock), f"Stock, {stock}", factor, "Loadings")
-    yield from _of_credit_life(meta)
+        yield _factor_figure(("meta", "stock_loadings", stock), f"Stock, {stock}", factor, "Loadings")
+    yield from _list_credit_life_figures(meta)
     if "premium_frequencies" in meta:
         yield Figure(
             path=("meta", "premium_frequencies"),
@@ -213,22 +219,24 @@ def _of_meta(meta: Mapping[str, Any]) -> Iterator[Figure]:
         )
     if "sum_insured_percentage" in meta:
         value = meta["sum_insured_percentage"]
-        yield _percent(
+        yield _percent_figure(
             ("meta", "sum_insured_percentage"), "Sum insured, percent of the value", value, "Sum insured", most=200
         )
-    yield from _of_travel(meta)
+    yield from _list_travel_figures(meta)
     if ages.MINIMUM_AGE in meta:
         value = meta[ages.MINIMUM_AGE]
-        yield _count(("meta", ages.MINIMUM_AGE), "Minimum age, years", value, "Insured person", most=100)
+        yield _count_figure(("meta", ages.MINIMUM_AGE), "Minimum age, years", value, "Insured person", most=100)
     for name, label in (("minimum_premium", "Minimum premium"), ("rounding_step", "Rounded up to a multiple of")):
         if name in meta:
-            yield _naira(("meta", name), label, meta[name], "Minimum and rounding", optional=True)
+            yield _naira_figure(("meta", name), label, meta[name], "Minimum and rounding", optional=True)
 
 
-def _of_credit_life(meta: Mapping[str, Any]) -> Iterator[Figure]:
+def _list_credit_life_figures(meta: Mapping[str, Any]) -> Iterator[Figure]:
     for benefit, share in meta.get("shares", {}).items():
         label = benefit.replace("_", " ").capitalize()
-        yield _percent(("meta", "shares", benefit), label, share, "Shares of the loan", places=6, above_zero=True)
+        yield _percent_figure(
+            ("meta", "shares", benefit), label, share, "Shares of the loan", places=6, above_zero=True
+        )
     if "basis" in meta:
         yield Figure(
             path=("meta", "basis"),
@@ -240,7 +248,7 @@ def _of_credit_life(meta: Mapping[str, Any]) -> Iterator[Figure]:
         )
 
 
-def _of_travel(meta: Mapping[str, Any]) -> Iterator[Figure]:
+def _list_travel_figures(meta: Mapping[str, Any]) -> Iterator[Figure]:
     if "rates" in meta:
         zones = tuple(meta["rates"])
         rows = [
@@ -248,38 +256,43 @@ def _of_travel(meta: Mapping[str, Any]) -> Iterator[Figure]:
             for place, days in enumerate(meta["days"])
         ]
         columns = (
-            _count(("days",), "Up to days", None, "", least=1, most=365),
-            *(_naira((zone,), insurer_c.ZONE_NAMES.get(zone, zone), None, "", above_zero=True) for zone in zones),
+            _count_figure(("days",), "Up to days", None, "", least=1, most=365),
+            *(
+                _naira_figure((zone,), insurer_c.ZONE_NAMES.get(zone, zone), None, "", above_zero=True)
+                for zone in zones
+            ),
         )
-        yield _table(RATE_TABLE, "Rates of one passenger, by the days of the trip", rows, "Travel", columns)
+        yield _table_figure(RATE_TABLE, "Rates of one passenger, by the days of the trip", rows, "Travel", columns)
     if "age_factors" in meta:
         columns = (
-            _count(("to_age",), "Up to age", None, "", most=80),
-            _factor(("factor",), "Times the rate", None, ""),
+            _count_figure(("to_age",), "Up to age", None, "", most=80),
+            _factor_figure(("factor",), "Times the rate", None, ""),
         )
-        yield _table(AGE_TABLE, "Factors by age", meta["age_factors"], "Travel", columns)
+        yield _table_figure(AGE_TABLE, "Factors by age", meta["age_factors"], "Travel", columns)
 
 
-def _prices(meta: Mapping[str, Any], name: str, group: str, label: str) -> Iterator[Figure]:
-    for of, price in meta.get(name, {}).items():
-        yield _naira(("meta", name, of), label.format(of), price, group, above_zero=True)
+def _list_prices(meta: Mapping[str, Any], name: str, group: str, label: str) -> Iterator[Figure]:
+    for key, price in meta.get(name, {}).items():
+        yield _naira_figure(("meta", name, key), label.format(key), price, group, above_zero=True)
 
 
-def _naira(path: tuple[str, ...], label: str, value: Any, group: str, **rules: Any) -> Figure:
+def _naira_figure(path: tuple[str, ...], label: str, value: Any, group: str, **rules: Any) -> Figure:
     return Figure(path=path, label=label, kind=Kind.NAIRA, value=value, group=group, **rules)
 
 
-def _percent(path: tuple[str, ...], label: str, value: Any, group: str, *, most: int = 100, **rules: Any) -> Figure:
+def _percent_figure(
+    path: tuple[str, ...], label: str, value: Any, group: str, *, most: int = 100, **rules: Any
+) -> Figure:
     return Figure(path=path, label=label, kind=Kind.PERCENT, value=value, group=group, most=Decimal(most), **rules)
 
 
-def _factor(path: tuple[str, ...], label: str, value: Any, group: str) -> Figure:
+def _factor_figure(path: tuple[str, ...], label: str, value: Any, group: str) -> Figure:
     return Figure(
         path=path, label=label, kind=Kind.FACTOR, value=value, group=group, most=Decimal(20), places=4, above_zero=True
     )
 
 
-def _count(path: tuple[str, ...], label: str, value: Any, group: str, *, least: int = 0, most: int) -> Figure:
+def _count_figure(path: tuple[str, ...], label: str, value: Any, group: str, *, least: int = 0, most: int) -> Figure:
     return Figure(
         path=path,
         label=label,
@@ -292,5 +305,5 @@ def _count(path: tuple[str, ...], label: str, value: Any, group: str, *, least: 
     )
 
 
-def _table(path: tuple[str, ...], label: str, rows: Any, group: str, columns: tuple[Figure, ...]) -> Figure:
+def _table_figure(path: tuple[str, ...], label: str, rows: Any, group: str, columns: tuple[Figure, ...]) -> Figure:
     return Figure(path=path, label=label, kind=Kind.TABLE, value=tuple(rows), group=group, columns=columns)

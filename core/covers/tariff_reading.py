@@ -16,7 +16,7 @@ from core.covers.tariff import (
     MONTHS,
     PRICE,
     RATE_TABLE,
-    Changeable,
+    EditableTariff,
     Figure,
     Kind,
     Tariff,
@@ -24,10 +24,10 @@ from core.covers.tariff import (
 from core.errors import FieldFault, InvalidInput
 
 Faults = list[FieldFault]
-Typed = Mapping[str, Any]
+SubmittedFigures = Mapping[str, Any]
 
 
-def typed_tariff(product: Changeable, typed: Typed) -> Tariff:
+def parse_tariff(product: EditableTariff, submitted: SubmittedFigures) -> Tariff:
     """Return the tariff of the submitted figures; what was not submitted, or is no figure, is kept.
 
     `submitted` maps a figure's field to its input: numbers as text or number, tables as lists of rows. InvalidInput
@@ -35,10 +35,10 @@ def typed_tariff(product: Changeable, typed: Typed) -> Tariff:
     """
     faults: Faults = []
     values = {
-        figure.path: _read(figure, typed.get(figure.field, figure.value), figure.field, faults)
+        figure.path: _parse_figure(figure, submitted.get(figure.field, figure.value), figure.field, faults)
         for figure in product.figures
     }
-    _refuse_too_much(values, faults)
+    _check_commissions(values, faults)
     if faults:
         raise InvalidInput(faults)
     return replace(
@@ -47,69 +47,69 @@ def typed_tariff(product: Changeable, typed: Typed) -> Tariff:
         mca_commission=values[(MCA,)],
         distributor_commission=values[(DISTRIBUTOR,)],
         cover_months=values[(MONTHS,)],
-        meta=_meta(product, values),
+        meta=_build_meta(product, values),
     )
 
 
-def _meta(product: Changeable, values: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
+def _build_meta(product: EditableTariff, values: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
     meta: dict[str, Any] = deepcopy(dict(product.tariff.meta))
     for figure in product.figures:
         if len(figure.path) > 1:
-            _put(meta, figure, values[figure.path])
+            _set_figure(meta, figure, values[figure.path])
     return meta
 
 
-def _put(meta: dict[str, Any], figure: Figure, value: Any) -> None:
+def _set_figure(meta: dict[str, Any], figure: Figure, value: Any) -> None:
     """Write one figure into `meta` in the catalogue's format; an absent figure is not added at its default."""
     if figure.path == RATE_TABLE:
         meta["days"] = [row["days"] for row in value]
-        meta["rates"] = {zone: [_kept(row[zone]) for row in value] for zone in meta["rates"]}
+        meta["rates"] = {zone: [_format_figure(row[zone]) for row in value] for zone in meta["rates"]}
         return
     if figure.path == AGE_TABLE:
-        meta["age_factors"] = [{"to_age": row["to_age"], "factor": _kept(row["factor"])} for row in value]
+        meta["age_factors"] = [{"to_age": row["to_age"], "factor": _format_figure(row["factor"])} for row in value]
         return
-    *way, name = figure.path[1:]
-    held = meta
-    for step in way:
-        if step not in held and value == figure.value:
+    *parents, name = figure.path[1:]
+    target = meta
+    for step in parents:
+        if step not in target and value == figure.value:
             return
-        held = held.setdefault(step, {})
+        target = target.setdefault(step, {})
     if value is None:
-        held.pop(name, None)
-    elif name in held or not _same(value, figure.value):
-        held[name] = list(value) if isinstance(value, tuple) else _kept(value, held.get(name))
+        target.pop(name, None)
+    elif name in target or not _is_same(value, figure.value):
+        target[name] = list(value) if isinstance(value, tuple) else _format_figure(value, target.get(name))
 
 
-def _same(value: Any, held: Any) -> bool:
-    return bool(value == (Decimal(str(held)) if isinstance(value, Decimal) and held is not None else held))
+def _is_same(value: Any, stored: Any) -> bool:
+    return bool(value == (Decimal(str(stored)) if isinstance(value, Decimal) and stored is not None else stored))
 
 
-def _kept(value: Any, held: Any = None) -> Any:
+def _format_figure(value: Any, stored: Any = None) -> Any:
     """Return a figure as stored in `meta`: the previous text if it is equal, else with at least two decimals."""
     if not isinstance(value, Decimal):
         return value
-    if held is not None and Decimal(str(held)) == value:
-        return held
-    exact = value.normalize()
-    return f"{exact:.2f}" if -int(exact.as_tuple().exponent) <= 2 else f"{exact:f}"
+    if stored is not None and Decimal(str(stored)) == value:
+        return stored
+    normalised = value.normalize()
+    return f"{normalised:.2f}" if -int(normalised.as_tuple().exponent) <= 2 else f"{normalised:f}"
 
 
-def _read(figure: Figure, given: Any, field: str, faults: Faults) -> Any:
-    return _READERS.get(figure.kind, _number)(figure, given, field, faults)
+def _parse_figure(figure: Figure, submitted: Any, field: str, faults: Faults) -> Any:
+    return _PARSERS.get(figure.kind, _parse_number)(figure, submitted, field, faults)
 
 
-def _number(figure: Figure, given: Any, field: str, faults: Faults) -> Any:
-    text = "" if given is None else str(given).strip()
+def _parse_number(figure: Figure, submitted: Any, field: str, faults: Faults) -> Any:
+    text = "" if submitted is None else str(submitted).strip()
     if not text and figure.optional:
         return None
-    fault = _fault_of(figure, text)
+    fault = _find_fault(figure, text)
     if fault:
         faults.append(FieldFault(field, fault))
         return None
     return int(text) if figure.kind is Kind.COUNT else Decimal(text)
 
 
-def _fault_of(figure: Figure, text: str) -> str | None:
+def _find_fault(figure: Figure, text: str) -> str | None:
     if not text:
         return "is required"
     number = re.fullmatch(r"(-?)\d{1,15}(?:\.(\d{1,12}))?", text)
@@ -125,35 +125,35 @@ def _fault_of(figure: Figure, text: str) -> str | None:
     return f"must be at most {figure.most:,f}" if value > figure.most else None
 
 
-def _one(figure: Figure, given: Any, field: str, faults: Faults) -> Any:
-    if given not in figure.options:
+def _parse_choice(figure: Figure, submitted: Any, field: str, faults: Faults) -> Any:
+    if submitted not in figure.options:
         faults.append(FieldFault(field, f"must be one of {', '.join(figure.options)}"))
-    return given
+    return submitted
 
 
-def _several(figure: Figure, given: Any, field: str, faults: Faults) -> Any:
-    chosen = set(given or ())
+def _parse_choices(figure: Figure, submitted: Any, field: str, faults: Faults) -> Any:
+    chosen = set(submitted or ())
     if not chosen or chosen - set(figure.options):
         faults.append(FieldFault(field, f"must be one or more of {', '.join(figure.options)}"))
     return tuple(option for option in figure.options if option in chosen)
 
 
-def _table(figure: Figure, given: Any, field: str, faults: Faults) -> Any:
-    rows: Sequence[Mapping[str, Any]] = given or ()
+def _parse_table(figure: Figure, submitted: Any, field: str, faults: Faults) -> Any:
+    rows: Sequence[Mapping[str, Any]] = submitted or ()
     if not rows:
         faults.append(FieldFault(field, "must have a row"))
-    found = [
+    parsed = [
         {
-            column.field: _read(column, row.get(column.field), f"{field}.{place}.{column.field}", faults)
+            column.field: _parse_figure(column, row.get(column.field), f"{field}.{place}.{column.field}", faults)
             for column in figure.columns
         }
         for place, row in enumerate(rows)
     ]
-    _refuse_disorder(figure.columns[0], found, field, faults)
-    return found
+    _check_ascending(figure.columns[0], parsed, field, faults)
+    return parsed
 
 
-def _refuse_disorder(column: Figure, rows: Sequence[Mapping[str, Any]], field: str, faults: Faults) -> None:
+def _check_ascending(column: Figure, rows: Sequence[Mapping[str, Any]], field: str, faults: Faults) -> None:
     """Check that the bands of a table ascend: the first matching band is the one that is used."""
     bands = [row[column.field] for row in rows]
     for place, (before, after) in enumerate(itertools.pairwise(bands), start=1):
@@ -161,14 +161,14 @@ def _refuse_disorder(column: Figure, rows: Sequence[Mapping[str, Any]], field: s
             faults.append(FieldFault(f"{field}.{place}.{column.field}", "must be more than in the row above"))
 
 
-def _refuse_too_much(values: Mapping[tuple[str, ...], Any], faults: Faults) -> None:
+def _check_commissions(values: Mapping[tuple[str, ...], Any], faults: Faults) -> None:
     mca, distributor = values[(MCA,)], values[(DISTRIBUTOR,)]
     if mca is not None and distributor is not None and mca + distributor > HUNDRED:
         faults.append(FieldFault(DISTRIBUTOR, "must leave something of the premium: both together are over 100 %"))
 
 
-_READERS: Mapping[Kind, Callable[[Figure, Any, str, Faults], Any]] = {
-    Kind.ONE: _one,
-    Kind.SEVERAL: _several,
-    Kind.TABLE: _table,
+_PARSERS: Mapping[Kind, Callable[[Figure, Any, str, Faults], Any]] = {
+    Kind.ONE: _parse_choice,
+    Kind.SEVERAL: _parse_choices,
+    Kind.TABLE: _parse_table,
 }

@@ -12,7 +12,7 @@ WORKER = "insurer worker"
 def note(sale: Sale, log: Log) -> None:
     """Note the sale and each change after it, each at its own time."""
     subject = f"policy {dashed(sale.policy_id)}"
-    total = money.wire(sale.variant.split.total_minor)
+    total = money.to_wire(sale.variant.split.total_minor)
     log.note(
         sale.at,
         sale.actor,
@@ -28,9 +28,9 @@ def note(sale: Sale, log: Log) -> None:
             DESK if paid.source == "desk" else sale.actor,
             "policy renewed",
             subject,
-            before={"expiration_date": clock.wire(paid.previous_expiration_at)},
+            before={"expiration_date": clock.to_wire(paid.previous_expiration_at)},
             after={
-                "expiration_date": clock.wire(paid.expiration_at),
+                "expiration_date": clock.to_wire(paid.expiration_at),
                 "renewal_id": dashed(renewal_id),
                 "total": total,
             },
@@ -50,15 +50,15 @@ def _note_activation(sale: Sale, log: Log, subject: str) -> None:
         before={"version": 1},
         after={
             "policy_number": sale.policy_number,
-            "start_date": clock.wire(life.start_at),
-            "expiration_date": clock.wire(first_end),
+            "start_date": clock.to_wire(life.start_at),
+            "expiration_date": clock.to_wire(first_end),
             "insurer_accepted": True,
         },
     )
 
 
 def _note_end(sale: Sale, log: Log, subject: str, ended: Ended) -> None:
-    refund = money.wire(ended.refund.amount_minor)
+    refund = money.to_wire(ended.refund.amount_minor)
     after: dict[str, object] = {"reason": ended.reason, "refund": refund}
     if sale.life.cancelled:
         after |= {"by_insurer": ended.by_insurer, "method": ended.refund.method}

@@ -48,7 +48,7 @@ class Summary:
         counted = ("purchases", "policies", "renewals", "customers", "claims")
         facts = ", ".join(f"{getattr(self, name):,} {name}" for name in counted)
         verb = "Already there" if self.already_there else "Written"
-        return f"{verb}: {facts}; two years up to {clock.in_lagos(self.until)}, seed {self.seed}."
+        return f"{verb}: {facts}; two years up to {clock.format_lagos(self.until)}, seed {self.seed}."
 
 
 def write(

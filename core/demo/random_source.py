@@ -15,7 +15,7 @@ def dice(seed: int, purpose: str) -> Random:
 
 def new_id(dice: Random, at: datetime) -> str:
     """A UUIDv7 of the row's own time, as its 32 digits."""
-    return f"{ids.bits(int(at.timestamp() * 1000), dice.getrandbits(12), dice.getrandbits(62)):032x}"
+    return f"{ids.build_int(int(at.timestamp() * 1000), dice.getrandbits(12), dice.getrandbits(62)):032x}"
 
 
 def dashed(digits: str) -> str:

@@ -9,37 +9,37 @@ from core.covers.request import has_control_characters
 from core.insurers.faults import InsurerFault
 
 Status = Literal["accepted", "pending", "declined"]
-LONGEST_REASON = 500
+MAX_REASON_LENGTH = 500
 
 
-def _blank_is_missing(value: Any) -> Any:
+def _blank_to_none(value: Any) -> Any:
     return None if isinstance(value, str) and not value.strip() else value
 
 
-def _printable(value: str) -> str:
+def _check_printable(value: str) -> str:
     if has_control_characters(value):
         raise ValueError("must not contain control characters")
     return value
 
 
-def _link(value: str) -> str:
-    parts = urlsplit(_printable(value))
+def _check_link(value: str) -> str:
+    parts = urlsplit(_check_printable(value))
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValueError("must be an http or https address")
     return value
 
 
-def _sentence(value: str) -> str:
+def _to_one_line(value: str) -> str:
     """Return free text on one line, truncated to the maximum length of a reason."""
     spaced = "".join(character if character.isprintable() else " " for character in value)
-    return " ".join(spaced.split())[:LONGEST_REASON]
+    return " ".join(spaced.split())[:MAX_REASON_LENGTH]
 
 
-_Missing = BeforeValidator(_blank_is_missing)
-Number = Annotated[str, Field(max_length=60), AfterValidator(_printable)]
-Identifier = Annotated[str, Field(max_length=100), AfterValidator(_printable)]
-Link = Annotated[str, Field(max_length=2_000), AfterValidator(_link)]
-Reason = Annotated[str, Field(max_length=5_000), AfterValidator(_sentence)]
+_BlankAsNone = BeforeValidator(_blank_to_none)
+Number = Annotated[str, Field(max_length=60), AfterValidator(_check_printable)]
+Identifier = Annotated[str, Field(max_length=100), AfterValidator(_check_printable)]
+Link = Annotated[str, Field(max_length=2_000), AfterValidator(_check_link)]
+Reason = Annotated[str, Field(max_length=5_000), AfterValidator(_to_one_line)]
 
 
 class InsurerAnswer(BaseModel):
@@ -48,28 +48,28 @@ class InsurerAnswer(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore", str_strip_whitespace=True)
 
     status: Status
-    policy_number: Annotated[Number | None, _Missing] = None
-    certificate_url: Annotated[Link | None, _Missing] = None
-    provider_policy_id: Annotated[Identifier | None, _Missing] = None
-    reason: Annotated[Reason | None, _Missing] = None
+    policy_number: Annotated[Number | None, _BlankAsNone] = None
+    certificate_url: Annotated[Link | None, _BlankAsNone] = None
+    provider_policy_id: Annotated[Identifier | None, _BlankAsNone] = None
+    reason: Annotated[Reason | None, _BlankAsNone] = None
 
 
 class _Refusal(BaseModel):
     reason: Reason
 
 
-def read(body: bytes) -> InsurerAnswer:
+def parse_answer(body: bytes) -> InsurerAnswer:
     """Parse an answer body; InsurerFault names the invalid fields, never their values."""
     try:
         return InsurerAnswer.model_validate_json(body)
     except ValidationError as error:
-        wrong = error.errors(include_input=False, include_url=False, include_context=False)
-        fields = sorted({str(fault["loc"][0]) for fault in wrong if fault["loc"]} & set(InsurerAnswer.model_fields))
-        what = f"{', '.join(fields)} cannot be read" if fields else "it is not the JSON that was agreed"
-        raise InsurerFault("unreadable", f"The insurer's answer was not understood: {what}") from None
+        errors = error.errors(include_input=False, include_url=False, include_context=False)
+        fields = sorted({str(fault["loc"][0]) for fault in errors if fault["loc"]} & set(InsurerAnswer.model_fields))
+        problem = f"{', '.join(fields)} cannot be read" if fields else "it is not the JSON that was agreed"
+        raise InsurerFault("unreadable", f"The insurer's answer was not understood: {problem}") from None
 
 
-def reason_of(body: bytes) -> str:
+def parse_reason(body: bytes) -> str:
     """Return the reason in a refusal body; empty if there is none in the agreed place."""
 
     try:

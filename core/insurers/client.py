@@ -17,31 +17,31 @@ from core.insurers.answers import InsurerAnswer
 from core.insurers.faults import InsurerFault
 from core.settings import settings
 
-MODE = "Coverdesk-Mode"
-_LATER = {408, 425, 429}
-_MISDIRECTED = {401, 403, 404, 405, 407}
-_LONGEST_WAIT = 3_600
+MODE_HEADER = "Coverdesk-Mode"
+_RETRYABLE_STATUSES = {408, 425, 429}
+_SETUP_STATUSES = {401, 403, 404, 405, 407}
+_MAX_RETRY_AFTER = 3_600
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Patience:
+class CallLimits:
     """Limits of a call: timeouts in seconds and the largest answer in bytes (contract N1)."""
 
     connect: float = 2
     read: float = 10
     total: float = 15
-    largest: int = 1 << 20
+    max_bytes: int = 1 << 20
 
 
 class InsurerClient:
     """The connection pool of one worker: `async with InsurerClient() as client`."""
 
-    def __init__(self, patience: Patience = Patience()) -> None:
-        self._patience = patience
-        within = httpx.Timeout(patience.read, connect=patience.connect)
+    def __init__(self, limits: CallLimits = CallLimits()) -> None:
+        self._limits = limits
+        timeout = httpx.Timeout(limits.read, connect=limits.connect)
         # Plain http is allowed on loopback only, where no proxy applies.
-        plain = httpx.AsyncHTTPTransport(verify=_trusted())
-        self._http = httpx.AsyncClient(timeout=within, verify=_trusted(), mounts={"http://": plain})
+        transport = httpx.AsyncHTTPTransport(verify=_get_ssl_context())
+        self._http = httpx.AsyncClient(timeout=timeout, verify=_get_ssl_context(), mounts={"http://": transport})
 
     async def __aenter__(self) -> Self:
         return self
@@ -59,38 +59,40 @@ class InsurerClient:
         if address is None:
             raise InsurerFault("misdirected", "This insurer has no connection")
         try:
-            async with asyncio.timeout(self._patience.total):
-                return await self._ask(f"{address}/policies", _headers(segment, policy_id, is_live=is_live), payload)
+            async with asyncio.timeout(self._limits.total):
+                return await self._post(
+                    f"{address}/policies", _build_headers(segment, policy_id, is_live=is_live), payload
+                )
         except TimeoutError:
-            raise InsurerFault("slow", _slow(self._patience.total)) from None
+            raise InsurerFault("slow", _describe_timeout(self._limits.total)) from None
         except httpx.TimeoutException as error:
-            waited = self._patience.connect if isinstance(error, httpx.ConnectTimeout) else self._patience.read
-            raise InsurerFault("slow", _slow(waited)) from None
+            seconds = self._limits.connect if isinstance(error, httpx.ConnectTimeout) else self._limits.read
+            raise InsurerFault("slow", _describe_timeout(seconds)) from None
         except httpx.ConnectError:
             raise InsurerFault("unreachable", "The connection to the insurer could not be made") from None
         except (httpx.HTTPError, httpx.InvalidURL):
             raise InsurerFault("unreachable", "The insurer closed the connection without an answer") from None
 
-    async def _ask(self, url: str, headers: Mapping[str, str], payload: Mapping[str, Any]) -> InsurerAnswer:
+    async def _post(self, url: str, headers: Mapping[str, str], payload: Mapping[str, Any]) -> InsurerAnswer:
         async with self._http.stream("POST", url, content=orjson.dumps(payload), headers=headers) as response:
             if not response.is_success:
-                raise await self._fault(response)
-            return answers.read(await self._body(response))
+                raise await self._build_fault(response)
+            return answers.parse_answer(await self._read_body(response))
 
-    async def _fault(self, response: httpx.Response) -> InsurerFault:
+    async def _build_fault(self, response: httpx.Response) -> InsurerFault:
         status = response.status_code
-        if status >= 500 or status in _LATER:
-            return InsurerFault("failing", f"The insurer answered {status}", retry_after=_retry_after(response))
-        if status in _MISDIRECTED:
+        if status >= 500 or status in _RETRYABLE_STATUSES:
+            return InsurerFault("failing", f"The insurer answered {status}", retry_after=_get_retry_after(response))
+        if status in _SETUP_STATUSES:
             return InsurerFault("misdirected", f"The insurer answered {status}: the connection is not set up rightly")
         if status < 400:
             return InsurerFault("misdirected", f"The insurer answered {status} and pointed elsewhere: we never follow")
-        reason = answers.reason_of(await self._body(response))
+        reason = answers.parse_reason(await self._read_body(response))
         return InsurerFault(
             "refused", f"The insurer refused the request ({status})" + (f": {reason}" if reason else "")
         )
 
-    async def _body(self, response: httpx.Response) -> bytes:
+    async def _read_body(self, response: httpx.Response) -> bytes:
         """Read the body, aborting if it is too large; compressed bodies are refused as they could expand without
         limit.
         """
@@ -99,34 +101,34 @@ class InsurerClient:
         body = bytearray()
         async for chunk in response.aiter_raw():
             body += chunk
-            if len(body) > self._patience.largest:
-                raise InsurerFault("unreadable", f"The insurer's answer was larger than {self._patience.largest} bytes")
+            if len(body) > self._limits.max_bytes:
+                raise InsurerFault("unreadable", f"The insurer's answer was larger than {self._limits.max_bytes} bytes")
         return bytes(body)
 
 
 @cache
-def _trusted() -> ssl.SSLContext:
+def _get_ssl_context() -> ssl.SSLContext:
     """The trusted CA certificates. Cached: loading takes a tenth of a second."""
     return httpx.create_ssl_context()
 
 
-def _headers(segment: str, policy_id: UUID, *, is_live: bool) -> dict[str, str]:
+def _build_headers(segment: str, policy_id: UUID, *, is_live: bool) -> dict[str, str]:
     headers = {
         "Content-Type": "application/json",
         "Accept": "application/json",
         "Accept-Encoding": "identity",
         "User-Agent": "coverdesk",
         "Idempotency-Key": str(policy_id),
-        MODE: "live" if is_live else "test",
+        MODE_HEADER: "live" if is_live else "test",
     }
     key = settings().insurer_key(segment)
     return {**headers, "Authorization": f"Bearer {key}"} if key else headers
 
 
-def _slow(seconds: float) -> str:
+def _describe_timeout(seconds: float) -> str:
     return f"The insurer did not answer within {seconds:g} seconds"
 
 
-def _retry_after(response: httpx.Response) -> int:
-    given = response.headers.get("retry-after", "")
-    return min(int(given), _LONGEST_WAIT) if given.isascii() and given.isdigit() and len(given) < 10 else 0
+def _get_retry_after(response: httpx.Response) -> int:
+    value = response.headers.get("retry-after", "")
+    return min(int(value), _MAX_RETRY_AFTER) if value.isascii() and value.isdigit() and len(value) < 10 else 0

@@ -22,11 +22,11 @@ class InsurerFault(Exception):
         self.retry_after = retry_after
 
     @property
-    def retryable(self) -> bool:
+    def is_retryable(self) -> bool:
         """False if sending the same request again cannot help."""
         return self.kind != "refused"
 
     @property
-    def of_the_setup(self) -> bool:
+    def is_setup_fault(self) -> bool:
         """True if no policy can get through before the configuration is fixed."""
         return self.kind == "misdirected"

@@ -15,21 +15,21 @@ from types import TracebackType
 from typing import Any, Self
 
 APPROVES = "approves"
-_MAGIC = re.compile(r"[^\s@\"]+\+(\w+)@")
+_BEHAVIOUR_PATTERN = re.compile(r"[^\s@\"]+\+(\w+)@")
 _GIGABYTE, _CHUNK = 1 << 30, b" " * (1 << 20)
-_LARGEST = 4 << 20
+_MAX_BODY_BYTES = 4 << 20
 _HOST = "127.0.0.1"
 
 
 @dataclass(slots=True)
-class Issued:
+class RequestRecord:
     """The record of one idempotency key: how often it was requested, and the number it was issued."""
 
     body_hash: str
-    magic: str
+    behaviour: str
     mode: str
     authorization: str | None
-    asked: int = 0
+    request_count: int = 0
     number: str | None = None
 
 
@@ -37,16 +37,16 @@ class Issued:
 class Ledger:
     """All requests to the sandbox, by idempotency key."""
 
-    rows: dict[str, Issued] = field(default_factory=dict)
+    records: dict[str, RequestRecord] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
-    numbered: int = 0
+    last_number: int = 0
 
-    def number(self, row: Issued) -> str:
+    def issue_number(self, row: RequestRecord) -> str:
         """Return the policy number of this row, issuing it on the first call."""
         with self.lock:
             if row.number is None:
-                self.numbered += 1
-                row.number = f"SBX/{self.numbered:06}"
+                self.last_number += 1
+                row.number = f"SBX/{self.last_number:06}"
             return row.number
 
 
@@ -56,9 +56,9 @@ class SandboxInsurer(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, port: int = 0, *, always: str = APPROVES) -> None:
-        super().__init__((_HOST, port), _Desk)
-        self.always = always
+    def __init__(self, port: int = 0, *, default_behaviour: str = APPROVES) -> None:
+        super().__init__((_HOST, port), _Handler)
+        self.default_behaviour = default_behaviour
         self.ledger = Ledger()
         self.closing = threading.Event()
 
@@ -79,7 +79,7 @@ class SandboxInsurer(ThreadingHTTPServer):
         self.server_close()
 
 
-class _Desk(BaseHTTPRequestHandler):
+class _Handler(BaseHTTPRequestHandler):
     """The request handler of one connection."""
 
     protocol_version = "HTTP/1.1"
@@ -89,34 +89,36 @@ class _Desk(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Accept a policy, or repeat the earlier outcome."""
-        row = self._row()
+        row = self._record_request()
         if row is not None:
-            _ACTS.get(row.magic, _accept)(self, row)
+            _BEHAVIOURS.get(row.behaviour, _accept)(self, row)
 
     def do_GET(self) -> None:
         """List all requests received so far."""
-        rows = self.server.ledger.rows
-        self.send_json(200, {key: {"magic": r.magic, "asked": r.asked, "number": r.number} for key, r in rows.items()})
+        rows = self.server.ledger.records
+        self.send_json(
+            200, {key: {"magic": r.behaviour, "asked": r.request_count, "number": r.number} for key, r in rows.items()}
+        )
 
-    def _row(self) -> Issued | None:
+    def _record_request(self) -> RequestRecord | None:
         key, length = self.headers.get("Idempotency-Key", ""), self.headers.get("Content-Length", "")
         if self.path != "/policies":
             self._refuse(404, "There is nothing here but /policies")
             return None
-        if not key or not length.isdigit() or int(length) > _LARGEST:
+        if not key or not length.isdigit() or int(length) > _MAX_BODY_BYTES:
             self._refuse(400, "An Idempotency-Key and a body are needed")
             return None
         body = self.rfile.read(int(length))
-        found = _MAGIC.search(body.decode("utf-8", "replace"))
-        fresh = Issued(
+        found = _BEHAVIOUR_PATTERN.search(body.decode("utf-8", "replace"))
+        fresh = RequestRecord(
             body_hash=hashlib.sha256(body).hexdigest(),
-            magic=found[1].lower() if found else self.server.always,
+            behaviour=found[1].lower() if found else self.server.default_behaviour,
             mode=self.headers.get("Coverdesk-Mode", ""),
             authorization=self.headers.get("Authorization"),
         )
         with self.server.ledger.lock:
-            row = self.server.ledger.rows.setdefault(key, fresh)
-            row.asked += 1
+            row = self.server.ledger.records.setdefault(key, fresh)
+            row.request_count += 1
         if row.body_hash != fresh.body_hash:
             self._refuse(409, "This Idempotency-Key came with another body before")
             return None
@@ -130,10 +132,10 @@ class _Desk(BaseHTTPRequestHandler):
         """Send a JSON response."""
         self.send_raw(status, json.dumps(answer).encode(), "application/json", **headers)
 
-    def send_raw(self, status: int, body: bytes, kind: str, **headers: str) -> None:
+    def send_raw(self, status: int, body: bytes, content_type: str, **headers: str) -> None:
         """Send a response with any body."""
         self.send_response(status)
-        for name, value in {"Content-Type": kind, "Content-Length": str(len(body)), **headers}.items():
+        for name, value in {"Content-Type": content_type, "Content-Length": str(len(body)), **headers}.items():
             self.send_header(name.replace("_", "-"), value)
         self.end_headers()
         self.wfile.write(body)
@@ -142,12 +144,12 @@ class _Desk(BaseHTTPRequestHandler):
         """Log nothing: paths and keys of payloads are private."""
 
 
-def _accept(desk: _Desk, row: Issued) -> None:
-    number = desk.server.ledger.number(row)
-    desk.send_json(200, _accepted(desk, number))
+def _accept(desk: _Handler, row: RequestRecord) -> None:
+    number = desk.server.ledger.issue_number(row)
+    desk.send_json(200, _build_acceptance(desk, number))
 
 
-def _accepted(desk: _Desk, number: str) -> dict[str, Any]:
+def _build_acceptance(desk: _Handler, number: str) -> dict[str, Any]:
     slug = number.replace("/", "-")
     return {
         "status": "accepted",
@@ -158,33 +160,35 @@ def _accepted(desk: _Desk, number: str) -> dict[str, Any]:
     }
 
 
-def _after(times: int, first: Callable[[_Desk, Issued], None]) -> Callable[[_Desk, Issued], None]:
+def _first_times(
+    times: int, first: Callable[[_Handler, RequestRecord], None]
+) -> Callable[[_Handler, RequestRecord], None]:
     """Return an action that does `first` for the first `times` requests, then accepts."""
 
-    def act(desk: _Desk, row: Issued) -> None:
-        (first if row.asked <= times else _accept)(desk, row)
+    def act(desk: _Handler, row: RequestRecord) -> None:
+        (first if row.request_count <= times else _accept)(desk, row)
 
     return act
 
 
-def _pend(desk: _Desk, _: Issued) -> None:
+def _pend(desk: _Handler, _: RequestRecord) -> None:
     desk.send_json(202, {"status": "pending", "reason": "An underwriter looks at it"})
 
 
-def _decline(desk: _Desk, _: Issued) -> None:
+def _decline(desk: _Handler, _: RequestRecord) -> None:
     desk.send_json(200, {"status": "declined", "reason": "The sandbox does not take this risk"})
 
 
-def _clash(desk: _Desk, _: Issued) -> None:
-    desk.send_json(200, _accepted(desk, "SBX/SAME"))
+def _clash(desk: _Handler, _: RequestRecord) -> None:
+    desk.send_json(200, _build_acceptance(desk, "SBX/SAME"))
 
 
-def _hang(desk: _Desk, _: Issued) -> None:
+def _hang(desk: _Handler, _: RequestRecord) -> None:
     desk.server.closing.wait(120)
     desk.close_connection = True
 
 
-def _drip(desk: _Desk, row: Issued) -> None:
+def _drip(desk: _Handler, row: RequestRecord) -> None:
     """Send the headers at once, then a byte now and then, without ever finishing."""
     desk.send_response(200)
     desk.send_header("Content-Length", "100000")
@@ -197,7 +201,7 @@ def _drip(desk: _Desk, row: Issued) -> None:
         return
 
 
-def _flood(desk: _Desk, _: Issued) -> None:
+def _flood(desk: _Handler, _: RequestRecord) -> None:
     desk.send_response(200)
     desk.send_header("Content-Length", str(_GIGABYTE))
     desk.end_headers()
@@ -209,62 +213,62 @@ def _flood(desk: _Desk, _: Issued) -> None:
         return
 
 
-def _forget(desk: _Desk, row: Issued) -> None:
+def _forget(desk: _Handler, row: RequestRecord) -> None:
     """Process the request but lose the response."""
-    desk.server.ledger.number(row)
+    desk.server.ledger.issue_number(row)
     desk.close_connection = True
 
 
-def _garble(desk: _Desk, _: Issued) -> None:
+def _garble(desk: _Handler, _: RequestRecord) -> None:
     desk.send_raw(200, b"<html><body>Welcome to our new portal!</body></html>", "text/html")
 
 
-def _mistype(desk: _Desk, _: Issued) -> None:
+def _mistype(desk: _Handler, _: RequestRecord) -> None:
     desk.send_json(200, {"status": "accepted", "policy_number": 4711, "certificate_url": "javascript:alert(1)"})
 
 
-def _invent(desk: _Desk, _: Issued) -> None:
+def _invent(desk: _Handler, _: RequestRecord) -> None:
     desk.send_json(200, {"status": "on hold", "policy_number": "SBX/1"})
 
 
-def _redirect(desk: _Desk, _: Issued) -> None:
+def _redirect(desk: _Handler, _: RequestRecord) -> None:
     desk.send_json(307, {}, Location="http://169.254.169.254/latest/meta-data")
 
 
-def _break(desk: _Desk, _: Issued) -> None:
+def _break(desk: _Handler, _: RequestRecord) -> None:
     desk.send_json(500, {"reason": "Something broke"})
 
 
-def _rest(desk: _Desk, _: Issued) -> None:
+def _rest(desk: _Handler, _: RequestRecord) -> None:
     desk.send_json(503, {"reason": "Maintenance"}, Retry_After="120")
 
 
-def _lock_out(desk: _Desk, _: Issued) -> None:
+def _lock_out(desk: _Handler, _: RequestRecord) -> None:
     desk.send_json(401, {"reason": "Who are you?"})
 
 
-def _reject(desk: _Desk, _: Issued) -> None:
+def _reject(desk: _Handler, _: RequestRecord) -> None:
     desk.send_json(422, {"reason": "The engine number is missing"})
 
 
-_ACTS: Mapping[str, Callable[[_Desk, Issued], None]] = {
+_BEHAVIOURS: Mapping[str, Callable[[_Handler, RequestRecord], None]] = {
     APPROVES: _accept,
-    "pends": _after(1, _pend),
+    "pends": _first_times(1, _pend),
     "waits": _pend,
     "declines": _decline,
     "clashes": _clash,
     "hangs": _hang,
     "drips": _drip,
     "floods": _flood,
-    "forgets": _after(1, _forget),
+    "forgets": _first_times(1, _forget),
     "garbles": _garble,
     "mistypes": _mistype,
     "invents": _invent,
     "redirects": _redirect,
     "breaks": _break,
-    "recovers": _after(2, _break),
+    "recovers": _first_times(2, _break),
     "rests": _rest,
     "locks": _lock_out,
     "rejects": _reject,
 }
-WORDS = tuple(_ACTS)
+BEHAVIOURS = tuple(_BEHAVIOURS)

@@ -31,7 +31,7 @@ def like(window: Window, *, rolling: bool = False) -> Comparison:
     that end today), is compared with as many days just before it.
     """
     today = clock.today()
-    if window == Window.of_days(today, today):
+    if window == Window.from_days(today, today):
         return Comparison(window.previous, clock.now().replace(second=0, microsecond=0) - timedelta(days=1))
     if rolling:
         return Comparison(window.previous)

@@ -17,13 +17,13 @@ from core.store.access.scope import Scope, ScopedSession
 from core.store.schema.tables import KeptAnswer
 
 # Stored twice as long as promised. Every 32nd new key deletes up to 64 expired responses.
-_REMEMBERED: Final = timedelta(hours=48)
-_CLAIMS_BETWEEN: Final = 32
-_claims = count(1)
+_RETENTION: Final = timedelta(hours=48)
+_CLEANUP_INTERVAL: Final = 32
+_key_counter = count(1)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WireResponse:
     """A response as it goes over the wire: status, body and its own headers."""
 
     status: int
@@ -43,54 +43,58 @@ def fingerprint(*parts: bytes) -> str:
     return seal.keyed_hash("request", digest.hexdigest())
 
 
-def once(session: ScopedSession, scope: Scope, key: str | None, print_: str, make: Callable[[], Answer]) -> Answer:
+def run_once(
+    session: ScopedSession, scope: Scope, key: str | None, request_hash: str, handler: Callable[[], WireResponse]
+) -> WireResponse:
     """Run the handler once per idempotency key, or replay the stored response of an equal earlier request.
 
     Raises KeyReused when the earlier request was not equal. The key is inserted in the transaction of the work
     itself, so both exist or neither does; a refusal rolls both back, and a corrected body may use the key again.
     """
     if key is None or scope.distributor_id is None or scope.is_live is None:
-        return make()
+        return handler()
     claim = KeptAnswer(
         distributor_id=scope.distributor_id,
         is_live=scope.is_live,
         key=key,
-        fingerprint=print_,
+        fingerprint=request_hash,
         status=0,
         body=b"",
         created_at=clock.now(),
     )
     if not session.insert_if_absent(claim):
-        return _replay(session, key, print_)
-    if next(_claims) % _CLAIMS_BETWEEN == 0:
-        _FORGETTING.run(session.raw_connection, {"before": claim.created_at - _REMEMBERED, "most": 2 * _CLAIMS_BETWEEN})
-    answer = make()
+        return _replay(session, key, request_hash)
+    if next(_key_counter) % _CLEANUP_INTERVAL == 0:
+        _CLEANUP.run(session.raw_connection, {"before": claim.created_at - _RETENTION, "most": 2 * _CLEANUP_INTERVAL})
+    answer = handler()
     claim.status, claim.body, claim.headers = answer.status, answer.body, answer.headers
     session.update_columns(claim, "status", "body", "headers")
     return answer
 
 
-def _replay(session: ScopedSession, key: str, print_: str) -> Answer:
-    kept = session.execute(
+def _replay(session: ScopedSession, key: str, request_hash: str) -> WireResponse:
+    stored = session.execute(
         sa.select(
             col(KeptAnswer.fingerprint), col(KeptAnswer.status), col(KeptAnswer.body), col(KeptAnswer.headers)
         ).where(col(KeptAnswer.key) == key)
     ).one()
-    if kept.fingerprint != print_:
+    if stored.fingerprint != request_hash:
         raise KeyReused
-    return Answer(kept.status, kept.body, {**kept.headers, "Idempotent-Replayed": "true"})
+    return WireResponse(stored.status, stored.body, {**stored.headers, "Idempotent-Replayed": "true"})
 
 
-def _forgetting(_: Any) -> Any:
-    kept: Any = sa.inspect(KeptAnswer).local_table
+def _build_cleanup(_: Any) -> Any:
+    table: Any = sa.inspect(KeptAnswer).local_table
     # Rows that a concurrent request is deleting are skipped.
-    old = sa.select(*kept.primary_key).where(kept.c.created_at < sa.bindparam("before", type_=kept.c.created_at.type))
+    old = sa.select(*table.primary_key).where(
+        table.c.created_at < sa.bindparam("before", type_=table.c.created_at.type)
+    )
     old = (
-        old.order_by(kept.c.created_at)
+        old.order_by(table.c.created_at)
         .limit(sa.bindparam("most", type_=sa.Integer()))
         .with_for_update(skip_locked=True)
     )
-    return sa.delete(kept).where(sa.tuple_(*kept.primary_key).in_(old))
+    return sa.delete(table).where(sa.tuple_(*table.primary_key).in_(old))
 
 
-_FORGETTING = CompiledWrite(_forgetting)
+_CLEANUP = CompiledWrite(_build_cleanup)

@@ -30,16 +30,16 @@ class Paging:
 class Page(Generic[T]):
     """The records of one page and the total number of records."""
 
-    rows: Sequence[T]
+    items: Sequence[T]
     total_count: int
 
 
-def newest(
+def fetch_newest(
     session: ScopedSession,
     entity: Any,
-    found: AnySelect,
+    query: AnySelect,
     paging: Paging,
-    read: Callable[[list[UUID]], Iterable[T]],
+    load: Callable[[list[UUID]], Iterable[T]],
     *,
     total: int | None = None,
     offset: int | None = None,
@@ -53,12 +53,12 @@ def newest(
     if total is not None and total <= paging.offset:
         return Page([], total)
     skipped = sa.literal(paging.offset if offset is None else offset, sa.BigInteger)
-    counted = found.with_only_columns(sa.func.count()).correlate(None)
+    counted = query.with_only_columns(sa.func.count()).correlate(None)
     # Counted in the same statement: each is a round trip.
     wanted = (col(entity.id),) if total is not None else (col(entity.id), counted.scalar_subquery())
-    ordered = found.with_only_columns(*wanted).order_by(col(entity.created_at).desc(), col(entity.id).desc())
+    ordered = query.with_only_columns(*wanted).order_by(col(entity.created_at).desc(), col(entity.id).desc())
     rows = session.execute(ordered.limit(paging.limit).offset(skipped)).all()
     if total is None:
         total = int(rows[0][1] if rows else session.execute(counted).scalar_one())
-    records: dict[str, T] = {each["id"]: each for each in read([row[0] for row in rows])}  # type: ignore[index]
+    records: dict[str, T] = {each["id"]: each for each in load([row[0] for row in rows])}  # type: ignore[index]
     return Page([records[str(row[0])] for row in rows], total)

@@ -22,8 +22,8 @@ from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Claim, Customer, Policy
 
 Kind = Literal["policy", "customer", "claim"]
-HIDDEN: Final = "Kept, not shown here"
-SHOWN: Final = "personal value shown"
+HIDDEN_PLACEHOLDER: Final = "Kept, not shown here"
+REVEALED_ACTION: Final = "personal value shown"
 REASONS: Final = (
     "Identifying who asks",
     "Working a claim",
@@ -34,8 +34,8 @@ REASONS: Final = (
     "Other",
 )
 _LINK: Final = ("http://", "https://")
-_FEWEST_WORDS: Final = 3
-_MAY: Final[Mapping[Kind, tuple[str, ...]]] = {
+_MIN_WORDS: Final = 3
+_ROLES_BY_KIND: Final[Mapping[Kind, tuple[str, ...]]] = {
     "policy": ("operations",),
     "customer": ("operations",),
     "claim": ("claims", "supervisor"),
@@ -43,7 +43,7 @@ _MAY: Final[Mapping[Kind, tuple[str, ...]]] = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Hidden:
+class HiddenField:
     """Address of one hidden value: the record that holds it and the dotted path in it ("submitted.bvn")."""
 
     kind: Kind
@@ -58,100 +58,100 @@ class HiddenValue(NamedTuple):
     masked: str
 
 
-def _in_words(details: str) -> str:
-    if len(details.split()) < _FEWEST_WORDS:
-        raise fault(f"must say in at least {_FEWEST_WORDS} words what it is needed for")
+def _require_words(details: str) -> str:
+    if len(details.split()) < _MIN_WORDS:
+        raise fault(f"must say in at least {_MIN_WORDS} words what it is needed for")
     return details
 
 
-class Why(Request):
+class RevealReason(Request):
     """The reason for revealing a value: one of the listed reasons and a few words on the case."""
 
     reason: Annotated[str, fields.one_of(*REASONS)]
-    details: Annotated[str, Field(max_length=300), AfterValidator(_in_words)]
+    details: Annotated[str, Field(max_length=300), AfterValidator(_require_words)]
 
 
-def may(person: Person, kind: Kind) -> bool:
+def can_reveal(person: Person, kind: Kind) -> bool:
     """Return True when a person may reveal hidden values of this kind of record."""
-    return person.may(*_MAY[kind])
+    return person.has_role(*_ROLES_BY_KIND[kind])
 
 
-def hidden_in(policy: Policy) -> list[HiddenValue]:
+def list_hidden_values(policy: Policy) -> list[HiddenValue]:
     """List what a policy hides in the submitted data and in the insurer's payload: numbers first, then links."""
-    kept = _of_policy(policy)
-    numbers = [HiddenValue(path, str(_at(kept, path))) for path in seal.unseal(policy.sealed)]
-    return [*numbers, *(HiddenValue(path, HIDDEN) for path in links_in(kept))]
+    stored = _policy_data(policy)
+    numbers = [HiddenValue(path, str(_get_at_path(stored, path))) for path in seal.unseal(policy.sealed)]
+    return [*numbers, *(HiddenValue(path, HIDDEN_PLACEHOLDER) for path in find_links(stored))]
 
 
-def links_in(values: Any, at: str = "") -> Iterator[str]:
+def find_links(values: Any, prefix: str = "") -> Iterator[str]:
     """Yield the dotted path of every link in stored data; links lead to a person's pictures and papers."""
     if isinstance(values, str):
         if values.startswith(_LINK):
-            yield at
+            yield prefix
         return
     inside = values.items() if isinstance(values, Mapping) else enumerate(values) if isinstance(values, list) else ()
     for name, value in inside:
-        yield from links_in(value, f"{at}.{name}" if at else str(name))
+        yield from find_links(value, f"{prefix}.{name}" if prefix else str(name))
 
 
-def reveal(session: ScopedSession, hidden: Hidden, *, reason: str, details: str, person: Person) -> str:
+def reveal(session: ScopedSession, hidden: HiddenField, *, reason: str, details: str, person: Person) -> str:
     """Return the value in clear after writing an audit entry of who saw which field and why, without the value itself.
 
     NotAllowed without the role, InvalidInput without a reason, NotFound when nothing is hidden there.
     """
-    if not may(person, hidden.kind):
+    if not can_reveal(person, hidden.kind):
         raise NotAllowed(f"Your role does not show personal data of a {hidden.kind}")
-    why: Why = request.read(Why, {"reason": reason, "details": details})
-    value = _value(session, hidden)
+    why: RevealReason = request.validate(RevealReason, {"reason": reason, "details": details})
+    value = _get_hidden_value(session, hidden)
     if value in re.sub(r"[\s-]", "", why.details) or value in why.details:
-        raise InvalidInput.one("details", "must not hold the value itself")
+        raise InvalidInput.for_field("details", "must not hold the value itself")
     audit.write(
         session,
         actor=person.actor,
-        action=SHOWN,
+        action=REVEALED_ACTION,
         subject=audit.subject_of(hidden.kind, hidden.record_id),
         after={"field": hidden.path, "reason": why.reason, "details": why.details},
     )
     return value
 
 
-def _value(session: ScopedSession, hidden: Hidden) -> str:
-    kept, sealed = _KEPT[hidden.kind](session, hidden.record_id)
-    number, shown = seal.unseal(sealed).get(hidden.path), _at(kept, hidden.path)
+def _get_hidden_value(session: ScopedSession, hidden: HiddenField) -> str:
+    stored, sealed = _LOADERS[hidden.kind](session, hidden.record_id)
+    number, stored_value = seal.unseal(sealed).get(hidden.path), _get_at_path(stored, hidden.path)
     if number is not None:
         return number
-    if isinstance(shown, str) and shown.startswith(_LINK):
-        return shown
+    if isinstance(stored_value, str) and stored_value.startswith(_LINK):
+        return stored_value
     raise NotFound("Nothing is hidden there")
 
 
-def _at(kept: Any, path: str) -> Any:
+def _get_at_path(node: Any, path: str) -> Any:
     """Return the value at a dotted path, None when there is none."""
     for name in path.split("."):
-        if isinstance(kept, list):
-            kept = kept[int(name)] if name.isdecimal() and int(name) < len(kept) else None
+        if isinstance(node, list):
+            node = node[int(name)] if name.isdecimal() and int(name) < len(node) else None
         else:
-            kept = kept.get(name) if isinstance(kept, Mapping) else None
-    return kept
+            node = node.get(name) if isinstance(node, Mapping) else None
+    return node
 
 
-def _of_policy(policy: Policy) -> dict[str, Any]:
+def _policy_data(policy: Policy) -> dict[str, Any]:
     return {"submitted": policy.submitted, "payload": policy.payload}
 
 
-def _policy(session: ScopedSession, policy_id: UUID) -> tuple[Mapping[str, Any], str | None]:
-    policy = policies.row(session, policy_id)
-    return _of_policy(policy), policy.sealed
+def _load_policy(session: ScopedSession, policy_id: UUID) -> tuple[Mapping[str, Any], str | None]:
+    policy = policies.get_row(session, policy_id)
+    return _policy_data(policy), policy.sealed
 
 
-def _customer(session: ScopedSession, customer_id: UUID) -> tuple[Mapping[str, Any], str | None]:
+def _load_customer(session: ScopedSession, customer_id: UUID) -> tuple[Mapping[str, Any], str | None]:
     return _columns(session, Customer, customer_id, ("face_image", "identity_verification")), None
 
 
-def _claim(session: ScopedSession, claim_id: UUID) -> tuple[Mapping[str, Any], str | None]:
+def _load_claim(session: ScopedSession, claim_id: UUID) -> tuple[Mapping[str, Any], str | None]:
     metas = ("gadget_claim_meta", "credit_life_claim_meta", "vehicle_claim_meta")
-    kept = _columns(session, Claim, claim_id, (*metas, "claim_invoice_url", "offer_form_url", "sealed"))
-    return kept, kept["sealed"]
+    stored = _columns(session, Claim, claim_id, (*metas, "claim_invoice_url", "offer_form_url", "sealed"))
+    return stored, stored["sealed"]
 
 
 def _columns(session: ScopedSession, entity: Any, record_id: UUID, names: Sequence[str]) -> dict[str, Any]:
@@ -162,4 +162,4 @@ def _columns(session: ScopedSession, entity: Any, record_id: UUID, names: Sequen
     return dict(row._mapping)
 
 
-_KEPT = {"policy": _policy, "customer": _customer, "claim": _claim}
+_LOADERS = {"policy": _load_policy, "customer": _load_customer, "claim": _load_claim}

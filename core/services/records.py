@@ -8,20 +8,20 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.clock import wire as at
-from core.money import wire as naira
+from core.clock import to_wire as at
+from core.money import to_wire as naira
 from core.services.shapes import CustomerRecord, Mode, PolicyRecord, PolicyStatus, PurchaseRecord, Times
 from core.settings import settings
 from core.store.access.wire_types import WireId, WireInstant, WireMode, WireNaira
 from core.store.schema.tables import Customer, Policy, Purchase
 
 
-def text(value: UUID | None) -> str | None:
+def format_id(value: UUID | None) -> str | None:
     """Return an id as its 36 characters, None for None."""
     return None if value is None else str(value)
 
 
-def percentage(basis_points: int) -> str:
+def format_percentage(basis_points: int) -> str:
     """Format basis points as a decimal string of percent: 550 -> "5.50"."""
     return naira(basis_points)
 
@@ -31,12 +31,12 @@ def claim_reference(claim_id: UUID) -> str:
     return f"C-{claim_id.hex[-8:].upper()}"
 
 
-def mode(is_live: bool) -> Mode:  # noqa: FBT001 - the word for a column's value
+def format_mode(is_live: bool) -> Mode:  # noqa: FBT001 - the word for a column's value
     """The word that `app_mode` carries (contract M1)."""
     return "live" if is_live else "test"
 
 
-def timed(row: Any) -> Times:
+def build_times(row: Any) -> Times:
     """Return the created, updated and deleted times of a record."""
     return {
         "created_at": at(row.created_at) or "",
@@ -50,8 +50,8 @@ class _Field:
     """One field of a record: its column, how a value is formatted, and the SQL type that formats it in a query."""
 
     column: str
-    told: Callable[[Any], Any]
-    sent: sa.types.TypeEngine[Any] | None = None
+    format_value: Callable[[Any], Any]
+    wire_type: sa.types.TypeEngine[Any] | None = None
 
 
 def _as_is(value: Any) -> Any:
@@ -61,69 +61,71 @@ def _as_is(value: Any) -> Any:
 _TIMES = {name: _Field(name, at, WireInstant()) for name in ("created_at", "updated_at", "deleted_at")}
 
 
-def _ids(*names: str) -> dict[str, _Field]:
-    return {name: _Field(name, text, WireId()) for name in names}
+def _id_fields(*names: str) -> dict[str, _Field]:
+    return {name: _Field(name, format_id, WireId()) for name in names}
 
 
-def _kept(*names: str) -> dict[str, _Field]:
+def _stored_fields(*names: str) -> dict[str, _Field]:
     return {name: _Field(name, _as_is) for name in names}
 
 
 _CUSTOMER: Mapping[str, _Field] = {
-    **_ids("id"),
-    "app_mode": _Field("is_live", mode, WireMode()),
-    "business_id": _Field("distributor_id", text, WireId()),
-    **_ids("user_id", "wallet_id"),
-    **_kept("is_live", "first_name", "last_name", "email", "phone_number", "country", "gender", "title"),
-    **_kept("state_of_residence", "city", "address", "date_of_birth", "identity_verification", "verification_type"),
-    **_kept("face_image", "is_kyc_complete", "active"),
+    **_id_fields("id"),
+    "app_mode": _Field("is_live", format_mode, WireMode()),
+    "business_id": _Field("distributor_id", format_id, WireId()),
+    **_id_fields("user_id", "wallet_id"),
+    **_stored_fields("is_live", "first_name", "last_name", "email", "phone_number", "country", "gender", "title"),
+    **_stored_fields(
+        "state_of_residence", "city", "address", "date_of_birth", "identity_verification", "verification_type"
+    ),
+    **_stored_fields("face_image", "is_kyc_complete", "active"),
     **_TIMES,
 }
 _PURCHASE: Mapping[str, _Field] = {
-    **_ids("id", "customer_id", "product_id", "product_category_id", "distributor_id", "provider_id", "batch_id"),
+    **_id_fields("id", "customer_id", "product_id", "product_category_id", "distributor_id", "provider_id", "batch_id"),
     **{name: _Field(f"{name}_minor", naira, WireNaira()) for name in ("total", "mca_profit", "distributor_profit")},
-    **_ids("discount_code_id"),
-    **_kept("payment_option", "payment_channel", "request_source", "is_live"),
+    **_id_fields("discount_code_id"),
+    **_stored_fields("payment_option", "payment_channel", "request_source", "is_live"),
     **_TIMES,
 }
-FIELDS_OF_PURCHASE = (*_PURCHASE, "policy_id")
-FIELDS_OF_CUSTOMER = tuple(_CUSTOMER)
+PURCHASE_FIELDS = (*_PURCHASE, "policy_id")
+CUSTOMER_FIELDS = tuple(_CUSTOMER)
 
 
-def columns_of_purchase() -> list[Any]:
+def build_purchase_columns() -> list[Any]:
     """Return the select columns for the purchase fields, in order; the query must join the policy."""
     return [*_columns(Purchase, _PURCHASE), sa.type_coerce(col(Policy.id), WireId())]
 
 
-def columns_of_customer() -> list[Any]:
+def build_customer_columns() -> list[Any]:
     """Return the select columns for the customer fields, in order."""
     return _columns(Customer, _CUSTOMER)
 
 
 def _columns(entity: Any, fields: Mapping[str, _Field]) -> list[Any]:
-    found = [(col(getattr(entity, field.column)), field.sent) for field in fields.values()]
+    found = [(col(getattr(entity, field.column)), field.wire_type) for field in fields.values()]
     return [sa.type_coerce(column, sent) if sent else column for column, sent in found]
 
 
 def _record(row: Any, fields: Mapping[str, _Field]) -> dict[str, Any]:
-    return {name: field.told(getattr(row, field.column)) for name, field in fields.items()}
+    return {name: field.format_value(getattr(row, field.column)) for name, field in fields.items()}
 
 
-def customer(row: Any) -> CustomerRecord:
+def build_customer(row: Any) -> CustomerRecord:
     """Return the record of a customer row."""
     return cast(CustomerRecord, _record(row, _CUSTOMER))
 
 
-def purchase(row: Any, policy_id: UUID | None) -> PurchaseRecord:
+def build_purchase(row: Any, policy_id: UUID | None) -> PurchaseRecord:
     """Return the record of a purchase row and its policy id, without embedded records."""
-    return cast(PurchaseRecord, {**_record(row, _PURCHASE), "policy_id": text(policy_id)})
+    return cast(PurchaseRecord, {**_record(row, _PURCHASE), "policy_id": format_id(policy_id)})
 
 
-def policy(row: Any, *, status: PolicyStatus, echo: str = "payload") -> PolicyRecord:
+def build_policy(row: Any, *, status: PolicyStatus, echo: str = "payload") -> PolicyRecord:
     """A policy row as its record, nothing embedded; `echo` names the submitted data inside `meta`."""
     return {
         "id": str(row.id),
-        "app_mode": mode(row.is_live),
+        "app_mode": format_mode(row.is_live),
         "is_live": row.is_live,
         "active": status == "active",
         "first_name": row.first_name,
@@ -141,7 +143,7 @@ def policy(row: Any, *, status: PolicyStatus, echo: str = "payload") -> PolicyRe
         "product_category_id": str(row.product_category_id),
         "provider_id": str(row.provider_id),
         "purchase_id": str(row.purchase_id),
-        "inspection_id": text(row.inspection_id),
+        "inspection_id": format_id(row.inspection_id),
         "genius_price": naira(row.genius_price_minor),
         "market_price": naira(row.market_price_minor),
         "profit": naira(row.profit_minor),
@@ -152,7 +154,7 @@ def policy(row: Any, *, status: PolicyStatus, echo: str = "payload") -> PolicyRe
         "meta": _policy_meta(row, echo),
         "policy_number": row.policy_number,
         "status": status,
-        **timed(row),  # type: ignore[typeddict-item]
+        **build_times(row),  # type: ignore[typeddict-item]
     }
 
 
@@ -177,6 +179,6 @@ def certificate_url(code: str | None) -> str | None:
     return f"{settings().base_url}/certificates/{code}.pdf" if code else None
 
 
-def only(record: Mapping[str, Any], *names: str) -> dict[str, Any]:
+def pick_fields(record: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """Return some fields of a record, for places that embed less than the whole."""
     return {name: record[name] for name in names}

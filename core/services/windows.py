@@ -19,17 +19,19 @@ class Window:
     end: date
 
     @classmethod
-    def of_days(cls, first: date, last: date) -> "Window":
+    def from_days(cls, first: date, last: date) -> "Window":
         """Return the window from `first` to `last`, both included."""
         return cls(first, last + timedelta(days=1))
 
     @classmethod
-    def within(cls, span: Span) -> "Window | None":
+    def from_span(cls, span: Span) -> "Window | None":
         """Return the window that a span covers exactly, None unless it starts and ends at Lagos midnights."""
-        start = clock.lagos_day(span.start) if span.start else EARLIEST
-        end = clock.lagos_day(span.end) if span.end else LATEST
-        whole = all(at is None or at == clock.lagos_midnight(clock.lagos_day(at)) for at in (span.start, span.end))
-        return cls(start, end) if whole else None
+        start = clock.to_lagos_day(span.start) if span.start else EARLIEST
+        end = clock.to_lagos_day(span.end) if span.end else LATEST
+        is_whole_days = all(
+            at is None or at == clock.lagos_midnight(clock.to_lagos_day(at)) for at in (span.start, span.end)
+        )
+        return cls(start, end) if is_whole_days else None
 
     @property
     def last(self) -> date:

@@ -21,4 +21,4 @@ def link(previous: str, created_at: datetime, *content: Any) -> str:
 
     `content` is chain, position, actor, action, subject, before and after, as plain data.
     """
-    return seal.keyed_hash("audit", _PLAIN.encode([previous, *content, clock.wire(created_at)]))
+    return seal.keyed_hash("audit", _PLAIN.encode([previous, *content, clock.to_wire(created_at)]))

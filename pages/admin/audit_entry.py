@@ -14,7 +14,7 @@ from core.ui.kit import frame, tables, words
 def found() -> Entry | None:
     try:
         with reading(frame.scope()) as session:
-            return audit_search.one(session, ids.parse(st.query_params.get("id", "")))
+            return audit_search.get_entry(session, ids.parse(st.query_params.get("id", "")))
     except InvalidInput:
         st.error("The address names no entry: its id has to be a UUID.", icon=":material/link_off:")
     except NotFound as error:

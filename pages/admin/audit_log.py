@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.errors import InvalidInput
 from core.services.audit import search as audit_search
-from core.services.audit.search import Found, Terms
+from core.services.audit.search import SearchChoices, SearchResult
 from core.services.audit.selection import NAMES, AuditSelection
 from core.store.access.engine import reading
 from core.ui.admin.audit_table import ENTRIES
@@ -21,7 +21,7 @@ def asked() -> AuditSelection:
         url_state.way_back(error.faults)
 
 
-def filters(wanted: AuditSelection, known: Terms) -> None:
+def filters(wanted: AuditSelection, known: SearchChoices) -> None:
     with st.grid(4, min_column_width=190, gap="xsmall", vertical_alignment="bottom"):
         url_state.search_box("q", "Find", text=wanted.q, placeholder="Any text of an entry", longest=LONGEST)
         actors = {**known.actors, **{who: who for who in wanted.who if who not in known.actors}}
@@ -35,8 +35,8 @@ def filters(wanted: AuditSelection, known: Terms) -> None:
         url_state.reset_button(shown=wanted != AuditSelection())
 
 
-def counted(found: Found) -> str:
-    if found.more:
+def counted(found: SearchResult) -> str:
+    if found.has_more:
         return (
             f"**More than {words.count(found.total)}** entries: the newest are shown, narrow the selection for others"
         )
@@ -47,11 +47,11 @@ def counted(found: Found) -> str:
 frame.require("admin")
 frame.page_header("Audit log", "Who changed or took out what, and when; entries are added and never changed.")
 with reading(frame.scope()) as session:
-    known = audit_search.terms(session)
+    known = audit_search.load_choices(session)
 wanted = asked()
 filters(wanted, known)
 with st.skeleton(height=300), reading(frame.scope()) as session:
-    found = audit_search.page(session, wanted, ENTRIES.paging(url_state.page()), known)
+    found = audit_search.search_entries(session, wanted, ENTRIES.paging(url_state.page()), known)
 if not found.total:
     st.info("No entry matches this selection.", icon=":material/filter_alt_off:")
     st.button("Show all entries", type="primary", on_click=url_state.reset)
@@ -61,4 +61,4 @@ if number is None:
     st.stop()
 export_panel.offer("audit", wanted.address(), rows=found.total, beside=lambda: tables.choices(ENTRIES))
 st.markdown(counted(found))
-tables.draw(ENTRIES, found.rows, number=number, total=found.total)
+tables.draw(ENTRIES, found.entries, number=number, total=found.total)

@@ -35,7 +35,7 @@ def withheld(of: DistributorDetail) -> None:
 
 frame.require("admin")
 tables.back_link("distributors", "admin/partners.py", "All distributors")
-found = partner_pages.asked("distributor", distributor_list.one)
+found = partner_pages.asked("distributor", distributor_list.get_distributor)
 if found is None:
     st.stop()
 row = found.row

@@ -16,7 +16,7 @@ def found() -> KeyRow | None:
     """Return the key named in the URL; if there is none, show a message and return None."""
     try:
         with reading(Scope.system()) as session:
-            return key_admin.one(session, ids.parse(st.query_params.get("id", "")))
+            return key_admin.get_key(session, ids.parse(st.query_params.get("id", "")))
     except InvalidInput:
         st.error("The address names no key: its id has to be a UUID.", icon=":material/link_off:")
     except NotFound as error:
@@ -30,7 +30,9 @@ def revoking(key: KeyRow) -> None:
             f"Whoever calls with **{words.plain(key.hint)}** is refused within a second. This cannot be undone:"
             " issue another key before, if the distributor goes on."
         )
-        click = admin_writes.doing(lambda session, by: key_admin.revoke(session, key.id, by=by), "The key is revoked.")
+        click = admin_writes.doing(
+            lambda session, by: key_admin.revoke_key(session, key.id, by=by), "The key is revoked."
+        )
         st.button("Revoke the key", type="primary", on_click=click)
 
 

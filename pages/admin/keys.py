@@ -40,7 +40,7 @@ def ask(names: list[str]) -> tuple[bool, dict[str, str | None], dict[str, "st.de
 def issue(said: dict[str, str | None], places: dict[str, "st.delta_generator.DeltaGenerator"]) -> None:
     seed = st.session_state[SEED]
     try:
-        key = admin_writes.write(lambda session, by: key_admin.issue(session, said, seed=seed, by=by))
+        key = admin_writes.write(lambda session, by: key_admin.issue_key(session, said, seed=seed, by=by))
     except InvalidInput as error:
         for fault in error.faults:
             places[fault.field].markdown(forms.complaint(fault.message))
@@ -64,27 +64,27 @@ def show(key: str, said: dict[str, str | None]) -> None:
 frame.require("admin")
 frame.page_header("API keys", "Which distributors may call the API, in which mode, and when they last did.")
 with reading(Scope.system()) as session:
-    sellers = distributors.active(session)
+    sellers = distributors.list_active(session)
 sent, said, places = ask([seller.name for seller in sellers])
 if sent:
-    st.session_state.setdefault(SEED, ids.token())
+    st.session_state.setdefault(SEED, ids.new_token())
     issue(said, places)
 else:
-    st.session_state[SEED] = ids.token()
+    st.session_state[SEED] = ids.new_token()
 names = {str(seller.id): seller.name for seller in sellers}
 wanted = key_table.asked(names)
 key_table.filters(wanted, names)
 with reading(Scope.system()) as session:
-    found = key_admin.page(session, wanted, KEYS.paging(1), order=KEYS.order_among(key_admin.ORDERS))
+    found = key_admin.list_keys(session, wanted, KEYS.paging(1), order=KEYS.order_among(key_admin.ORDERS))
 number = tables.page_of(KEYS, found.total_count)
 if number is None:
     st.stop()
 if number > 1:
     with reading(Scope.system()) as session:
-        found = key_admin.page(session, wanted, KEYS.paging(number), order=KEYS.order_among(key_admin.ORDERS))
+        found = key_admin.list_keys(session, wanted, KEYS.paging(number), order=KEYS.order_among(key_admin.ORDERS))
 st.markdown(KEYS.counted(found.total_count))
-if found.rows:
-    tables.draw(KEYS, found.rows, number=number, total=found.total_count)
+if found.items:
+    tables.draw(KEYS, found.items, number=number, total=found.total_count)
 elif wanted.narrowed:
     st.info("No key matches this. Take a filter away.", icon=":material/filter_alt_off:")
 else:

@@ -53,7 +53,7 @@ def distributors() -> None:
             on_click=lambda: dialogs.open_(partner_actions.adding()),
         )
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        page = distributor_list.page(
+        page = distributor_list.list_distributors(
             session,
             wanted,
             DISTRIBUTORS.paging(url_state.page()),
@@ -65,7 +65,7 @@ def distributors() -> None:
     number = tables.page_of(DISTRIBUTORS, page.total_count)
     if number is not None:
         heading(DISTRIBUTORS, page.total_count)
-        tables.draw(DISTRIBUTORS, page.rows, number=number, total=page.total_count)
+        tables.draw(DISTRIBUTORS, page.items, number=number, total=page.total_count)
 
 
 def nothing(*, narrowed: bool) -> None:
@@ -78,7 +78,7 @@ def nothing(*, narrowed: bool) -> None:
 
 def insurers() -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        rows = insurer_list.all_of_them(session)
+        rows = insurer_list.list_insurers(session)
     heading(INSURERS, len(rows))
     tables.draw(INSURERS, rows, number=1, total=len(rows))
     st.caption(

@@ -18,7 +18,7 @@ def found() -> StaffRow | None:
     """Return the staff member named in the URL; if there is none, show a message and return None."""
     try:
         with reading(Scope.system()) as session:
-            return staff_list.one(session, ids.parse(st.query_params.get("id", "")))
+            return staff_list.get_staff(session, ids.parse(st.query_params.get("id", "")))
     except InvalidInput:
         st.error("The address names nobody: its id has to be a UUID.", icon=":material/link_off:")
     except NotFound as error:
@@ -41,7 +41,9 @@ def duties(person: StaffRow) -> None:
 def save(person: StaffRow, shown: staff_form.Shown, asked: staff_form.Asked) -> None:
     try:
         admin_writes.write(
-            lambda session, by: account_changes.change(session, person.id, asked.said, seen_at=shown.seen_at, by=by)
+            lambda session, by: account_changes.change_person(
+                session, person.id, asked.said, seen_at=shown.seen_at, by=by
+            )
         )
     except InvalidInput as error:
         asked.blame(error.faults)
@@ -76,8 +78,8 @@ with st.grid(2, min_column_width=340, gap="small"):
     duties(person)
     staff_cards.access(person, by)
 with reading(Scope.system()) as session:
-    opened = staff_sessions.latest(session, person.id)
-    events = staff_list.history(session, person.id)
+    opened = staff_sessions.list_latest(session, person.id)
+    events = staff_list.list_events(session, person.id)
 staff_cards.sessions(person, opened)
 with st.expander("What was done to this account", icon=":material/history:"):
     facts.log(events)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.services.audit import log as audit
 from core.services.products.detail import ProductDetail
-from core.services.views.sale import Event
+from core.services.views.sale import AuditEvent
 from core.store.access.engine import reading
 from core.ui.admin import product_cards, product_page, product_texts
 from core.ui.kit import dialogs, facts, frame, tables, words
@@ -12,8 +12,8 @@ from core.ui.kit import dialogs, facts, frame, tables, words
 
 def history(product: ProductDetail) -> None:
     with reading(frame.scope()) as session:
-        entries = audit.history(session, audit.subject_of("product", product.id))
-        events = [Event(at=e.created_at, actor=e.actor, action=e.action, facts={}) for e in reversed(entries)]
+        entries = audit.list_history(session, audit.subject_of("product", product.id))
+        events = [AuditEvent(at=e.created_at, actor=e.actor, action=e.action, facts={}) for e in reversed(entries)]
     facts.log(events)
     st.caption("Before and after of each change are in the audit log.")
 

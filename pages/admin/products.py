@@ -38,7 +38,7 @@ def filters(wanted: ProductSelection) -> None:
 frame.require("admin")
 frame.page_header("Products", "What is sold and at which prices, rates and commissions; open one to change it.")
 with reading(frame.scope()) as session:
-    insurers, categories = product_list.known(session)
+    insurers, categories = product_list.load_choices(session)
     waiting = product_list.proposed(session)
 for product_id, name in waiting:
     link = frame.link("product", id=str(product_id))
@@ -46,7 +46,7 @@ for product_id, name in waiting:
 wanted = asked()
 filters(wanted)
 with st.skeleton(height=300), reading(frame.scope()) as session:
-    page = product_list.page(
+    page = product_list.list_products(
         session, wanted, PRODUCTS.paging(url_state.page()), order=PRODUCTS.order_among(product_list.ORDERS)
     )
 if not page.total_count:
@@ -59,5 +59,5 @@ if number is None:
 with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
     st.markdown(PRODUCTS.counted(page.total_count), width="content")
     tables.choices(PRODUCTS)
-tables.draw(PRODUCTS, page.rows, number=number, total=page.total_count)
+tables.draw(PRODUCTS, page.items, number=number, total=page.total_count)
 st.caption("Commissions are the platform's and the distributor's part of the premium; the rest is the insurer's.")

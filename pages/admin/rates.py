@@ -8,10 +8,10 @@ import streamlit as st
 
 from core import clock
 from core.covers.tariff import Tariff
-from core.covers.tariff_reading import typed_tariff
+from core.covers.tariff_reading import parse_tariff
 from core.errors import CoverdeskError, InvalidInput, StaleVersion
 from core.services.products import rate_changes
-from core.services.products.detail import ProductDetail, RatesFrom
+from core.services.products.detail import ProductDetail, RatesVersion
 from core.store.access.engine import store
 from core.store.access.scope import Scope, ScopedSession
 from core.ui.admin import product_form, product_page, product_preview, product_words
@@ -39,16 +39,16 @@ def when() -> datetime:
 
 
 def judged(
-    product: ProductDetail, start: RatesFrom, typed: Mapping[str, Any], slots: Mapping[str, Any]
+    product: ProductDetail, start: RatesVersion, typed: Mapping[str, Any], slots: Mapping[str, Any]
 ) -> Tariff | None:
     """Return the entered tariff; show errors beside their figures, including those of the last refused attempt.
 
     Commissions that leave the insurer too little are reported here at once; the service refuses them in any case.
     """
     kept = st.session_state.get(f"{KEY}.faults", ())
-    changeable = product.changeable(start)
+    changeable = product.get_editable_tariff(start)
     try:
-        tariff = typed_tariff(changeable, typed)
+        tariff = parse_tariff(changeable, typed)
     except InvalidInput as error:
         product_form.complain([*error.faults, *kept], changeable.figures, slots)
         return None
@@ -57,11 +57,11 @@ def judged(
     return None if too_much else tariff
 
 
-def signed(product: ProductDetail, start: RatesFrom) -> str:
-    return product_form.signature(KEY, product.changeable(start).figures, "day", "time")
+def signed(product: ProductDetail, start: RatesVersion) -> str:
+    return product_form.signature(KEY, product.get_editable_tariff(start).figures, "day", "time")
 
 
-def propose(product: ProductDetail, start: RatesFrom, typed: Mapping[str, Any], at: datetime, shown: str) -> None:
+def propose(product: ProductDetail, start: RatesVersion, typed: Mapping[str, Any], at: datetime, shown: str) -> None:
     """Propose the change, once: a second click finds the form closed. Only figures already compared can be proposed."""
     seen = st.session_state.get(f"{KEY}.seen")
     if seen is None:
@@ -115,16 +115,16 @@ start = next(version for version in product.versions if version.id == st.session
 product_page.say_start(product, start)
 at = when()
 product_page.say_floor()
-figures = product.changeable(start).figures
+figures = product.get_editable_tariff(start).figures
 typed, slots = product_form.ask(KEY, figures)
 slots["effective_at"] = st.container()
-product_page.say_untouched(product.changeable(start).untouched)
+product_page.say_untouched(product.get_editable_tariff(start).other_meta)
 tariff = judged(product, start, typed, slots)
-before = product.charged_at(at)
+before = product.get_rates_at(at)
 if tariff is None:
     st.info("Put right what is marked above to see what a sale would cost.", icon=":material/edit:")
     st.stop()
-was, new = product.changeable(before), product.changeable(before).on(tariff)
+was, new = product.get_editable_tariff(before), product.get_editable_tariff(before).with_tariff(tariff)
 changes = product_words.differences(was, new)
 product_page.say_changes(changes)
 named = ("Until then", before.tariff), (f"From {product_words.since(at)}", tariff)

@@ -26,8 +26,8 @@ def add() -> None:
         return
 
     def work(session: ScopedSession, by: Person) -> str | None:
-        account_changes.add(session, token, asked.said, by=by)
-        return invitations.password_link(session, token, by=by) if settings().passwords else None
+        account_changes.add_person(session, token, asked.said, by=by)
+        return invitations.create_password_link(session, token, by=by) if settings().passwords else None
 
     try:
         link = admin_writes.write(work)
@@ -46,15 +46,15 @@ add()
 wanted = staff_table.asked()
 staff_table.filters(wanted)
 with reading(Scope.system()) as session:
-    found = staff_list.page(session, wanted, STAFF.paging(1), order=STAFF.order_among(staff_list.ORDERS))
+    found = staff_list.list_staff(session, wanted, STAFF.paging(1), order=STAFF.order_among(staff_list.ORDERS))
 number = tables.page_of(STAFF, found.total_count)
 if number is None:
     st.stop()
 if number > 1:
     with reading(Scope.system()) as session:
-        found = staff_list.page(session, wanted, STAFF.paging(number), order=STAFF.order_among(staff_list.ORDERS))
+        found = staff_list.list_staff(session, wanted, STAFF.paging(number), order=STAFF.order_among(staff_list.ORDERS))
 st.markdown(STAFF.counted(found.total_count))
-if not found.rows:
+if not found.items:
     st.info("Nobody matches this. Take a filter away, or add the person above.", icon=":material/person_search:")
     st.stop()
-tables.draw(STAFF, found.rows, number=number, total=found.total_count)
+tables.draw(STAFF, found.items, number=number, total=found.total_count)

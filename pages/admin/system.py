@@ -17,9 +17,9 @@ from core.ui.kit import frame, words
 def looked(_of_store: str) -> tuple[datetime, system.SystemFacts, str | None]:
     """Return the time of the check, the state of the installation, and its readiness fault; cached for 15 seconds."""
     with reading(Scope.system()) as session:
-        found = system.look(session)
+        found = system.get_system_facts(session)
     try:
-        fault = readiness.fault()
+        fault = readiness.find_fault()
     except readiness.UNANSWERED:
         fault = "the store takes no writes"
     return clock.now(), found, fault
@@ -39,4 +39,4 @@ with st.grid(2, min_column_width=340, gap="small"):
     system_cards.queue(found.queue)
     system_cards.release(found)
 system_cards.check()
-system_cards.settings_in_force(system.in_force())
+system_cards.settings_in_force(system.list_settings())

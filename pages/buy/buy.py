@@ -9,14 +9,14 @@ from core.covers.cover import Cover
 from core.covers.credit_life import CREDIT_LIFE
 from core.services.distributors import distributors
 from core.services.distributors.distributors import DistributorName
-from core.services.products.products import OnSale
+from core.services.products.products import ProductForSale
 from core.store.access.engine import reading
 from core.ui.buying import checkout, selling, without_sellers
 from core.ui.buying.checkout import Checkout
 from core.ui.buying.selling import Counter
 from core.ui.kit import frame
 
-Offer = tuple[Cover[Any], OnSale]
+Offer = tuple[Cover[Any], ProductForSale]
 
 
 def choose(sellers: Sequence[DistributorName]) -> Checkout | None:
@@ -46,7 +46,7 @@ def title(offer: Offer) -> str:
 person = frame.require("operations")
 frame.page_header("Buy", "Sell any other cover: choose it, fill in its form, look at the price, confirm once.")
 with reading(frame.scope()) as session:
-    sellers = distributors.active(session)
+    sellers = distributors.list_active(session)
 if not sellers:
     without_sellers.show(person)
     st.stop()

@@ -9,7 +9,7 @@ import streamlit as st
 from core.covers.credit_life import BASES, CREDIT_LIFE
 from core.services.distributors import distributors
 from core.services.distributors.distributors import DistributorName
-from core.services.products.products import OnSale
+from core.services.products.products import ProductForSale
 from core.store.access.engine import reading
 from core.ui.buying import checkout, selling, without_sellers
 from core.ui.buying.checkout import Checkout
@@ -27,7 +27,7 @@ class Loan:
     """The figures to price: distributor, product and loan."""
 
     distributor: DistributorName
-    product: OnSale
+    product: ProductForSale
     figures: Figures
 
 
@@ -99,14 +99,14 @@ def ask_loan(sellers: Sequence[DistributorName], *, locked: bool) -> Loan | None
     return Loan(distributor=distributor, product=product, figures=figures) if figures else None
 
 
-def by_basis(product: OnSale) -> int:
+def by_basis(product: ProductForSale) -> int:
     return BASES.index(basis_of(product.rates))
 
 
 person = frame.require("operations")
 frame.page_header("Credit life", "See what the cover of a loan costs and why, then sell it with the same figures.")
 with reading(frame.scope()) as session:
-    sellers = distributors.active(session)
+    sellers = distributors.list_active(session)
 if receipt := checkout.receipt_of(KEY):
     checkout.show_receipt(KEY, receipt)
 elif not sellers:

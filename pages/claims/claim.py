@@ -47,8 +47,8 @@ def details(review: ClaimReview, officers: list[Officer]) -> None:
             "Facts",
             "Amounts",
             "Time line",
-            f"Comments ({len(review.talk)})",
-            f"Other claims ({len(review.kin)})",
+            f"Comments ({len(review.messages)})",
+            f"Other claims ({len(review.related_claims)})",
             "History",
         ]
     )
@@ -65,7 +65,7 @@ def details(review: ClaimReview, officers: list[Officer]) -> None:
         claim_tabs.conversation(review)
     with kin:
         none = "No other claim is on this policy, of this customer, or to this account."
-        claim_tabs.others(review.kin, linked=True, empty=none)
+        claim_tabs.others(review.related_claims, linked=True, empty=none)
     with history:
         claim_tabs.log(review, officers)
 
@@ -76,7 +76,7 @@ review = found()
 if review is None:
     st.stop()
 with reading(frame.scope()) as session:
-    officers = claim_officers.active(session)
+    officers = claim_officers.list_active(session)
 claim_cards.header(review)
 notices(review, officers)
 claim_cards.figures(review, officers, person)

@@ -25,7 +25,7 @@ def found() -> ClaimablePolicy | None:
         autocomplete="off",
     )
     with reading(frame.scope()) as session:
-        policies = claimable_policies.numbered(session, number)
+        policies = claimable_policies.find_by_number(session, number)
     if not number.strip():
         st.info("Type the number of the caller's credit life policy to begin.", icon=":material/badge:")
         search()
@@ -38,7 +38,7 @@ def found() -> ClaimablePolicy | None:
 
 
 def search() -> None:
-    if person.may("operations", "claims"):
+    if person.has_role("operations", "claims"):
         st.page_link(
             SEARCH,
             label="Find the policy by name, e-mail or phone",

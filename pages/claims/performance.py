@@ -5,7 +5,7 @@ import streamlit as st
 from core import clock
 from core.services.claims.reports import breakdowns as claim_breakdowns
 from core.services.claims.reports import figures as claim_figures
-from core.services.sales.choices import choices
+from core.services.sales.choices import load_choices
 from core.store.access.engine import reading
 from core.ui.claims import performance_cards
 from core.ui.kit import frame, periods
@@ -20,11 +20,11 @@ frame.page_header(
     "Performance", "How fast claims are settled, how old the open ones are, and why and by whom they are decided."
 )
 with reading(frame.scope()) as session:
-    asked = sales_filters.read(choices(session), default=DEFAULT, offer=PERIODS)
+    asked = sales_filters.read(load_choices(session), default=DEFAULT, offer=PERIODS)
 window = asked.window or periods.window_of(DEFAULT, clock.today())
 sales_filters.draw_period(asked, offer=PERIODS, default=DEFAULT)
 with st.skeleton(height=300), reading(frame.scope()) as session:
-    summary = claim_figures.summary(session, window, compared=periods.compared(asked.period, window))
+    summary = claim_figures.build_summary(session, window, compared=periods.compared(asked.period, window))
 st.caption(
     f":material/calendar_month: **{periods.in_words(window)}**, compared with"
     f" {periods.compared_in_words(summary.compared)}."
@@ -33,10 +33,10 @@ st.caption(
 # The tiles are drawn before the figures of the charts are queried.
 performance_cards.draw_tiles(summary)
 with st.skeleton(height=400), reading(frame.scope()) as session:
-    aged = claim_breakdowns.ageing(session)
-    reasons = claim_breakdowns.reasons(session, window)
-    types = claim_breakdowns.by_type(session, window)
-    officers = claim_breakdowns.officers(session, summary.decisions)
+    aged = claim_breakdowns.count_by_age(session)
+    reasons = claim_breakdowns.count_decline_reasons(session, window)
+    types = claim_breakdowns.count_by_type(session, window)
+    officers = claim_breakdowns.list_workloads(session, summary.decisions)
 if not (summary.current.lodged or summary.current.decided or officers):
     st.info(
         "No claim was lodged or decided in this period, and none is open. Choose a longer one above, lodge a claim on a"
@@ -47,7 +47,7 @@ if not (summary.current.lodged or summary.current.decided or officers):
     st.stop()
 performance_cards.draw_over_time(summary)
 with st.grid(2, min_column_width=380, gap="small"):
-    performance_cards.draw_turnaround(claim_breakdowns.turnaround(summary.decisions))
+    performance_cards.draw_turnaround(claim_breakdowns.count_by_turnaround(summary.decisions))
     performance_cards.draw_ageing(aged)
     performance_cards.draw_reasons(reasons, window)
     performance_cards.draw_types(types)

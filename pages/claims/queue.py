@@ -6,7 +6,7 @@ from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists.queue import QueueTotal
 from core.services.claims.lists.selection import View
 from core.services.claims.review import officers as claim_officers
-from core.services.sales.choices import choices
+from core.services.sales.choices import load_choices
 from core.store.access.engine import reading
 from core.ui.claims import assignment as claim_assignment
 from core.ui.claims import filters as claim_filters
@@ -76,14 +76,14 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
 asked = claim_filters.read(person)
 counts = queue_views.counted(person)
 with reading(frame.scope()) as session:
-    officers, names = claim_officers.active(session), choices(session).names["distributor"]
+    officers, names = claim_officers.list_active(session), load_choices(session).names["distributor"]
 claim_assignment.notice()
 queue_views.draw(person, asked.view, counts)
 claim_filters.draw(asked, officers)
 with st.skeleton(height=300), reading(frame.scope()) as session:
-    total = claim_queue.total(session, asked.wanted)
+    total = claim_queue.get_totals(session, asked.wanted)
     paging = CLAIMS.paging(url_state.page())
-    rows = claim_queue.rows(session, asked.wanted, order=CLAIMS.order, paging=paging)
+    rows = claim_queue.list_rows(session, asked.wanted, order=CLAIMS.order, paging=paging)
 export_panel.offer(
     "claims", asked.selection.address(), rows=total.count, sum_minor=total.claimed_minor, beside=controls
 )

@@ -15,7 +15,7 @@ from core.ui.kit import frame, tables, words
 def found() -> Receipt | None:
     try:
         with reading(Scope.system()) as session:
-            receipt = receipts.one(session, ids.parse(st.query_params.get("id", "")))
+            receipt = receipts.get_receipt(session, ids.parse(st.query_params.get("id", "")))
     except InvalidInput:
         st.error("The address names no receipt: its id has to be a UUID.", icon=":material/link_off:")
         return None
@@ -31,8 +31,8 @@ if receipt is None:
     st.stop()
 with reading(Scope.system()) as session:
     (row,) = receipt_table.rows(session, [receipt])
-    before = receipts.one(session, receipt.again_of) if receipt.again_of else None
-    later = receipts.again(session, receipt.id)
+    before = receipts.get_receipt(session, receipt.again_of) if receipt.again_of else None
+    later = receipts.list_repeats(session, receipt.id)
 frame.page_header(
     f"Export of {row.kind.title.lower()}",
     f"Made by {words.plain(receipt.who)}, {words.moment(receipt.created_at)}.",

@@ -49,7 +49,7 @@ def nothing(wanted: ReceiptSelection) -> None:
 def page_of(wanted: ReceiptSelection) -> Page[Receipt]:
     with reading(Scope.system()) as session:
         narrowed = replace(wanted.wanted, is_live=frame.mode())
-        return receipts.page(
+        return receipts.list_receipts(
             session, narrowed, RECEIPTS.paging(url_state.page()), order=RECEIPTS.order_among(receipts.ORDERS)
         )
 
@@ -58,7 +58,7 @@ frame.require("finance", "operations")
 frame.page_header("Exports", "The receipt of every file that was taken out; any can be run again and compared.")
 wanted = asked()
 with reading(Scope.system()) as session:
-    people = dict(receipts.people(session))
+    people = dict(receipts.list_makers(session))
 filters(wanted, people | ({wanted.person: wanted.person} if wanted.person and wanted.person not in people else {}))
 with st.skeleton(height=300):
     found = page_of(wanted)
@@ -72,5 +72,5 @@ with st.container(horizontal=True, vertical_alignment="center", horizontal_align
     st.markdown(RECEIPTS.counted(found.total_count), width="content")
     tables.choices(RECEIPTS)
 with reading(Scope.system()) as session:
-    rows = receipt_table.rows(session, found.rows)
+    rows = receipt_table.rows(session, found.items)
 tables.draw(RECEIPTS, rows, number=number, total=found.total_count)

@@ -4,9 +4,9 @@ import streamlit as st
 
 from core import clock
 from core.services.insurers import awaiting
-from core.services.insurers.awaiting import Waiting
+from core.services.insurers.awaiting import OpenSubmission
 from core.services.paging import Page
-from core.services.sales.choices import choices
+from core.services.sales.choices import load_choices
 from core.store.access.engine import reading
 from core.ui.kit import frame, tables, url_state, words
 from core.ui.policies import awaiting_view, insurer_health, resends
@@ -15,13 +15,13 @@ from core.ui.policies.awaiting_view import Asked
 TABLE = awaiting_view.WAITING
 
 
-def found(asked: Asked) -> Page[Waiting]:
+def found(asked: Asked) -> Page[OpenSubmission]:
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        return awaiting.page(
+        return awaiting.list_open(
             session,
             names,
             provider_id=asked.provider_id,
-            wanted=asked.state,
+            view=asked.state,
             order=TABLE.order_among(awaiting_view.ORDERS),
             paging=TABLE.paging(url_state.page()),
         )
@@ -38,7 +38,7 @@ def nothing(asked: Asked) -> None:
         )
 
 
-def results(page: Page[Waiting]) -> None:
+def results(page: Page[OpenSubmission]) -> None:
     number = tables.page_of(TABLE, page.total_count)
     if number is None:
         return
@@ -46,7 +46,7 @@ def results(page: Page[Waiting]) -> None:
         st.markdown(f"{TABLE.counted(page.total_count)} waiting")
         with st.container(horizontal=True, width="content", gap="xsmall"):
             tables.choices(TABLE)
-    tables.draw(TABLE, page.rows, number=number, total=page.total_count)
+    tables.draw(TABLE, page.items, number=number, total=page.total_count)
 
 
 frame.require("operations")
@@ -54,7 +54,7 @@ awaiting_view.follow_retry()
 frame.page_header("Awaiting insurer", "Policies that their insurer has not taken or answered yet, and why.")
 resends.say()
 with reading(frame.scope()) as session:
-    names, insurers = choices(session), awaiting.health(session)
+    names, insurers = load_choices(session), awaiting.list_health(session)
 insurer_health.draw(insurers)
 insurer_health.confirmation()
 asked = awaiting_view.read(insurers)

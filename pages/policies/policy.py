@@ -20,7 +20,7 @@ def found() -> PolicyDetail | None:
     """Return the policy named in the URL; if there is none, show a message and return None."""
     try:
         with reading(frame.scope()) as session:
-            return policy_view.one(session, ids.parse(st.query_params.get("id", "")))
+            return policy_view.get_policy(session, ids.parse(st.query_params.get("id", "")))
     except InvalidInput:
         st.error("The address names no policy: its id has to be a UUID.", icon=":material/link_off:")
     except NotFound as error:
@@ -36,7 +36,7 @@ def header(policy: PolicyDetail) -> None:
                 f"{words.plain(policy.sale.product)} of {words.plain(policy.sale.customer)}",
                 tab=f"{policy.sale.policy_number or 'Without a number'} · Policy",
             )
-        if person.may("operations"):
+        if person.has_role("operations"):
             policy_dialogs.buttons(policy, person)
     if policy.possible_duplicate_of:
         twin = frame.link("policy", id=str(policy.possible_duplicate_of))

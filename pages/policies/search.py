@@ -5,7 +5,7 @@ import streamlit as st
 from core.services.paging import Page
 from core.services.policies import search as policy_search
 from core.services.policies.search import PolicyRow
-from core.services.sales.choices import choices
+from core.services.sales.choices import load_choices
 from core.store.access.engine import reading
 from core.ui.exports import panel as export_panel
 from core.ui.kit import frame, periods, tables, url_state
@@ -17,7 +17,7 @@ from core.ui.policies.table import POLICIES
 def found(search: Search) -> Page[PolicyRow]:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         paging = POLICIES.paging(url_state.page())
-        return policy_search.page(
+        return policy_search.search_policies(
             session, search.text, search.wanted, names, order=POLICIES.order_among(policy_search.ORDERS), paging=paging
         )
 
@@ -46,13 +46,13 @@ def results(search: Search, page: Page[PolicyRow]) -> None:
         beside=lambda: tables.choices(POLICIES),
     )
     st.markdown(f"{POLICIES.counted(page.total_count)} · sold {days[:1].lower() + days[1:]}")
-    tables.draw(POLICIES, page.rows, number=number, total=page.total_count)
+    tables.draw(POLICIES, page.items, number=number, total=page.total_count)
 
 
 frame.require("operations", "claims")
 frame.page_header("Policy search", "Find any policy by its number, plate or customer, and see where it stands.")
 with reading(frame.scope()) as session:
-    names = choices(session)
+    names = load_choices(session)
 search = policy_filters.read(names)
 policy_filters.draw(search, names)
 if search.fault:

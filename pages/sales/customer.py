@@ -4,7 +4,7 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput, NotFound
-from core.services.sales.choices import choices
+from core.services.sales.choices import load_choices
 from core.services.views import customer as customer_view
 from core.services.views.customer import CustomerDetail
 from core.store.access.engine import reading
@@ -18,7 +18,7 @@ def found() -> CustomerDetail | None:
     """Return the customer named in the URL; if there is none, show a message and return None."""
     try:
         with reading(frame.scope()) as session:
-            return customer_view.one(session, ids.parse(st.query_params.get("id", "")), choices(session))
+            return customer_view.get_customer(session, ids.parse(st.query_params.get("id", "")), load_choices(session))
     except InvalidInput:
         st.error("The address names no customer: its id has to be a UUID.", icon=":material/link_off:")
     except NotFound as error:

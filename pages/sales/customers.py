@@ -6,7 +6,7 @@ from core.services.customers import table as customers_table
 from core.services.customers.selection import CustomerSelection
 from core.services.customers.table import CustomerRow
 from core.services.paging import Page
-from core.services.sales.choices import choices
+from core.services.sales.choices import load_choices
 from core.store.access.engine import reading
 from core.ui.exports import panel as export_panel
 from core.ui.kit import frame, tables, url_state
@@ -17,7 +17,7 @@ from core.ui.sales.customer_table import CUSTOMERS
 def found(asked: CustomerSelection) -> Page[CustomerRow]:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         order, paging = CUSTOMERS.order_among(customers_table.ORDERS), CUSTOMERS.paging(url_state.page())
-        return customers_table.page(session, asked.wanted, names, order=order, paging=paging)
+        return customers_table.list_customers(session, asked.wanted, names, order=order, paging=paging)
 
 
 def nothing(asked: CustomerSelection) -> None:
@@ -38,13 +38,13 @@ def results(page: Page[CustomerRow]) -> None:
         return
     export_panel.offer("customers", asked.address(), rows=page.total_count, beside=lambda: tables.choices(CUSTOMERS))
     st.markdown(CUSTOMERS.counted(page.total_count))
-    tables.draw(CUSTOMERS, page.rows, number=number, total=page.total_count)
+    tables.draw(CUSTOMERS, page.items, number=number, total=page.total_count)
 
 
 frame.require("operations", "claims")
 frame.page_header("Customers", "Find anybody who was sold to, with all that they bought and claimed.")
 with reading(frame.scope()) as session:
-    names = choices(session)
+    names = load_choices(session)
 asked = customer_filters.read(names)
 customer_filters.draw(asked, names)
 page = found(asked)

@@ -15,7 +15,7 @@ PURCHASES = "sales/purchases.py"
 
 
 def header(summary: Summary, at: Standing) -> None:
-    as_of = f" Figures as of **{clock.in_lagos(at.as_of, '%H:%M:%S')}**, later sales follow." if at.as_of else ""
+    as_of = f" Figures as of **{clock.format_lagos(at.as_of, '%H:%M:%S')}**, later sales follow." if at.as_of else ""
     st.caption(
         f":material/calendar_month: **{periods.in_words(summary.window)}**, compared with"
         f" {periods.compared_in_words(summary.compared)}. Days are those of Lagos.{as_of}"
@@ -30,7 +30,7 @@ def filters(asked: Asked) -> None:
 
 def sum_of_parts(asked: Asked, summary: Summary) -> None:
     """Draw the premium as the sum of its parts, the refunds, and the link to the purchases."""
-    taken = summary.current.takings
+    taken = summary.current.totals
     with st.container(border=True, gap="xsmall"):
         st.markdown(
             f"Gross written premium **{words.naira(taken.premium_minor)}** = purchases"
@@ -60,7 +60,7 @@ def nothing_sold(asked: Asked) -> None:
         st.info("Nothing was sold in this selection.", icon=":material/filter_alt_off:")
         st.button("Start again without filters", on_click=url_state.reset, type="primary")
     else:
-        first = ", or record a first sale under Buy" if person.may("operations") else ""
+        first = ", or record a first sale under Buy" if person.has_role("operations") else ""
         st.info(
             "Nothing was sold in this period yet. Choose a longer one above, look at the other mode with the switch"
             f" in the menu{first}.",
@@ -88,7 +88,7 @@ with st.skeleton(height=600):
 header(summary, at)
 tiles.draw(summary)
 sum_of_parts(asked, summary)
-if summary.current.takings.written:
+if summary.current.totals.written:
     dashboard_cards.draw_premium(asked, cut, window, lines)
     with st.grid(2, min_column_width=380, gap="small"):
         dashboard_cards.draw_commissions(asked, cut, summary)

@@ -8,7 +8,7 @@ from core import clock
 from core.services.renewals import due as renewals_due
 from core.services.renewals import due_table
 from core.services.renewals.due import Bucket
-from core.services.sales.choices import choices
+from core.services.sales.choices import load_choices
 from core.store.access.engine import reading
 from core.ui.kit import frame, tables, url_state, words
 from core.ui.policies import dialogs as policy_dialogs
@@ -42,20 +42,20 @@ def nothing(asked: DueAsked, everywhere: int) -> None:
 person = frame.require("operations", "finance")
 # Finance may view and open the purchase only; renewing needs the operations role (contract A1).
 looking = replace(DUE, act=None, opens="sales/purchase.py", key=lambda row: row.purchase_id)
-table = DUE if person.may("operations") else looking
+table = DUE if person.has_role("operations") else looking
 if policy_id := tables.acted(table):
     policy_dialogs.begin_renewal(policy_id, person)
 todo = ": call them, and renew here." if table.act else "."
 frame.page_header("Due for renewal", f"Whose cover ends soon or has just ended{todo}")
 policy_dialogs.run_any()
 with reading(frame.scope()) as session:
-    names = choices(session)
+    names = load_choices(session)
 asked = due_filters.read(names)
 due_filters.draw(asked, names)
 with st.skeleton(height=300), reading(frame.scope()) as session:
-    buckets = renewals_due.due(session, clock.today(), asked.wanted)
+    buckets = renewals_due.list_due(session, clock.today(), asked.wanted)
     paging = table.paging(url_state.page())
-    rows = due_table.rows(
+    rows = due_table.list_rows(
         session, asked.bucket, asked.wanted, names, order=table.order_among(due_table.ORDERS), paging=paging
     )
 due_filters.tiles(buckets, asked)

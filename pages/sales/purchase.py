@@ -17,7 +17,7 @@ def found() -> SaleDetail | None:
     """Return the purchase named in the URL; if there is none, show a message and return None."""
     try:
         with reading(frame.scope()) as session:
-            return sale_view.one(session, ids.parse(st.query_params.get("id", "")))
+            return sale_view.get_sale(session, ids.parse(st.query_params.get("id", "")))
     except InvalidInput:
         st.error("The address names no purchase: its id has to be a UUID.", icon=":material/link_off:")
     except NotFound as error:
@@ -39,7 +39,7 @@ def policy(sale: SaleDetail) -> None:
         facts.line("Product", sale.product)
         facts.line("Insurer", sale.provider)
         facts.days_of_cover(sale)
-        if person.may("operations", "claims"):
+        if person.has_role("operations", "claims"):
             st.page_link(
                 POLICY,
                 label="Open the policy",
@@ -59,7 +59,7 @@ def customer(sale: SaleDetail) -> None:
         facts.line("E-mail", sale.email)
         facts.line("Phone", sale.phone or "–")
         facts.line("Place", sale.place or "–")
-        if person.may("operations", "claims"):
+        if person.has_role("operations", "claims"):
             st.page_link(
                 CUSTOMER,
                 label="Open the customer",

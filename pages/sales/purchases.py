@@ -4,8 +4,8 @@ import streamlit as st
 
 from core.money import Split
 from core.services.sales import table as sales_table
-from core.services.sales.choices import choices
-from core.services.sales.sales_totals import Takings
+from core.services.sales.choices import load_choices
+from core.services.sales.sales_totals import SalesTotals
 from core.store.access.engine import reading
 from core.ui.exports import panel as export_panel
 from core.ui.kit import frame, periods, tables, url_state, words
@@ -24,7 +24,7 @@ def filters(asked: Asked) -> None:
         sales_filters.draw_sources(asked)
 
 
-def toolbar(asked: Asked, total: Takings) -> None:
+def toolbar(asked: Asked, total: SalesTotals) -> None:
     export_panel.offer(
         "purchases",
         asked.selection.address(),
@@ -36,7 +36,7 @@ def toolbar(asked: Asked, total: Takings) -> None:
     st.markdown(f"{PURCHASES.counted(total.sold)} · {days}")
 
 
-def footer(total: Takings, given_back: Split) -> None:
+def footer(total: SalesTotals, given_back: Split) -> None:
     """Draw the total of the whole selection across all pages, exact to the kobo, and the refunds since."""
     rest = total.sold_minor - total.sold_mca_minor - total.sold_distributor_minor
     tables.footer(
@@ -58,7 +58,7 @@ def nothing(asked: Asked) -> None:
         st.info("No purchase matches this selection.", icon=":material/filter_alt_off:")
         st.button("Show all purchases", type="primary", on_click=url_state.reset)
     else:
-        first = "Record one under Buy, let" if person.may("operations") else "Let"
+        first = "Record one under Buy, let" if person.has_role("operations") else "Let"
         st.info(
             f"There is no purchase in this mode yet. {first} a distributor sell through the API, or look at the other"
             " mode with the switch in the menu.",
@@ -69,13 +69,13 @@ def nothing(asked: Asked) -> None:
 person = frame.require("operations", "finance")
 frame.page_header("Purchases", "Every sale, with its customer, its policy and the split of the money.")
 with reading(frame.scope()) as session:
-    names = choices(session)
+    names = load_choices(session)
 asked = sales_filters.read(names, default=DEFAULT)
 filters(asked)
 with st.skeleton(height=300), reading(frame.scope()) as session:
     wanted, paging = asked.selection.wanted, PURCHASES.paging(url_state.page())
-    total = sales_table.total(session, wanted)
-    rows = sales_table.rows(session, wanted, names, order=PURCHASES.order_among(sales_table.ORDERS), paging=paging)
+    total = sales_table.compute_total(session, wanted)
+    rows = sales_table.list_rows(session, wanted, names, order=PURCHASES.order_among(sales_table.ORDERS), paging=paging)
     given_back = sales_table.given_back(session, wanted)
 toolbar(asked, total)
 if not total.sold:

@@ -7,7 +7,7 @@ import streamlit as st
 from core.money import Split
 from core.services.renewals import table as renewals_table
 from core.services.renewals.table import RenewalTotal
-from core.services.sales.choices import choices
+from core.services.sales.choices import load_choices
 from core.store.access.engine import reading
 from core.ui.exports import panel as export_panel
 from core.ui.kit import frame, periods, tables, url_state, words
@@ -20,17 +20,17 @@ def toolbar(asked: RenewalsAsked, total: RenewalTotal) -> None:
     export_panel.offer(
         "renewals",
         asked.selection.address(),
-        rows=total.whole.renewals,
-        sum_minor=total.whole.total_minor,
+        rows=total.all_rows.renewals,
+        sum_minor=total.all_rows.total_minor,
         beside=lambda: tables.choices(table),
     )
     days = periods.in_words(asked.asked.window) if asked.asked.window else "All time"
-    st.markdown(f"{table.counted(total.whole.renewals)} · {days}")
+    st.markdown(f"{table.counted(total.all_rows.renewals)} · {days}")
 
 
 def footer(total: RenewalTotal, given_back: Split) -> None:
     """Draw the total of the whole selection across all pages, exact to the kobo, and the refunds since."""
-    whole, failed = total.whole, total.failed
+    whole, failed = total.all_rows, total.failed
     tables.footer(
         {
             "Renewals": words.count(whole.renewals),
@@ -68,25 +68,25 @@ person = frame.require("operations", "finance")
 # Finance opens a renewal on the page of its purchase, as it has no access to policies (contract A1).
 table = (
     RENEWALS
-    if person.may("operations")
+    if person.has_role("operations")
     else replace(RENEWALS, opens="sales/purchase.py", key=lambda row: row.purchase_id)
 )
 frame.page_header("Renewals", "Every further term that was bought for a policy, with the split of the money.")
 with reading(frame.scope()) as session:
-    names = choices(session)
+    names = load_choices(session)
 asked = renewal_filters.read(names)
 renewal_filters.draw(asked, names)
 with st.skeleton(height=300), reading(frame.scope()) as session:
-    total = renewals_table.total(session, asked.wanted)
+    total = renewals_table.compute_total(session, asked.wanted)
     order, paging = table.order_among(renewals_table.ORDERS), table.paging(url_state.page())
-    rows = renewals_table.rows(session, asked.wanted, names, order=order, paging=paging)
+    rows = renewals_table.list_rows(session, asked.wanted, names, order=order, paging=paging)
     given_back = renewals_table.given_back(session, asked.wanted)
 toolbar(asked, total)
-if not total.whole.renewals:
+if not total.all_rows.renewals:
     nothing(asked)
     st.stop()
-number = tables.page_of(table, total.whole.renewals)
+number = tables.page_of(table, total.all_rows.renewals)
 if number is None:
     st.stop()
-tables.draw(table, rows, number=number, total=total.whole.renewals)
+tables.draw(table, rows, number=number, total=total.all_rows.renewals)
 footer(total, given_back)

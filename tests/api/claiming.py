@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 
 from core.covers.credit_life import CREDIT_LIFE
-from core.covers.fields import example
+from core.covers.fields import build_example
 from tests import papers
 from tests.api.conftest import Client
 from tests.conftest import Partner
@@ -46,7 +46,7 @@ class Lodge:
 
 
 def policy_number(client: Client, key: str, **changed: Any) -> str:
-    body = {**example(CREDIT_LIFE.request), **changed}
+    body = {**build_example(CREDIT_LIFE.request), **changed}
     answer = client.post("/v1/products/buy-credit-life", key=key, json=body)
     assert answer.status_code == 201, answer.text
     number: str = answer.json()["data"]["meta"]["policy_number"]

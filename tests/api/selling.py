@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from core.covers.cover import Answer, Cover
+from core.covers.cover import Cover, ResponseShape
 from tests.api.conftest import Client
 from tests.covers import shipped
 
@@ -14,7 +14,7 @@ def buy(client: Client, key: str, cover: Cover[Any], **changed: Any) -> dict[str
     answer = client.post(f"/v1{cover.path}", key=key, json=shipped.body(cover, **changed))
     assert answer.status_code == 201, answer.text
     data = answer.json()["data"]
-    policy: dict[str, Any] = data["policy"] if cover.answer is Answer.UNDER_POLICY else data
+    policy: dict[str, Any] = data["policy"] if cover.response_shape is ResponseShape.UNDER_POLICY else data
     return policy
 
 

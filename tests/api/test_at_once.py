@@ -6,7 +6,7 @@ import threading
 import pytest
 from starlette.responses import Response
 
-from core.api.http.run_inline import at_once
+from core.api.http.run_inline import run_inline
 from core.store.access.engine import Store
 
 
@@ -18,5 +18,5 @@ def test_only_a_short_read_of_a_file_holds_the_loop(store: Store, *, is_short: b
         did.append(threading.get_ident())
         return Response()
 
-    asyncio.run(at_once(read, is_short=is_short))
+    asyncio.run(run_inline(read, is_short=is_short))
     assert (did == [threading.get_ident()]) == (is_short and store.reads_never_block)

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from core.api.app import api
-from core.covers.cover import Answer, Cover
+from core.covers.cover import Cover, ResponseShape
 from core.covers.credit_life import CREDIT_LIFE
-from core.covers.fields import example
+from core.covers.fields import build_example
 from core.covers.insurer_b_auto import COMPREHENSIVE
-from core.covers.registry import COVERS, cover_of
+from core.covers.registry import COVERS, get_cover
 from tests.api.conftest import Client
 from tests.conftest import Partner
 
@@ -17,7 +17,7 @@ every_cover = pytest.mark.parametrize("cover", COVERS, ids=lambda cover: cover.k
 
 
 def buy(client: Client, partner: Partner, cover: Cover[Any], **changed: Any) -> Any:
-    body = {**example(cover.request), **changed}
+    body = {**build_example(cover.request), **changed}
     return client.post(f"/v1{cover.path}", key=partner.test_key, json=body)
 
 
@@ -27,16 +27,19 @@ def test_every_cover_sells_over_http_at_its_path(client: Client, partner: Partne
     assert answer.status_code == 201, answer.text
     assert answer.headers["X-Ignored-Fields"] == "agent_code"
     data = answer.json()["data"]
-    policy = data if cover.answer is Answer.DIRECT else data["policy"]
-    assert set(data) == {"policy"} or cover.answer is Answer.DIRECT
-    assert (policy["active"], policy["submitted_to_provider"]) == (cover.birth.active, cover.birth.submitted)
+    policy = data if cover.response_shape is ResponseShape.DIRECT else data["policy"]
+    assert set(data) == {"policy"} or cover.response_shape is ResponseShape.DIRECT
+    assert (policy["active"], policy["submitted_to_provider"]) == (
+        cover.initial_state.active,
+        cover.initial_state.submitted,
+    )
     assert "A-17" not in answer.text
     purchase = client.get(f"/v1/purchase/{policy['purchase_id']}", key=partner.test_key).json()["data"]["purchase"]
     assert purchase["total"] == policy["genius_price"]
 
 
 def test_extras_inside_items_are_named_with_their_place(client: Client, partner: Partner) -> None:
-    cover = cover_of("insurer-b", "buy-office-content-cover")
+    cover = get_cover("insurer-b", "buy-office-content-cover")
     assert cover
     items = [{"name": "Desk", "amount": "90000"}, {"name": "Lamp", "amount": "4000", "colour": "red"}]
     answer = buy(client, partner, cover, office_items=items, zone="A")
@@ -45,7 +48,7 @@ def test_extras_inside_items_are_named_with_their_place(client: Client, partner:
 
 
 def test_what_only_the_store_knows_to_be_wrong_is_named_together(client: Client, partner: Partner) -> None:
-    cover = cover_of("insurer-b", "buy-office-content-cover")
+    cover = get_cover("insurer-b", "buy-office-content-cover")
     assert cover
     foreign = {"identification_url": "http://127.0.0.1:8501/v1/files/" + "a" * 26}
     unknown = {"product_id": "01900000-0000-7000-8000-0000000000ff"}
@@ -54,7 +57,7 @@ def test_what_only_the_store_knows_to_be_wrong_is_named_together(client: Client,
 
 
 def test_a_past_start_is_named_with_the_other_faults(client: Client, partner: Partner) -> None:
-    content, loan = cover_of("insurer-b", "buy-office-content-cover"), cover_of("", "buy-credit-life")
+    content, loan = get_cover("insurer-b", "buy-office-content-cover"), get_cover("", "buy-credit-life")
     assert content
     assert loan
     answer = buy(client, partner, content, email="bad", insurance_start_date="2020-01-01")

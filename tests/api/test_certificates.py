@@ -19,7 +19,7 @@ from tests.covers import shipped
 
 @pytest.fixture(autouse=True)
 def still() -> Iterator[None]:
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         yield
 
 
@@ -66,7 +66,7 @@ def test_page_says_nothing_personal_and_runs_nothing(client: Client, page: str, 
 
 @pytest.mark.parametrize(("days", "status"), [(-3, "Not started"), (0, "In force"), (400, "Expired")])
 def test_status_follows_the_clock(client: Client, page: str, days: int, status: str) -> None:
-    with clock.frozen(shipped.STILL + timedelta(days=days)):
+    with clock.freeze(shipped.STILL + timedelta(days=days)):
         assert f"<strong>{status}</strong>" in client.get(page).text
 
 
@@ -101,7 +101,7 @@ def test_store_that_is_gone_is_said_so(client: Client, page: str, monkeypatch: p
     def gone(*_: Any) -> None:
         raise StoreUnavailable
 
-    monkeypatch.setattr(certificates, "by_code", gone)
+    monkeypatch.setattr(certificates, "get_by_code", gone)
     answer = client.get(page)
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
     assert "Try again shortly" in answer.text

@@ -29,7 +29,7 @@ def cookie(store: Store, partner: Partner) -> dict[str, dict[str, str]]:
     found = {}
     with store.writing(Scope.system()) as session:
         for role in ("operations", "finance", "claims", "supervisor", "admin"):
-            person = staff.add(
+            person = staff.add_or_update(
                 session, email=f"{role}@coverdesk.example", name=role, roles=[role], password="x" * 12, actor="tests"
             )
             found[role] = {"cookie": f"{sign_in.COOKIE}={staff_sessions.open_session(session, person)}"}
@@ -48,7 +48,7 @@ def test_who_has_the_purchases_screen_gets_the_file(
     assert answer.headers["content-disposition"].startswith('attachment; filename="purchases-live-')
     assert len(list(csv.reader(io.StringIO(answer.text, newline="")))) == 21
     with store.reading(Scope.system()) as session:
-        receipt = receipts.one(session, receipt_id)
+        receipt = receipts.get_receipt(session, receipt_id)
     assert receipt
     assert (receipt.rows, receipt.who) == (20, f"{role}@coverdesk.example")
 
@@ -95,7 +95,7 @@ def test_a_second_click_on_the_same_link_gets_a_receipt_of_its_own(
     first, second = (client.get(link, headers=cookie["finance"]) for _ in range(2))
     assert first.content == second.content
     with store.reading(Scope.system()) as session:
-        assert len(receipts.latest(session, 10)) == 2
+        assert len(receipts.list_latest(session, 10)) == 2
 
 
 ALLOWED = {
@@ -126,7 +126,7 @@ def test_a_workbook_is_sent_whole_with_the_hash_of_its_bytes(
     assert ".xlsx" in answer.headers["content-disposition"]
     assert len(cells(answer.content)) == 21
     with store.reading(Scope.system()) as session:
-        receipt = receipts.one(session, receipt_id)
+        receipt = receipts.get_receipt(session, receipt_id)
     assert receipt
     assert receipt.sha256 == hashlib.sha256(answer.content).hexdigest()
 
@@ -140,7 +140,7 @@ def test_a_repetition_names_its_first_and_only_of_the_same(
     assert client.get(path, headers=cookie["finance"]).status_code == 400
     assert client.get(f"{path}&source=api", headers=cookie["finance"]).status_code == 200
     with store.reading(Scope.system()) as session:
-        assert [receipt.again_of for receipt in receipts.latest(session, 9)] == [first, None]
+        assert [receipt.again_of for receipt in receipts.list_latest(session, 9)] == [first, None]
 
 
 @pytest.mark.parametrize("format_", ["csv", "xlsx"])

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from core.covers.credit_life import CREDIT_LIFE
-from core.covers.fields import example
+from core.covers.fields import build_example
 from core.services.audit import log as audit
 from core.services.people import staff, staff_sessions
 from core.services.people.sign_in import COOKIE
@@ -53,7 +53,7 @@ def test_file_that_left_the_disk_is_not_found(client: Client, partner: Partner) 
 def signed_in(store: Store, role: str) -> dict[str, str]:
     """The cookie of somebody who signed in."""
     with store.writing(Scope.system()) as session:
-        staff_id = staff.add(
+        staff_id = staff.add_or_update(
             session, email=f"{role}@x.example", name="A", roles=[role], password="long enough for tests", actor="tests"
         )
         return {"Cookie": f"{COOKIE}={staff_sessions.open_session(session, staff_id)}"}
@@ -71,7 +71,7 @@ def test_desk_opens_files_of_both_modes_and_it_is_written_down(
         assert answer.content == papers.pdf()
         assert answer.headers["x-frame-options"] == "SAMEORIGIN"
         with store.reading(Scope.system()) as session:
-            opening = audit.history(session, f"file {code}")[-1]
+            opening = audit.list_history(session, f"file {code}")[-1]
             assert (opening.action, opening.actor) == ("file opened", f"staff {role}@x.example")
 
 
@@ -84,7 +84,7 @@ def test_desk_door_is_shut_for_others(client: Client, partner: Partner, store: S
 
 
 def buy(client: Client, key: str, link: str) -> httpx.Response:
-    return client.post(BUY, key=key, json={**example(CREDIT_LIFE.request), "id_image_url": link})
+    return client.post(BUY, key=key, json={**build_example(CREDIT_LIFE.request), "id_image_url": link})
 
 
 def test_purchase_takes_a_link_to_an_upload_of_its_own(client: Client, partner: Partner) -> None:

@@ -11,8 +11,8 @@ import uvicorn
 from core import settings as settings_module
 from core.api.http import auth
 from core.api.protection import load_shedding, rate_limits
-from core.api.protection.load_shedding import Pace, Sockets, Turnstile
-from core.api.protection.rate_limits import Allowance, place
+from core.api.protection.load_shedding import AdmissionQueue, LoadShedding, WebSocketLimit
+from core.api.protection.rate_limits import RateLimiter, address_key
 from core.commands import serve
 from core.errors import TooManyRequests
 from core.services.distributors import keys
@@ -49,7 +49,7 @@ def gate(client: Client) -> auth.KeyGate:
     layer: Any = api.middleware_stack
     while not isinstance(layer, auth.KeyGate):
         layer = layer.app
-    layer._by_key, layer._refused = Allowance(), Allowance()
+    layer._by_key, layer._refused = RateLimiter(), RateLimiter()
     return layer
 
 
@@ -88,7 +88,7 @@ def test_who_guesses_keys_is_not_judged_any_more_and_shuts_out_nobody_beside(
     assert refusal(answers[-1]) == (429, 0, {}, True)
     assert client.get("/v1/purchase", key=partner.test_key).status_code == 200
     with store.writing(Scope.system()) as session:
-        keys.revoke(session, partner.test_key, actor="tests")
+        keys.revoke_key(session, partner.test_key, actor="tests")
     gate._trusted[partner.test_key] = (0.0, gate._trusted[partner.test_key][1])
     assert client.get("/v1/purchase", key=partner.test_key).status_code == 429
 
@@ -101,31 +101,35 @@ def test_zero_is_no_limit(client: Client, gate: auth.KeyGate, limit: Limit, part
 
 def test_a_flood_of_names_takes_bounded_memory_and_the_worst_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_limits, "MOST_NAMES", 100)
-    counted = Allowance()
+    counted = RateLimiter()
     for _ in range(5):
-        counted.take("flood", per_minute=5)
+        counted.consume("flood", per_minute=5)
     for name in range(1000):
-        counted.take(name, per_minute=5)
+        counted.consume(name, per_minute=5)
     assert len(counted._paid_at) <= 100
     with pytest.raises(TooManyRequests):
-        counted.take("flood", per_minute=5)
+        counted.consume("flood", per_minute=5)
 
 
 def test_counting_costs_less_than_twenty_microseconds() -> None:
-    counted = Allowance()
+    counted = RateLimiter()
 
     def once() -> float:
         began = time.perf_counter()
         for _ in range(1000):
-            counted.take(place("10.1.2.3"), per_minute=600_000)
+            counted.consume(address_key("10.1.2.3"), per_minute=600_000)
         return (time.perf_counter() - began) / 1000
 
     assert min(once() for _ in range(5)) < 20e-6
 
 
 def test_an_address_is_a_subscriber() -> None:
-    assert place("2001:db8:1:2:3::4") == place("2001:db8:1:2:ffff::1") != place("2001:db8:1:3::4")
-    assert (place("::ffff:10.0.0.7"), place("10.0.0.7"), place("testclient")) == ("10.0.0.7", "10.0.0.7", "testclient")
+    assert address_key("2001:db8:1:2:3::4") == address_key("2001:db8:1:2:ffff::1") != address_key("2001:db8:1:3::4")
+    assert (address_key("::ffff:10.0.0.7"), address_key("10.0.0.7"), address_key("testclient")) == (
+        "10.0.0.7",
+        "10.0.0.7",
+        "testclient",
+    )
 
 
 @pytest.mark.parametrize(
@@ -138,11 +142,11 @@ def test_a_forwarded_address_is_believed_from_a_proxy_that_we_were_told_of_alone
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "so that it is as before afterwards")
     monkeypatch.delenv("FORWARDED_ALLOW_IPS")
     monkeypatch.setenv("MALLOC_ARENA_MAX", "8")  # said already: nothing of this process changes
-    serve._ready_to_listen()
+    serve._prepare_process()
     seen: list[str] = []
 
     async def work(scope: Any, receive: Any, send: Any) -> None:
-        seen.append(load_shedding.address(scope))
+        seen.append(load_shedding.client_address(scope))
 
     config = uvicorn.Config(work, lifespan="off")
     config.load()
@@ -175,7 +179,7 @@ def test_beyond_the_bound_a_request_is_refused_at_once_and_slow_senders_keep_nob
             if message["type"] == "http.response.start":
                 said.append(message["status"])
 
-        gate, scope = Turnstile(work), {"type": "http", "client": ("10.9.9.9", 1), "path": "/", "headers": []}
+        gate, scope = LoadShedding(work), {"type": "http", "client": ("10.9.9.9", 1), "path": "/", "headers": []}
 
         async def begun(sender: Any) -> "asyncio.Task[None]":
             task = asyncio.ensure_future(gate(scope, sender, send))
@@ -210,7 +214,7 @@ def test_one_address_has_a_bounded_number_of_open_screens(limit: Limit) -> None:
         async def send(message: Any) -> None:
             ended.append(message["type"])
 
-        gate, scope = Sockets(screen), {"type": "websocket", "client": ("10.9.9.9", 1), "path": "/"}
+        gate, scope = WebSocketLimit(screen), {"type": "websocket", "client": ("10.9.9.9", 1), "path": "/"}
         opened = [asyncio.ensure_future(gate(scope, send, send)) for _ in range(3)]
         await asyncio.sleep(0)
         assert ended == ["websocket.close"]
@@ -224,10 +228,10 @@ def test_one_address_has_a_bounded_number_of_open_screens(limit: Limit) -> None:
 
 def test_a_crowd_begins_by_few_in_the_order_of_its_coming() -> None:
     async def crowd() -> tuple[int, list[int]]:
-        pace, begun = Pace(), list[int]()
+        pace, begun = AdmissionQueue(), list[int]()
 
         async def one(n: int) -> None:
-            await pace.turn()
+            await pace.wait()
             begun.append(n)
 
         tasks = [asyncio.create_task(one(n)) for n in range(20)]

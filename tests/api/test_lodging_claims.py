@@ -32,7 +32,7 @@ def lodge(client: Client, partner: Partner) -> Lodge:
 
 
 def test_claim_at_birth_is_as_the_specification_has_it(lodge: Lodge, client: Client, partner: Partner) -> None:
-    with clock.frozen(datetime(2026, 11, 20, 7, 8, tzinfo=UTC)):
+    with clock.freeze(datetime(2026, 11, 20, 7, 8, tzinfo=UTC)):
         answer = lodge(policy_number=f" {lodge.number.lower()[:5]} {lodge.number[5:]}", incident_date="2026-11-18")
     claim = claim_of(answer)
     assert answer.json()["responseText"] == "Claim submitted"
@@ -116,7 +116,7 @@ def test_same_key_and_form_replay_the_first_answer(lodge: Lodge, client: Client,
 def test_lodging_is_written_down(lodge: Lodge, store: Store) -> None:
     claim = claim_of(lodge())
     with store.reading(Scope.system()) as session:
-        (entry,) = audit.history(session, f"claim {claim['id']}")
+        (entry,) = audit.list_history(session, f"claim {claim['id']}")
         assert entry.action == "claim lodged"
         assert entry.after is not None
         assert entry.after["policy_id"] == claim["policy_id"]

@@ -10,7 +10,7 @@ from core.api.v1.lookups import LOOKUPS
 from tests.api.conftest import Client
 from tests.conftest import Partner
 
-MAKE = reference.vehicle_makes(None)[0]
+MAKE = reference.list_vehicle_makes(None)[0]
 ASKED = {
     "/products/get-vehicle-make": {"year": "2019", "provider": "insurer-a"},
     "/products/get-vehicle-model": {"year": "2019", "provider": "insurer-a", "make_id": MAKE.id},
@@ -105,7 +105,7 @@ def test_every_provider_gets_the_common_list(client: Client, partner: Partner, p
 
 
 def test_a_year_without_models_gets_all_of_the_make(client: Client, partner: Partner) -> None:
-    late = next(make for make in reference.vehicle_makes(None) if not reference.vehicle_models(make.id, 1960))
+    late = next(make for make in reference.list_vehicle_makes(None) if not reference.list_vehicle_models(make.id, 1960))
     asked = {"year": "1960", "provider": "insurer-a", "make_id": late.id}
     assert data_of(client, partner, "/products/get-vehicle-model", **asked)
 
@@ -146,5 +146,5 @@ def test_unknown_parameters_are_ignored(client: Client, partner: Partner) -> Non
 
 def test_years_of_manufacture_grow_with_the_calendar(client: Client, partner: Partner) -> None:
     data_of(client, partner, "/manufacture-year")
-    with clock.frozen(datetime(2031, 1, 2, tzinfo=UTC)):
+    with clock.freeze(datetime(2031, 1, 2, tzinfo=UTC)):
         assert data_of(client, partner, "/manufacture-year")[0] == "2032"

@@ -67,7 +67,7 @@ def paths_of(customer_id: str) -> list[str]:
 
 
 def test_rows_and_total_of_every_list_agree_while_others_write(store: Store, client: Client, partner: Partner) -> None:
-    with clock.frozen(clock.now() - timedelta(days=350)):
+    with clock.freeze(clock.now() - timedelta(days=350)):
         due = [expiring(client, partner, number) for number in range(ROUNDS)]
     lodge = Lodge(client, partner, email=BUYER)
     customer_id = selling.data_of(client, partner.test_key, f"customers?search={BUYER}")["customers"][0]["id"]

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
 from core.api.app import api
-from core.covers.fields import example
+from core.covers.fields import build_example
 from core.covers.registry import COVERS
 from core.covers.request import Request
 from core.services.claims.intake.request import CreditLifeClaimRequest
@@ -167,7 +167,7 @@ def test_headers_of_answers_are_described() -> None:
 
 
 def test_described_headers_are_those_that_come(client: Client, partner: Partner) -> None:
-    loan = {**example(COVERS[-1].request), "colour": "red"}
+    loan = {**build_example(COVERS[-1].request), "colour": "red"}
     first, twin = (client.post("/v1/products/buy-credit-life", key=partner.test_key, json=loan) for _ in range(2))
     assert (first.headers["X-Ignored-Fields"], "X-Possible-Duplicate-Of" in first.headers) == ("colour", False)
     assert twin.headers["X-Possible-Duplicate-Of"] == first.json()["data"]["id"]
@@ -181,7 +181,7 @@ BODIES = [*(cover.request for cover in COVERS), CreditLifeClaimRequest]
 @pytest.mark.parametrize("model", BODIES, ids=lambda model: model.__name__)
 def test_bounds_and_enums_of_a_body_say_what_is_taken(model: type[Request]) -> None:
     """What keeps a bound is not refused for it, and what breaks it is."""
-    body = example(model)
+    body = build_example(model)
     for name, schema in model.model_json_schema()["properties"].items():
         for kind in kinds(schema):
             for value in _kept(kind):

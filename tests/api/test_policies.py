@@ -62,7 +62,7 @@ def test_search_by_status_means_in_force_now(
     assert found(client, partner, "status=true") == [loan["id"]]
     assert found(client, partner, "status=false") == [pending["id"]]
     assert found(client, partner, "") == [pending["id"], loan["id"]]
-    with clock.frozen(clock.now() + timedelta(days=400)):
+    with clock.freeze(clock.now() + timedelta(days=400)):
         assert found(client, partner, "status=true") == []
         assert found(client, partner, "status=FALSE") == [pending["id"], loan["id"]]
 
@@ -95,7 +95,7 @@ def test_number_and_status_stand_at_the_top_of_a_policy_and_agree_with_active(
         cancelled["id"]: "cancelled",
     }
     assert statuses() == expected
-    with clock.frozen(clock.now() + timedelta(days=400)):
+    with clock.freeze(clock.now() + timedelta(days=400)):
         assert statuses() == {**expected, loan["id"]: "expired", later["id"]: "expired"}
         one = data_of(client, partner.test_key, f"policies/{loan['id']}")["policy"]
         assert (one["status"], one["active"]) == ("expired", False)

@@ -19,7 +19,7 @@ from tests.covers import shipped
 
 
 def test_a_poll_with_the_overlap_misses_no_sale_while_others_sell(store: Store, partner: Partner, server: str) -> None:
-    with contract_replay.replay(server, partner.test_key) as run:
+    with contract_replay.prepare_replay(server, partner.test_key) as run:
         (outcome,) = polling.outcomes(run)
     assert outcome.fault is None
     assert f"{polling.SALES} sales" in outcome.operation
@@ -53,7 +53,7 @@ def test_a_poll_that_misses_a_sale_is_reported(
 ) -> None:
     # From the future no sale is ever seen.
     monkeypatch.setattr(polling, "OVERLAP", timedelta(days=-1))
-    with contract_replay.replay(server, partner.test_key) as run:
+    with contract_replay.prepare_replay(server, partner.test_key) as run:
         (outcome,) = polling.outcomes(run)
     assert outcome.fault == f"{polling.SALES} sales were never seen"
 

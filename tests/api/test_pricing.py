@@ -4,7 +4,7 @@ from typing import Any
 
 from core.covers import credit_life, insurer_c
 from core.covers.cover import Cover
-from core.covers.fields import example
+from core.covers.fields import build_example
 from tests.api.conftest import Client
 from tests.conftest import Partner
 
@@ -13,12 +13,12 @@ LOAN_PRICE = "/v1/products/credit-life-price"
 
 
 def buy(client: Client, partner: Partner, cover: Cover[Any], **changed: Any) -> Any:
-    body = {**example(cover.request), **changed}
+    body = {**build_example(cover.request), **changed}
     return client.post(f"/v1{cover.path}", key=partner.test_key, json=body)
 
 
 def test_a_trip_is_priced_as_it_is_sold(client: Client, partner: Partner) -> None:
-    facts = {name: example(insurer_c.TRAVEL.request)[name] for name in insurer_c.Trip.model_fields}
+    facts = {name: build_example(insurer_c.TRAVEL.request)[name] for name in insurer_c.Trip.model_fields}
     answer = client.post(TRAVEL_PRICE, key=partner.test_key, json=facts)
     assert answer.status_code == 200, answer.text
     data = answer.json()["data"]
@@ -29,14 +29,14 @@ def test_a_trip_is_priced_as_it_is_sold(client: Client, partner: Partner) -> Non
 
 
 def test_a_trip_too_long_is_refused_by_its_field(client: Client, partner: Partner) -> None:
-    body = {**example(insurer_c.TravelPriceRequest), "arrival_date": "2199-01-01"}
+    body = {**build_example(insurer_c.TravelPriceRequest), "arrival_date": "2199-01-01"}
     answer = client.post(TRAVEL_PRICE, key=partner.test_key, json=body)
     assert answer.status_code == 400
     assert [fault["field"] for fault in answer.json()["errorData"]] == ["arrival_date"]
 
 
 def test_a_loan_is_priced_as_it_is_sold(client: Client, partner: Partner) -> None:
-    body = example(credit_life.CreditLifePriceRequest)
+    body = build_example(credit_life.CreditLifePriceRequest)
     del body["benefit_coverage"]
     price = client.post(LOAN_PRICE, key=partner.test_key, json=body).json()["data"]["price"]
     sold = buy(client, partner, credit_life.CREDIT_LIFE).json()["data"]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from core.covers.credit_life import CREDIT_LIFE
-from core.covers.fields import example
+from core.covers.fields import build_example
 from tests.api.conftest import Client
 from tests.api.selling import page_of
 from tests.conftest import Partner
@@ -15,7 +15,7 @@ BUY = "/v1/products/buy-credit-life"
 
 @pytest.fixture
 def loan() -> dict[str, Any]:
-    return example(CREDIT_LIFE.request)
+    return build_example(CREDIT_LIFE.request)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from core.covers.fields import example
+from core.covers.fields import build_example
 from core.covers.insurer_f import PERSONAL_ACCIDENT
 from core.services.claims.intake import requirements
 from tests import papers
@@ -83,7 +83,9 @@ def test_policy_must_be_a_credit_life_policy_of_ones_own_in_this_mode(
     lodge: Lodge, client: Client, partner: Partner, stranger: Partner
 ) -> None:
     accident = client.post(
-        "/v1/products/insurer-f/buy-personal-accident", key=partner.test_key, json=example(PERSONAL_ACCIDENT.request)
+        "/v1/products/insurer-f/buy-personal-accident",
+        key=partner.test_key,
+        json=build_example(PERSONAL_ACCIDENT.request),
     ).json()["data"]["meta"]["policy_number"]
     told = [
         {"policy_number": "NOPE/1"},

@@ -27,13 +27,13 @@ FIELDS = {
 
 @pytest.fixture(autouse=True)
 def still() -> Iterator[None]:
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         yield
 
 
 @contextmanager
 def near_expiry(days: int = 350) -> Iterator[None]:
-    with clock.frozen(shipped.STILL + timedelta(days=days)):
+    with clock.freeze(shipped.STILL + timedelta(days=days)):
         yield
 
 

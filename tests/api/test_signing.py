@@ -21,10 +21,10 @@ OURS = {"origin": "http://testserver"}
 def address(store: Store) -> str:
     """Where a correct password sends the browser."""
     with store.writing(SYSTEM) as session:
-        ada = staff.add(
+        ada = staff.add_or_update(
             session, email="ada@coverdesk.example", name="Ada", roles=["claims"], password="x" * 12, actor="tests"
         )
-    return sign_in.hand_over(ada, "/purchases?mode=test")
+    return sign_in.build_completion_url(ada, "/purchases?mode=test")
 
 
 def token_in(answer: httpx.Response) -> str:
@@ -33,7 +33,7 @@ def token_in(answer: httpx.Response) -> str:
 
 def signed_in(store: Store, token: str) -> bool:
     with store.reading(SYSTEM) as session:
-        return staff.person_of(session, token) is not None
+        return staff.get_by_token(session, token) is not None
 
 
 def test_a_ticket_opens_a_session_and_goes_on_to_the_page(client: Client, store: Store, address: str) -> None:
@@ -74,7 +74,7 @@ def test_a_made_up_ticket_opens_nothing(client: Client, ticket: str) -> None:
 
 
 def test_a_ticket_lasts_half_a_minute(client: Client, address: str) -> None:
-    with clock.frozen(clock.now() + timedelta(seconds=31)):
+    with clock.freeze(clock.now() + timedelta(seconds=31)):
         assert "set-cookie" not in client.get(address).headers
 
 
@@ -92,11 +92,11 @@ def test_the_way_on_never_leaves_our_pages(client: Client, address: str, elsewhe
 
 def test_signing_in_again_ends_the_session_that_the_browser_had(client: Client, store: Store, address: str) -> None:
     with store.writing(SYSTEM) as session:
-        ada = staff.add(
+        ada = staff.add_or_update(
             session, email="b@coverdesk.example", name="B", roles=["claims"], password="x" * 12, actor="tests"
         )
     first = token_in(client.get(address))
-    answer = client.get(sign_in.hand_over(ada, "/"), headers={"cookie": f"{sign_in.COOKIE}={first}"})
+    answer = client.get(sign_in.build_completion_url(ada, "/"), headers={"cookie": f"{sign_in.COOKIE}={first}"})
     assert token_in(answer) != first
     assert not signed_in(store, first)
     assert signed_in(store, token_in(answer))

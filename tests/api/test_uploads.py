@@ -107,7 +107,7 @@ def test_broken_or_locked_files_are_refused(client: Client, partner: Partner, co
 
 
 def test_declared_size_is_refused_before_anything_is_read(client: Client, partner: Partner) -> None:
-    answer = send(client, partner.test_key, b"\0" * (files.LARGEST + 100_000))
+    answer = send(client, partner.test_key, b"\0" * (files.MAX_BYTES + 100_000))
     assert answer.status_code == 413
     assert answer.headers["connection"] == "close"
 
@@ -126,7 +126,7 @@ def test_endless_body_is_refused_while_it_arrives(client: Client, partner: Partn
     headers = {"Content-Type": "multipart/form-data; boundary=x"}
     answer = client.post(UPLOAD, key=partner.test_key, content=endless(), headers=headers)
     assert answer.status_code == (413 if b"filename" in opening else 400)
-    assert given <= files.LARGEST + 2 * 65_536
+    assert given <= files.MAX_BYTES + 2 * 65_536
 
 
 def test_body_that_stops_arriving_is_given_up(
@@ -246,6 +246,6 @@ def test_refused_upload_leaves_its_key_free(client: Client, partner: Partner) ->
 def test_upload_is_written_down(client: Client, partner: Partner, store: Store) -> None:
     code = uploaded(client, partner.test_key, papers.pdf())["file_url"].rsplit("/", 1)[-1]
     with store.reading(Scope.system()) as session:
-        (entry,) = audit.history(session, f"file {code}")
+        (entry,) = audit.list_history(session, f"file {code}")
         assert entry.action == "file uploaded"
         assert entry.actor.startswith("key ")

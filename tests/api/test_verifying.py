@@ -21,7 +21,7 @@ def faults(run: contract_replay.Replay) -> dict[str, str]:
 
 
 def test_every_operation_answers_as_documented(store: Store, partner: Partner, server: str) -> None:
-    with contract_replay.replay(server, partner.test_key) as run:
+    with contract_replay.prepare_replay(server, partner.test_key) as run:
         outcomes = list(run.outcomes())
     assert [outcome for outcome in outcomes if outcome.fault] == []
     assert len(outcomes) == sum(len(methods) for methods in api.openapi()["paths"].values())
@@ -34,7 +34,7 @@ def test_every_operation_answers_as_documented(store: Store, partner: Partner, s
 
 def test_it_tells_everything_that_it_leaves_behind(store: Store, partner: Partner, server: str) -> None:
     before = _counted(store)
-    with contract_replay.replay(server, partner.test_key) as run:
+    with contract_replay.prepare_replay(server, partner.test_key) as run:
         list(run.outcomes())
     made = {name: count - before[name] for name, count in _counted(store).items()}
     assert {kind: len(names) for kind, names in run.left.items()} == made
@@ -53,17 +53,20 @@ def _counted(store: Store) -> dict[str, int]:
 
 def test_it_can_be_run_again(store: Store, partner: Partner, server: str) -> None:
     for _ in range(2):
-        with contract_replay.replay(server, partner.test_key) as run:
+        with contract_replay.prepare_replay(server, partner.test_key) as run:
             assert faults(run) == {}
 
 
 def test_live_key_is_refused_because_it_would_sell() -> None:
-    with pytest.raises(NotAllowed, match="test key"), contract_replay.replay("http://127.0.0.1:9", "cd_live_anything"):
+    with (
+        pytest.raises(NotAllowed, match="test key"),
+        contract_replay.prepare_replay("http://127.0.0.1:9", "cd_live_anything"),
+    ):
         pytest.fail("it started")
 
 
 def test_answer_that_is_not_as_documented_is_reported(store: Store, partner: Partner, server: str) -> None:
-    with contract_replay.replay(server, partner.test_key) as run:
+    with contract_replay.prepare_replay(server, partner.test_key) as run:
         run.document = _changed(api.openapi())
         found = faults(run)
     assert "status 200 is not documented" in found["GET /v1/genders"]
@@ -100,5 +103,8 @@ def test_wrong_address_is_said_once(server: str, place: str, words: str) -> None
 
 
 def test_key_of_another_server_is_said_once(store: Store, server: str) -> None:
-    with pytest.raises(NotAllowed, match="does not take the key"), contract_replay.replay(server, "cd_test_anything"):
+    with (
+        pytest.raises(NotAllowed, match="does not take the key"),
+        contract_replay.prepare_replay(server, "cd_test_anything"),
+    ):
         pytest.fail("it started")

@@ -13,10 +13,10 @@ import sqlalchemy as sa
 from core import clock
 from core.services.exports import exports
 from core.services.exports.exports import Tally
-from core.services.exports.registry import kind_named
+from core.services.exports.registry import get_kind
 from core.services.filters import SalesFilter
 from core.services.sales import breakdowns, figures
-from core.services.sales.choices import choices
+from core.services.sales.choices import load_choices
 from core.services.sales.selection import Selection
 from core.services.windows import Window
 from core.settings import ROOT
@@ -43,16 +43,16 @@ WHERE p.is_live = true AND p.deleted_at IS NULL ORDER BY p.created_at DESC, p.id
 
 def figures_of_a_year(portfolio: Portfolio) -> Row:
     """W5: everything that the dashboard shows of twelve months, beside one roll-up of the purchases themselves."""
-    window = Window.of_days(clock.add_months(clock.today(), -12), clock.today())
+    window = Window.from_days(clock.add_months(clock.today(), -12), clock.today())
     raw = sa.text(_ROLL_UP.format(day=_DAY[portfolio.store.is_sqlite]))
     bounds = {"start": _kept(portfolio, window.span.start), "end": _kept(portfolio, window.span.end)}
 
     def ours() -> None:
         with portfolio.store.reading(STAFF) as session:
-            names = choices(session)
-            figures.summary(session, window)
-            breakdowns.breakdown(session, window, SalesFilter(), names)
-            breakdowns.over_time(session, window, SalesFilter(), names, grain="month", split="provider")
+            names = load_choices(session)
+            figures.build_summary(session, window)
+            breakdowns.compute_breakdown(session, window, SalesFilter(), names)
+            breakdowns.compute_premium_over_time(session, window, SalesFilter(), names, grain="month", split="provider")
 
     def by_hand() -> None:
         with portfolio.store.engine.connect() as connection:
@@ -85,7 +85,7 @@ def csv_of_everything(portfolio: Portfolio) -> Row:
     def ours() -> None:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         with portfolio.store.reading(STAFF) as session:
-            for _ in exports.lines(session, kind_named("purchases"), Selection(), Tally()):
+            for _ in exports.stream_lines(session, get_kind("purchases"), Selection(), Tally()):
                 pass
         grown.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import httpx
 
-from core.covers.fields import example
+from core.covers.fields import build_example
 from core.covers.insurer_f import PERSONAL_ACCIDENT as COVER
 from core.settings import ROOT
 from tests.bench.sales import SECRET, build, partner
@@ -95,7 +95,7 @@ async def _requests(key: str) -> list[str]:
     from core.api.app import app
 
     tracer = Tracer()
-    sold: dict[str, Any] = {"url": f"/v1{COVER.path}", "json": example(COVER.request)}
+    sold: dict[str, Any] = {"url": f"/v1{COVER.path}", "json": build_example(COVER.request)}
     transport = httpx.ASGITransport(app)
     headers = {"Authorization": f"Bearer {key}"}
     lines = []

@@ -24,8 +24,8 @@ os.environ["COVERDESK_INSURER_B_URL"] = f"http://127.0.0.1:{PORT}"
 import sqlalchemy as sa  # noqa: E402
 
 from core.covers import insurer_b_auto  # noqa: E402
-from core.covers.fields import example  # noqa: E402
-from core.covers.request import read  # noqa: E402
+from core.covers.fields import build_example  # noqa: E402
+from core.covers.request import validate  # noqa: E402
 from core.insurers.sandbox import SandboxInsurer  # noqa: E402
 from core.services.admin import store_check  # noqa: E402
 from core.services.distributors import keys  # noqa: E402
@@ -63,7 +63,7 @@ def database() -> Iterator[None]:
 def sell(seller: Seller, magic: str) -> float:
     """One sale of a policy that needs its insurer; the milliseconds that it took."""
     email, plate = f"ada{next(numbers)}+{magic}@example.com", f"K{secrets.token_hex(4).upper()}"
-    asked = read(COVER.request, {**example(COVER.request), "email": email, "registration_number": plate})
+    asked = validate(COVER.request, {**build_example(COVER.request), "email": email, "registration_number": plate})
     began = time.perf_counter()
     with writing(Scope.system()) as session:
         buying.sell(session, COVER, asked, seller)
@@ -93,8 +93,8 @@ def main() -> None:
     """Everything, one after the other."""
     migrating.migrate(store())
     with writing(Scope.system()) as session:
-        catalogue.load(session)
-        seller = Seller(distributor_id=keys.distributor_named(session, "Bench"), is_live=True, actor="bench")
+        catalogue.load_catalogue(session)
+        seller = Seller(distributor_id=keys.get_or_create_distributor(session, "Bench"), is_live=True, actor="bench")
     worker = Worker(store())
     worker.start()
     say(f"{BACKLOG} sales while the insurer is dead: {told([sell(seller, 'approves') for _ in range(BACKLOG)])}")
@@ -107,7 +107,7 @@ def main() -> None:
         say(
             f"effects: {figure('SELECT count(*) FROM policy WHERE activated')} active policies,"
             f" {figure('SELECT count(*) FROM certificate')} certificates,"
-            f" {sandbox.ledger.numbered} numbers at the insurer"
+            f" {sandbox.ledger.last_number} numbers at the insurer"
         )
         worker = Worker(store())
         worker.start()
@@ -116,7 +116,7 @@ def main() -> None:
         say(f"50 sales while the insurer hangs: {told([sell(seller, 'approves') for _ in range(50)])}")
         worker.stop()
     with store().reading(Scope.system()) as session:
-        say(f"audit of the store: {list(store_check.faults(session)) or 'everything holds'}")
+        say(f"audit of the store: {list(store_check.list_faults(session)) or 'everything holds'}")
 
 
 if __name__ == "__main__":

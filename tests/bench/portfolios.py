@@ -64,7 +64,7 @@ class Portfolio:
             found = connection.execute(sa.text(_SELLER), {"name": name}).one()
         seller_id = UUID(str(found.id))
         with self.store.writing(Scope.system()) as session:
-            key = keys.issue(session, distributor_id=seller_id, is_live=True, name="bench", actor="bench")
+            key = keys.issue_key(session, distributor_id=seller_id, is_live=True, name="bench", actor="bench")
         return Seller(id=seller_id, key=key, purchases=found.purchases)
 
     @contextmanager
@@ -125,7 +125,7 @@ def _made(url: str, size: int) -> Portfolio:
     store = Store(url)
     migrating.migrate(store)
     with store.writing(Scope.system()) as session:
-        catalogue.load(session)
+        catalogue.load_catalogue(session)
     if not demo.write(store, purchases=size, seed=1).already_there:
         statistics.refresh(store)
     return Portfolio(url=url, size=size, store=store)

@@ -115,7 +115,7 @@ class Desk:
         from core.store.access.scope import Scope
 
         with reading(Scope.system()) as session:
-            for (product_id, is_live), record in products.embedded(session).items():
+            for (product_id, is_live), record in products.load_records(session).items():
                 if is_live:
                     parts = (record, record["productCategory"], record["provider"])
                     self.products[_key(product_id)] = tuple(orjson.Fragment(orjson.dumps(part)) for part in parts)

@@ -100,7 +100,7 @@ def rows_of(asked: Row, key: str, product: Sequence[Any]) -> tuple[list[tuple[st
         "submitted_to_provider": True,
         "policy_number": printed,
         "number_key": printed,
-        "certificate_code": ids.code(),
+        "certificate_code": ids.new_code(),
         "market_price_minor": PLAN_MINOR,
         "genius_price_minor": PLAN_MINOR,
         "profit_minor": 1_000,

@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from rich.console import Console
 from rich.table import Table
 
-from core.covers.fields import example
+from core.covers.fields import build_example
 from core.covers.insurer_f import PERSONAL_ACCIDENT as COVER
 from tests.bench.processes import running
 
@@ -75,7 +75,7 @@ class Server:
 
 async def _client(server: Server, until: float, took: list[float]) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-    path, body = f"/v1{COVER.path}", example(COVER.request)
+    path, body = f"/v1{COVER.path}", build_example(COVER.request)
     with closing(writer):
         while time.perf_counter() < until:
             sent = orjson.dumps({**body, "email": f"{secrets.token_hex(8)}@example.com"})
@@ -115,8 +115,8 @@ def partner(url: str) -> tuple[str, str]:
 
     store = Store(url)
     with store.writing(Scope.system()) as session:
-        distributor_id = keys.distributor_named(session, f"Bench {secrets.token_hex(4)}")
-        key = keys.issue(session, distributor_id=distributor_id, is_live=True, name="bench", actor="bench")
+        distributor_id = keys.get_or_create_distributor(session, f"Bench {secrets.token_hex(4)}")
+        key = keys.issue_key(session, distributor_id=distributor_id, is_live=True, name="bench", actor="bench")
     store.close()
     return str(distributor_id), key
 
@@ -200,7 +200,7 @@ def build(url: str, purchases: int) -> None:
     store = Store(url)
     migrating.migrate(store)
     with store.writing(Scope.system()) as session:
-        catalogue.load(session)
+        catalogue.load_catalogue(session)
     if purchases:
         demo.write(store, purchases=purchases, seed=1)
         statistics.refresh(store)

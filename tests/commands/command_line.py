@@ -25,7 +25,7 @@ def _forget() -> None:
     """Let the next look at settings and store be a fresh one, as in another process."""
     if engine.store.cache_info().currsize:
         engine.store().close()
-    for cached in (engine.store, settings, seal._box, seal._hash_key):
+    for cached in (engine.store, settings, seal._get_cipher, seal._hash_key):
         cached.cache_clear()
 
 

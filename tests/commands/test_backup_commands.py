@@ -23,8 +23,8 @@ def test_what_came_after_the_backup_is_gone_and_kept_aside(store: Store, tmp_pat
     assert restored.returncode == 0, restored.stderr
     assert "is kept as" in restored.stdout
     with store.reading(Scope.system()) as session:
-        assert [key.distributor for key in keys.all_keys(session)] == ["Swift Lenders"]
-        assert audit.broken_links(session) == []
+        assert [key.distributor for key in keys.list_keys(session)] == ["Swift Lenders"]
+        assert audit.find_broken_links(session) == []
     assert coverdesk("check").returncode == 0
 
 

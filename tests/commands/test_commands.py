@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy as sa
 
 from core import demo
-from core.cli import SUBJECTS, Later, main
+from core.cli import COMMANDS, LazyCommand, main
 from core.services.admin import demonstration
 from core.services.distributors import keys
 from core.services.people import staff
@@ -31,8 +31,8 @@ UNTIL = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def test_line_of_help_of_each_command_is_what_the_command_says_itself() -> None:
-    for word, (module, says) in SUBJECTS.items():
-        assert (Later(word, module, says).loaded().help or "").strip() == says, word
+    for word, (module, says) in COMMANDS.items():
+        assert (LazyCommand(word, module, says).load().help or "").strip() == says, word
 
 
 def test_commands_and_servers_start_without_what_they_do_not_need_yet() -> None:
@@ -96,7 +96,7 @@ def test_a_distributor_is_named_and_in_any_case_the_same_one(store: Store) -> No
     for same in ("ṢỌLÁ'S SHOP", " ṣọlá's  shop"):
         assert coverdesk(*issue, same).stderr == ""
     with store.reading(Scope.system()) as session:
-        assert [key.distributor for key in keys.all_keys(session)] == ["Ṣọlá's Shop"] * 3
+        assert [key.distributor for key in keys.list_keys(session)] == ["Ṣọlá's Shop"] * 3
         actions = session.execute(sa.select(AuditEntry.action)).scalars().all()
     assert (actions.count("distributor added"), actions.count("key issued")) == (1, 3)
 
@@ -106,7 +106,7 @@ def test_staff_is_added_with_a_password_from_standard_input(store: Store) -> Non
     assert coverdesk(*words, stdin="too short\n").returncode == 1
     assert coverdesk(*words, stdin="a long enough password\n").returncode == 0
     with store.reading(Scope.system()) as session:
-        person = staff.person_named(session, "ada@example.com")
+        person = staff.get_by_email(session, "ada@example.com")
     assert (person.roles, person.claim_limit_minor) == (("claims", "finance"), 25_000_050)
     assert coverdesk("staff", "disable", "ada@example.com").returncode == 0
     assert coverdesk("staff", "disable", "nobody@example.com").returncode == 1

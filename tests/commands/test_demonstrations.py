@@ -47,11 +47,13 @@ def purchases(file: Path) -> int:
 def test_a_demonstration_never_enters_a_store_with_business_of_its_own(store: Store, holds: str) -> None:
     with store.writing(Scope.system()) as session:
         if holds == "a person":
-            staff.add(session, email="a@x.example", name="A", roles=["admin"], password=PASSWORD, actor="tests")
+            staff.add_or_update(
+                session, email="a@x.example", name="A", roles=["admin"], password=PASSWORD, actor="tests"
+            )
         else:
-            shop = keys.distributor_named(session, "Shop")
+            shop = keys.get_or_create_distributor(session, "Shop")
         if holds == "a key":
-            keys.issue(session, distributor_id=shop, is_live=True, name="tests", actor="tests")
+            keys.issue_key(session, distributor_id=shop, is_live=True, name="tests", actor="tests")
     before = rows(store)
     refused = coverdesk(*DEMO, COVERDESK_DEMO="true")
     assert refused.returncode == 1
@@ -123,7 +125,7 @@ def test_a_demonstration_that_is_to_be_kept_is_served_once_its_accounts_are_clos
         demonstration.add_accounts(session)
     assert "`coverdesk staff add`" in coverdesk("api").stderr
     assert coverdesk("staff", "add", "ada@x.example", "--role", "admin", stdin=PASSWORD).returncode == 0
-    for account in demonstration.ACCOUNTS:
+    for account in demonstration.DEMO_ACCOUNTS:
         assert coverdesk("staff", "disable", account.email).returncode == 0, account
     with store.reading(Scope.system()) as session:
-        assert demonstration.with_a_published_password(session) == []
+        assert demonstration.list_with_published_password(session) == []

@@ -3,7 +3,7 @@
 import pytest
 
 from core.insurers import sandbox
-from core.settings import ROOT, Insurer, Settings, UnreadableSetting, settings
+from core.settings import ROOT, Insurer, InvalidSetting, Settings, settings
 from core.store.access.engine import Store
 from tests.commands.command_line import coverdesk
 
@@ -23,7 +23,7 @@ def test_sandbox_refuses_a_word_that_it_does_not_know() -> None:
 
 def test_every_word_of_the_sandbox_is_documented() -> None:
     page = (ROOT / "docs" / "insurers.md").read_text()
-    assert [word for word in sandbox.WORDS if f"| `{word}` |" not in page] == []
+    assert [word for word in sandbox.BEHAVIOURS if f"| `{word}` |" not in page] == []
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_unsafe_connection_is_refused_by_name(
 ) -> None:
     monkeypatch.setenv(f"COVERDESK_{name}", value)
     settings.cache_clear()
-    with pytest.raises(UnreadableSetting, match=f"COVERDESK_{name}: .*{wants}") as refused:
+    with pytest.raises(InvalidSetting, match=f"COVERDESK_{name}: .*{wants}") as refused:
         settings()
     assert "secret" not in str(refused.value)
     settings.cache_clear()
@@ -57,4 +57,4 @@ def test_test_records_have_an_address_of_their_own_or_a_sandbox() -> None:
     both = insurer_a(url=real, test_url="https://test.insurer.example")
     assert both.insurer_url("insurer-a", is_live=False) == "https://test.insurer.example"
     assert both.insurer_url("insurer-a") == real
-    assert not Settings().connected
+    assert not Settings().has_connected_insurer

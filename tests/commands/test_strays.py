@@ -27,7 +27,7 @@ def test_old_files_without_a_row_are_named_and_left_alone(store: Store, partner:
 
 
 def _put(suffix: str) -> Path:
-    code = ids.code()
+    code = ids.new_code()
     blob_storage.put(code, b"half a letter")
     path = blob_storage.path_of(code)
     return path.rename(path.with_name(path.name + suffix))

@@ -21,5 +21,5 @@ def golden_is_rewritten(request: pytest.FixtureRequest) -> bool:
 @pytest.fixture(autouse=True)
 def still() -> Iterator[datetime]:
     """The clock stands at this instant in every test of covers."""
-    with clock.frozen(STILL):
+    with clock.freeze(STILL):
         yield STILL

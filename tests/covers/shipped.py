@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from core.covers.cover import Cover, Price, Rates
-from core.covers.fields import example
-from core.covers.request import Request, read
+from core.covers.fields import build_example
+from core.covers.request import Request, validate
 from core.errors import InvalidInput
-from core.services.products.catalogue import SHIPPED
+from core.services.products.catalogue import SHIPPED_FOLDER
 
 GOLDEN = Path(__file__).parent / "golden"
 STILL = datetime(2026, 11, 20, 7, 8, tzinfo=UTC)
@@ -20,7 +20,7 @@ STILL = datetime(2026, 11, 20, 7, 8, tzinfo=UTC)
 
 @cache
 def products() -> dict[str, dict[str, Any]]:
-    rows = json.loads((SHIPPED / "products.json").read_text(encoding="utf-8"))
+    rows = json.loads((SHIPPED_FOLDER / "products.json").read_text(encoding="utf-8"))
     return {row["id"]: row for row in rows}
 
 
@@ -43,12 +43,12 @@ def golden_file(cover: Cover[Any]) -> Path:
 
 def body(cover: Cover[Any], **changed: Any) -> dict[str, Any]:
     """The example body of a cover with some fields changed; one that is None is left out."""
-    merged = {**example(cover.request), **changed}
+    merged = {**build_example(cover.request), **changed}
     return {name: value for name, value in merged.items() if value is not None}
 
 
 def request(cover: Cover[Any], **changed: Any) -> Any:
-    return read(cover.request, body(cover, **changed))
+    return validate(cover.request, body(cover, **changed))
 
 
 def price(cover: Cover[Any], **changed: Any) -> Price:
@@ -60,7 +60,7 @@ def price(cover: Cover[Any], **changed: Any) -> Price:
 def faults(model: type[Request], data: Any) -> dict[str, str]:
     """The message for each broken field of a body; empty when the body is right."""
     try:
-        read(model, data)
+        validate(model, data)
     except InvalidInput as error:
         return {fault.field: fault.message for fault in error.faults}
     return {}

@@ -10,8 +10,8 @@ from core.covers import credit_life, insurer_f, insurer_g
 from core.covers.cover import Cover
 from core.covers.offers import offer
 from core.covers.registry import COVERS
-from core.covers.tariff import Changeable, Kind, Tariff
-from core.covers.tariff_reading import typed_tariff
+from core.covers.tariff import EditableTariff, Kind, Tariff
+from core.covers.tariff_reading import parse_tariff
 from core.errors import InvalidInput
 from tests.covers import shipped
 
@@ -50,7 +50,7 @@ def test_every_shipped_product_of_life_and_accident_says_its_bound() -> None:
 
 @every_life
 def test_eighteen_is_old_enough_and_a_day_less_is_not(cover: Cover[Any]) -> None:
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         assert refused(cover, "2008-11-20") == {}
         message = "must be of somebody of at least 18 years on the first day of cover"
         assert refused(cover, "2008-11-21") == {cover.life_insured: message}
@@ -59,7 +59,7 @@ def test_eighteen_is_old_enough_and_a_day_less_is_not(cover: Cover[Any]) -> None
 
 @every_life
 def test_the_product_says_otherwise(cover: Cover[Any]) -> None:
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         assert refused(cover, "2010-11-20", meta={"minimum_age": 16}) == {}
         found = refused(cover, "2008-11-20", meta={"minimum_age": 21})
         assert found == {cover.life_insured: "must be of somebody of at least 21 years on the first day of cover"}
@@ -67,7 +67,7 @@ def test_the_product_says_otherwise(cover: Cover[Any]) -> None:
 
 
 def test_a_product_that_says_nothing_insures_from_eighteen() -> None:
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         asked = shipped.request(credit_life.CREDIT_LIFE, date_of_birth="2009-01-01")
         meta = {k: v for k, v in shipped.rates(asked.product_id).meta.items() if k != "minimum_age"}
         with pytest.raises(InvalidInput):
@@ -75,13 +75,13 @@ def test_a_product_that_says_nothing_insures_from_eighteen() -> None:
 
 
 def test_the_day_that_counts_is_the_first_of_the_loan() -> None:
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         assert refused(credit_life.CREDIT_LIFE, "2008-12-01", loan_start_date="2026-12-01") == {}
         assert refused(credit_life.CREDIT_LIFE, "2008-11-01", loan_start_date="2026-10-01")
 
 
 def test_age_and_plan_are_refused_together() -> None:
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         found = refused(insurer_g.PERSONAL_ACCIDENT, "2020-01-01", meta={"plan_prices": {"Basic": "3600.00"}})
     assert set(found) == {"plan", "dob"}
 
@@ -96,14 +96,14 @@ def test_the_bound_is_a_figure_of_the_product_where_lives_are_insured() -> None:
 
 def test_the_bound_is_changed_with_the_other_figures() -> None:
     product = _changeable(shipped.products()[LOAN], credit_life.CREDIT_LIFE)
-    assert typed_tariff(product, {"meta.minimum_age": "21"}).meta["minimum_age"] == 21
+    assert parse_tariff(product, {"meta.minimum_age": "21"}).meta["minimum_age"] == 21
     for wrong in ("-1", "101", "17.5", "", "x"):
         with pytest.raises(InvalidInput) as refusal:
-            typed_tariff(product, {"meta.minimum_age": wrong})
+            parse_tariff(product, {"meta.minimum_age": wrong})
         assert [fault.field for fault in refusal.value.faults] == ["meta.minimum_age"]
 
 
-def _changeable(row: dict[str, Any], cover: Cover[Any] | None) -> Changeable:
+def _changeable(row: dict[str, Any], cover: Cover[Any] | None) -> EditableTariff:
     rates = shipped.rates(row["id"])
     tariff = Tariff(
         price=rates.price,
@@ -113,4 +113,4 @@ def _changeable(row: dict[str, Any], cover: Cover[Any] | None) -> Changeable:
         cover_months=rates.cover_months,
         meta=rates.meta,
     )
-    return Changeable(tariff=tariff, cover=cover, renewable=row["renewable"])
+    return EditableTariff(tariff=tariff, cover=cover, renewable=row["renewable"])

@@ -24,9 +24,9 @@ insurer_b = pytest.mark.parametrize("cover", [THIRD_PARTY, COMPREHENSIVE], ids=l
 
 
 def honda_accord() -> tuple[Any, Any]:
-    make = reference.make_by_id_or_name("Honda")
+    make = reference.find_make_by_id_or_name("Honda")
     assert make
-    return make, reference.model_by_id_or_name("Accord", make)
+    return make, reference.find_model_by_id_or_name("Accord", make)
 
 
 @by_id_only
@@ -84,11 +84,11 @@ def test_vehicle_cost_is_a_number_or_a_text(cover: Cover[Any], cost: object) -> 
 def test_date_of_number_is_taken_for_the_date_of_birth_when_it_stands_alone() -> None:
     misprint = shipped.body(COMPREHENSIVE, date_of_birth=None, date_of_number="1970-05-06")
     assert not shipped.faults(COMPREHENSIVE.request, misprint)
-    assert COMPREHENSIVE.request.ignored(misprint) == []
+    assert COMPREHENSIVE.request.list_ignored(misprint) == []
     assert str(COMPREHENSIVE.request.model_validate(misprint).date_of_birth) == "1970-05-06"
     both = shipped.body(COMPREHENSIVE, date_of_number="1970-05-06")
     assert str(COMPREHENSIVE.request.model_validate(both).date_of_birth) == "1985-03-14"
-    assert COMPREHENSIVE.request.ignored(both) == ["date_of_number"]
+    assert COMPREHENSIVE.request.list_ignored(both) == ["date_of_number"]
     neither = shipped.body(COMPREHENSIVE, date_of_birth=None)
     assert shipped.faults(COMPREHENSIVE.request, neither) == {"date_of_birth": "is required"}
 
@@ -136,9 +136,9 @@ def test_mini_comprehensive_starts_on_the_day_asked_for_and_never_in_the_past() 
 def test_one_plate_is_one_risk_however_it_is_written(plate: str) -> None:
     for cover in (A_COMPREHENSIVE, A_THIRD_PARTY, THIRD_PARTY, COMPREHENSIVE):
         asked = shipped.request(cover, registration_number=plate)
-        assert cover.risk(asked) == cover.plate(asked) == "LSD123AB"
+        assert cover.risk_key(asked) == cover.registration(asked) == "LSD123AB"
     asked = shipped.request(MINI_COMPREHENSIVE, vehicle_registration_number=plate)
-    assert MINI_COMPREHENSIVE.risk(asked) == MINI_COMPREHENSIVE.plate(asked) == "LSD123AB"
+    assert MINI_COMPREHENSIVE.risk_key(asked) == MINI_COMPREHENSIVE.registration(asked) == "LSD123AB"
 
 
 @pytest.mark.parametrize("plate", ["---", "A-1", "ЛСД-123", "LSD-123AB-LSD-123AB-LSD", "LSD_123"])

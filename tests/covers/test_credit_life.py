@@ -8,8 +8,8 @@ from math import floor
 
 import pytest
 
-from core.covers.credit_life import BENEFITS, CREDIT_LIFE, CreditLifePriceRequest, price
-from core.covers.fields import example
+from core.covers.credit_life import BENEFITS, CREDIT_LIFE, CreditLifePriceRequest, compute_price
+from core.covers.fields import build_example
 from core.errors import InvalidInput
 from tests.covers import shipped
 
@@ -41,19 +41,21 @@ def test_every_subset_amount_and_tenure_costs_what_the_oracle_says(basis: str) -
     for benefits in subsets():
         for amount in AMOUNTS:
             for tenure in range(3, 121):
-                found = price(Decimal(amount), tenure, list(benefits), rates).total
+                found = compute_price(Decimal(amount), tenure, list(benefits), rates).total
                 assert found == oracle(amount, tenure, benefits, basis), (benefits, amount, tenure)
 
 
 @pytest.mark.parametrize(("basis", "premium"), [("single", "575.00"), ("monthly", "6900.00"), ("reducing", "3737.50")])
 def test_the_worked_figures(basis: str, premium: str) -> None:
-    assert price(Decimal(100_000), 12, list(BENEFITS), shipped.rates(PRODUCTS[basis])).total == Decimal(premium)
+    assert compute_price(Decimal(100_000), 12, list(BENEFITS), shipped.rates(PRODUCTS[basis])).total == Decimal(premium)
 
 
 @on_every_basis
 def test_without_benefits_all_that_the_product_offers_are_priced(basis: str) -> None:
     rates = shipped.rates(PRODUCTS[basis])
-    assert price(Decimal(250_000), 18, None, rates) == price(Decimal(250_000), 18, list(BENEFITS), rates)
+    assert compute_price(Decimal(250_000), 18, None, rates) == compute_price(
+        Decimal(250_000), 18, list(BENEFITS), rates
+    )
 
 
 def test_benefits_are_a_set() -> None:
@@ -67,29 +69,29 @@ def test_benefits_are_a_set() -> None:
 def test_a_benefit_that_the_product_lacks_is_refused() -> None:
     rates = shipped.rates(PRODUCTS["single"], meta={"shares": {"death": "0.275"}})
     with pytest.raises(InvalidInput) as refused:
-        price(Decimal(100_000), 12, ["loss_of_job"], rates)
+        compute_price(Decimal(100_000), 12, ["loss_of_job"], rates)
     assert [fault.field for fault in refused.value.faults] == ["benefit_coverage"]
-    assert price(Decimal(100_000), 12, None, rates).total == Decimal("275.00")
+    assert compute_price(Decimal(100_000), 12, None, rates).total == Decimal("275.00")
 
 
 def test_a_minimum_premium_and_a_rounding_step_are_data_of_the_product() -> None:
     meta = shipped.rates(PRODUCTS["single"]).meta
     stepped = shipped.rates(PRODUCTS["single"], meta={**meta, "rounding_step": "10"})
-    assert price(Decimal(100_000), 12, None, stepped).total == Decimal("580.00")
+    assert compute_price(Decimal(100_000), 12, None, stepped).total == Decimal("580.00")
     least = shipped.rates(PRODUCTS["single"], meta={**meta, "minimum_premium": "1000"})
-    assert price(Decimal(100_000), 12, None, least).total == Decimal("1000.00")
-    assert price(Decimal(200_000), 12, None, least).total == Decimal("1150.00")
+    assert compute_price(Decimal(100_000), 12, None, least).total == Decimal("1000.00")
+    assert compute_price(Decimal(200_000), 12, None, least).total == Decimal("1150.00")
 
 
 @pytest.mark.parametrize(("tenure", "message"), [(2, "must be at least 3"), (121, "must be at most 120")])
 @pytest.mark.parametrize("model", [CREDIT_LIFE.request, CreditLifePriceRequest])
 def test_a_tenure_outside_its_limits_is_refused(model: type, tenure: int, message: str) -> None:
     for sent in (tenure, str(tenure)):
-        assert shipped.faults(model, {**example(model), "loan_tenure": sent}) == {"loan_tenure": message}
+        assert shipped.faults(model, {**build_example(model), "loan_tenure": sent}) == {"loan_tenure": message}
 
 
 def test_the_price_needs_no_benefits_and_the_sale_does() -> None:
-    sent = example(CreditLifePriceRequest)
+    sent = build_example(CreditLifePriceRequest)
     del sent["benefit_coverage"]
     assert not shipped.faults(CreditLifePriceRequest, sent)
     assert shipped.faults(CREDIT_LIFE.request, shipped.body(CREDIT_LIFE, benefit_coverage=None)) == {

@@ -8,9 +8,9 @@ import pytest
 from core import clock
 from core.covers import fields
 from core.covers.cover import Cover
-from core.covers.fields import example
-from core.covers.registry import COVERS, cover_of
-from core.covers.request import read
+from core.covers.fields import build_example
+from core.covers.registry import COVERS, get_cover
+from core.covers.request import validate
 from tests.covers.shipped import GOLDEN, body, faults, golden_file, products, rates
 
 NEVER_TAKEN = ("agent_code", "id", "total", "is_live", "mca_profit", "policy_number", "start_at")
@@ -22,20 +22,20 @@ every = pytest.mark.parametrize("cover", COVERS, ids=lambda cover: cover.key)
 
 def made(cover: Cover[Any]) -> dict[str, Any]:
     """What a cover makes of its own example, as plain data."""
-    sent = example(cover.request)
-    asked = read(cover.request, sent)
+    sent = build_example(cover.request)
+    asked = validate(cover.request, sent)
     charged = rates(asked.product_id)
     price, term = cover.premium(asked, charged), cover.term(asked, charged)
     return {
         "request": sent,
         "price": {"total": f"{price.total:.2f}", "steps": price.explained},
         "term": {
-            "start": clock.wire(term.start_at),
-            "activation": clock.wire(term.activation_at),
-            "expiration": clock.wire(term.expiration_at),
+            "start": clock.to_wire(term.start_at),
+            "activation": clock.to_wire(term.activation_at),
+            "expiration": clock.to_wire(term.expiration_at),
         },
-        "flags": {"active": cover.birth.active, "submitted_to_provider": cover.birth.submitted},
-        "answer": cover.answer.value,
+        "flags": {"active": cover.initial_state.active, "submitted_to_provider": cover.initial_state.submitted},
+        "answer": cover.response_shape.value,
         "payload": cover.payload(asked, price),
         "ignored": cover.request.ignored({**sent, **dict.fromkeys(NEVER_TAKEN, "1")}),
     }
@@ -43,8 +43,10 @@ def made(cover: Cover[Any]) -> dict[str, Any]:
 
 def marked(cover: Cover[Any], *kinds: type) -> dict[str, Any]:
     """The example values of the fields that carry a mark."""
-    found = {n for n, f in cover.request.model_fields.items() if any(isinstance(m, kinds) for m in fields.marks(f))}
-    return {name: value for name, value in example(cover.request).items() if name in found}
+    found = {
+        n for n, f in cover.request.model_fields.items() if any(isinstance(m, kinds) for m in fields.get_metadata(f))
+    }
+    return {name: value for name, value in build_example(cover.request).items() if name in found}
 
 
 def test_there_is_one_golden_file_for_each_cover(golden_is_rewritten: bool) -> None:
@@ -67,23 +69,23 @@ def test_its_golden_file_is_what_it_makes_of_its_example(cover: Cover[Any], gold
 
 @every
 def test_its_example_names_an_active_product_of_its_endpoint(cover: Cover[Any]) -> None:
-    product = products()[example(cover.request)["product_id"]]
+    product = products()[build_example(cover.request)["product_id"]]
     assert product["active"]
     assert (product["prefix"], product["route_name"]) == (cover.prefix, cover.route)
     assert cover.insurer in {"", product["provider"]}
-    assert cover_of(cover.prefix, cover.route) is cover
+    assert get_cover(cover.prefix, cover.route) is cover
 
 
 @every
 def test_its_example_fills_every_field(cover: Cover[Any]) -> None:
-    assert set(example(cover.request)) == set(cover.request.model_fields)
+    assert set(build_example(cover.request)) == set(cover.request.model_fields)
 
 
 @every
 def test_each_missing_required_field_is_named(cover: Cover[Any]) -> None:
     for name, field in cover.request.model_fields.items():
         for blank in (None, "  "):
-            sent = {**example(cover.request), name: blank}
+            sent = {**build_example(cover.request), name: blank}
             assert faults(cover.request, sent) == ({name: "is required"} if field.is_required() else {})
 
 
@@ -104,18 +106,18 @@ def test_a_value_of_no_list_is_refused_by_name(cover: Cover[Any]) -> None:
 
 @every
 def test_a_listed_value_is_taken_in_any_case_and_kept_as_listed(cover: Cover[Any]) -> None:
-    plain = read(cover.request, example(cover.request))
+    plain = validate(cover.request, build_example(cover.request))
     for name, value in marked(cover, fields.Pick, fields.Choice).items():
         shouted = [word.upper() for word in value] if isinstance(value, list) else value.upper()
-        found = read(cover.request, body(cover, **{name: shouted}))
+        found = validate(cover.request, body(cover, **{name: shouted}))
         assert getattr(found, name) == getattr(plain, name)
 
 
 @every
 def test_what_it_does_not_know_is_named_and_never_kept(cover: Cover[Any]) -> None:
-    sent = {**example(cover.request), **dict.fromkeys(NEVER_TAKEN, "1")}
+    sent = {**build_example(cover.request), **dict.fromkeys(NEVER_TAKEN, "1")}
     assert cover.request.ignored(sent) == sorted(NEVER_TAKEN)
-    assert not set(NEVER_TAKEN) & set(read(cover.request, sent).model_dump())
+    assert not set(NEVER_TAKEN) & set(validate(cover.request, sent).model_dump())
 
 
 @every
@@ -123,13 +125,13 @@ def test_a_misspelt_optional_field_is_refused_with_the_suggestion(cover: Cover[A
     for name, field in cover.request.model_fields.items():
         if not field.is_required():
             wrong = f"{name[:-1]}{name[-1] * 2}"
-            sent = {**body(cover, **{name: None}), wrong: example(cover.request)[name]}
+            sent = {**body(cover, **{name: None}), wrong: build_example(cover.request)[name]}
             assert faults(cover.request, sent) == {wrong: f"is not known, did you mean {name}?"}
 
 
 @every
 def test_control_characters_are_refused_in_every_text(cover: Cover[Any]) -> None:
-    for name, value in example(cover.request).items():
+    for name, value in build_example(cover.request).items():
         if isinstance(value, str):
             for character in "\x00\x07\n\x9f":
                 assert name in faults(cover.request, body(cover, **{name: f"{value[0]}{character}{value[1:]}"}))
@@ -137,7 +139,7 @@ def test_control_characters_are_refused_in_every_text(cover: Cover[Any]) -> None
 
 @every
 def test_no_text_is_without_a_limit_and_none_breaks_the_reader(cover: Cover[Any]) -> None:
-    for name, value in example(cover.request).items():
+    for name, value in build_example(cover.request).items():
         for wrong in BROKEN:
             if isinstance(value, str) or not isinstance(wrong, bool):
                 assert name in {field.split(".")[0] for field in faults(cover.request, body(cover, **{name: wrong}))}
@@ -167,17 +169,17 @@ def test_the_steps_end_in_the_total(cover: Cover[Any]) -> None:
 
 @every
 def test_what_is_kept_reads_back_as_the_same_request(cover: Cover[Any]) -> None:
-    asked = read(cover.request, example(cover.request))
-    assert read(cover.request, asked.model_dump(mode="json", exclude_none=True)) == asked
+    asked = validate(cover.request, build_example(cover.request))
+    assert validate(cover.request, asked.model_dump(mode="json", exclude_none=True)) == asked
 
 
 @every
 def test_a_pending_or_renewed_policy_can_tell_what_was_bought(cover: Cover[Any]) -> None:
-    asked = read(cover.request, example(cover.request))
+    asked = validate(cover.request, build_example(cover.request))
     charged = rates(asked.product_id)
     submitted = asked.model_dump(mode="json", exclude_none=True)
     term = cover.next_term(submitted, charged, clock.today())
     assert term.start_on == term.activation_on == clock.today()
     assert term.expiration_on is not None
-    if cover.birth.active and cover.route not in {"buy-travel", "buy-credit-life", "buy-marine-import-cover"}:
+    if cover.initial_state.active and cover.route not in {"buy-travel", "buy-credit-life", "buy-marine-import-cover"}:
         assert term == cover.term(asked, charged)

@@ -230,7 +230,7 @@ def test_each_value_of_a_list_is_checked_and_named_by_its_place() -> None:
 
 
 def test_marks_are_found_inside_optionals_and_lists() -> None:
-    found = {name: {type(mark) for mark in fields.marks(field)} for name, field in Sample.model_fields.items()}
+    found = {name: {type(mark) for mark in fields.get_metadata(field)} for name, field in Sample.model_fields.items()}
     assert fields.Personal in found["bvn"]
     assert fields.Personal in found["passport"]
     assert fields.Pick in found["several"]
@@ -238,5 +238,5 @@ def test_marks_are_found_inside_optionals_and_lists() -> None:
 
 
 def test_every_usual_name_of_a_country_means_one_of_the_list() -> None:
-    usual = reference._read("country_names")
-    assert {reference.country(name) for name in usual} <= set(reference.countries())
+    usual = reference._read_json("country_names")
+    assert {reference.find_country(name) for name in usual} <= set(reference.countries())

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from core.covers.instalments import instalment_term
+from core.covers.instalments import build_instalment_term
 from core.covers.insurer_a import COMPREHENSIVE
 from core.errors import InvalidInput
 from tests.covers import shipped
@@ -57,7 +57,7 @@ def test_a_year_of_instalments_is_never_below_the_annual_premium_and_never_a_kob
     ],
 )
 def test_an_instalment_buys_its_own_period_only(frequency: str, start: str, end: str) -> None:
-    term = instalment_term(frequency, date.fromisoformat(start))
+    term = build_instalment_term(frequency, date.fromisoformat(start))
     assert (str(term.start_on), str(term.activation_on), str(term.expiration_on)) == (start, start, end)
 
 
@@ -67,7 +67,7 @@ def test_the_period_is_told_from_what_was_submitted(frequency: str) -> None:
     submitted = asked.model_dump(mode="json")
     assert submitted["premium_frequency"] == frequency
     start = date(2026, 12, 1)
-    assert COMPREHENSIVE.next_term(submitted, shipped.rates(PRIVATE), start) == instalment_term(frequency, start)
+    assert COMPREHENSIVE.next_term(submitted, shipped.rates(PRIVATE), start) == build_instalment_term(frequency, start)
 
 
 def test_a_frequency_that_the_product_does_not_offer_is_refused() -> None:

@@ -60,7 +60,7 @@ def test_only_products_of_a_fixed_price_have_prices_by_stretch() -> None:
         assert (found is None) is (row["is_dynamic_pricing"] or "rates" in row["meta"]), row["name"]
         if found:
             assert set(found) == set(FREQUENCIES) - {"weekly"}
-            assert all(price == money.half_up(price) > 0 for price in found.values())
+            assert all(price == money.round_half_up(price) > 0 for price in found.values())
             assert found["annually"] == list_price(product) * 12 / product.cover_months
 
 

@@ -3,15 +3,15 @@
 from decimal import Decimal
 from typing import Any
 
-from core.covers.registry import cover_of
-from core.covers.tariff import Changeable, Kind, Tariff
-from core.covers.tariff_reading import typed_tariff
+from core.covers.registry import get_cover
+from core.covers.tariff import EditableTariff, Kind, Tariff
+from core.covers.tariff_reading import parse_tariff
 from core.ui.admin import product_words
 from core.ui.kit import words
 from tests.covers import shipped
 
 
-def changeable(row: dict[str, Any]) -> Changeable:
+def changeable(row: dict[str, Any]) -> EditableTariff:
     tariff = Tariff(
         price=Decimal(row["price"]),
         dynamic=row["is_dynamic_pricing"],
@@ -20,8 +20,8 @@ def changeable(row: dict[str, Any]) -> Changeable:
         cover_months=int(row["cover_period"]),
         meta=row["meta"],
     )
-    cover = cover_of(row["prefix"], row["route_name"])
-    return Changeable(tariff=tariff, cover=cover, renewable=row["renewable"])
+    cover = get_cover(row["prefix"], row["route_name"])
+    return EditableTariff(tariff=tariff, cover=cover, renewable=row["renewable"])
 
 
 def test_a_form_that_is_sent_back_as_it_is_changes_nothing() -> None:
@@ -32,9 +32,9 @@ def test_a_form_that_is_sent_back_as_it_is_changes_nothing() -> None:
             figure.field: figure.value if figure.kind in whole else words.read_naira(product_words.typed(figure))
             for figure in product.figures
         }
-        assert typed_tariff(product, typed) == typed_tariff(product, {}) == product.tariff, row["name"]
+        assert parse_tariff(product, typed) == parse_tariff(product, {}) == product.tariff, row["name"]
 
 
 def test_only_what_no_rule_reads_is_kept_untouched() -> None:
-    kept = {name for row in shipped.products().values() for name in changeable(row).untouched}
+    kept = {name for row in shipped.products().values() for name in changeable(row).other_meta}
     assert kept == {"benefits", "benefit_cap", "note"}

@@ -8,8 +8,8 @@ import pytest
 
 from core import reference
 from core.covers.ages import age_on
-from core.covers.fields import example
-from core.covers.insurer_c import TRAVEL, TravelPriceRequest, TravelRequest, days_between
+from core.covers.fields import build_example
+from core.covers.insurer_c import TRAVEL, TravelPriceRequest, TravelRequest, count_days
 from core.errors import InvalidInput
 from tests.covers import shipped
 
@@ -36,8 +36,8 @@ def cost(**changed: Any) -> Decimal:
 
 
 def test_12_december_to_10_january_is_30_inclusive_days() -> None:
-    assert days_between(date(2026, 12, 12), date(2027, 1, 10)) == 30
-    assert days_between(DEPARTURE, DEPARTURE) == 1
+    assert count_days(date(2026, 12, 12), date(2027, 1, 10)) == 30
+    assert count_days(DEPARTURE, DEPARTURE) == 1
     assert cost(days=30) == Decimal(13_500)
 
 
@@ -125,7 +125,7 @@ def test_the_price_and_the_sale_are_worked_out_by_one_function_on_equal_facts() 
 
 
 def test_e_mail_and_phone_are_optional_when_only_pricing() -> None:
-    sent = {n: v for n, v in example(TravelPriceRequest).items() if n not in {"email", "phone_number"}}
+    sent = {n: v for n, v in build_example(TravelPriceRequest).items() if n not in {"email", "phone_number"}}
     assert not shipped.faults(TravelPriceRequest, sent)
     assert set(shipped.faults(TravelPriceRequest, {**sent, "email": "nobody", "phone_number": "12"})) == {
         "email",
@@ -163,5 +163,5 @@ def test_the_state_is_one_of_the_country_of_residence_or_of_nigeria(
 
 
 def test_one_passport_is_one_risk_however_it_is_written() -> None:
-    keys = {TRAVEL.risk(shipped.request(TRAVEL, passport_number=n)) for n in ("A12345678", "a 123-456 78")}
+    keys = {TRAVEL.risk_key(shipped.request(TRAVEL, passport_number=n)) for n in ("A12345678", "a 123-456 78")}
     assert keys == {"A12345678"}

@@ -39,7 +39,7 @@ def faults(store: Store, crowd: Crowd, *, before: int) -> list[str]:
     with store.reading(Scope.system()) as session:
         found += _sales(session, crowd.sold)
         found += _files(session, crowd.uploaded)
-        found += store_check.faults(session)
+        found += store_check.list_faults(session)
     return found + crowd.troubles
 
 

@@ -67,7 +67,7 @@ class Room:
         with self.opened() as store:
             migrating.migrate(store)
             with store.writing(Scope.system()) as session:
-                catalogue.load(session)
+                catalogue.load_catalogue(session)
 
     def is_in_use(self) -> bool:
         """True once some process has come to the database."""

@@ -55,7 +55,7 @@ class Crowd:
     slowest: float = 0.0
 
     def __post_init__(self) -> None:
-        self.name, self._stopping = ids.code(), threading.Event()
+        self.name, self._stopping = ids.new_code(), threading.Event()
         works = [self._sell] * self.clients + [self._upload] * self.uploaders
         self._threads = [
             threading.Thread(target=self._work, args=(work, n), daemon=True) for n, work in enumerate(works)

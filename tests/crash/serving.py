@@ -17,7 +17,7 @@ from unittest import mock
 import httpx
 
 from core.api import preloading
-from core.cli import SUBJECTS
+from core.cli import COMMANDS
 from core.settings import ROOT
 from tests.ports import free_port
 
@@ -28,7 +28,7 @@ _LOADED = multiprocessing.get_context("forkserver")
 _LOADED.set_forkserver_preload(
     [
         "core.api.app",
-        *sorted({f"core.commands.{module}" for module, _ in SUBJECTS.values()} - {"core.commands.verify"}),
+        *sorted({f"core.commands.{module}" for module, _ in COMMANDS.values()} - {"core.commands.verify"}),
         *preloading.PAPERS,
         "tests.crash.serving",
     ]

@@ -59,11 +59,11 @@ def statuses(answers: list[httpx.Response]) -> dict[int, int]:
 
 
 def own_keys(many: int) -> list[str]:
-    return [ids.code() for _ in range(many)]
+    return [ids.new_code() for _ in range(many)]
 
 
 def plate() -> str:
-    return f"CRA{next(_plates):05d}{ids.code()[:4]}".upper()
+    return f"CRA{next(_plates):05d}{ids.new_code()[:4]}".upper()
 
 
 def test_equal_requests_at_once_with_one_key_are_one_purchase(place: Place) -> None:
@@ -71,7 +71,7 @@ def test_equal_requests_at_once_with_one_key_are_one_purchase(place: Place) -> N
     with Rivals(place, EQUAL) as rivals:
         for n in range(RACES):
             body = shipped.body(PERSONAL_ACCIDENT, email=f"equal.{n}@example.com")
-            answers = rivals.send(BUY, body, ids.code())
+            answers = rivals.send(BUY, body, ids.new_code())
             assert statuses(answers) == {201: EQUAL}
             assert len({answer.content for answer in answers}) == 1
     assert place.sold() - before == RACES
@@ -90,7 +90,7 @@ def test_one_risk_sold_by_several_at_once_is_sold_once(place: Place) -> None:
 
 
 def test_one_term_renewed_by_several_at_once_is_renewed_once(place: Place) -> None:
-    with place.opened() as store, clock.frozen(clock.now() - timedelta(days=350)):
+    with place.opened() as store, clock.freeze(clock.now() - timedelta(days=350)):
         # A test policy can be renewed again at once.
         policies = [
             str(sold(store, place, THIRD_PARTY, is_live=True, registration_number=plate())) for _ in range(RACES)

@@ -65,7 +65,7 @@ def by_worker(place: Place, answers: list[httpx.Response]) -> dict[int, list[int
 def test_a_key_that_is_revoked_is_refused_by_both_within_a_second(place: Place) -> None:
     with place.opened() as store, ExitStack() as open_:
         with store.writing(Scope.system()) as session:
-            key = keys.issue(session, distributor_id=place.partner.id, is_live=False, name="lost", actor="tests")
+            key = keys.issue_key(session, distributor_id=place.partner.id, is_live=False, name="lost", actor="tests")
         clients, answers = [], []
         while len(by_worker(place, answers)) < 2:
             client = httpx.Client(
@@ -76,7 +76,7 @@ def test_a_key_that_is_revoked_is_refused_by_both_within_a_second(place: Place) 
         assert statuses(answers) == {200: len(answers)}
         both = [clients[mine[0]] for mine in by_worker(place, answers).values()]
         with store.writing(Scope.system()) as session:
-            keys.revoke(session, key, actor="tests")
+            keys.revoke_key(session, key, actor="tests")
         revoked_at = time.monotonic()
         for client in itertools.cycle(both):
             asked_at = time.monotonic()
@@ -91,7 +91,7 @@ def test_equal_requests_at_both_workers_are_one_purchase(place: Place) -> None:
     with Rivals(place, EQUAL) as rivals:
         for n in range(RACES):
             body = shipped.body(PERSONAL_ACCIDENT, email=f"equal.workers.{n}@example.com")
-            answers = rivals.send(BUY, body, ids.code())
+            answers = rivals.send(BUY, body, ids.new_code())
             assert statuses(answers) == {201: EQUAL}
             assert len({answer.content for answer in answers}) == 1
             by_both += len(by_worker(place, answers)) == 2

@@ -80,9 +80,9 @@ def desk(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
     shutil.copy(sqlite_template, folder / "store.db")
     store = Store(f"sqlite:///{folder / 'store.db'}")
     with store.writing(Scope.system()) as session:
-        seller = keys.distributor_named(session, "Swift Lenders")
+        seller = keys.get_or_create_distributor(session, "Swift Lenders")
         people = {
-            role: staff.add(
+            role: staff.add_or_update(
                 session, email=email(role), name=role.title(), roles=[role], password=PASSWORD, actor="tests"
             )
             for role in ROLES

@@ -32,8 +32,8 @@ SOLD = _EVERY if os.environ.get("COVERDESK_SELL_EVERY_COVER") else _USUAL
 
 def address(desk: Desk, cover: Cover[Any]) -> str:
     with desk.store.reading(Scope.of(desk.seller, is_live=False)) as session:
-        insurer = products.offered(session, cover, desk.seller)[0].provider_name
-    name = shipped.products()[fields.example(cover.request)["product_id"]]["name"]
+        insurer = products.list_for_sale(session, cover, desk.seller)[0].provider_name
+    name = shipped.products()[fields.build_example(cover.request)["product_id"]]["name"]
     return f"/buy?{urlencode({'mode': 'test', 'cover': f'{cover.title}, {insurer}', 'sold': name})}"
 
 
@@ -73,7 +73,7 @@ def answer(page: Page, place: Locator, question: Question, value: Any, typed: di
 
 @pytest.mark.parametrize("cover", SOLD, ids=lambda cover: cover.key)
 def test_a_cover_is_sold_by_its_form(visit: Visit, desk: Desk, cover: Cover[Any]) -> None:
-    page, typed = visit("operations", address(desk, cover)), fields.example(cover.request)
+    page, typed = visit("operations", address(desk, cover)), fields.build_example(cover.request)
     for question in questions.of(cover.request, given=frozenset({"product_id"})):
         value = typed.get(question.name)
         if question.kind is Kind.ITEMS:

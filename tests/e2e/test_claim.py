@@ -32,7 +32,7 @@ class Lender:
                 buying.sell(session, CREDIT_LIFE, asked, seller).policy["meta"]["policy_number"],
             )
         with desk.store.writing(Scope.system()) as session:
-            key = keys.issue(session, distributor_id=desk.seller, is_live=False, name="lender", actor="tests")
+            key = keys.issue_key(session, distributor_id=desk.seller, is_live=False, name="lender", actor="tests")
         self.http = httpx.Client(base_url=f"{desk.url}/v1", headers={"Authorization": f"Bearer {key}"}, timeout=20)
         self.told = {
             "policy_number": self.number,

@@ -13,7 +13,7 @@ from playwright.sync_api import Download, Locator, Page, expect
 from core import money
 from core.services.exports import receipts
 from core.services.sales import figures
-from core.services.sales.sales_totals import Takings
+from core.services.sales.sales_totals import SalesTotals
 from core.services.sales.selection import Selection
 from core.services.windows import Window
 from core.store.access.scope import Scope
@@ -69,7 +69,7 @@ def narrow_to_a_month_of_an_insurer(page: Page) -> None:
     settled(page)
 
 
-def check_file(content: bytes, taken: Takings) -> None:
+def check_file(content: bytes, taken: SalesTotals) -> None:
     """The file has as many rows as the tile counts, and their sum is the tile's."""
     rows = list(csv.DictReader(io.StringIO(content.decode(), newline="")))
     assert len(rows) == taken.sold
@@ -90,18 +90,18 @@ def test_a_month_of_an_insurer_is_one_number_in_chart_tile_table_and_file(visit:
     assert selection.last
     assert (selection.last - selection.first).days < 31
     with desk.store.reading(Scope.staff(is_live=True)) as session:
-        window = Window.of_days(selection.first, selection.last)
-        taken = figures.summary(session, window, selection.wanted).current.takings
+        window = Window.from_days(selection.first, selection.last)
+        taken = figures.build_summary(session, window, selection.wanted).current.totals
     assert taken.sold
-    assert f"purchases {money.shown(taken.sold_minor)} (" in tile
-    expect(page.locator(".st-key-selection_total")).to_contain_text(money.shown(taken.sold_minor))
+    assert f"purchases {money.format_naira(taken.sold_minor)} (" in tile
+    expect(page.locator(".st-key-selection_total")).to_contain_text(money.format_naira(taken.sold_minor))
 
     content = Path(downloaded(page, "Export CSV").path()).read_bytes()
     check_file(content, taken)
     expect(page.get_by_text("Equals the total below")).to_be_visible()
     expect(page.get_by_text(hashlib.sha256(content).hexdigest())).to_be_visible()
     with desk.store.reading(Scope.system()) as session:
-        assert receipts.latest(session, 1)[0].sum_minor == taken.sold_minor
+        assert receipts.list_latest(session, 1)[0].sum_minor == taken.sold_minor
 
 
 def test_a_row_opens_and_the_way_back_keeps_the_selection(visit: Visit) -> None:

@@ -20,7 +20,7 @@ def sale(desk: Desk) -> Sale:
     """A third-party policy of a seller of its own that ended five days ago, in test mode."""
     seller = Seller(distributor_id=desk.seller, is_live=False, actor="tests")
     a_year_ago = clock.midnight(clock.add_months(clock.today(), -12)) - timedelta(days=5)
-    with clock.frozen(a_year_ago), desk.store.writing(Scope.of(desk.seller, is_live=False)) as session:
+    with clock.freeze(a_year_ago), desk.store.writing(Scope.of(desk.seller, is_live=False)) as session:
         asked = shipped.request(insurer_a.THIRD_PARTY, registration_number="LND-903-KT")
         return buying.sell(session, insurer_a.THIRD_PARTY, asked, seller)
 
@@ -46,4 +46,4 @@ def test_a_lapsed_policy_is_renewed_where_it_is_listed_and_leaves_the_list(
     expect(page.get_by_text("The policy is renewed for ₦15,000.00.")).to_be_visible()
     expect(page.get_by_text("Nothing is due: no policy that can be renewed")).to_be_visible()
     with desk.store.reading(Scope.staff(is_live=False)) as session:
-        assert policy_states.of(session, sale.policy_id).stage == "In force"
+        assert policy_states.get_state(session, sale.policy_id).stage == "In force"

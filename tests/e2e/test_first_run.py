@@ -136,7 +136,7 @@ def come_back_as(page: Page, account: str) -> None:
 
 def test_a_provider_vouches_for_people_who_have_an_account(visitor: Page, new_desk: NewDesk) -> None:
     with new_desk.store.writing(Scope.system()) as session:
-        staff.add(session, email=BOLA, name="Bola", roles=["claims"], password=PASSWORD, actor="tests")
+        staff.add_or_update(session, email=BOLA, name="Bola", roles=["claims"], password=PASSWORD, actor="tests")
     visitor.goto("/search?find=Ada")
     come_back_as(visitor, BOLA)
     visitor.get_by_role("button", name="Sign out").wait_for()

@@ -12,8 +12,8 @@ from core.services.distributors import keys
 from core.services.exports import receipts
 from core.services.exports.exports import Tally
 from core.services.exports.formats import CSV
-from core.services.exports.receipts import Order
-from core.services.exports.registry import kind_named
+from core.services.exports.receipts import ExportOrder
+from core.services.exports.registry import get_kind
 from core.services.filters import SalesFilter
 from core.services.renewals import due as renewals_due
 from core.store.access.scope import Scope
@@ -43,7 +43,7 @@ LISTS = {
 def filled(desk: Desk) -> None:
     """Something stands on every list."""
     with desk.store.writing(Scope.system()) as session:
-        keys.issue(session, distributor_id=desk.seller, is_live=True, name="Shop", actor="tests")
+        keys.issue_key(session, distributor_id=desk.seller, is_live=True, name="Shop", actor="tests")
         policy = session.execute(sa.select(Policy).where(Policy.is_live).limit(1)).scalar_one()
         session.insert(
             Submission(
@@ -56,14 +56,14 @@ def filled(desk: Desk) -> None:
                 updated_at=clock.now(),
             )
         )
-        kind = kind_named("purchases")
-        order = Order(id=ids.new(), kind=kind, format=CSV, selection=kind.read({}), is_live=True, actor="tests")
-        receipts.keep(session, order, Tally())
+        kind = get_kind("purchases")
+        order = ExportOrder(id=ids.new(), kind=kind, format=CSV, selection=kind.read({}), is_live=True, actor="tests")
+        receipts.store_receipt(session, order, Tally())
 
 
 def bucket(desk: Desk) -> str:
     with desk.store.reading(Scope.staff(is_live=True)) as session:
-        buckets = renewals_due.due(session, clock.today(), SalesFilter())
+        buckets = renewals_due.list_due(session, clock.today(), SalesFilter())
     return next(each.key for each in buckets if each.policies)
 
 
@@ -121,7 +121,7 @@ def test_a_header_sorts_all_rows_and_says_so(visit: Visit, desk: Desk) -> None:
     expect(page.locator("tbody tr:has(a)").first).to_contain_text(words.naira(totals[0]))
     assert parse_qs(urlsplit(page.url).query) == {"order": ["smallest"]}
     assert entries(page) == before + 2
-    assert money.shown(totals[0]) in page.locator("tbody tr:has(a)").first.inner_text()
+    assert money.format_naira(totals[0]) in page.locator("tbody tr:has(a)").first.inner_text()
 
 
 def test_a_row_opens_in_a_new_tab_and_the_arrows_walk_through_the_rows(visit: Visit) -> None:

@@ -55,6 +55,6 @@ def test_a_policy_is_found_by_its_plate_and_cancelled_with_its_refund(visit: Vis
     expect(page.get_by_role("heading", name=number)).to_contain_text("Cancelled")
     expect(page.get_by_role("button", name="Cancel policy")).not_to_be_visible()
     with desk.store.reading(Scope.staff(is_live=False)) as session:
-        assert policy_states.of(session, sale.policy_id).stage == "Cancelled"
+        assert policy_states.get_state(session, sale.policy_id).stage == "Cancelled"
     page.get_by_role("link", name="Back to the search").click()
     expect(page.get_by_label("Find", exact=True)).to_have_value("kja 417 qx")

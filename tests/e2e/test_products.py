@@ -30,10 +30,10 @@ def confirmed_by_another(desk: Desk) -> None:
     """What waits is confirmed by a second admin."""
     email = "second@coverdesk.example"
     with desk.store.writing(Scope.system()) as session:
-        staff.add(session, email=email, name="Second", roles=["admin"], password=PASSWORD, actor="tests")
-        product = product_detail.one(session, LOAN)
+        staff.add_or_update(session, email=email, name="Second", roles=["admin"], password=PASSWORD, actor="tests")
+        product = product_detail.get_product(session, LOAN)
         assert product.proposal is not None
-        by = staff.person_named(session, email)
+        by = staff.get_by_email(session, email)
         rate_changes.confirm(session, LOAN, product.proposal.id, seen=product.version, by=by)
 
 
@@ -41,7 +41,7 @@ def test_the_api_charges_what_one_admin_proposed_and_another_confirmed_from_its_
     visit: Visit, desk: Desk
 ) -> None:
     with desk.store.writing(Scope.system()) as session:
-        key = keys.issue(session, distributor_id=desk.seller, is_live=False, name="prices", actor="tests")
+        key = keys.issue_key(session, distributor_id=desk.seller, is_live=False, name="prices", actor="tests")
     assert charged(desk, key) == 6900.0
     page = visit("admin", f"/product?id={LOAN}")
     page.get_by_role("button", name="Change rates").click()
@@ -59,7 +59,7 @@ def test_the_api_charges_what_one_admin_proposed_and_another_confirmed_from_its_
     confirmed_by_another(desk)
     assert charged(desk, key) == 6900.0
     with desk.store.reading(Scope.system()) as session:
-        product = product_detail.one(session, LOAN)
+        product = product_detail.get_product(session, LOAN)
         assert [version.state for version in product.versions] == ["Planned", "In force"]
     page.reload()
     page.get_by_role("link", name="In the audit log").click()

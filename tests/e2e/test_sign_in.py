@@ -56,7 +56,9 @@ def test_a_stolen_cookie_is_worth_nothing_after_the_sign_out(visit: Visit, desk:
 
 def test_a_disabled_account_is_out_at_the_next_click(page: Page, desk: Desk) -> None:
     with desk.store.writing(Scope.system()) as session:
-        staff.add(session, email=email("leaver"), name="Leaver", roles=["operations"], password=PASSWORD, actor="tests")
+        staff.add_or_update(
+            session, email=email("leaver"), name="Leaver", roles=["operations"], password=PASSWORD, actor="tests"
+        )
     page.goto("/credit_life")
     page.get_by_label("E-mail", exact=True).fill(email("leaver"))
     page.get_by_label("Password", exact=True).fill(PASSWORD)

@@ -107,16 +107,16 @@ def planted(store: Store, client: Client, partner: Partner) -> dict[str, str]:
         session.execute(sa.update(Distributor).values(business_name=MARKDOWN))
         session.execute(sa.update(Product).values(name=MARKDOWN, description=HTML))
         session.execute(sa.update(Provider).values(company_name=MARKDOWN, first_name=MARKDOWN))
-        officer = staff.add(
+        officer = staff.add_or_update(
             session, email="zq@x.example", name=MARKDOWN, roles=["claims"], password="x" * 12, actor=MARKDOWN
         )
-        keys.issue(session, distributor_id=partner.id, is_live=True, name=MARKDOWN, actor=MARKDOWN)
-        person = staff.person_named(session, "zq@x.example")
+        keys.issue_key(session, distributor_id=partner.id, is_live=True, name=MARKDOWN, actor=MARKDOWN)
+        person = staff.get_by_email(session, "zq@x.example")
         session.flush()
-        claim_questions.ask(
+        claim_questions.ask_claimant(
             session, session.scalars(sa.select(Claim)).one().id, text=f"{MARKDOWN}\n# {HTML}", person=person
         )
-        claim_actions.comment(
+        claim_actions.add_comment(
             session, session.scalars(sa.select(Claim)).one().id, text=f"{HTML}\n- {MARKDOWN}", person=person
         )
     with store.reading(Scope.system()) as session:
@@ -129,8 +129,10 @@ def test_hostile_texts_are_text_on_every_screen(
 ) -> None:
     at = screen("admin")
     with store.writing(Scope.system()) as session:
-        staff.add(session, email="a@x.example", name=MARKDOWN, roles=["admin"], password="x" * 12, actor="tests")
-        admin = staff.person_named(session, "a@x.example")
+        staff.add_or_update(
+            session, email="a@x.example", name=MARKDOWN, roles=["admin"], password="x" * 12, actor="tests"
+        )
+        admin = staff.get_by_email(session, "a@x.example")
     # A claim that is opened is viewed by somebody who exists.
     monkeypatch.setattr("core.ui.kit.frame.current", lambda: admin)
     for page in menu.SCREENS:
@@ -160,7 +162,9 @@ def test_formulas_arrive_in_no_spreadsheet(store: Store, client: Client, partner
     number = sell_everything(client, partner.live_key, FORMULA)[-1]["meta"]["policy_number"]
     lodge(client, partner.live_key, number, f"{FORMULA}.pdf")
     with store.writing(Scope.system()) as session:
-        admin = staff.add(session, email="a@x.example", name=FORMULA, roles=["admin"], password="x" * 12, actor="tests")
+        admin = staff.add_or_update(
+            session, email="a@x.example", name=FORMULA, roles=["admin"], password="x" * 12, actor="tests"
+        )
         cookie = {"cookie": f"{sign_in.COOKIE}={staff_sessions.open_session(session, admin)}"}
         session.execute(sa.update(Distributor).values(business_name=FORMULA))
     planted_in = set()

@@ -101,18 +101,18 @@ class SecondTransaction:
     def __init__(self) -> None:
         self.waiting: list[KeptAnswer] = []
 
-    def once(self, session: Any, whose: Scope, key: str | None, print_: str, make: Any) -> idempotency.Answer:
+    def once(self, session: Any, whose: Scope, key: str | None, print_: str, make: Any) -> idempotency.WireResponse:
         assert key is not None
         kept = session.execute(sa.select(KeptAnswer).where(col(KeptAnswer.key) == key)).scalar_one_or_none()
         if kept is not None:
-            return idempotency.Answer(kept.status, kept.body, kept.headers)
-        answer: idempotency.Answer = make()
+            return idempotency.WireResponse(kept.status, kept.body, kept.headers)
+        answer: idempotency.WireResponse = make()
         row = {"distributor_id": whose.distributor_id, "is_live": whose.is_live, "key": key, "fingerprint": print_}
         said = {"status": answer.status, "body": answer.body, "headers": answer.headers, "created_at": clock.now()}
         self.waiting = [KeptAnswer(**row, **said)]
         return answer
 
-    def response(self, kept: idempotency.Answer) -> Response:
+    def response(self, kept: idempotency.WireResponse) -> Response:
         with engine.writing(Scope.system()) as session:
             session.insert(*self.waiting)
         self.waiting = []
@@ -126,7 +126,7 @@ def test_a_key_that_is_kept_in_a_second_transaction_is_noticed(
     caught(
         lambda: sold_once_over_a_crash(client, partner, monkeypatch, serial),
         monkeypatch,
-        (idempotency, "once", second.once),
+        (idempotency, "run_once", second.once),
         (envelope, "response", second.response),
     )
 
@@ -214,9 +214,9 @@ def test_a_change_without_version_check_is_noticed(store: Store, partner: Partne
     office = Office(store, partner)
 
     def unchecked(session: Any, claim_id: Any, *, person: Person, version: int) -> Any:
-        return claim_changes.held(session, claim_id)
+        return claim_changes.get_for_update(session, claim_id)
 
-    caught(lambda: second_officer_is_told(office), monkeypatch, (claim_changes, "seen", unchecked))
+    caught(lambda: second_officer_is_told(office), monkeypatch, (claim_changes, "get_version_for_update", unchecked))
 
 
 # What is let in.
@@ -309,10 +309,12 @@ def test_a_key_compared_without_its_hash_is_noticed(client: Client, partner: Par
 
 def test_a_ticket_whose_signature_nobody_compares_is_noticed(store: Store, client: Client, monkeypatch: Patch) -> None:
     with store.writing(Scope.system()) as session:
-        ada = staff.add(session, email="a@x.example", name="A", roles=["admin"], password="x" * 12, actor="tests")
+        ada = staff.add_or_update(
+            session, email="a@x.example", name="A", roles=["admin"], password="x" * 12, actor="tests"
+        )
 
     def forged_ticket_opens_nothing() -> None:
-        address = sign_in.hand_over(ada, "/")
+        address = sign_in.build_completion_url(ada, "/")
         spoilt = address.replace("&next", "x&next")
         assert "set-cookie" not in client.get(spoilt).headers, "a forged ticket opened a session"
 
@@ -332,7 +334,9 @@ def test_a_role_that_nobody_checks_is_noticed(client: Client, store: Store, monk
     cookies = {}
     with store.writing(Scope.system()) as session:
         for role in ("claims", "finance"):
-            who = staff.add(session, email=f"{role}@x.example", name=role, roles=[role], password="x" * 12, actor="t")
+            who = staff.add_or_update(
+                session, email=f"{role}@x.example", name=role, roles=[role], password="x" * 12, actor="t"
+            )
             cookies[role] = {"cookie": f"{sign_in.COOKIE}={staff_sessions.open_session(session, who)}"}
     caught(lambda: roles_hold(client, cookies), monkeypatch, (Person, "may", lambda *_: True))
 
@@ -368,7 +372,9 @@ def test_a_formula_that_nobody_defuses_is_noticed(
     body = shipped.body(CREDIT_LIFE, first_name=payloads.FORMULA)
     assert client.post(BUY, key=partner.live_key, json=body).status_code == 201
     with store.writing(Scope.system()) as session:
-        who = staff.add(session, email="f@x.example", name="F", roles=["finance"], password="x" * 12, actor="tests")
+        who = staff.add_or_update(
+            session, email="f@x.example", name="F", roles=["finance"], password="x" * 12, actor="tests"
+        )
         cookie = {"cookie": f"{sign_in.COOKIE}={staff_sessions.open_session(session, who)}"}
 
     def defused() -> None:

@@ -109,7 +109,7 @@ def test_what_is_no_paper_is_refused_whatever_it_claims(
 
 
 def test_an_ordinary_pdf_with_object_streams_is_taken(store: Store) -> None:
-    assert inspection.judge(unfolding_pdf(1_048_576), "file").content_type == "application/pdf"
+    assert inspection.inspect(unfolding_pdf(1_048_576), "file").content_type == "application/pdf"
 
 
 @pytest.mark.parametrize("form", ["PNG", "JPEG", "WEBP"])

@@ -176,10 +176,10 @@ class Asker:
 def unknown_like(value: str) -> tuple[str, str]:
     """The shape of a name, and a name of that shape by which nothing is known."""
     if ids.is_code(value):
-        return "code", ids.code()
+        return "code", ids.new_code()
     head, _, last = value.partition("/files/")
     if last:
-        return f"{head}/files/", f"{head}/files/{ids.code()}{last[26:]}"
+        return f"{head}/files/", f"{head}/files/{ids.new_code()}{last[26:]}"
     if re.fullmatch(r"[0-9a-f-]{36}", value):
         return "uuid", str(ids.new())
     return value, f"z{value}"
@@ -192,7 +192,7 @@ def matrix(world: World, tenant: Tenant) -> Iterator[Case]:
     foreign += [other.file_url for other in others]
     foreign += [other.file_url.replace("/v1/files", "/files") + "?x" for other in others]
     foreign = sorted(set(foreign) - set().union(*map(set, world.known[tenant].values())))
-    nobodys = [str(ids.new()), str(ids.new()).upper(), ids.code(), *NO_IDS, *WILD]
+    nobodys = [str(ids.new()), str(ids.new()).upper(), ids.new_code(), *NO_IDS, *WILD]
     for operation in operations():
         for place, name in places(operation):
             for value in foreign:
@@ -270,7 +270,9 @@ def test_no_export_mixes_modes_whatever_its_address_says(store: Store, client: C
                   for mode in (True, False))  # fmt: skip
     shared = live & test
     with store.writing(Scope.system()) as session:
-        admin = staff.add(session, email="a@x.example", name="A", roles=["admin"], password="x" * 12, actor="tests")
+        admin = staff.add_or_update(
+            session, email="a@x.example", name="A", roles=["admin"], password="x" * 12, actor="tests"
+        )
         cookie = {"cookie": f"{sign_in.COOKIE}={staff_sessions.open_session(session, admin)}"}
     for kind in KINDS:
         # The audit log is one for both modes.

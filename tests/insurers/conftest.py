@@ -10,8 +10,8 @@ from core import clock
 from core import settings as settings_module
 from core.covers import insurer_b_auto
 from core.covers.cover import Cover
-from core.insurers.client import Patience
-from core.insurers.sandbox import Issued, SandboxInsurer
+from core.insurers.client import CallLimits
+from core.insurers.sandbox import RequestRecord, SandboxInsurer
 from core.services.selling.buying import Sale
 from core.store.access.engine import Store
 from core.store.access.scope import Scope
@@ -22,8 +22,8 @@ from tests.covers import shipped
 from tests.services.selling import sell
 
 # For who never answers; the others get their time, however busy the machine is.
-IMPATIENT = Patience(connect=2, read=0.2, total=0.4, largest=100_000)
-PATIENT = Patience(connect=10, read=60, total=60, largest=100_000)
+IMPATIENT = CallLimits(connect=2, read=0.2, total=0.4, max_bytes=100_000)
+PATIENT = CallLimits(connect=10, read=60, total=60, max_bytes=100_000)
 SILENT = ("hangs", "drips")
 PENDING = insurer_b_auto.COMPREHENSIVE
 
@@ -37,7 +37,7 @@ def sandbox() -> Iterator[SandboxInsurer]:
 
 @pytest.fixture(autouse=True)
 def _still() -> Iterator[None]:
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         yield
 
 
@@ -69,7 +69,7 @@ class Line:
     def worker(self, **given: Any) -> Worker:
         return Worker(self.store, **{"patience": PATIENT, **given})
 
-    def drain(self, patience: Patience = PATIENT) -> None:
+    def drain(self, patience: CallLimits = PATIENT) -> None:
         self.worker(patience=patience).drain()
 
     def told(self, sale: Sale) -> Submission:
@@ -81,9 +81,9 @@ class Line:
     def connection(self, sale: Sale) -> InsurerConnection:
         return self._one(InsurerConnection, self.told(sale).provider_id)
 
-    def asked(self, sale: Sale) -> Issued:
+    def asked(self, sale: Sale) -> RequestRecord:
         """What the sandbox knows of a policy."""
-        return self.sandbox.ledger.rows[str(sale.policy_id)]
+        return self.sandbox.ledger.records[str(sale.policy_id)]
 
     def _one(self, table: Any, key: Any) -> Any:
         with self.store.reading(Scope.system()) as session:

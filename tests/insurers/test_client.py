@@ -60,7 +60,7 @@ def fault(magic: str) -> InsurerFault:
 def test_each_way_to_fail_is_told_apart(connected: SandboxInsurer, magic: str, kind: str, words: str) -> None:
     found = fault(magic)
     assert found.kind == kind
-    assert found.retryable is (kind != "refused")
+    assert found.is_retryable is (kind != "refused")
     with pytest.raises(InsurerFault, match=words):
         raise found
     assert found.retry_after == (120 if magic == "rests" else 0)
@@ -95,7 +95,7 @@ def test_credential_and_mode_are_sent(connected: SandboxInsurer, connect: Connec
     live, test = ids.new(), ids.new()
     send("approves", live)
     send("approves", test, is_live=False)
-    rows = connected.ledger.rows
+    rows = connected.ledger.records
     assert rows[str(live)].authorization == "Bearer a-long-credential"
     assert [rows[str(key)].mode for key in (live, test)] == ["live", "test"]
 
@@ -123,10 +123,10 @@ def test_credential_and_mode_are_sent(connected: SandboxInsurer, connect: Connec
 )
 def test_answer_that_does_not_fit_is_refused_whole(body: bytes) -> None:
     with pytest.raises(InsurerFault) as refused:
-        answers.read(body)
+        answers.parse_answer(body)
     assert refused.value.kind == "unreadable"
 
 
 def test_answer_is_tidied_and_what_nobody_asked_for_is_ignored() -> None:
     body = b'{"status": "declined", "policy_number": " ", "reason": " too\\n\\u0007 old ", "colour": "red"}'
-    assert answers.read(body) == InsurerAnswer(status="declined", reason="too old")
+    assert answers.parse_answer(body) == InsurerAnswer(status="declined", reason="too old")

@@ -25,18 +25,18 @@ from tests.insurers.conftest import IMPATIENT, PATIENT, SILENT, Line
 
 
 def after(**time: float) -> Any:
-    return clock.frozen(clock.now() + timedelta(**time))
+    return clock.freeze(clock.now() + timedelta(**time))
 
 
 def claim(line: Line, most: int = 10) -> list[Job]:
     with line.store.writing(Scope.system()) as session:
-        (insurer,) = insurer_connections.connected(session)
-        return sending.claim(session, insurer, most=most)
+        (insurer,) = insurer_connections.list_connected(session)
+        return sending.lease_due(session, insurer, limit=most)
 
 
 def history(line: Line, sale: Sale) -> list[AuditEntry]:
     with line.store.reading(Scope.system()) as session:
-        found = audit.history(session, f"policy {sale.policy_id}")
+        found = audit.list_history(session, f"policy {sale.policy_id}")
         session.expunge_all()
         return found
 
@@ -66,7 +66,7 @@ def test_accepted_policy_comes_into_force_with_the_insurers_number(line: Line) -
     assert policy.provider_policy_id == f"sandbox-{asked.number}".replace("/", "-")
     assert policy.certificate_code
     assert (told.state, told.answer, told.attempts, told.leased_until) == ("accepted", "accepted", 1, None)
-    assert (asked.asked, asked.mode, asked.authorization) == (1, "test", "Bearer sandbox-credential")
+    assert (asked.request_count, asked.mode, asked.authorization) == (1, "test", "Bearer sandbox-credential")
     assert history(line, sale)[-1].actor == "insurer insurer-b"
 
 
@@ -88,8 +88,8 @@ def test_pending_policy_is_asked_about_again_until_it_is_decided(line: Line) -> 
     assert "An underwriter looks at it" in str(told.last_error)
     assert told.next_try_at is not None
     line.drain()
-    assert line.asked(sale).asked == 1
-    with clock.frozen(told.next_try_at):
+    assert line.asked(sale).request_count == 1
+    with clock.freeze(told.next_try_at):
         line.drain()
     assert line.policy(sale).activated
     assert line.told(sale).last_error is None
@@ -152,14 +152,14 @@ def test_request_that_the_insurer_refuses_goes_to_a_person_at_once(line: Line) -
 
 def test_after_so_many_failures_nobody_tries_any_more(line: Line) -> None:
     sale = line.sell("breaks")
-    for hour in range(sending.GIVES_UP_AFTER):
+    for hour in range(sending.MAX_FAILURES):
         with after(hours=2 * hour):
             line.drain()
     told = line.told(sale)
-    assert (told.state, told.attempts, told.next_try_at) == ("dead", sending.GIVES_UP_AFTER, None)
+    assert (told.state, told.attempts, told.next_try_at) == ("dead", sending.MAX_FAILURES, None)
     with after(days=30):
         line.drain()
-    assert line.asked(sale).asked == sending.GIVES_UP_AFTER
+    assert line.asked(sale).request_count == sending.MAX_FAILURES
 
 
 def test_number_of_another_policy_goes_to_a_person_and_not_to_a_crash(line: Line) -> None:
@@ -179,7 +179,7 @@ def test_defect_of_ours_goes_to_a_person_and_stops_nothing_else(line: Line) -> N
     with line.store.writing(Scope.system()) as session:
         session.get_one(Policy, sick.policy_id).payload = {"Email": "x@y.example", "huge": 1 << 80}
     line.drain()
-    assert (line.told(sick).state, line.told(sick).last_error) == ("dead", worker.DEFECT)
+    assert (line.told(sick).state, line.told(sick).last_error) == ("dead", worker.INTERNAL_ERROR)
     assert line.policy(well).activated
 
 
@@ -190,7 +190,7 @@ def test_cancelled_and_declined_policies_are_never_sent(line: Line) -> None:
     line.drain()
     assert line.told(cancelled).state == "withdrawn"
     assert line.told(declined).state == "declined"
-    assert not {str(sale.policy_id) for sale in (cancelled, declined)} & set(line.sandbox.ledger.rows)
+    assert not {str(sale.policy_id) for sale in (cancelled, declined)} & set(line.sandbox.ledger.records)
 
 
 def test_policy_that_ended_while_it_was_queued_is_taken_out_of_the_queue(line: Line) -> None:
@@ -207,7 +207,7 @@ def test_two_workers_send_nothing_twice(line: Line) -> None:
     sales = [line.sell(registration_number=f"KJA-{number}ZZ") for number in range(100, 112)]
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda worker: worker.drain(), [line.worker(), line.worker()]))
-    assert [line.asked(sale).asked for sale in sales] == [1] * len(sales)
+    assert [line.asked(sale).request_count for sale in sales] == [1] * len(sales)
     assert all(line.policy(sale).activated for sale in sales)
 
 
@@ -216,8 +216,8 @@ def test_work_of_a_killed_worker_is_taken_over_when_its_lease_ends(line: Line) -
     (job,) = claim(line)
     line.drain()
     assert (job.attempt, line.told(sale).attempts) == (1, 1)
-    assert str(sale.policy_id) not in line.sandbox.ledger.rows
-    with clock.frozen(clock.now() + sending.LEASE):
+    assert str(sale.policy_id) not in line.sandbox.ledger.records
+    with clock.freeze(clock.now() + sending.LEASE):
         line.drain()
     assert line.policy(sale).activated
     assert line.told(sale).attempts == 2
@@ -226,11 +226,11 @@ def test_work_of_a_killed_worker_is_taken_over_when_its_lease_ends(line: Line) -
 def test_failure_of_a_worker_that_lost_its_lease_changes_nothing(line: Line) -> None:
     sale = line.sell("waits")
     (job,) = claim(line)
-    with clock.frozen(clock.now() + sending.LEASE):
+    with clock.freeze(clock.now() + sending.LEASE):
         (newer,) = claim(line)
-        line.worker()._bring_home(job, InsurerAnswer(status="pending"))
+        line.worker()._apply_outcome(job, InsurerAnswer(status="pending"))
         assert line.told(sale).leased_until == clock.now() + sending.LEASE
-        line.worker()._bring_home(newer, InsurerAnswer(status="pending"))
+        line.worker()._apply_outcome(newer, InsurerAnswer(status="pending"))
         assert line.told(sale).leased_until is None
 
 
@@ -240,7 +240,7 @@ def test_answer_after_the_policy_was_cancelled_is_written_down_only(line: Line, 
     (job,) = claim(line)
     change(line, sale, policy_changes.cancel, reason="sold the car", by_insurer=False)
     for _ in range(2):
-        line.worker()._bring_home(job, InsurerAnswer(status=status, policy_number="LATE/1"))
+        line.worker()._apply_outcome(job, InsurerAnswer(status=status, policy_number="LATE/1"))
     policy, told = line.policy(sale), line.told(sale)
     assert (policy.version, policy.activated, policy.declined_at) == (2, False, None)
     assert (told.state, told.answer, told.insurer_number) == ("withdrawn", status, "LATE/1")
@@ -262,7 +262,7 @@ def test_answer_after_the_desk_activated_does_not_change_the_number(
     sale = line.sell()
     (job,) = claim(line)
     change(line, sale, policy_changes.activate, policy_number="DESK/1", insurer_accepted=accepted)
-    line.worker()._bring_home(job, InsurerAnswer(status="accepted", policy_number="LATE/2"))
+    line.worker()._apply_outcome(job, InsurerAnswer(status="accepted", policy_number="LATE/2"))
     told = line.told(sale)
     assert (line.policy(sale).policy_number, told.state, told.insurer_number) == ("DESK/1", "accepted", "LATE/2")
     assert history(line, sale)[-1].action == logged
@@ -272,7 +272,7 @@ def test_personal_numbers_in_a_reason_show_their_last_four(line: Line) -> None:
     sale = line.sell(bvn="22345678901")
     (job,) = claim(line)
     assert job.payload["BVN"] == "22345678901"
-    line.worker()._bring_home(job, InsurerAnswer(status="declined", reason="BVN 22345678901 is blocked"))
+    line.worker()._apply_outcome(job, InsurerAnswer(status="declined", reason="BVN 22345678901 is blocked"))
     assert line.told(sale).last_error == "BVN *******8901 is blocked"
     assert "22345678901" not in str([entry.after for entry in history(line, sale)])
 
@@ -280,13 +280,13 @@ def test_personal_numbers_in_a_reason_show_their_last_four(line: Line) -> None:
 def test_connection_rests_after_failures_in_a_row_and_one_policy_tries_it_again(line: Line) -> None:
     sales = [line.sell("breaks", registration_number=f"KJA-{number}ZZ") for number in range(100, 110)]
     line.worker(at_once=1).drain()
-    assert sum(line.told(sale).attempts for sale in sales) == insurer_connections.TRIPS_AT
+    assert sum(line.told(sale).attempts for sale in sales) == insurer_connections.FAILURES_TO_TRIP
     resting = line.connection(sales[0])
-    assert resting.rests_until == clock.now() + insurer_connections.RESTS[0]
-    with clock.frozen(resting.rests_until):
+    assert resting.rests_until == clock.now() + insurer_connections.REST_PERIODS[0]
+    with clock.freeze(resting.rests_until):
         line.drain()
-        assert sum(line.told(sale).attempts for sale in sales) == insurer_connections.TRIPS_AT + 1
-        assert line.connection(sales[0]).rests_until == clock.now() + insurer_connections.RESTS[1]
+        assert sum(line.told(sale).attempts for sale in sales) == insurer_connections.FAILURES_TO_TRIP + 1
+        assert line.connection(sales[0]).rests_until == clock.now() + insurer_connections.REST_PERIODS[1]
 
 
 def test_connection_that_recovers_brings_everything_forward(line: Line) -> None:
@@ -305,16 +305,16 @@ def test_no_more_than_the_agreed_number_is_under_way_at_one_insurer(line: Line) 
     for number in range(100, 110):
         line.sell(registration_number=f"KJA-{number}ZZ")
     assert len(claim(line, most=3)) == 3
-    assert len(claim(line)) == sending.AT_ONCE - 3
+    assert len(claim(line)) == sending.DEFAULT_CONCURRENCY - 3
     assert claim(line) == []
 
 
 def test_wait_doubles_to_an_hour_and_no_two_policies_come_back_together() -> None:
     policy_id = ids.new()
-    waits = [sending.wait_after_failure(policy_id, failures).total_seconds() for failures in range(1, 13)]
+    waits = [sending.compute_failure_wait(policy_id, failures).total_seconds() for failures in range(1, 13)]
     assert all(0.75 * 30 * 2**n <= wait <= 1.25 * 30 * 2**n for n, wait in enumerate(waits[:7]))
     assert all(2_700 <= wait <= 4_500 for wait in waits[7:])
-    assert len({sending.wait_after_failure(ids.new(), 3) for _ in range(20)}) > 10
+    assert len({sending.compute_failure_wait(ids.new(), 3) for _ in range(20)}) > 10
 
 
 def test_insurer_without_an_address_keeps_its_queue(line: Line) -> None:
@@ -338,7 +338,7 @@ def test_test_records_reach_no_real_insurer(line: Line, connect: Callable[..., N
 def test_running_worker_sends_what_is_sold_and_finishes_what_it_holds(line: Line) -> None:
     sale, worker = line.sell("hangs"), line.worker(patience=IMPATIENT)
     assert worker.start()
-    while str(sale.policy_id) not in line.sandbox.ledger.rows:
+    while str(sale.policy_id) not in line.sandbox.ledger.records:
         Event().wait(0.01)
     worker.stop()
     told = line.told(sale)

@@ -50,7 +50,7 @@ class Office:
 
     def person(self, name: str) -> Person:
         with self.store.reading(Scope.system()) as session:
-            return staff.person_named(session, f"{name}@x.example")
+            return staff.get_by_email(session, f"{name}@x.example")
 
     def lodge(self, **changed: Any) -> UUID:
         """A claim of a borrower who lost the job and owes 75,000 of 100,000."""
@@ -73,7 +73,7 @@ class Office:
         """One move with the version of now, unless another is given."""
         seen = self.claim(claim_id).version if version is None else version
         with self.store.writing(DESK) as session:
-            return claim_actions.move(session, claim_id, to=to, person=self.people[by], version=seen, **said)
+            return claim_actions.move_claim(session, claim_id, to=to, person=self.people[by], version=seen, **said)
 
     def walk(self, claim_id: UUID, *statuses: str) -> None:
         """Moves with what each needs; who approved does not pay, and every payment has a reference of its own."""
@@ -98,6 +98,6 @@ class Office:
 
     def log(self, claim_id: UUID) -> list[AuditEntry]:
         with self.store.reading(Scope.system()) as session:
-            entries = audit.history(session, f"claim {claim_id}")
+            entries = audit.list_history(session, f"claim {claim_id}")
             session.expunge_all()
             return entries

@@ -59,4 +59,4 @@ def refusal(store: Store, partner: Partner, cover: Cover[Any], **changed: Any) -
 
 def sold(store: Store, scope: Scope) -> int:
     with store.reading(scope) as session:
-        return purchases.page(session).total_count
+        return purchases.list_purchases(session).total_count

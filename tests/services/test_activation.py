@@ -33,7 +33,7 @@ TODAY, LATER = date(2026, 11, 20), shipped.STILL + timedelta(days=40)
 
 @pytest.fixture(autouse=True)
 def still() -> Iterator[None]:
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         yield
 
 
@@ -58,17 +58,17 @@ def submission(store: Store, sale: Sale) -> Submission:
 
 def last_entry(store: Store, sale: Sale) -> AuditEntry:
     with store.reading(Scope.system()) as session:
-        entry = audit.history(session, f"policy {sale.policy_id}")[-1]
+        entry = audit.list_history(session, f"policy {sale.policy_id}")[-1]
         session.expunge(entry)
         return entry
 
 
 def test_what_blanks_would_do_is_known_before_and_is_what_happens(store: Store, partner: Partner) -> None:
     sale = sell(store, partner, insurer_a.COMPREHENSIVE, premium_frequency="annually")
-    with clock.frozen(LATER):
+    with clock.freeze(LATER):
         would = preview(store, partner, sale)
         assert (would.is_drawn, would.days_back) == (True, 40)
-        assert clock.lagos_day(would.start_at) == TODAY
+        assert clock.to_lagos_day(would.start_at) == TODAY
         with store.reading(Scope.system()) as session:
             drawn = sa.select(sa.func.count()).where(col(NumberCounter.series) != "distributor names")
             assert session.execute(drawn).scalar_one() == 0
@@ -91,8 +91,8 @@ def test_without_the_insurers_word_it_is_issued_by_hand_and_goes_on_waiting(stor
     assert change.policy["active"] is True
     assert change.policy["submitted_to_provider"] is False
     with store.reading(partner.scope()) as session:
-        assert policies.one(session, sale.policy_id)["submitted_to_provider"] is False
-        told = policy_view.one(session, sale.policy_id).submission
+        assert policies.get_policy(session, sale.policy_id)["submitted_to_provider"] is False
+        told = policy_view.get_policy(session, sale.policy_id).submission
     after = submission(store, sale)
     assert (after.state, after.next_try_at, after.answer) == ("queued", before.next_try_at, None)
     assert told is not None
@@ -101,7 +101,7 @@ def test_without_the_insurers_word_it_is_issued_by_hand_and_goes_on_waiting(stor
     assert (entry.action, entry.actor) == ("policy issued by hand", ADA)
     assert entry.after["insurer_accepted"] is False
     with store.reading(Scope.system()) as session:
-        assert store_check.faults(session) == []
+        assert store_check.list_faults(session) == []
 
 
 def test_a_policy_issued_by_hand_can_be_noted_as_reported_later(store: Store, partner: Partner) -> None:
@@ -109,7 +109,7 @@ def test_a_policy_issued_by_hand_can_be_noted_as_reported_later(store: Store, pa
     activate(store, partner, sale)
     person = Person(id=sale.policy_id, email="ada@x.example", name="Ada", roles=("operations",), claim_limit_minor=None)
     with store.writing(partner.scope()) as session:
-        resending.note_reported(session, sale.policy_id, person=person)
+        resending.record_reported(session, sale.policy_id, person=person)
     assert submission(store, sale).state == "accepted"
     assert kept(store, partner, sale).submitted_to_provider
 

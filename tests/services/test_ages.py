@@ -14,7 +14,7 @@ from core.covers import credit_life, insurer_f, insurer_g
 from core.covers.cover import Cover
 from core.errors import InvalidInput, NotRenewable
 from core.services.renewals import renewals
-from core.services.renewals.renewals import Renewed
+from core.services.renewals.renewals import RenewalResult
 from core.store.access.engine import Store
 from core.store.access.scope import Scope
 from core.store.schema.tables import Customer, ProductVersion
@@ -28,7 +28,7 @@ every_life = pytest.mark.parametrize("cover", LIVES, ids=lambda cover: cover.key
 
 @pytest.fixture(autouse=True)
 def still() -> Iterator[None]:
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         yield
 
 
@@ -47,7 +47,7 @@ def says(store: Store, cover: Cover[Any], years: int, *, from_days: int = 0) -> 
         session.insert(ProductVersion(**{**first.model_dump(), **changed}))
 
 
-def renew(store: Store, partner: Partner, policy_id: UUID) -> Renewed:
+def renew(store: Store, partner: Partner, policy_id: UUID) -> RenewalResult:
     with store.writing(partner.scope()) as session:
         return renewals.renew(session, policy_id, partner.seller())
 
@@ -73,7 +73,7 @@ def test_the_bound_of_the_product_holds_from_its_instant_on(store: Store, partne
     says(store, cover, 16, from_days=1)
     with pytest.raises(InvalidInput):
         sell(store, partner, cover, **{field: "2010-06-01"})
-    with clock.frozen(shipped.STILL + timedelta(days=2)):
+    with clock.freeze(shipped.STILL + timedelta(days=2)):
         assert sell(store, partner, cover, **{field: "2010-06-01"}).policy["dob"] == "2010-06-01"
 
 
@@ -82,8 +82,8 @@ def test_a_renewal_asks_for_the_age_of_the_new_term(store: Store, partner: Partn
     says(store, cover, 16)
     sale = sell(store, partner, cover, dob="2010-06-01")
     says(store, cover, 18, from_days=30)
-    with clock.frozen(clock.midnight(date(2027, 11, 18))), pytest.raises(NotRenewable) as refusal:
+    with clock.freeze(clock.midnight(date(2027, 11, 18))), pytest.raises(NotRenewable) as refusal:
         renew(store, partner, sale.policy_id)
     assert [fault["field"] for fault in refusal.value.detail["faults"]] == ["dob"]
-    with clock.frozen(clock.midnight(date(2028, 11, 18))):
+    with clock.freeze(clock.midnight(date(2028, 11, 18))):
         assert renew(store, partner, sale.policy_id).policy["active"] is True

@@ -16,7 +16,7 @@ def fill(store: Store, entries: int = 40) -> None:
 
 def broken(store: Store) -> list[str]:
     with store.reading(Scope.system()) as session:
-        return audit.broken_links(session)
+        return audit.find_broken_links(session)
 
 
 def allow_changes(store: Store, connection: sa.Connection, event: str) -> None:
@@ -57,4 +57,4 @@ def test_forced_change_is_found(store: Store, event: str, statement: str) -> Non
 def test_history_of_a_subject_is_in_order(store: Store) -> None:
     fill(store)
     with store.reading(Scope.system()) as session:
-        assert [entry.after for entry in audit.history(session, "thing 3")] == [{"n": n} for n in range(3, 40, 7)]
+        assert [entry.after for entry in audit.list_history(session, "thing 3")] == [{"n": n} for n in range(3, 40, 7)]

@@ -14,11 +14,11 @@ from core.covers import insurer_a
 from core.errors import InvalidInput, NotFound
 from core.services.audit import log as audit
 from core.services.audit import search as audit_search
-from core.services.audit.search import Found
+from core.services.audit.search import SearchResult
 from core.services.audit.selection import AuditSelection
 from core.services.exports.formats import CSV
 from core.services.exports.kinds.audit import AUDIT
-from core.services.exports.receipts import Order
+from core.services.exports.receipts import ExportOrder
 from core.services.paging import Paging
 from core.store.access.engine import Store
 from core.store.access.scope import Scope
@@ -33,9 +33,9 @@ ADA = "staff ada@coverdesk.example"
 @pytest.fixture
 def log(store: Store, partner: Partner) -> Store:
     """Three changes of one product by two people on two days, and the entries of keys and a sale."""
-    with clock.frozen(shipped.STILL - timedelta(days=3)):
+    with clock.freeze(shipped.STILL - timedelta(days=3)):
         note(store, ADA, "rates planned", before={"price": "1.00", "note": "Ọ̀ṣun"}, after={"price": "2.00"})
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         note(store, ADA, "rates withdrawn", after={"withdrawn": True})
         note(store, "staff bola@coverdesk.example", "product switched off", after={"active": False})
         sell(store, partner, insurer_a.THIRD_PARTY)
@@ -47,15 +47,17 @@ def note(store: Store, actor: str, action: str, **facts: Any) -> None:
         audit.write(session, actor=actor, action=action, subject=audit.subject_of("product", RECORD), **facts)
 
 
-def found(store: Store, paging: Paging = Paging(1, 50), **wanted: Any) -> Found:
+def found(store: Store, paging: Paging = Paging(1, 50), **wanted: Any) -> SearchResult:
     with store.reading(Scope.staff(is_live=True)) as session:
-        return audit_search.page(session, AuditSelection(**wanted), paging, audit_search.terms(session))
+        return audit_search.search_entries(
+            session, AuditSelection(**wanted), paging, audit_search.load_choices(session)
+        )
 
 
 def actions(store: Store, **wanted: Any) -> list[str]:
     page = found(store, **wanted)
-    assert page.total == len(page.rows)
-    return [row.action for row in page.rows]
+    assert page.total == len(page.entries)
+    return [row.action for row in page.entries]
 
 
 ALL_THREE = ["product switched off", "rates withdrawn", "rates planned"]
@@ -87,43 +89,43 @@ def test_entries_are_found_by_what_they_say(log: Store) -> None:
 
 def test_everything_is_counted_exactly_and_pages_follow_each_other(log: Store) -> None:
     whole = found(log)
-    assert whole.total == len(whole.rows) == 6
+    assert whole.total == len(whole.entries) == 6
     pages = [found(log, Paging(number, 4)) for number in (1, 2)]
-    assert [row.id for page in pages for row in page.rows] == [row.id for row in whole.rows]
-    assert not whole.more
+    assert [row.id for page in pages for row in page.entries] == [row.id for row in whole.entries]
+    assert not whole.has_more
 
 
 def test_a_selection_that_matches_very_much_is_not_counted_to_its_end(
     log: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audit_search, "MOST", 2)
+    monkeypatch.setattr(audit_search, "MAX_COUNTED", 2)
     page = found(log, Paging(1, 50), kind="product")
-    assert (page.total, page.more) == (2, True)
-    monkeypatch.setattr(audit_search, "DEEPEST", 2)
+    assert (page.total, page.has_more) == (2, True)
+    monkeypatch.setattr(audit_search, "MAX_SEARCHED", 2)
     assert found(log, q="rates planned", kind="product").total == 0
 
 
 def test_what_there_is_to_choose_from_is_what_the_log_holds(log: Store, partner: Partner) -> None:
     with log.reading(Scope.staff(is_live=True)) as session:
-        terms = audit_search.terms(session)
+        terms = audit_search.load_choices(session)
     assert terms.kinds == ["key", "policy", "product"]
     assert list(terms.actions) == ["key issued", "policy sold", *sorted(ALL_THREE)]
     assert len([name for name in terms.actors.values() if name.startswith("Swift Lenders, key tests cd_")]) == 2
 
 
 def test_an_entry_tells_its_place_and_an_unknown_one_is_refused(log: Store) -> None:
-    newest = found(log, kind="product").rows[0]
+    newest = found(log, kind="product").entries[0]
     with log.reading(Scope.staff(is_live=True)) as session:
-        entry = audit_search.one(session, newest.id)
-        assert (entry.kind, entry.about, entry.who) == ("product", str(RECORD), "bola@coverdesk.example")
+        entry = audit_search.get_entry(session, newest.id)
+        assert (entry.kind, entry.record_id, entry.actor_name) == ("product", str(RECORD), "bola@coverdesk.example")
         assert len(entry.hash) == 64
         with pytest.raises(NotFound):
-            audit_search.one(session, RECORD)
+            audit_search.get_entry(session, RECORD)
 
 
 def test_an_export_holds_what_the_screen_shows_and_is_itself_written_down(log: Store) -> None:
     for wanted in ({"kind": ["product"]}, {"q": ["rates planned"]}, {"id": [str(RECORD)]}):
-        order = Order(
+        order = ExportOrder(
             id=ids.new(),
             kind=AUDIT,
             format=CSV,
@@ -134,7 +136,7 @@ def test_an_export_holds_what_the_screen_shows_and_is_itself_written_down(log: S
         out = io.BytesIO()
         downloads.export_to(order, out)
         rows = list(csv.DictReader(io.StringIO(out.getvalue().decode(), newline="")))
-        shown = found(log, **{name: value[0] for name, value in wanted.items()}).rows
+        shown = found(log, **{name: value[0] for name, value in wanted.items()}).entries
         assert [row["id"] for row in rows] == [str(row.id) for row in shown]
         assert [row["hash"] for row in rows] == [row.hash for row in shown]
         assert actions(log, id=str(order.id)) == ["export finished", "export started"]

@@ -34,7 +34,7 @@ needs_poppler = pytest.mark.skipif(shutil.which("pdftotext") is None, reason="SK
 
 @pytest.fixture(autouse=True)
 def still() -> Iterator[None]:
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         yield
 
 
@@ -45,7 +45,7 @@ def code_of(policy: object) -> str:
 
 def facts_of(store: Store, code: str) -> CertificateFacts:
     with store.reading(Scope.system()) as session:
-        return certificates.by_code(session, code)
+        return certificates.get_by_code(session, code)
 
 
 def sold(store: Store, partner: Partner) -> tuple[Sale, str]:
@@ -91,7 +91,7 @@ def test_every_active_policy_has_a_certificate_that_opens(store: Store, partner:
     assert facts.policy_number == sale.policy["meta"]["policy_number"]
     assert facts.covered
     assert facts.premium_minor == int(sale.price.total * 100)
-    with pikepdf.open(io.BytesIO(certificate_pdf.rendered(facts))) as pdf:
+    with pikepdf.open(io.BytesIO(certificate_pdf.render(facts))) as pdf:
         assert len(pdf.pages) == 1
         assert [round(float(x)) for x in pdf.pages[0].mediabox] == [0, 0, 595, 842]
 
@@ -119,13 +119,13 @@ def test_other_codes_open_nothing(store: Store, partner: Partner, code: str) -> 
 def test_status_follows_the_clock(store: Store, partner: Partner) -> None:
     _, code = sold(store, partner)
     for days, status in ((-2, "Not started"), (0, "In force"), (364, "In force"), (366, "Expired")):
-        with clock.frozen(shipped.STILL + timedelta(days=days)):
+        with clock.freeze(shipped.STILL + timedelta(days=days)):
             assert facts_of(store, code).status == status
 
 
 def test_each_term_keeps_its_own_certificate(store: Store, partner: Partner) -> None:
     sale, first = sold(store, partner)
-    with clock.frozen(shipped.STILL + timedelta(days=340)):
+    with clock.freeze(shipped.STILL + timedelta(days=340)):
         with store.writing(partner.scope()) as session:
             second = code_of(renewals.renew(session, sale.policy_id, partner.seller()).policy)
         old, new = facts_of(store, first), facts_of(store, second)
@@ -143,9 +143,9 @@ def test_each_term_keeps_its_own_certificate(store: Store, partner: Partner) -> 
 
 def test_cancelled_policy_cancels_the_terms_that_it_cuts_short(store: Store, partner: Partner) -> None:
     sale, first = sold(store, partner)
-    with clock.frozen(shipped.STILL + timedelta(days=360)), store.writing(partner.scope()) as session:
+    with clock.freeze(shipped.STILL + timedelta(days=360)), store.writing(partner.scope()) as session:
         second = code_of(renewals.renew(session, sale.policy_id, partner.seller()).policy)
-    with clock.frozen(shipped.STILL + timedelta(days=400)):
+    with clock.freeze(shipped.STILL + timedelta(days=400)):
         with store.writing(partner.scope()) as session:
             policy_changes.cancel(
                 session, sale.policy_id, actor="desk", reason="sold", by_insurer=False, expected_version=2
@@ -154,11 +154,11 @@ def test_cancelled_policy_cancels_the_terms_that_it_cuts_short(store: Store, par
 
 
 def test_same_facts_give_the_same_bytes_in_another_process_too(facts: CertificateFacts) -> None:
-    certificate_pdf.rendered.cache_clear()
-    first = certificate_pdf.rendered(facts)
-    certificate_pdf.rendered.cache_clear()
-    with clock.frozen(shipped.STILL + timedelta(days=100)):
-        assert certificate_pdf.rendered(facts) == first
+    certificate_pdf.render.cache_clear()
+    first = certificate_pdf.render(facts)
+    certificate_pdf.render.cache_clear()
+    with clock.freeze(shipped.STILL + timedelta(days=100)):
+        assert certificate_pdf.render(facts) == first
     program = (
         "import hashlib, pickle, sys; from core.services.policies import certificate_pdf;"
         "facts = pickle.loads(sys.stdin.buffer.read());"
@@ -172,7 +172,7 @@ def test_same_facts_give_the_same_bytes_in_another_process_too(facts: Certificat
 
 @needs_poppler
 def test_pdf_can_be_read_and_copied(facts: CertificateFacts, tmp_path: Path) -> None:
-    text = printed(certificate_pdf.rendered(facts), tmp_path)
+    text = printed(certificate_pdf.render(facts), tmp_path)
     for words in (
         "Anchorline Insurance",
         "Certificate of third-party auto insurance",
@@ -190,10 +190,10 @@ def test_pdf_can_be_read_and_copied(facts: CertificateFacts, tmp_path: Path) -> 
 
 @needs_poppler
 def test_test_mode_and_cancellation_are_printed(facts: CertificateFacts, tmp_path: Path) -> None:
-    test = printed(certificate_pdf.rendered(replace(facts, is_live=False)), tmp_path)
+    test = printed(certificate_pdf.render(replace(facts, is_live=False)), tmp_path)
     assert "Test mode - not a certificate of insurance" in test
     ended = replace(facts, cancelled_at=shipped.STILL + timedelta(days=42))
-    assert "1 January 2027" in printed(certificate_pdf.rendered(ended), tmp_path)
+    assert "1 January 2027" in printed(certificate_pdf.render(ended), tmp_path)
 
 
 @needs_poppler
@@ -204,7 +204,7 @@ def test_long_values_stay_on_one_page(facts: CertificateFacts, tmp_path: Path) -
         holder="Ade " * 100,
         covered=tuple((f"Line {n}", "word " * 400) for n in range(7)),
     )
-    pdf = certificate_pdf.rendered(long)
+    pdf = certificate_pdf.render(long)
     with pikepdf.open(io.BytesIO(pdf)) as opened:
         assert len(opened.pages) == 1
     assert "₦15,000.00" in printed(pdf, tmp_path)
@@ -212,12 +212,12 @@ def test_long_values_stay_on_one_page(facts: CertificateFacts, tmp_path: Path) -
 
 def test_qr_code_leads_to_the_verification_page_at_our_own_address(facts: CertificateFacts) -> None:
     assert facts.verification_url == f"http://127.0.0.1:8501/verify/{'a' * 26}"
-    with pikepdf.open(io.BytesIO(certificate_pdf.rendered(facts))) as pdf:
+    with pikepdf.open(io.BytesIO(certificate_pdf.render(facts))) as pdf:
         (link,) = [a for a in pdf.pages[0].Annots if a.Subtype == "/Link"]  # type: ignore[attr-defined]
         assert str(link.A.URI) == facts.verification_url
 
 
 def test_pdf_names_its_title_and_language(facts: CertificateFacts) -> None:
-    with pikepdf.open(io.BytesIO(certificate_pdf.rendered(facts))) as pdf:
+    with pikepdf.open(io.BytesIO(certificate_pdf.render(facts))) as pdf:
         assert str(pdf.docinfo["/Title"]) == f"{facts.title} {facts.policy_number}"
         assert str(pdf.Root.Lang) == "en-NG"

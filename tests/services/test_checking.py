@@ -18,7 +18,7 @@ UNTIL = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 def faults(store: Store) -> list[str]:
     with store.reading(Scope.system()) as session:
-        return store_check.faults(session)
+        return store_check.list_faults(session)
 
 
 @pytest.fixture
@@ -129,8 +129,8 @@ def test_missing_and_changed_files_are_named(portfolio: Store) -> None:
 
 def test_summary_counts_what_was_checked(portfolio: Store) -> None:
     with portfolio.reading(Scope.system()) as session:
-        checked = store_check.check(session)
-    assert checked.holds
+        checked = store_check.check_store(session)
+    assert checked.is_sound
     assert checked.counts["purchases"] == checked.counts["policies"] == 250
     assert checked.version == versions.newest()
     assert checked.database.startswith("SQLite 3." if portfolio.is_sqlite else "PostgreSQL ")

@@ -11,7 +11,14 @@ from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.claims.intake.requirements import CLAIM_STATUSES
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import questions as claim_questions
-from core.services.claims.workflow.clock import ALLOWED, DECIDED, WAITING, Clock, Pause, Reached
+from core.services.claims.workflow.clock import (
+    DECIDED_STATUSES,
+    STATUTORY_PERIOD,
+    WAITING_STATUSES,
+    Clock,
+    Pause,
+    StatusReached,
+)
 from core.store.access.engine import Store
 from tests.conftest import Partner
 from tests.services.claim_office import DESK, Office
@@ -26,7 +33,9 @@ def after(days: float) -> datetime:
 
 def read(*history: tuple[str, float], now: float, asked: tuple[tuple[float, float | None], ...] = ()) -> Clock:
     pauses = [Pause(after(start), None if end is None else after(end)) for start, end in asked]
-    return claim_clock.read([Reached(status, after(days)) for status, days in history], after(now), pauses)
+    return claim_clock.compute_from_history(
+        [StatusReached(status, after(days)) for status, days in history], after(now), pauses
+    )
 
 
 @pytest.mark.parametrize(
@@ -51,7 +60,7 @@ def test_clock_stands_still_while_an_offer_is_out() -> None:
     assert (again.age_days, again.days_left, again.is_running) == (45, 45, True)
 
 
-@pytest.mark.parametrize("decision", sorted(DECIDED))
+@pytest.mark.parametrize("decision", sorted(DECIDED_STATUSES))
 def test_decision_ends_age_and_clock(decision: str) -> None:
     found = read(("Pending", 0), (decision, 7), now=400)
     assert (found.age_days, found.days_left) == (7, 53)
@@ -79,12 +88,12 @@ def test_time_of_two_reasons_to_wait_is_taken_off_once() -> None:
     assert read(("Pending", 0), ("Offer sent", 10), ("Reviewing", 20), now=30, asked=((5, 15),)).days_left == 45
 
 
-def histories() -> st.SearchStrategy[list[Reached]]:
+def histories() -> st.SearchStrategy[list[StatusReached]]:
     steps = st.lists(st.tuples(st.sampled_from(CLAIM_STATUSES), st.integers(0, 2000)), max_size=12)
     return steps.map(
         lambda found: [
-            Reached("Pending", NOON),
-            *(Reached(status, NOON + hours * HOUR) for status, hours in sorted(found, key=lambda step: step[1])),
+            StatusReached("Pending", NOON),
+            *(StatusReached(status, NOON + hours * HOUR) for status, hours in sorted(found, key=lambda step: step[1])),
         ]
     )
 
@@ -100,29 +109,31 @@ nows = st.integers(0, 2500).map(lambda hours: NOON + hours * HOUR)
 
 
 @given(histories(), pauses(), nows)
-def test_clock_counts_each_hour_that_was_the_desks(history: list[Reached], asked: list[Pause], now: datetime) -> None:
+def test_clock_counts_each_hour_that_was_the_desks(
+    history: list[StatusReached], asked: list[Pause], now: datetime
+) -> None:
     known = [step for step in history if step.at <= now]
     hours = 0
     for number in range(int((now - NOON) / HOUR)):
         instant = NOON + number * HOUR
         status = [step.status for step in known if step.at <= instant][-1]
-        waits = status in WAITING or any(p.covers(instant) for p in asked)
-        hours += not waits and status not in DECIDED
-    found = claim_clock.read(known, now, asked)
-    assert found.counted == hours * HOUR
-    assert timedelta(0) <= found.counted <= found.age <= now - NOON
-    assert found.left == ALLOWED - found.counted
+        waits = status in WAITING_STATUSES or any(p.covers(instant) for p in asked)
+        hours += not waits and status not in DECIDED_STATUSES
+    found = claim_clock.compute_from_history(known, now, asked)
+    assert found.elapsed == hours * HOUR
+    assert timedelta(0) <= found.elapsed <= found.age <= now - NOON
+    assert found.remaining == STATUTORY_PERIOD - found.elapsed
     assert [found.is_running, found.is_waiting, found.is_decided].count(True) == 1
 
 
 @given(histories(), pauses(), nows, st.integers(0, 500))
 def test_time_only_takes_days_away_and_pauses_only_give_them(
-    history: list[Reached], asked: list[Pause], now: datetime, hours: int
+    history: list[StatusReached], asked: list[Pause], now: datetime, hours: int
 ) -> None:
     known = [step for step in history if step.at <= now]
-    first, later = (claim_clock.read(known, instant, asked) for instant in (now, now + hours * HOUR))
-    assert later.counted >= first.counted
-    assert claim_clock.read(known, now).counted >= first.counted
+    first, later = (claim_clock.compute_from_history(known, instant, asked) for instant in (now, now + hours * HOUR))
+    assert later.elapsed >= first.elapsed
+    assert claim_clock.compute_from_history(known, now).elapsed >= first.elapsed
 
 
 @pytest.fixture
@@ -134,43 +145,43 @@ def test_question_stops_the_clock_until_it_is_answered(office: Office) -> None:
     claim_id, other = office.lodge(), office.lodge()
 
     def clock_of(days: float) -> Clock:
-        with clock.frozen(after(days)), office.store.reading(DESK) as session:
-            found = claim_questions.clocks(session, [claim_id, other])
+        with clock.freeze(after(days)), office.store.reading(DESK) as session:
+            found = claim_questions.compute_clocks(session, [claim_id, other])
             assert set(found) == {claim_id, other}
-            assert found[other].counted == days * DAY
+            assert found[other].elapsed == days * DAY
             return found[claim_id]
 
-    with clock.frozen(after(4)):
-        question_id = office.do(claim_questions.ask, claim_id, text="Please send\na clearer copy")
+    with clock.freeze(after(4)):
+        question_id = office.do(claim_questions.ask_claimant, claim_id, text="Please send\na clearer copy")
         with pytest.raises(StateForbids, match="has not answered"):
-            office.do(claim_questions.ask, claim_id, text="And another")
-    assert (clock_of(10).counted, clock_of(10).is_waiting) == (4 * DAY, True)
-    with clock.frozen(after(12)):
-        office.do(claim_questions.answered, claim_id)
+            office.do(claim_questions.ask_claimant, claim_id, text="And another")
+    assert (clock_of(10).elapsed, clock_of(10).is_waiting) == (4 * DAY, True)
+    with clock.freeze(after(12)):
+        office.do(claim_questions.record_answer, claim_id)
         with pytest.raises(StateForbids, match="was not asked"):
-            office.do(claim_questions.answered, claim_id)
-    assert (clock_of(20).counted, clock_of(20).is_running) == (12 * DAY, True)
+            office.do(claim_questions.record_answer, claim_id)
+    assert (clock_of(20).elapsed, clock_of(20).is_running) == (12 * DAY, True)
     assert [entry.action for entry in office.log(claim_id)] == ["claim lodged", "claimant asked", "claimant answered"]
     assert office.log(claim_id)[-1].after == {"question_id": str(question_id)}
 
 
 def test_who_moves_a_claim_on_waits_no_longer(office: Office) -> None:
     claim_id = office.lodge()
-    with clock.frozen(after(1)):
-        office.do(claim_questions.ask, claim_id, text="Which bank?")
-    with clock.frozen(after(3)):
+    with clock.freeze(after(1)):
+        office.do(claim_questions.ask_claimant, claim_id, text="Which bank?")
+    with clock.freeze(after(3)):
         office.move(claim_id, "Reviewing")
-    with clock.frozen(after(5)), office.store.reading(DESK) as session:
-        assert claim_questions.clocks(session, [claim_id])[claim_id].counted == 3 * DAY
+    with clock.freeze(after(5)), office.store.reading(DESK) as session:
+        assert claim_questions.compute_clocks(session, [claim_id])[claim_id].elapsed == 3 * DAY
 
 
 def test_questions_are_asked_by_officers_about_open_claims(office: Office) -> None:
     claim_id = office.lodge()
-    for verb, options in ((claim_questions.ask, {"text": "Why?"}), (claim_questions.answered, {})):
+    for verb, options in ((claim_questions.ask_claimant, {"text": "Why?"}), (claim_questions.record_answer, {})):
         with pytest.raises(NotAllowed):
             office.do(verb, claim_id, by="funmi", **options)
     with pytest.raises(InvalidInput, match="text"):
-        office.do(claim_questions.ask, claim_id, text=" ")
+        office.do(claim_questions.ask_claimant, claim_id, text=" ")
     office.move(claim_id, "Declined", reason="other", note="No")
     with pytest.raises(StateForbids, match="no more information"):
-        office.do(claim_questions.ask, claim_id, text="Why?")
+        office.do(claim_questions.ask_claimant, claim_id, text="Why?")

@@ -16,7 +16,7 @@ from core.services.claims.reports import breakdowns as claim_breakdowns
 from core.services.claims.reports import figures as claim_figures
 from core.services.claims.reports.metrics import CLAIM_METRICS, ClaimFacts
 from core.services.claims.workflow import clock as claim_clock
-from core.services.claims.workflow.clock import Pause, Reached
+from core.services.claims.workflow.clock import Pause, StatusReached
 from core.services.sales import figures
 from core.services.windows import Window
 from core.store.access.engine import Store
@@ -42,7 +42,7 @@ WAYS: tuple[tuple[tuple[str, float], ...], ...] = (
 
 @pytest.fixture(autouse=True)
 def still() -> Iterator[None]:
-    with clock.frozen(NOON):
+    with clock.freeze(NOON):
         yield
 
 
@@ -60,20 +60,21 @@ def office(store: Store, partner: Partner) -> Office:
 
 
 def _write(session: Any, plain: dict[str, Any], dice: Random, way: Any, lodged_at: datetime, office: Office) -> None:
-    history = [Reached("Pending", lodged_at)]
+    history = [StatusReached("Pending", lodged_at)]
     for status, days in way:
         at = history[-1].at + timedelta(days=days * dice.uniform(0.5, 1.5))
         at = at.replace(microsecond=at.microsecond // 1000 * 1000)
         if at <= NOON:
-            history.append(Reached(status, at))
+            history.append(StatusReached(status, at))
     began_at, stopped_at = lodged_at, None
     for before, step in pairwise(history):
-        began_at, stopped_at = claim_clock.turned(
+        began_at, stopped_at = claim_clock.update_stored(
             began_at,
             stopped_at,
             at=step.at,
-            runs=step.status not in claim_clock.WAITING | claim_clock.DECIDED,
-            decides=step.status in claim_clock.DECIDED and before.status not in claim_clock.DECIDED,
+            is_running=step.status not in claim_clock.WAITING_STATUSES | claim_clock.DECIDED_STATUSES,
+            is_decision=step.status in claim_clock.DECIDED_STATUSES
+            and before.status not in claim_clock.DECIDED_STATUSES,
         )
     statuses = {step.status for step in history}
     claim = Claim(
@@ -106,13 +107,13 @@ def _id(dice: Random) -> UUID:
     return UUID(int=dice.getrandbits(128))
 
 
-def told(office: Office) -> list[tuple[Claim, list[Reached]]]:
+def told(office: Office) -> list[tuple[Claim, list[StatusReached]]]:
     """Every claim with its history, read the plain way."""
     with office.store.reading(DESK) as session:
         claims = list(session.execute(sa.select(Claim)).scalars())
         events = list(session.execute(sa.select(ClaimEvent).order_by(ClaimEvent.created_at, ClaimEvent.id)).scalars())
         session.expunge_all()
-    return [(each, [Reached(e.status, e.created_at) for e in events if e.claim_id == each.id]) for each in claims]
+    return [(each, [StatusReached(e.status, e.created_at) for e in events if e.claim_id == each.id]) for each in claims]
 
 
 def middle(values: list[timedelta], share: float) -> int | None:
@@ -123,16 +124,16 @@ def middle(values: list[timedelta], share: float) -> int | None:
     return None
 
 
-def recounted(claims: list[tuple[Claim, list[Reached]]], window: Window) -> ClaimFacts:
+def recounted(claims: list[tuple[Claim, list[StatusReached]]], window: Window) -> ClaimFacts:
     def inside(at: datetime) -> bool:
         return window.start <= lagos(at) < window.end
 
     paid, declined, in_time, viewed, answers = [], 0, 0, [], Counter[str]()
     for claim, history in claims:
-        clock_now = claim_clock.read(history, NOON, [Pause(NOON, NOON)])
+        clock_now = claim_clock.compute_from_history(history, NOON, [Pause(NOON, NOON)])
         decided_at = claim.created_at + clock_now.age
         if clock_now.is_decided and inside(decided_at):
-            in_time += clock_now.counted <= timedelta(days=60)
+            in_time += clock_now.elapsed <= timedelta(days=60)
             declined += claim.claim_status == "Declined"
             if claim.claim_status != "Declined":
                 paid.append((claim, clock_now))
@@ -150,11 +151,11 @@ def recounted(claims: list[tuple[Claim, list[Reached]]], window: Window) -> Clai
             for step in history
             if step.status == "Paid" and inside(step.at)
         ),
-        half=middle(ages, 0.5),
-        most=middle(ages, 0.9),
-        half_net=middle(counted, 0.5),
-        most_net=middle(counted, 0.9),
-        half_viewed=middle(viewed, 0.5),
+        median_ms=middle(ages, 0.5),
+        p90_ms=middle(ages, 0.9),
+        median_net_ms=middle(counted, 0.5),
+        p90_net_ms=middle(counted, 0.9),
+        median_viewed_ms=middle(viewed, 0.5),
         accepted=answers["Offer accepted"],
         rejected=answers["Offer rejected"],
     )
@@ -163,19 +164,21 @@ def recounted(claims: list[tuple[Claim, list[Reached]]], window: Window) -> Clai
 def test_every_figure_is_the_plain_recount(office: Office) -> None:
     claims = told(office)
     with office.store.reading(DESK) as session:
-        found = claim_figures.summary(session, WINDOW)
-        aged = claim_breakdowns.ageing(session)
-        paid = figures.claims_paid_by_day(session, WINDOW.span, figures.EVERYTHING)
+        found = claim_figures.build_summary(session, WINDOW)
+        aged = claim_breakdowns.count_by_age(session)
+        paid = figures.sum_claims_paid_by_day(session, WINDOW.span, figures.UNFILTERED)
     assert found.current == recounted(claims, WINDOW)
-    assert found.before == recounted(claims, WINDOW.previous)
+    assert found.previous == recounted(claims, WINDOW.previous)
     assert found.current.paid >= 3
     assert found.current.declined >= 2
     assert sum(paid.values()) == found.current.paid_minor
     for grain in ("day", "week", "month"):
-        _, lodged, decided = found.over_time(grain)
+        _, lodged, decided = found.count_by_bucket(grain)
         assert (sum(lodged), sum(decided)) == (found.current.lodged, found.current.decided)
     ages = [
-        (TODAY - lagos(claim.created_at)).days for claim, _ in claims if claim.claim_status not in claim_clock.DECIDED
+        (TODAY - lagos(claim.created_at)).days
+        for claim, _ in claims
+        if claim.claim_status not in claim_clock.DECIDED_STATUSES
     ]
     edges = ((0, 7), (8, 14), (15, 30), (31, 60), (61, 10**6))
     assert [each.number for each in aged] == [sum(first <= age <= last for age in ages) for first, last in edges]
@@ -185,11 +188,11 @@ def test_every_figure_is_the_plain_recount(office: Office) -> None:
 def test_what_stands_behind_the_figures_adds_up_to_them(office: Office) -> None:
     claims = told(office)
     with office.store.reading(DESK) as session:
-        found = claim_figures.summary(session, WINDOW)
-        reasons = claim_breakdowns.reasons(session, WINDOW)
-        types = claim_breakdowns.by_type(session, WINDOW)
-        officers = claim_breakdowns.officers(session, found.decisions)
-    took = claim_breakdowns.turnaround(found.decisions)
+        found = claim_figures.build_summary(session, WINDOW)
+        reasons = claim_breakdowns.count_decline_reasons(session, WINDOW)
+        types = claim_breakdowns.count_by_type(session, WINDOW)
+        officers = claim_breakdowns.list_workloads(session, found.decisions)
+    took = claim_breakdowns.count_by_turnaround(found.decisions)
     assert sum(each.calendar for each in took) == sum(each.net for each in took) == found.current.paid
     assert sum(number for _, number in reasons) == sum(row.declined for row in types) == found.current.declined
     assert [number for _, number in reasons] == sorted((number for _, number in reasons), reverse=True)
@@ -200,7 +203,7 @@ def test_what_stands_behind_the_figures_adds_up_to_them(office: Office) -> None:
         and any(s.status == "Approved" and WINDOW.start <= lagos(s.at) < WINDOW.end for s in history)
     ]
     assert sum(row.approved for row in types) == len(approved) > 0
-    still_open = [claim for claim, _ in claims if claim.claim_status not in claim_clock.DECIDED]
+    still_open = [claim for claim, _ in claims if claim.claim_status not in claim_clock.DECIDED_STATUSES]
     assert sum(work.open for work in officers) == len(still_open)
     assert sum(work.decided for work in officers) == found.current.decided
     over = [
@@ -214,11 +217,11 @@ def test_what_stands_behind_the_figures_adds_up_to_them(office: Office) -> None:
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 def test_nothing_has_figures_too(store: Store) -> None:
     with store.reading(DESK) as session:
-        found = claim_figures.summary(session, WINDOW)
-        assert claim_breakdowns.officers(session, found.decisions) == []
-        assert sum(each.number for each in claim_breakdowns.ageing(session)) == 0
-    assert found.current == found.before == ClaimFacts()
-    assert {metric.of(found.current) for metric in CLAIM_METRICS} <= {0, None}
+        found = claim_figures.build_summary(session, WINDOW)
+        assert claim_breakdowns.list_workloads(session, found.decisions) == []
+        assert sum(each.number for each in claim_breakdowns.count_by_age(session)) == 0
+    assert found.current == found.previous == ClaimFacts()
+    assert {metric.compute(found.current) for metric in CLAIM_METRICS} <= {0, None}
 
 
 @pytest.mark.parametrize(
@@ -226,16 +229,16 @@ def test_nothing_has_figures_too(store: Store) -> None:
     [([], 50, None), ([7], 50, 7), ([7], 90, 7), ([1, 2], 50, 1), ([1, 2, 3], 50, 2), (list(range(1, 11)), 90, 9)],
 )
 def test_so_many_percent_lie_at_or_below(values: list[int], percent: int, expected: int | None) -> None:
-    assert claim_figures.within(values, percent) == expected
+    assert claim_figures.percentile(values, percent) == expected
 
 
 def test_the_recorded_way_is_paid_within_its_time(store: Store, partner: Partner) -> None:
     office = Office(store, partner)
     claim_id = office.lodge(at=NOON - timedelta(days=12))
     for days, status in zip((10, 8, 3, 1), PAID, strict=True):
-        with clock.frozen(NOON - timedelta(days=days)):
+        with clock.freeze(NOON - timedelta(days=days)):
             office.walk(claim_id, status)
     with store.reading(DESK) as session:
-        facts = claim_figures.summary(session, WINDOW).current
+        facts = claim_figures.build_summary(session, WINDOW).current
     assert (facts.paid, facts.in_time, facts.accepted, facts.paid_minor) == (1, 1, 1, 7_000_000)
-    assert (facts.half, facts.half_net) == (11 * 86_400_000, 6 * 86_400_000)
+    assert (facts.median_ms, facts.median_net_ms) == (11 * 86_400_000, 6 * 86_400_000)

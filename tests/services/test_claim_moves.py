@@ -11,7 +11,7 @@ from core.demo.claims import paths as claim_paths
 from core.errors import StateForbids
 from core.services.claims.intake import requirements
 from core.services.claims.workflow import transition_docs, transitions
-from core.services.claims.workflow.transitions import MOVES
+from core.services.claims.workflow.transitions import TRANSITIONS
 from core.settings import ROOT
 from core.store.access.engine import Store
 from tests.conftest import Partner
@@ -34,24 +34,24 @@ def promised() -> set[tuple[str, str]]:
 
 
 def test_table_is_that_of_the_contract() -> None:
-    assert {(move.start, move.to) for move in MOVES} == promised()
-    assert len(MOVES) == len(promised()) == 36
+    assert {(move.start, move.to) for move in TRANSITIONS} == promised()
+    assert len(TRANSITIONS) == len(promised()) == 36
 
 
 def test_table_cannot_be_changed() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
-        MOVES[0].to = "Paid"  # type: ignore[misc]
+        TRANSITIONS[0].to = "Paid"  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("path", [path for path, _ in (*claim_paths.LOANS, *claim_paths.DEVICES)], ids=" ".join)
 def test_demonstration_goes_allowed_ways_only(path: tuple[str, ...]) -> None:
-    assert all(transitions.between(start, to) for start, to in pairwise((claim_paths.PENDING, *path)))
+    assert all(transitions.get_transition(start, to) for start, to in pairwise((claim_paths.PENDING, *path)))
 
 
 def test_page_says_what_the_code_does() -> None:
-    page = transition_docs.PAGE.read_text()
+    page = transition_docs.DOCS_PAGE.read_text()
     assert "| **Pending** |" in page
-    assert transition_docs.filled(page) == page, "run: python -m core.services.claims.workflow.transition_docs"
+    assert transition_docs.fill_tables(page) == page, "run: python -m core.services.claims.workflow.transition_docs"
 
 
 def test_every_pair_of_statuses_moves_or_is_refused(office: Office) -> None:
@@ -71,20 +71,20 @@ def test_every_pair_of_statuses_moves_or_is_refused(office: Office) -> None:
         else:
             with pytest.raises(StateForbids, match=f"that is {start} cannot become {to}") as refused:
                 office.move(claim_id, to, by="sade", **SAID.get(to, {}))
-            assert refused.value.detail == {"claim_status": start, "allowed": list(transitions.ways_from(start))}
+            assert refused.value.detail == {"claim_status": start, "allowed": list(transitions.list_targets(start))}
             assert office.claim(claim_id) == before
         if to == "Paid":
             claim_id, paid_id = paid_id, claim_id
-    assert len(office.events(claim_id)) + len(office.events(paid_id)) == 2 + len(MOVES)
+    assert len(office.events(claim_id)) + len(office.events(paid_id)) == 2 + len(TRANSITIONS)
 
 
 def words(office: Office, claim_id: UUID, by: str) -> dict[str, tuple[str, ...]]:
-    return {move.to: move.missing for move in transitions.allowed(office.claim(claim_id), office.people[by])}
+    return {move.to: move.missing for move in transitions.list_allowed(office.claim(claim_id), office.people[by])}
 
 
 def test_officer_is_told_what_each_move_still_needs(office: Office) -> None:
     claim_id = office.lodge()
-    assert set(words(office, claim_id, "ada")) == set(transitions.ways_from("Pending"))
+    assert set(words(office, claim_id, "ada")) == set(transitions.list_targets("Pending"))
     assert not any(words(office, claim_id, "ada").values())
     office.put(claim_id, credit_life_claim_meta={"incident_type": "Death", "accidental": "true"})
     assert words(office, claim_id, "ada")["Approved"] == (
@@ -114,7 +114,7 @@ def test_who_works_no_claims_is_offered_no_move(office: Office) -> None:
 
 
 def test_move_says_what_a_form_has_to_ask(office: Office) -> None:
-    asked = {move.to: [need.field for need in move.asks] for move in MOVES}
+    asked = {move.to: [need.field for need in move.inputs_needed] for move in TRANSITIONS}
     assert asked["Declined"] == ["reason", "note"]
     assert asked["Approved"] == asked["Offer sent"] == asked["Repair estimate submitted"] == ["amount"]
     assert asked["Paid"] == ["payment_reference"]

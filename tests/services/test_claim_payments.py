@@ -40,7 +40,7 @@ ACCEPTED = ("Approved", "Offer sent", "Offer accepted")
 
 @pytest.fixture(autouse=True)
 def still() -> Iterator[None]:
-    with clock.frozen(NOON):
+    with clock.freeze(NOON):
         yield
 
 
@@ -85,13 +85,15 @@ def paid_figures(office: Office, claim_id: UUID) -> dict[str, int]:
     window = Window(clock.today() - timedelta(days=3), clock.today() + timedelta(days=1))
     with office.store.reading(DESK) as session:
         return {
-            "queue": claim_queue.total(session, ClaimFilter()).paid_minor,
-            "performance": claim_figures.summary(session, window).current.paid_minor,
-            "dashboard": figures.summary(session, window).current.claims_paid_minor,
-            "customer": customer_view.one(
-                session, office.claim(claim_id).customer_id, choices.choices(session)
+            "queue": claim_queue.get_totals(session, ClaimFilter()).paid_minor,
+            "performance": claim_figures.build_summary(session, window).current.paid_minor,
+            "dashboard": figures.build_summary(session, window).current.claims_paid_minor,
+            "customer": customer_view.get_customer(
+                session, office.claim(claim_id).customer_id, choices.load_choices(session)
             ).claims_paid_minor,
-            "review": claim_review.one(session, claim_id, person=office.people["sade"]).amounts.limits.paid_minor,
+            "review": claim_review.get_review(
+                session, claim_id, person=office.people["sade"]
+            ).amounts.limits.paid_minor,
         }
 
 
@@ -119,7 +121,7 @@ def test_the_first_payment_stays_in_every_figure_while_a_claim_is_reopened_and_a
     office.move(claim_id, "Declined", reason="other", note="Nothing more is owed")
     assert set(paid_figures(office, claim_id).values()) == {7_000_000}
     with office.store.reading(Scope.system()) as session:
-        assert store_check.faults(session) == []
+        assert store_check.list_faults(session) == []
 
 
 def test_an_offer_that_was_accepted_before_this_payment_rule_is_not_paid(office: Office) -> None:
@@ -268,14 +270,14 @@ def test_who_had_a_password_reset_approves_and_pays_nothing_for_a_day(office: Of
         with pytest.raises(NotAllowed, match="a password that nobody else has reset within 24 hours"):
             office.move(refused_id, to, by="root", **said)
     office.move(claim_id, "Viewed", by="root")
-    with clock.frozen(NOON + timedelta(hours=24)):
+    with clock.freeze(NOON + timedelta(hours=24)):
         office.move(claim_id, "Approved", by="root", amount="75000")
 
 
 def test_old_payments_are_made_from_the_log_and_each_keeps_its_amount(office: Office) -> None:
     """A store of before: one claim paid twice, another under the reference of the first, one that no log tells of."""
     twice, shared, untold = office.lodge(), office.lodge(), office.lodge()
-    with clock.frozen(NOON + timedelta(hours=1)):
+    with clock.freeze(NOON + timedelta(hours=1)):
         office.walk(twice, *PAID, "Settled", "Reviewing")
         office.move(twice, "Approved", by="sade", amount="75000")
         office.move(twice, "Offer sent", by="sade")

@@ -18,7 +18,7 @@ from core.services.claims.lists.queue import QueueRow
 from core.services.claims.lists.selection import VIEWS, ClaimSelection, View
 from core.services.claims.workflow import assignment
 from core.services.claims.workflow import questions as claim_questions
-from core.services.claims.workflow.assignment import Assigned, Seen
+from core.services.claims.workflow.assignment import AssignmentResult, ChosenClaim
 from core.services.paging import Paging
 from core.store.access.engine import Store
 from core.store.access.scope import Scope
@@ -50,7 +50,7 @@ IN_VIEW: dict[View, set[str]] = {
 
 @pytest.fixture(autouse=True)
 def still() -> Iterator[None]:
-    with clock.frozen(NOON):
+    with clock.freeze(NOON):
         yield
 
 
@@ -65,23 +65,23 @@ def lives(office: Office) -> dict[str, UUID]:
     found = {}
     for name, (days, statuses) in LIVES.items():
         began = NOON - timedelta(days=days)
-        with clock.frozen(began):
+        with clock.freeze(began):
             found[name] = office.lodge(at=began)
         for day, status in enumerate(statuses, 1):
-            with clock.frozen(began + timedelta(days=day)):
+            with clock.freeze(began + timedelta(days=day)):
                 office.walk(found[name], status)
         if name in HELD:
             office.put(found[name], assigned_to=office.people[HELD[name]].id)
-    with clock.frozen(NOON - timedelta(days=28)):
-        office.do(claim_questions.ask, found["asked"], text="Please send the letter.")
+    with clock.freeze(NOON - timedelta(days=28)):
+        office.do(claim_questions.ask_claimant, found["asked"], text="Please send the letter.")
     return found
 
 
 def rows(office: Office, *, by: str = "ada", order: str = "urgent", **address: str) -> list[QueueRow]:
     selection = ClaimSelection.read({name: [value] for name, value in address.items()}, me=office.people[by].id)
     with office.store.reading(DESK) as session:
-        found = claim_queue.rows(session, selection.wanted, order=order, paging=Paging(1, 50))
-        assert claim_queue.total(session, selection.wanted).count == len(found)
+        found = claim_queue.list_rows(session, selection.wanted, order=order, paging=Paging(1, 50))
+        assert claim_queue.get_totals(session, selection.wanted).count == len(found)
     return found
 
 
@@ -92,13 +92,13 @@ def named(lives: dict[str, UUID], found: list[QueueRow]) -> list[str]:
 
 def test_each_view_holds_what_its_count_says(office: Office, lives: dict[str, UUID]) -> None:
     with office.store.reading(DESK) as session:
-        counts = claim_queue.counts(session, office.people["ada"])
+        counts = claim_queue.count_views(session, office.people["ada"])
     for view in VIEWS:
         found = named(lives, rows(office, view=view))
         assert (set(found), counts.views[view]) == (IN_VIEW[view], len(found))
     assert counts.overdue == 1
     with office.store.reading(Scope.staff(is_live=True)) as session:
-        assert not any(claim_queue.counts(session, office.people["ada"]).views.values())
+        assert not any(claim_queue.count_views(session, office.people["ada"]).views.values())
 
 
 def test_most_urgent_come_first_then_what_waits_then_what_is_decided(office: Office, lives: dict[str, UUID]) -> None:
@@ -116,22 +116,24 @@ def test_most_urgent_come_first_then_what_waits_then_what_is_decided(office: Off
 def test_the_clock_on_a_claim_is_the_one_of_its_history(office: Office, lives: dict[str, UUID]) -> None:
     found = rows(office, view="all")
     with office.store.reading(DESK) as session:
-        told = claim_questions.clocks(session, [row.id for row in found])
+        told = claim_questions.compute_clocks(session, [row.id for row in found])
     assert {row.id: row.clock for row in found} == told
-    office.do(claim_questions.answered, lives["asked"])
+    office.do(claim_questions.record_answer, lives["asked"])
     office.walk(lives["offered"], "Offer accepted", "Paid", "Settled")
     office.walk(lives["declined"], "Reviewing")
     with office.store.reading(Scope.system()) as session:
-        assert store_check.faults(session) == []
+        assert store_check.list_faults(session) == []
     office.put(lives["fresh"], clock_from=NOON)
     with office.store.reading(Scope.system()) as session:
-        assert store_check.faults(session) == [f"claim {lives['fresh']} keeps another clock than its history gives"]
+        assert store_check.list_faults(session) == [
+            f"claim {lives['fresh']} keeps another clock than its history gives"
+        ]
 
 
 def test_the_total_adds_up_what_is_claimed_offered_and_paid(office: Office, lives: dict[str, UUID]) -> None:
     selection = ClaimSelection.read({"view": ["all"]})
     with office.store.reading(DESK) as session:
-        total = claim_queue.total(session, selection.wanted)
+        total = claim_queue.get_totals(session, selection.wanted)
     found = rows(office, view="all")
     assert total.claimed_minor == sum(row.claimed_minor for row in found) > 0
     assert (total.offered_minor, total.paid_minor) == (14_000_000, 7_000_000)
@@ -180,7 +182,7 @@ def test_an_address_says_its_selection_again() -> None:
 
 def take(office: Office, by: str) -> UUID | None:
     with office.store.writing(DESK) as session:
-        return assignment.take_next(session, person=office.people[by])
+        return assignment.assign_next(session, person=office.people[by])
 
 
 def test_next_is_the_most_urgent_that_nobody_has(office: Office, lives: dict[str, UUID]) -> None:
@@ -205,32 +207,32 @@ def test_two_who_take_the_next_one_at_once_get_two_claims(office: Office) -> Non
     assert sorted(map(str, taken)) == sorted(map(str, waiting))
 
 
-def give(office: Office, chosen: list[Seen], to: str | None, *, by: str = "ada") -> Assigned:
+def give(office: Office, chosen: list[ChosenClaim], to: str | None, *, by: str = "ada") -> AssignmentResult:
     officer = office.people[to].id if to else None
     with office.store.writing(DESK) as session:
-        return assignment.assign(session, chosen, to=officer, person=office.people[by])
+        return assignment.assign_claims(session, chosen, to=officer, person=office.people[by])
 
 
 def test_several_claims_are_given_at_once_and_the_beaten_one_is_told(office: Office, lives: dict[str, UUID]) -> None:
-    chosen = assignment.as_seen(rows(office, view="open"))
-    assert give(office, chosen, "bola") == Assigned(done=5, lost=())
+    chosen = assignment.choose_rows(rows(office, view="open"))
+    assert give(office, chosen, "bola") == AssignmentResult(assigned_count=5, conflicts=())
     assert {office.claim(seen.id).assigned_to for seen in chosen} == {office.people["bola"].id}
     again = give(office, chosen, "bola", by="sade")
-    assert again == Assigned(done=5, lost=())
+    assert again == AssignmentResult(assigned_count=5, conflicts=())
     beaten = give(office, chosen[:1], "ada")
-    assert beaten == Assigned(done=0, lost=(f"{chosen[0].reference} was taken by bola",))
+    assert beaten == AssignmentResult(assigned_count=0, conflicts=(f"{chosen[0].reference} was taken by bola",))
     assert [entry.action for entry in office.log(chosen[0].id)].count("claim assigned") == 1
 
 
 def test_each_way_of_being_too_late_has_its_words(office: Office, lives: dict[str, UUID]) -> None:
-    chosen = {seen.id: seen for seen in assignment.as_seen(rows(office, view="all"))}
+    chosen = {seen.id: seen for seen in assignment.choose_rows(rows(office, view="all"))}
     office.move(lives["fresh"], "Viewed")
     give(office, [chosen[lives["near"]]], None)
     office.put(lives["over"], deleted_at=NOON)
     names = ("fresh", "near", "over", "asked")
     result = give(office, [chosen[lives[name]] for name in names], "bola", by="sade")
-    assert result.done == 1
-    assert {line.partition(" ")[2] for line in result.lost} == {
+    assert result.assigned_count == 1
+    assert {line.partition(" ")[2] for line in result.conflicts} == {
         "was changed meanwhile: it is Viewed now",
         "was given back to nobody meanwhile",
         "is not there any more",
@@ -238,7 +240,7 @@ def test_each_way_of_being_too_late_has_its_words(office: Office, lives: dict[st
 
 
 def test_a_claim_goes_to_nobody_who_cannot_have_it(office: Office, lives: dict[str, UUID]) -> None:
-    chosen = assignment.as_seen(rows(office, view="unassigned"))
+    chosen = assignment.choose_rows(rows(office, view="unassigned"))
     with pytest.raises(InvalidInput):
         give(office, chosen, "funmi")
     with pytest.raises(NotAllowed):
@@ -249,13 +251,13 @@ def test_a_claim_goes_to_nobody_who_cannot_have_it(office: Office, lives: dict[s
 def test_of_two_who_assign_the_same_claims_at_once_each_claim_has_one_winner(office: Office) -> None:
     for number in range(4):
         office.lodge(text=str(number))
-    chosen, start = assignment.as_seen(rows(office, view="unassigned")), Barrier(2)
+    chosen, start = assignment.choose_rows(rows(office, view="unassigned")), Barrier(2)
 
     def attempt(name: str) -> Any:
         start.wait()
         officer = office.people[name]
         return office.store.transact(
-            DESK, lambda session: assignment.assign(session, chosen, to=officer.id, person=officer)
+            DESK, lambda session: assignment.assign_claims(session, chosen, to=officer.id, person=officer)
         )
 
     with ThreadPoolExecutor(2) as pool:

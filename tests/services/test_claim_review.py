@@ -18,7 +18,7 @@ from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import questions as claim_questions
 from core.services.files import files
-from core.services.files.files import Sent
+from core.services.files.files import ReceivedFile
 from core.services.policies import certificates
 from core.store.access.engine import Store
 from core.store.access.scope import Scope
@@ -32,7 +32,7 @@ from tests.services.test_lodging import NOON, Desk
 
 @pytest.fixture(autouse=True)
 def still() -> Iterator[None]:
-    with clock.frozen(NOON):
+    with clock.freeze(NOON):
         yield
 
 
@@ -43,19 +43,19 @@ def office(store: Store, partner: Partner) -> Office:
 
 def review(office: Office, claim_id: UUID, *, by: str = "bola") -> ClaimReview:
     with office.store.reading(DESK) as session:
-        return claim_review.one(session, claim_id, person=office.people[by])
+        return claim_review.get_review(session, claim_id, person=office.people[by])
 
 
 def answers(office: Office, claim_id: UUID) -> dict[str, bool | None]:
-    return {check.question: check.holds for check in review(office, claim_id).checks}
+    return {check.question: check.passed for check in review(office, claim_id).checks}
 
 
 def test_claim_in_order_passes_every_check(office: Office) -> None:
     claim_id = office.lodge(incident_date="2026-11-18")
     assert set(answers(office, claim_id).values()) == {True}
     found = review(office, claim_id)
-    assert (found.signals, found.missing, found.kin, found.talk) == ([], [], [], [])
-    assert [(paper.name, paper.required, bool(paper.code)) for paper in found.documents] == [
+    assert (found.fraud_flags, found.missing_documents, found.related_claims, found.messages) == ([], [], [], [])
+    assert [(paper.name, paper.is_required, bool(paper.code)) for paper in found.documents] == [
         ("loan_offer_letter", True, True),
         ("employment_termination_letter", True, True),
     ]
@@ -89,17 +89,17 @@ def test_cancelled_policy_covers_nothing_after_its_end(office: Office) -> None:
 
 
 def said_of_cover(office: Office, claim_id: UUID) -> str:
-    return next(check.said for check in review(office, claim_id).checks if check.said.startswith("Cover "))
+    return next(check.detail for check in review(office, claim_id).checks if check.detail.startswith("Cover "))
 
 
 def test_end_of_cover_is_that_of_the_policy_and_its_certificate(office: Office) -> None:
     claim_id = office.lodge(incident_date="2026-11-18")
     with office.store.reading(DESK) as session:
         policy = session.get_one(Policy, office.desk.sale.policy_id)
-        certificate = certificates.by_code(session, policy.certificate_code or "")
-        (found,) = claimable_policies.numbered(session, policy.policy_number or "")
+        certificate = certificates.get_by_code(session, policy.certificate_code or "")
+        (found,) = claimable_policies.find_by_number(session, policy.policy_number or "")
     first, end = (words.day(day) for day in (certificate.start_at, certificate.expiration_at))
-    last = words.day(clock.add_days(clock.lagos_day(certificate.expiration_at), -1))
+    last = words.day(clock.add_days(clock.to_lagos_day(certificate.expiration_at), -1))
     assert said_of_cover(office, claim_id) == f"Cover {first} to {end} · Last day of cover {last}"
     assert found.cover == [("Cover", f"{first} to {end}"), ("Last day of cover", last)]
     office.desk.change_policy(cancelled_at=clock.midnight(date(2026, 11, 19)))
@@ -107,10 +107,10 @@ def test_end_of_cover_is_that_of_the_policy_and_its_certificate(office: Office) 
 
 
 def test_day_of_expiration_is_covered_where_it_was_paid_for() -> None:
-    term = Term.through(date(2026, 11, 2), date(2026, 11, 9))
+    term = Term.from_days(date(2026, 11, 2), date(2026, 11, 9))
     policy = Policy(start_at=term.start_at, expiration_at=term.expiration_at)
-    assert fraud_flags.cover_days(policy) == (date(2026, 11, 2), date(2026, 11, 9))
-    assert fraud_flags.cover_facts(policy) == [("Cover", "02 Nov 2026 to 09 Nov 2026")]
+    assert fraud_flags.get_cover_days(policy) == (date(2026, 11, 2), date(2026, 11, 9))
+    assert fraud_flags.describe_cover(policy) == [("Cover", "02 Nov 2026 to 09 Nov 2026")]
 
 
 def test_document_that_is_missing_or_gone_is_told_apart(office: Office) -> None:
@@ -119,47 +119,49 @@ def test_document_that_is_missing_or_gone_is_told_apart(office: Office) -> None:
     elsewhere = {"loan_offer_letter": "https://elsewhere.example/a.pdf", "employment_termination_letter": None}
     office.put(claim_id, credit_life_claim_meta={**meta, **elsewhere})
     letter, termination = review(office, claim_id).documents
-    assert (letter.missing, letter.code, letter.link) == (False, None, "https://elsewhere.example/a.pdf")
-    assert termination.missing
-    assert review(office, claim_id).missing == ["employment_termination_letter"]
+    assert (letter.is_missing, letter.code, letter.link) == (False, None, "https://elsewhere.example/a.pdf")
+    assert termination.is_missing
+    assert review(office, claim_id).missing_documents == ["employment_termination_letter"]
 
 
 def test_other_claims_are_bound_by_policy_customer_and_account(office: Office, partner: Partner) -> None:
     first, second = office.lodge(incident_date="2026-10-01"), office.lodge()
     stranger = Desk(office.store, partner, email="another@example.com")
     third = ids.parse(stranger.lodge()[0]["id"])
-    assert [(line.id, line.ties) for line in review(office, second).kin] == [(first, ("same policy", "same customer"))]
+    assert [(line.id, line.relations) for line in review(office, second).related_claims] == [
+        (first, ("same policy", "same customer"))
+    ]
     for claim_id in (second, third):
         office.put(claim_id, account_key="of one account")
     found = review(office, second)
-    assert {line.id: line.ties for line in found.kin}[third] == ("same payout account",)
-    assert found.signals == ["Another claim asks for payment to the same account"]
+    assert {line.id: line.relations for line in found.related_claims}[third] == ("same payout account",)
+    assert found.fraud_flags == ["Another claim asks for payment to the same account"]
     with office.store.reading(DESK) as session:
-        lines = related.of_policy(session, office.desk.sale.policy_id)
+        lines = related.list_by_policy(session, office.desk.sale.policy_id)
     assert {line.id for line in lines} == {first, second}
 
 
 def test_conversation_tells_questions_from_comments(office: Office) -> None:
     claim_id = office.lodge()
-    office.do(claim_actions.comment, claim_id, text="For us")
-    office.do(claim_questions.ask, claim_id, by="ada", text="Send the original")
+    office.do(claim_actions.add_comment, claim_id, text="For us")
+    office.do(claim_questions.ask_claimant, claim_id, by="ada", text="Send the original")
     found = review(office, claim_id)
-    assert sorted((said.text, said.by, said.for_claimant, said.is_open) for said in found.talk) == [
+    assert sorted((said.text, said.by, said.for_claimant, said.is_open) for said in found.messages) == [
         ("For us", "bola", False, False),
         ("Send the original", "ada", True, True),
     ]
-    assert found.question
+    assert found.open_question
     assert found.clock.is_waiting
-    office.do(claim_questions.answered, claim_id)
-    assert review(office, claim_id).question is None
+    office.do(claim_questions.record_answer, claim_id)
+    assert review(office, claim_id).open_question is None
 
 
 def test_who_comes_second_learns_what_was_changed_and_by_whom(office: Office) -> None:
     claim_id = office.lodge()
     office.move(claim_id, "Reviewing")
-    office.do(claim_actions.comment, claim_id, text="Hello")
+    office.do(claim_actions.add_comment, claim_id, text="Hello")
     office.move(claim_id, "Approved", by="sade", amount="70000", note="Fine")
-    (event,) = review(office, claim_id).since(2)
+    (event,) = review(office, claim_id).list_events_since(2)
     assert event.actor == "staff sade@x.example"
     assert (event.facts["claim_status"], event.facts["approved_amount"]) == ("Approved", "70000.00")
 
@@ -168,35 +170,42 @@ def test_claim_of_the_other_mode_and_an_unknown_one_have_no_review(office: Offic
     claim_id = office.lodge()
     for scope, wanted in ((Scope.staff(is_live=True), claim_id), (DESK, ids.new())):
         with office.store.reading(scope) as session, pytest.raises(NotFound):
-            claim_review.one(session, wanted, person=office.people["bola"])
+            claim_review.get_review(session, wanted, person=office.people["bola"])
 
 
 def test_policy_of_a_caller_is_found_by_any_spelling_of_its_number(office: Office) -> None:
     number = str(office.desk.sale.policy["meta"]["policy_number"])
     with office.store.reading(DESK) as session:
-        (found,) = claimable_policies.numbered(session, f" {number.lower()} ")
-        assert claimable_policies.numbered(session, "") == claimable_policies.numbered(session, "nothing") == []
+        (found,) = claimable_policies.find_by_number(session, f" {number.lower()} ")
+        assert (
+            claimable_policies.find_by_number(session, "")
+            == claimable_policies.find_by_number(session, "nothing")
+            == []
+        )
     assert (found.id, found.loan_amount, found.stage) == (office.desk.sale.policy_id, 100000, "In force")
     assert (found.loan_start_on, found.loan_end_on) == (date(2026, 8, 22), date(2027, 8, 22))
     with office.store.reading(Scope.staff(is_live=True)) as session:
-        assert claimable_policies.numbered(session, number) == []
+        assert claimable_policies.find_by_number(session, number) == []
 
 
 def attach(office: Office, claim_id: UUID, name: str, *, by: str = "bola", version: int, text: str = "new") -> None:
-    arriving = Sent(field=name, file_name="later.pdf", content=papers.pdf(text=text))
-    with files.keeping([arriving]) as (kept,), office.store.writing(DESK) as session:
-        claim_attaching.attach(session, claim_id, kept, person=office.people[by], version=version)
+    arriving = ReceivedFile(field=name, file_name="later.pdf", content=papers.pdf(text=text))
+    with files.store_files([arriving]) as (kept,), office.store.writing(DESK) as session:
+        claim_attaching.attach_document(session, claim_id, kept, person=office.people[by], version=version)
 
 
 def test_document_that_comes_later_takes_its_place_and_is_written_down(office: Office) -> None:
     claim_id, other = office.lodge(), office.lodge(incident_date="2026-10-01")
     meta = office.claim(claim_id).credit_life_claim_meta or {}
     office.put(claim_id, credit_life_claim_meta={**meta, "incident_type": "Death", "loan_offer_letter": None})
-    assert review(office, claim_id).missing == ["loan_offer_letter", "medical_report"]
+    assert review(office, claim_id).missing_documents == ["loan_offer_letter", "medical_report"]
     attach(office, claim_id, "loan_offer_letter", version=1)
     attach(office, claim_id, "medical_report", version=2, text="report")
     found = review(office, claim_id)
-    assert (found.missing, [paper.file_name for paper in found.documents[:2]]) == ([], ["later.pdf", "later.pdf"])
+    assert (found.missing_documents, [paper.file_name for paper in found.documents[:2]]) == (
+        [],
+        ["later.pdf", "later.pdf"],
+    )
     entry = office.log(claim_id)[-1]
     assert (entry.action, (entry.after or {})["document"]) == ("claim document added", "medical_report")
     attach(office, claim_id, "medical_report", version=3, text="new")

@@ -31,7 +31,7 @@ ROUNDS = int(os.environ.get("COVERDESK_RACES", "20"))
 
 @pytest.fixture(autouse=True)
 def still() -> Iterator[None]:
-    with clock.frozen(NOON):
+    with clock.freeze(NOON):
         yield
 
 
@@ -59,10 +59,10 @@ def broken(refusal: CoverdeskError) -> list[str]:
 def test_recorded_history_of_the_specification(office: Office) -> None:
     claim_id = office.lodge()
     for hours, status in enumerate(PAID, 1):
-        with clock.frozen(NOON + timedelta(hours=hours)):
+        with clock.freeze(NOON + timedelta(hours=hours)):
             office.walk(claim_id, status)
     with office.store.reading(DESK) as session:
-        record = claims.one(session, claim_id)
+        record = claims.get_claim(session, claim_id)
     assert record["status_time_line"] == [
         {"name": "Pending", "time_stamp": "Nov 20, 2026 1:00 PM"},
         {"name": "Approved", "time_stamp": "Nov 20, 2026 2:00 PM"},
@@ -109,7 +109,7 @@ def test_move_keeps_its_note_its_author_and_its_line_in_the_log(office: Office) 
 def test_history_keeps_its_order_where_two_clocks_differ(office: Office) -> None:
     claim_id = office.lodge()
     office.walk(claim_id, "Viewed", "Reviewing")
-    with clock.frozen(NOON - timedelta(minutes=1)):
+    with clock.freeze(NOON - timedelta(minutes=1)):
         office.walk(claim_id, "Approved")
     found = office.events(claim_id)
     assert [event.status for event in found] == ["Pending", "Viewed", "Reviewing", "Approved"]
@@ -295,9 +295,9 @@ def test_claims_are_worked_by_their_officers_only(office: Office) -> None:
     claim_id = office.lodge()
     refused(office, NotAllowed, claim_id, "Viewed", by="funmi")
     for verb, options in (
-        (claim_actions.view, {}),
-        (claim_actions.comment, {"text": "Hello"}),
-        (claim_actions.assign, {"to": None, "version": 1}),
+        (claim_actions.open_claim, {}),
+        (claim_actions.add_comment, {"text": "Hello"}),
+        (claim_actions.assign_claim, {"to": None, "version": 1}),
         (claim_actions.set_incident_date, {"on": "2026-11-01", "version": 1}),
         (claim_actions.set_deductions, {"excess": "1", "betterment": "1", "version": 1}),
     ):
@@ -310,9 +310,9 @@ def test_claim_of_another_mode_or_none_is_not_found(office: Office) -> None:
     claim_id, person = office.lodge(), office.people["bola"]
     for scope, wanted in ((Scope.staff(is_live=True), claim_id), (DESK, ids.new())):
         with pytest.raises(NotFound), office.store.writing(scope) as session:
-            claim_actions.move(session, wanted, to="Viewed", person=person, version=1)
+            claim_actions.move_claim(session, wanted, to="Viewed", person=person, version=1)
         with pytest.raises(NotFound), office.store.writing(scope) as session:
-            claim_actions.view(session, wanted, person=person)
+            claim_actions.open_claim(session, wanted, person=person)
 
 
 def test_second_officer_is_told_the_version_of_now(office: Office) -> None:
@@ -354,8 +354,8 @@ def test_two_officers_on_one_claim_have_one_winner(office: Office) -> None:
 
 def test_opening_a_pending_claim_makes_it_viewed_once(office: Office) -> None:
     claim_id = office.lodge()
-    first = office.do(claim_actions.view, claim_id, by="ada")
-    again = office.do(claim_actions.view, claim_id, by="bola")
+    first = office.do(claim_actions.open_claim, claim_id, by="ada")
+    again = office.do(claim_actions.open_claim, claim_id, by="bola")
     assert first == again
     assert (again.claim["claim_status"], again.version) == ("Viewed", 2)
     assert [(event.status, event.staff_id) for event in office.events(claim_id)] == [
@@ -363,7 +363,7 @@ def test_opening_a_pending_claim_makes_it_viewed_once(office: Office) -> None:
         ("Viewed", office.people["ada"].id),
     ]
     office.move(claim_id, "Reviewing")
-    assert office.do(claim_actions.view, claim_id).claim["claim_status"] == "Reviewing"
+    assert office.do(claim_actions.open_claim, claim_id).claim["claim_status"] == "Reviewing"
 
 
 def test_two_who_open_a_claim_at_once_view_it_once(office: Office) -> None:
@@ -371,7 +371,7 @@ def test_two_who_open_a_claim_at_once_view_it_once(office: Office) -> None:
 
     def attempt(by: str) -> ClaimChange:
         meet.wait()
-        change: ClaimChange = office.do(claim_actions.view, claim_id, by=by)
+        change: ClaimChange = office.do(claim_actions.open_claim, claim_id, by=by)
         return change
 
     with ThreadPoolExecutor(2) as pool:
@@ -381,33 +381,33 @@ def test_two_who_open_a_claim_at_once_view_it_once(office: Office) -> None:
 
 def test_comment_takes_nothing_from_anybody(office: Office) -> None:
     claim_id = office.lodge()
-    said = office.do(claim_actions.comment, claim_id, text="Called.\nNo answer.", for_claimant=True)
+    said = office.do(claim_actions.add_comment, claim_id, text="Called.\nNo answer.", for_claimant=True)
     with office.store.reading(DESK) as session:
-        (comment,) = claims.one(session, claim_id)["comments"]
+        (comment,) = claims.get_claim(session, claim_id)["comments"]
     assert (comment["id"], comment["text"]) == (str(said), "Called.\nNo answer.")
     assert office.claim(claim_id).version == 1
     entry = office.log(claim_id)[-1]
     assert (entry.action, entry.after) == ("claim commented", {"comment_id": str(said), "for_claimant": True})
     for text in ("", " \n ", "x" * 2001, "a\0b"):
         with pytest.raises(InvalidInput, match="text"):
-            office.do(claim_actions.comment, claim_id, text=text)
+            office.do(claim_actions.add_comment, claim_id, text=text)
 
 
 def test_what_officers_say_to_each_other_never_reaches_the_claimant(office: Office) -> None:
     claim_id = office.lodge()
-    office.do(claim_actions.comment, claim_id, text="I doubt the letter.")
-    office.do(claim_actions.comment, claim_id, text="We are on it.", for_claimant=True)
-    office.do(claim_questions.ask, claim_id, text="Please send the original.")
+    office.do(claim_actions.add_comment, claim_id, text="I doubt the letter.")
+    office.do(claim_actions.add_comment, claim_id, text="We are on it.", for_claimant=True)
+    office.do(claim_questions.ask_claimant, claim_id, text="Please send the original.")
     office.move(claim_id, "Viewed", note="Odd")
     with office.store.reading(DESK) as session:
-        record = claims.one(session, claim_id)
+        record = claims.get_claim(session, claim_id)
     assert [comment["text"] for comment in record["comments"]] == ["We are on it.", "Please send the original."]
     assert "Odd" not in str(record)
 
 
 def test_claim_is_assigned_to_who_works_claims(office: Office) -> None:
     claim_id, ada = office.lodge(), office.people["ada"].id
-    assert office.do(claim_actions.assign, claim_id, to=ada, version=1).version == 2
+    assert office.do(claim_actions.assign_claim, claim_id, to=ada, version=1).version == 2
     assert office.claim(claim_id).assigned_to == ada
     entry = office.log(claim_id)[-1]
     assert (entry.before, entry.after) == (
@@ -416,17 +416,17 @@ def test_claim_is_assigned_to_who_works_claims(office: Office) -> None:
     )
     for nobody in (office.people["funmi"].id, ids.new()):
         with pytest.raises(InvalidInput, match="assigned_to"):
-            office.do(claim_actions.assign, claim_id, to=nobody, version=2)
+            office.do(claim_actions.assign_claim, claim_id, to=nobody, version=2)
     with pytest.raises(StaleVersion):
-        office.do(claim_actions.assign, claim_id, to=None, version=1)
-    office.do(claim_actions.assign, claim_id, to=None, version=2)
+        office.do(claim_actions.assign_claim, claim_id, to=None, version=1)
+    office.do(claim_actions.assign_claim, claim_id, to=None, version=2)
     assert office.claim(claim_id).assigned_to is None
 
 
 def test_day_of_the_incident_is_filled_in_and_flagged(office: Office) -> None:
     claim_id = office.lodge(loan_amount="99000")
     assert office.claim(claim_id).flags == ["loan_differs"]
-    with clock.frozen(NOON):
+    with clock.freeze(NOON):
         office.do(claim_actions.set_incident_date, claim_id, on="2026-08-30", version=1)
         assert office.claim(claim_id).flags == ["early_loss", "loan_differs"]
         office.do(claim_actions.set_incident_date, claim_id, on="2026-11-01", version=2)
@@ -441,7 +441,7 @@ def test_day_of_the_incident_is_filled_in_and_flagged(office: Office) -> None:
 
 def test_same_incident_that_turns_out_is_flagged(office: Office) -> None:
     first, second = office.lodge(), office.lodge(incident_date="2026-11-02")
-    with clock.frozen(NOON + timedelta(hours=1)):
+    with clock.freeze(NOON + timedelta(hours=1)):
         office.do(claim_actions.set_incident_date, second, on="2026-11-01", version=1)
         assert "duplicate" not in office.claim(second).flags
         office.do(claim_actions.set_incident_date, first, on="2026-11-01", version=1)

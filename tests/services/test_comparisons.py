@@ -10,7 +10,7 @@ from core.services import comparisons
 from core.services.comparisons import Comparison
 from core.services.filters import SalesFilter
 from core.services.sales import figures
-from core.services.sales.metrics import BY_KEY
+from core.services.sales.metrics import METRICS_BY_KEY
 from core.services.windows import Window
 from core.store.access.engine import Store
 from core.store.access.scope import Scope
@@ -35,22 +35,22 @@ NOON = datetime(2026, 11, 22, 11, 0, 30, tzinfo=UTC)  # 12:00:30 in Lagos
     ],
 )
 def test_a_window_is_compared_with_what_is_like_it(days: tuple[str, str], compared: tuple[str, str]) -> None:
-    window, expected = (Window.of_days(*map(date.fromisoformat, pair)) for pair in (days, compared))
-    with clock.frozen(NOON):
+    window, expected = (Window.from_days(*map(date.fromisoformat, pair)) for pair in (days, compared))
+    with clock.freeze(NOON):
         assert comparisons.like(window) == Comparison(expected)
 
 
 def test_so_many_days_are_compared_with_as_many_also_where_they_are_a_month() -> None:
-    november = Window.of_days(date(2026, 11, 1), date(2026, 11, 30))
-    with clock.frozen(NOON):
+    november = Window.from_days(date(2026, 11, 1), date(2026, 11, 30))
+    with clock.freeze(NOON):
         assert comparisons.like(november, rolling=True) == Comparison(november.previous)
 
 
 def premium(store: Store, window: Window, wanted: SalesFilter = SalesFilter()) -> tuple[int, int, str]:
     """The premium of a window, that of what it is compared with, and the change in percent."""
     with store.reading(Scope.staff(is_live=True)) as session:
-        found = figures.summary(session, window, wanted)
-    metric = BY_KEY["premium"]
+        found = figures.build_summary(session, window, wanted)
+    metric = METRICS_BY_KEY["premium"]
     now, then = found.value(metric), found.previous(metric)
     assert now is not None
     assert then is not None
@@ -72,10 +72,10 @@ SOLD = (
 
 def test_last_month_month_to_date_and_today_until_now_add_up(store: Store, partner: Partner) -> None:
     for moment, naira in SOLD:
-        with clock.frozen(moment):
+        with clock.freeze(moment):
             changed = {"loan_amount": naira * 100_000 // 575, "loan_start_date": str(clock.today())}
             sell(store, partner, CREDIT_LIFE, is_live=True, email=f"{naira}@{moment:%d-%H}.example", **changed)
-    with clock.frozen(NOON):
+    with clock.freeze(NOON):
         today = clock.today()
         for wanted in (
             SalesFilter(),
@@ -83,5 +83,5 @@ def test_last_month_month_to_date_and_today_until_now_add_up(store: Store, partn
             SalesFilter(request_sources=("api",)),
         ):
             assert premium(store, Window(date(2026, 10, 1), date(2026, 11, 1)), wanted) == (4025_00, 575_00, "+600.0")
-            assert premium(store, Window.of_days(today.replace(day=1), today), wanted) == (8050_00, 1725_00, "+366.7")
-            assert premium(store, Window.of_days(today, today), wanted) == (1150_00, 575_00, "+100.0")
+            assert premium(store, Window.from_days(today.replace(day=1), today), wanted) == (8050_00, 1725_00, "+366.7")
+            assert premium(store, Window.from_days(today, today), wanted) == (1150_00, 575_00, "+100.0")

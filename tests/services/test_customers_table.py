@@ -13,7 +13,7 @@ from core.services.customers.customers import CustomerFilter
 from core.services.customers.selection import CustomerSelection
 from core.services.customers.table import CustomerRow
 from core.services.paging import Page, Paging
-from core.services.sales.choices import choices
+from core.services.sales.choices import load_choices
 from core.services.views import customer as customer_view
 from core.store.access.engine import Store
 from core.store.access.scope import Scope
@@ -26,7 +26,7 @@ LIVE = Scope.staff(is_live=True)
 
 @pytest.fixture
 def sold(store: Store, partner: Partner, stranger: Partner) -> Iterator[Store]:
-    with clock.frozen(NOW):
+    with clock.freeze(NOW):
         Portfolio(seed=9, size=90, sellers=(partner.id, stranger.id)).write(store)
         yield store
 
@@ -34,7 +34,7 @@ def sold(store: Store, partner: Partner, stranger: Partner) -> Iterator[Store]:
 def found(store: Store, wanted: CustomerFilter = CustomerFilter(), **options: object) -> Page[CustomerRow]:
     with store.reading(LIVE) as session:
         paging = {"paging": Paging(1, 100), **options}
-        return customers_table.page(session, wanted, choices(session), **paging)  # type: ignore[arg-type]
+        return customers_table.list_customers(session, wanted, load_choices(session), **paging)  # type: ignore[arg-type]
 
 
 def rows_of(store: Store, entity: type, customer_id: UUID) -> list[object]:
@@ -56,58 +56,58 @@ def rows_of(store: Store, entity: type, customer_id: UUID) -> list[object]:
     ],
 )
 def test_any_part_of_a_name_finds_its_customers_in_any_case(sold: Store, text: str, part: str | None) -> None:
-    everybody = found(sold).rows
+    everybody = found(sold).items
     expected = {row.id for row in everybody if part and part in row.name}
     page = found(sold, CustomerFilter(search=text))
-    assert {row.id for row in page.rows} == expected
+    assert {row.id for row in page.items} == expected
     assert page.total_count == len(expected)
     assert bool(expected) == (part is not None)
 
 
 def test_e_mail_and_every_spelling_of_a_phone_number_find(sold: Store) -> None:
     everybody = found(sold)
-    one = everybody.rows[0]
-    assert [row.id for row in found(sold, CustomerFilter(search=one.email.upper())).rows] == [one.id]
+    one = everybody.items[0]
+    assert [row.id for row in found(sold, CustomerFilter(search=one.email.upper())).items] == [one.id]
     with sold.writing(LIVE) as session:
         session.get_one(Customer, one.id).phone_number = "0705 555 1234"
     for spelling in ("+2347055551234", "07055551234", "0705 555 1234", "555 12"):
-        assert [row.id for row in found(sold, CustomerFilter(search=spelling)).rows] == [one.id]
+        assert [row.id for row in found(sold, CustomerFilter(search=spelling)).items] == [one.id]
     assert found(sold, CustomerFilter(search="0803 123 4567")).total_count == everybody.total_count - 1
 
 
 def test_figures_are_those_of_the_rows_and_cover_divides_everybody(sold: Store) -> None:
     everybody = found(sold)
-    assert everybody.total_count == len(everybody.rows) == 30
-    for row in everybody.rows:
+    assert everybody.total_count == len(everybody.items) == 30
+    for row in everybody.items:
         sales, policies = (rows_of(sold, entity, row.id) for entity in (Purchase, Policy))
         renewed = [renewal.total_minor for renewal in rows_of(sold, Renewal, row.id) if renewal.status]  # type: ignore[attr-defined]
         assert row.bought.policies == len(sales) == len(policies)
         assert row.bought.premium_minor == sum(sale.total_minor for sale in sales) + sum(renewed)  # type: ignore[attr-defined]
         assert row.bought.last_at == max((sale.created_at for sale in sales), default=None)  # type: ignore[attr-defined]
-    covered = {row.id for row in everybody.rows if row.bought.in_force}
-    assert {row.id for row in found(sold, CustomerFilter(insured=True)).rows} == covered
+    covered = {row.id for row in everybody.items if row.bought.in_force}
+    assert {row.id for row in found(sold, CustomerFilter(insured=True)).items} == covered
     without = found(sold, CustomerFilter(insured=False))
-    assert {row.id for row in without.rows} == {row.id for row in everybody.rows} - covered
+    assert {row.id for row in without.items} == {row.id for row in everybody.items} - covered
     assert without.total_count == 30 - len(covered)
 
 
 def test_distributor_order_and_pages_hold(sold: Store, partner: Partner) -> None:
     mine = found(sold, CustomerFilter(distributor_ids=(partner.id,)))
-    assert {row.distributor for row in mine.rows} == {"Swift Lenders"}
-    oldest = found(sold, order="oldest").rows
-    assert oldest == found(sold).rows[::-1]
-    assert found(sold, order="oldest", paging=Paging(2, 20)).rows == oldest[20:]
+    assert {row.distributor for row in mine.items} == {"Swift Lenders"}
+    oldest = found(sold, order="oldest").items
+    assert oldest == found(sold).items[::-1]
+    assert found(sold, order="oldest", paging=Paging(2, 20)).items == oldest[20:]
     assert found(sold, CustomerFilter(search="nobody")) == Page([], 0)
 
 
 def test_one_customer_has_all_that_is_theirs(sold: Store) -> None:
-    row = max(found(sold).rows, key=lambda row: len(rows_of(sold, Claim, row.id)))
+    row = max(found(sold).items, key=lambda row: len(rows_of(sold, Claim, row.id)))
     with sold.reading(LIVE) as session:
-        one = customer_view.one(session, row.id, choices(session))
+        one = customer_view.get_customer(session, row.id, load_choices(session))
     assert (one.name, one.email, one.distributor, one.bought) == (row.name, row.email, row.distributor, row.bought)
     for entity, page in ((Purchase, one.purchases), (Renewal, one.renewals), (Policy, one.policies)):
-        assert {each.id for each in page.rows} == {each.id for each in rows_of(sold, entity, row.id)}  # type: ignore[attr-defined]
-        assert page.total_count == len(page.rows)
+        assert {each.id for each in page.items} == {each.id for each in rows_of(sold, entity, row.id)}  # type: ignore[attr-defined]
+        assert page.total_count == len(page.items)
     claims = rows_of(sold, Claim, row.id)
     assert one.claims.total_count == len(claims) > 0
     with sold.reading(LIVE) as session:
@@ -119,17 +119,19 @@ def test_one_customer_has_all_that_is_theirs(sold: Store) -> None:
 def test_the_same_address_elsewhere_is_named_and_strangers_are_not_found(
     sold: Store, partner: Partner, stranger: Partner
 ) -> None:
-    row = next(row for row in found(sold).rows if row.distributor == "Swift Lenders")
+    row = next(row for row in found(sold).items if row.distributor == "Swift Lenders")
     with sold.writing(LIVE) as session:
         details = session.get_one(Customer, row.id).model_dump(exclude={"id", "distributor_id"})
         session.insert(twin := Customer(**details, distributor_id=stranger.id))
     with sold.reading(LIVE) as session:
-        names = choices(session)
-        assert [each.id for each in customer_view.one(session, row.id, names).elsewhere] == [twin.id]
+        names = load_choices(session)
+        assert [each.id for each in customer_view.get_customer(session, row.id, names).same_email_customers] == [
+            twin.id
+        ]
         with pytest.raises(NotFound):
-            customer_view.one(session, ids.new(), names)
+            customer_view.get_customer(session, ids.new(), names)
     with sold.reading(Scope.staff(is_live=False)) as session, pytest.raises(NotFound):
-        customer_view.one(session, row.id, names)
+        customer_view.get_customer(session, row.id, names)
 
 
 def test_cover_stands_in_the_address_of_a_selection() -> None:

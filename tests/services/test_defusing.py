@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.services.exports.formula_escaping import cell, defused
+from core.services.exports.formula_escaping import csv_field, escape_formula
 
 FORMULAS = [
     "=1+1",
@@ -51,25 +51,25 @@ HARMLESS = [
 
 @pytest.mark.parametrize("text", FORMULAS)
 def test_a_formula_gets_an_apostrophe(text: str) -> None:
-    assert defused(text) == f"'{text}"
+    assert escape_formula(text) == f"'{text}"
 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_harmless_text_and_plain_phone_numbers_stay_as_they_are(text: str) -> None:
-    assert defused(text) == text
+    assert escape_formula(text) == text
 
 
 @given(st.text())
 def test_a_cell_is_read_back_as_the_defused_text(text: str) -> None:
-    line = f"{cell(text)},{cell('end')}\r\n"
-    assert next(csv.reader(io.StringIO(line, newline=""))) == [defused(text), "end"]
+    line = f"{csv_field(text)},{csv_field('end')}\r\n"
+    assert next(csv.reader(io.StringIO(line, newline=""))) == [escape_formula(text), "end"]
 
 
 @given(st.text())
 def test_no_cell_starts_as_a_formula(text: str) -> None:
-    read = next(csv.reader(io.StringIO(f"{cell(text)},x\r\n", newline="")))[0]
-    assert not read.lstrip().startswith(("=", "+", "-", "@")) or read == text == defused(text)
+    read = next(csv.reader(io.StringIO(f"{csv_field(text)},x\r\n", newline="")))[0]
+    assert not read.lstrip().startswith(("=", "+", "-", "@")) or read == text == escape_formula(text)
 
 
 def test_nothing_is_an_empty_field() -> None:
-    assert cell(None) == cell("") == ""
+    assert csv_field(None) == csv_field("") == ""

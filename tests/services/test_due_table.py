@@ -17,7 +17,7 @@ from core.services.renewals import due as renewals_due
 from core.services.renewals import due_table, next_terms, renewals
 from core.services.renewals.due import BUCKETS
 from core.services.renewals.due_table import DueRow
-from core.services.sales.choices import choices
+from core.services.sales.choices import load_choices
 from core.store.access.engine import Store
 from core.store.access.scope import Scope
 from core.store.schema.tables import Product, ProductBlock
@@ -34,29 +34,31 @@ EDGES = {"week": (0, 7), "month": (8, 30), "two-months": (31, 60), "quarter": (6
 
 @pytest.fixture(autouse=True)
 def still() -> Iterator[None]:
-    with clock.frozen(ANNIVERSARY):
+    with clock.freeze(ANNIVERSARY):
         yield
 
 
 def sold(store: Store, partner: Partner, days: int, cover: Any = insurer_a.THIRD_PARTY, **changed: Any) -> UUID:
     """A policy that ends so many days from the anniversary."""
-    with clock.frozen(shipped.STILL + timedelta(days=days)):
+    with clock.freeze(shipped.STILL + timedelta(days=days)):
         return sell(store, partner, cover, **changed).policy_id
 
 
 def listed(store: Store, bucket: str, wanted: SalesFilter = SalesFilter(), **options: Any) -> list[DueRow]:
     with store.reading(TEST) as session:
-        return due_table.rows(session, bucket, wanted, choices(session), **{"paging": Paging(1, 50), **options})
+        return due_table.list_rows(
+            session, bucket, wanted, load_choices(session), **{"paging": Paging(1, 50), **options}
+        )
 
 
 @pytest.mark.parametrize("now", [ANNIVERSARY, ONE_IN_THE_MORNING], ids=["in the morning", "after midnight in Lagos"])
 def test_each_bucket_has_both_its_edges_and_no_day_more(store: Store, partner: Partner, now: datetime) -> None:
     for number, days in enumerate((-31, *(edge for pair in EDGES.values() for edge in pair), 91)):
         sold(store, partner, days, registration_number=f"LSD-1{number:02}AB")
-    with clock.frozen(now):
+    with clock.freeze(now):
         assert {key: tuple(row.days_left for row in listed(store, key)) for key in BUCKETS} == EDGES
         with store.reading(TEST) as session:
-            tiles = renewals_due.due(session, clock.today())
+            tiles = renewals_due.list_due(session, clock.today())
         assert {tile.key: (tile.policies, tile.premium_minor) for tile in tiles} == {
             key: (2, sum(row.last_minor for row in listed(store, key))) for key in BUCKETS
         }
@@ -71,8 +73,8 @@ def test_filters_order_and_pages_hold_for_rows_as_for_tiles(store: Store, partne
     assert [row.id for row in listed(store, "week", wanted, order="latest")] == [other, mine]
     assert [row.id for row in listed(store, "week", wanted, paging=Paging(2, 1))] == [other]
     with store.reading(TEST) as session:
-        insurer = session.get_one(Product, UUID(str(next_terms.preview(session, other).sale.id))).provider_id
-        tile = renewals_due.due(session, clock.today(), SalesFilter(provider_ids=(insurer,)))[0]
+        insurer = session.get_one(Product, UUID(str(next_terms.preview_next_term(session, other).sale.id))).provider_id
+        tile = renewals_due.list_due(session, clock.today(), SalesFilter(provider_ids=(insurer,)))[0]
     assert [row.id for row in listed(store, "week", SalesFilter(provider_ids=(insurer,)))] == [other]
     assert tile.policies == 1
 
@@ -87,17 +89,17 @@ def test_many_next_terms_are_those_of_each_policy_alone(store: Store, partner: P
         sold(store, partner, -335, insurer_a.COMPREHENSIVE, is_live=True, premium_frequency="monthly"),
     ]
     with store.reading(LIVE) as session:
-        blocked = next_terms.preview(session, policies[4]).sale.id
+        blocked = next_terms.preview_next_term(session, policies[4]).sale.id
     with store.writing(Scope.system()) as session:
         session.insert(ProductBlock(product_id=blocked, distributor_id=stranger.id, created_at=clock.now()))
     with store.reading(LIVE) as session:
-        together = next_terms.of_many(session, policies)
+        together = next_terms.get_next_terms(session, policies)
         for policy_id, one in together.items():
             if isinstance(one, NotRenewable):
                 with pytest.raises(NotRenewable, match=re.escape(str(one))):
-                    next_terms.preview(session, policy_id)
+                    next_terms.preview_next_term(session, policy_id)
             else:
-                assert one == next_terms.preview(session, policy_id)
+                assert one == next_terms.preview_next_term(session, policy_id)
     assert set(together) == set(policies)
     refusals = {str(each) for each in together.values() if isinstance(each, NotRenewable)}
     assert {"This product is no longer sold", "This policy is not active yet"} < refusals
@@ -110,7 +112,7 @@ def test_a_row_says_what_the_next_term_costs_and_why_it_cannot_be_bought(store: 
     assert (row.id, row.next_minor, row.refusal) == (policy_id, 15_000_00, None)
     assert (row.customer, row.distributor) == ("Amaka Eze", "Swift Lenders")
     with store.writing(Scope.system()) as session:
-        session.get_one(Product, next_terms.preview(session, policy_id).sale.id).active = False
+        session.get_one(Product, next_terms.preview_next_term(session, policy_id).sale.id).active = False
     (row,) = listed(store, "week")
     assert (row.next_minor, row.refusal) == (None, "This product is no longer sold")
     assert row.last_minor == 15_000_00
@@ -121,6 +123,6 @@ def test_a_renewed_policy_leaves_its_bucket_and_comes_again_with_its_next_term(s
     with store.writing(partner.scope()) as session:
         renewed = renewals.renew(session, policy_id, partner.seller())
     assert [listed(store, key) for key in BUCKETS] == [[]] * len(BUCKETS)
-    with clock.frozen(clock.midnight(clock.add_months(clock.today(), 12))):
+    with clock.freeze(clock.midnight(clock.add_months(clock.today(), 12))):
         (row,) = listed(store, "week")
         assert (row.id, row.last_minor) == (policy_id, money.to_minor(renewed.price.total))

@@ -25,7 +25,7 @@ from tests.services.selling import every_auto_cover, kept, plate_field, refusal,
 
 @pytest.fixture(autouse=True)
 def still() -> Iterator[None]:
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         yield
 
 
@@ -95,7 +95,7 @@ def test_a_passport_travels_twice_only_on_other_days(
 
 
 def test_a_pending_policy_meets_any_dates(store: Store, partner: Partner) -> None:
-    waiting = replace(insurer_c.TRAVEL, birth=PENDING, term=lambda *_: Term.open())
+    waiting = replace(insurer_c.TRAVEL, birth=PENDING, term=lambda *_: Term.undated())
     first = sell(store, partner, waiting)
     later = {"departure_date": "2027-06-01", "arrival_date": "2027-06-05"}
     assert refusal(store, partner, insurer_c.TRAVEL, **later) == {
@@ -106,7 +106,7 @@ def test_a_pending_policy_meets_any_dates(store: Store, partner: Partner) -> Non
 
 def test_a_pending_sale_meets_every_policy_of_its_risk(store: Store, partner: Partner) -> None:
     first = sell(store, partner, insurer_c.TRAVEL)
-    waiting = replace(insurer_c.TRAVEL, birth=PENDING, term=lambda *_: Term.open())
+    waiting = replace(insurer_c.TRAVEL, birth=PENDING, term=lambda *_: Term.undated())
     assert refusal(store, partner, waiting)["policy_id"] == str(first.policy_id)
 
 
@@ -121,9 +121,9 @@ def test_a_cancelled_or_declined_policy_frees_its_risk(store: Store, partner: Pa
 
 def test_an_expired_policy_frees_its_risk_on_the_day_that_it_ends(store: Store, partner: Partner) -> None:
     sell(store, partner, insurer_a.THIRD_PARTY)
-    with clock.frozen(shipped.STILL + timedelta(days=364)):
+    with clock.freeze(shipped.STILL + timedelta(days=364)):
         refusal(store, partner, insurer_a.THIRD_PARTY)
-    with clock.frozen(shipped.STILL + timedelta(days=365)):
+    with clock.freeze(shipped.STILL + timedelta(days=365)):
         sell(store, partner, insurer_a.THIRD_PARTY)
 
 

@@ -24,12 +24,12 @@ from core.services.claims.lists import selection as claim_selection
 from core.services.customers import customers
 from core.services.customers import selection as customer_selection
 from core.services.exports import receipts
-from core.services.exports.column_parts import PLACES
-from core.services.exports.columns import DATE, DAY, MOMENT, TEXT
+from core.services.exports.column_parts import SALE_NAME_COLUMNS
+from core.services.exports.columns import DATE, DAY, INSTANT, TEXT
 from core.services.exports.exports import ExportKind
 from core.services.exports.formats import CSV, EXCEL_CSV, FORMATS, XLSX, Format
-from core.services.exports.receipts import Order
-from core.services.exports.registry import KINDS, kind_named
+from core.services.exports.receipts import ExportOrder
+from core.services.exports.registry import KINDS, get_kind
 from core.services.paging import Paging
 from core.services.policies import search as policy_search
 from core.services.policies import selection as policy_selection
@@ -38,7 +38,7 @@ from core.services.renewals import selection as renewal_selection
 from core.services.renewals import table as renewals_table
 from core.services.sales import selection
 from core.services.sales import table as sales_table
-from core.services.sales.choices import choices
+from core.services.sales.choices import load_choices
 from core.store.access.engine import Store
 from core.store.access.scope import Scope, ScopedSession
 from core.store.schema.tables import (
@@ -73,7 +73,7 @@ EVERY_CLAIM = claim_selection.ClaimSelection().wanted
 
 @pytest.fixture(autouse=True)
 def now() -> Iterator[None]:
-    with clock.frozen(NOW):
+    with clock.freeze(NOW):
         yield
 
 
@@ -86,12 +86,12 @@ def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
 
 def ordered(
     kind: ExportKind[Any], format_: Format = CSV, address: dict[str, list[str]] | None = None, **changes: Any
-) -> Order:
+) -> ExportOrder:
     export = {"kind": kind, "format": format_, "selection": kind.read(address or {}), "is_live": True}
-    return Order(**{"id": ids.new(), "actor": "tests", **export, **changes})
+    return ExportOrder(**{"id": ids.new(), "actor": "tests", **export, **changes})
 
 
-def made(order: Order) -> bytes:
+def made(order: ExportOrder) -> bytes:
     out = io.BytesIO()
     downloads.export_to(order, out)
     return out.getvalue()
@@ -110,26 +110,26 @@ Shown = tuple[int, int | None]
 
 
 def purchases_shown(session: ScopedSession, wanted: Any) -> Shown:
-    total = sales_table.total(session, wanted.wanted)
+    total = sales_table.compute_total(session, wanted.wanted)
     return total.sold, total.sold_minor
 
 
 def renewals_shown(session: ScopedSession, wanted: Any) -> Shown:
-    whole = renewals_table.total(session, wanted.wanted).whole
+    whole = renewals_table.compute_total(session, wanted.wanted).all_rows
     return whole.renewals, whole.total_minor
 
 
 def policies_shown(session: ScopedSession, wanted: Any) -> Shown:
-    page = policy_search.page(session, wanted.find, wanted.wanted, choices(session), paging=Paging())
+    page = policy_search.search_policies(session, wanted.find, wanted.wanted, load_choices(session), paging=Paging())
     return page.total_count, None
 
 
 def customers_shown(session: ScopedSession, wanted: Any) -> Shown:
-    return customers.page(session, wanted.wanted).total_count, None
+    return customers.list_customers(session, wanted.wanted).total_count, None
 
 
 def claims_shown(session: ScopedSession, wanted: Any) -> Shown:
-    total = claim_queue.total(session, wanted.wanted)
+    total = claim_queue.get_totals(session, wanted.wanted)
     return total.count, total.claimed_minor
 
 
@@ -156,7 +156,7 @@ def test_every_kind_holds_the_rows_and_the_sum_that_its_screen_shows(sold: Store
         rows = records(made(order))
         with sold.reading(Scope.staff(is_live=True)) as session:
             count, summed = SHOWN[kind.name](session, order.selection)
-            receipt = receipts.one(session, order.id)
+            receipt = receipts.get_receipt(session, order.id)
         assert receipt
         assert len(rows) == receipt.rows == count, (kind.name, address)
         assert rows or address, kind.name
@@ -179,14 +179,14 @@ def _hold_the_same(store: Store, kind: ExportKind[Any]) -> None:
     for row, texts in zip(sheet, rows, strict=True):
         for place, (column, text) in enumerate(zip(kind.columns, texts, strict=True)):
             cell = row.get(place, "")
-            if isinstance(cell, float) and column.shape in (MOMENT, DAY, DATE):
+            if isinstance(cell, float) and column.column_type in (INSTANT, DAY, DATE):
                 shown = moment(cell).isoformat(timespec="milliseconds")
                 assert text in (f"{shown}Z", shown[:10])
             else:
-                assert cell == column.shape.cell(text) if text else cell == ""
+                assert cell == column.column_type.parse_cell(text) if text else cell == ""
     facts = {row[0]: row[1] for row in cells(content, sheet=2)}
     with store.reading(Scope.system()) as session:
-        receipt = receipts.one(session, order.id)
+        receipt = receipts.get_receipt(session, order.id)
     assert receipt
     assert (facts["Rows"], facts["Receipt"]) == (len(rows), str(order.id))
     assert facts["SHA-256 of the rows as CSV"] == receipt.content_sha256 != receipt.sha256
@@ -240,8 +240,10 @@ def hostile(sold: Store, partner: Partner) -> Store:
 def test_no_text_of_others_is_a_formula_in_any_column(hostile: Store) -> None:
     for kind in OF_DESK:
         rows = records(made(ordered(kind)))
-        typed = [column.name for column in kind.columns if column.shape in (TEXT, DATE) and column.name not in OURS]
-        named = [column.name for column in kind.columns if column.name in PLACES]
+        typed = [
+            column.name for column in kind.columns if column.column_type in (TEXT, DATE) and column.name not in OURS
+        ]
+        named = [column.name for column in kind.columns if column.name in SALE_NAME_COLUMNS]
         assert rows
         for row in rows:
             assert {name: row[name] for name in (*typed, *named) if not row[name].startswith("'=1+1")} == {}, kind.name
@@ -252,10 +254,10 @@ def test_no_text_of_others_is_a_formula_in_any_column(hostile: Store) -> None:
 
 
 def test_personal_numbers_show_their_last_four_in_every_format(hostile: Store) -> None:
-    content = made(ordered(kind_named("claims")))
+    content = made(ordered(get_kind("claims")))
     assert {row["claimant_account"] for row in records(content)} == {"******6789"}
     assert ACCOUNT not in content.decode()
-    assert ACCOUNT not in str(cells(made(ordered(kind_named("claims"), XLSX))))
+    assert ACCOUNT not in str(cells(made(ordered(get_kind("claims"), XLSX))))
 
 
 @pytest.mark.parametrize("kind", OF_DESK, ids=lambda kind: kind.name)
@@ -265,47 +267,47 @@ def test_every_parameter_of_a_selection_is_offered_and_told(kind: ExportKind[Any
 
 def test_states_days_and_references_are_those_of_the_screens(sold: Store) -> None:
     with sold.reading(Scope.staff(is_live=True)) as session:
-        stages = {str(row.id): policy_states.stage_of(row) for row in session.execute(sa.select(Policy)).scalars()}
-        queue = {str(row.id): row for row in claim_queue.rows(session, EVERY_CLAIM, paging=Paging(1, 500))}
-    assert {row["id"]: row["state"] for row in records(made(ordered(kind_named("policies"))))} == stages
+        stages = {str(row.id): policy_states.get_stage(row) for row in session.execute(sa.select(Policy)).scalars()}
+        queue = {str(row.id): row for row in claim_queue.list_rows(session, EVERY_CLAIM, paging=Paging(1, 500))}
+    assert {row["id"]: row["state"] for row in records(made(ordered(get_kind("policies"))))} == stages
     assert len(set(stages.values())) > 3
-    for row in records(made(ordered(kind_named("claims")))):
+    for row in records(made(ordered(get_kind("claims")))):
         shown = queue[row["id"]]
-        assert row["reference"] == requirements.reference(shown.id)
+        assert row["reference"] == requirements.format_reference(shown.id)
         assert row["days"] == str(shown.clock.age_days)
-        assert row["days_counted"] == str(shown.clock.counted.days)
+        assert row["days_counted"] == str(shown.clock.elapsed.days)
         assert row["days_left"] == ("" if shown.clock.is_decided else str(shown.clock.days_left))
         assert bool(row["decided_at"]) == shown.clock.is_decided
 
 
 def test_a_workbook_of_too_many_rows_is_refused_before_it_starts(sold: Store) -> None:
-    order = ordered(kind_named("purchases"), replace(XLSX, most_rows=39))
+    order = ordered(get_kind("purchases"), replace(XLSX, most_rows=39))
     with pytest.raises(TooLarge, match="holds 39 rows and this selection has 40: take it as CSV"):
         made(order)
     with sold.reading(Scope.system()) as session:
-        assert audit.history(session, order.subject) == []
+        assert audit.list_history(session, order.subject) == []
 
 
 def test_a_workbook_that_is_broken_off_leaves_neither_receipt_nor_file(
     sold: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    order = ordered(kind_named("customers"), XLSX)
-    stream = downloads.streamed(order, downloads.Tally())
+    order = ordered(get_kind("customers"), XLSX)
+    stream = downloads.stream(order, downloads.Tally())
     assert next(stream) == b""
     (folder,) = tmp_path.glob("coverdesk-export-*")
     assert folder.stat().st_mode & 0o077 == 0
     stream.close()
     assert not list(tmp_path.glob("coverdesk-export-*"))
     with sold.reading(Scope.system()) as session:
-        assert receipts.one(session, order.id) is None
+        assert receipts.get_receipt(session, order.id) is None
 
 
 @pytest.mark.parametrize("format_", FORMATS.values(), ids=lambda format_: format_.name)
 def test_an_export_that_is_run_again_equals_the_first_until_something_changes(
     sold: Store, partner: Partner, format_: Format
 ) -> None:
-    orders = [ordered(kind_named("renewals"), format_)]
+    orders = [ordered(get_kind("renewals"), format_)]
     first = made(orders[0])
     orders.append(replace(orders[0], id=ids.new(), again_of=orders[0].id))
     second = made(orders[1])
@@ -313,12 +315,12 @@ def test_an_export_that_is_run_again_equals_the_first_until_something_changes(
     orders.append(replace(orders[1], id=ids.new()))
     made(orders[2])
     with sold.reading(Scope.system()) as session:
-        found = [receipts.one(session, order.id) for order in orders]
-        assert {later.id for later in receipts.again(session, orders[0].id)} == {orders[1].id, orders[2].id}
+        found = [receipts.get_receipt(session, order.id) for order in orders]
+        assert {later.id for later in receipts.list_repeats(session, orders[0].id)} == {orders[1].id, orders[2].id}
     before, same, changed = (receipt for receipt in found if receipt)
-    assert receipts.difference(before, same) == receipts.Difference(rows=0, sum_minor=0, is_same=True)
+    assert receipts.compare_receipts(before, same) == receipts.Difference(rows=0, sum_minor=0, is_same=True)
     assert first == second if format_ is CSV else first != second or before.sha256 == same.sha256
-    difference = receipts.difference(before, changed)
+    difference = receipts.compare_receipts(before, changed)
     assert not difference.is_same
     assert (difference.rows, difference.sum_minor) == (
         changed.rows - before.rows,
@@ -328,20 +330,20 @@ def test_an_export_that_is_run_again_equals_the_first_until_something_changes(
 
 
 def test_a_repetition_of_something_else_is_refused_before_it_starts(sold: Store) -> None:
-    first = ordered(kind_named("claims"))
+    first = ordered(get_kind("claims"))
     made(first)
-    for other in (ordered(kind_named("customers")), ordered(kind_named("claims"), address={"q": ["x"]})):
+    for other in (ordered(get_kind("customers")), ordered(get_kind("claims"), address={"q": ["x"]})):
         with pytest.raises(InvalidInput, match="the same export"):
             made(replace(other, again_of=first.id))
 
 
 def test_the_times_of_a_workbook_say_their_zone(sold: Store) -> None:
-    content = made(ordered(kind_named("purchases"), XLSX))
+    content = made(ordered(get_kind("purchases"), XLSX))
     with zipfile.ZipFile(io.BytesIO(content)) as book:
         styles, sheet = (book.read(f"xl/{part}.xml").decode() for part in ("styles", "worksheets/sheet1"))
     (zoned,) = re.findall(r'numFmtId="(\d+)" formatCode="yyyy-mm-dd hh:mm:ss &quot;UTC&quot;"', styles)
     formats = re.findall(r'<xf numFmtId="(\d+)"', styles.partition("<cellXfs")[2])
-    column = chr(ord("A") + next(p for p, c in enumerate(kind_named("purchases").columns) if c.shape is MOMENT))
+    column = chr(ord("A") + next(p for p, c in enumerate(get_kind("purchases").columns) if c.column_type is INSTANT))
     used = set(re.findall(rf'<c r="{column}[2-9]\d*" s="(\d+)"', sheet))
     assert [formats[int(style)] for style in used] == [zoned]
 
@@ -354,7 +356,7 @@ def test_csv_for_excel_has_the_mark_of_its_alphabet_and_keeps_every_digit(
         session.execute(
             sa.update(Policy).values(policy_number=number), execution_options={"synchronize_session": False}
         )
-    plain, content = (made(ordered(kind_named("policies"), format_)) for format_ in (CSV, EXCEL_CSV))
+    plain, content = (made(ordered(get_kind("policies"), format_)) for format_ in (CSV, EXCEL_CSV))
     assert content.startswith(codecs.BOM_UTF8)
     assert not plain.startswith(codecs.BOM_UTF8)
     shown = records(content.removeprefix(codecs.BOM_UTF8))

@@ -17,12 +17,12 @@ from core.services.exports import exports, progress, receipts
 from core.services.exports.exports import Tally
 from core.services.exports.formats import CSV
 from core.services.exports.kinds.purchases import PURCHASES
-from core.services.exports.receipts import Order
+from core.services.exports.receipts import ExportOrder
 from core.services.paging import Paging
 from core.services.sales import figures
 from core.services.sales import table as sales_table
-from core.services.sales.choices import choices
-from core.services.sales.metrics import BY_KEY
+from core.services.sales.choices import load_choices
+from core.services.sales.metrics import METRICS_BY_KEY
 from core.services.sales.selection import Selection
 from core.services.windows import Window
 from core.store.access.engine import Store
@@ -40,12 +40,12 @@ COLUMNS = (
     *("customer_name", "customer_email", "customer_phone"),
     *("mode", "request_source", "payment_option", "payment_channel", "premium_frequency"),
 )
-WINDOW = Window.of_days(lagos(NOW).replace(month=9, day=1), lagos(NOW))
+WINDOW = Window.from_days(lagos(NOW).replace(month=9, day=1), lagos(NOW))
 
 
 @pytest.fixture(autouse=True)
 def now() -> Iterator[None]:
-    with clock.frozen(NOW):
+    with clock.freeze(NOW):
         yield
 
 
@@ -80,7 +80,7 @@ def selections(store: Store, partner: Partner) -> list[Selection]:
 def exported(store: Store, selection: Selection, *, is_live: bool = True) -> tuple[list[dict[str, str]], Tally]:
     tally = Tally()
     with store.reading(Scope.staff(is_live=is_live)) as session:
-        text = b"".join(exports.lines(session, PURCHASES, selection, tally)).decode()
+        text = b"".join(exports.stream_lines(session, PURCHASES, selection, tally)).decode()
     return list(csv.DictReader(io.StringIO(text, newline=""))), tally
 
 
@@ -92,32 +92,32 @@ def test_tile_footer_table_and_export_are_one_number_under_every_filter(sold: St
     for selection in selections(sold, partner):
         rows, tally = exported(sold, selection)
         with sold.reading(Scope.staff(is_live=True)) as session:
-            names = choices(session)
-            footer = sales_table.total(session, selection.wanted)
-            table = sales_table.rows(session, selection.wanted, names, paging=Paging(1, 500))
-            summary = figures.summary(session, WINDOW, selection.wanted)
+            names = load_choices(session)
+            footer = sales_table.compute_total(session, selection.wanted)
+            table = sales_table.list_rows(session, selection.wanted, names, paging=Paging(1, 500))
+            summary = figures.build_summary(session, WINDOW, selection.wanted)
         assert len(rows) == tally.rows == footer.sold == len(table)
         assert sum(minor(row, "total") for row in rows) == tally.sum_minor == footer.sold_minor
         assert sum(minor(row, "mca_profit") for row in rows) == footer.sold_mca_minor
         assert sum(minor(row, "distributor_profit") for row in rows) == footer.sold_distributor_minor
         if selection.first:
-            assert summary.value(BY_KEY["policies_sold"]) == footer.sold
-            assert summary.current.takings.sold_minor == footer.sold_minor
+            assert summary.value(METRICS_BY_KEY["policies_sold"]) == footer.sold
+            assert summary.current.totals.sold_minor == footer.sold_minor
 
 
 def test_export_rows_equal_the_table_rows_in_order_and_in_every_column(sold: Store) -> None:
     rows, _ = exported(sold, Selection())
     with sold.reading(Scope.staff(is_live=True)) as session:
-        table = sales_table.rows(session, Selection().wanted, choices(session), paging=Paging(1, 500))
+        table = sales_table.list_rows(session, Selection().wanted, load_choices(session), paging=Paging(1, 500))
         emails = dict(session.execute(sa.select(Policy.purchase_id, Policy.email)).all())
     assert list(rows[0]) == list(COLUMNS)
     for row, sale in zip(rows, table, strict=True):
         assert row["id"] == str(sale.id)
-        assert row["created_at"] == clock.wire(sale.created_at)
+        assert row["created_at"] == clock.to_wire(sale.created_at)
         assert row["created_on"] == str(lagos(sale.created_at))
         assert row["policy_number"] == (sale.policy_number or "")
-        assert row["total"] == money.wire(sale.total_minor)
-        assert row["provider_share"] == money.wire(sale.provider_share_minor)
+        assert row["total"] == money.to_wire(sale.total_minor)
+        assert row["provider_share"] == money.to_wire(sale.provider_share_minor)
         assert (row["distributor"], row["provider"]) == (sale.distributor, sale.provider)
         assert (row["product"], row["category"]) == (sale.product, sale.category)
         assert row["customer_name"].removeprefix("'") == sale.customer
@@ -144,9 +144,9 @@ def test_an_export_never_mixes_the_modes(sold: Store) -> None:
 @pytest.mark.parametrize("order", ["newest", "oldest", "largest", "smallest"])
 def test_pages_of_the_table_are_in_order_without_gap_or_repeat(sold: Store, order: sales_table.Order) -> None:
     with sold.reading(Scope.staff(is_live=True)) as session:
-        names, wanted = choices(session), Selection().wanted
-        whole = sales_table.rows(session, wanted, names, order=order, paging=Paging(1, 500))
-        pages = [sales_table.rows(session, wanted, names, order=order, paging=Paging(n, 50)) for n in (1, 2, 3, 4)]
+        names, wanted = load_choices(session), Selection().wanted
+        whole = sales_table.list_rows(session, wanted, names, order=order, paging=Paging(1, 500))
+        pages = [sales_table.list_rows(session, wanted, names, order=order, paging=Paging(n, 50)) for n in (1, 2, 3, 4)]
     assert [row for page in pages for row in page] == whole
     key = {"newest": "created_at", "oldest": "created_at"}.get(order, "total_minor")
     values = [getattr(row, key) for row in whole]
@@ -154,9 +154,9 @@ def test_pages_of_the_table_are_in_order_without_gap_or_repeat(sold: Store, orde
     assert pages[3] == []
 
 
-def ordered(selection: Selection = Selection(), *, staff_id: UUID | None = None) -> Order:
+def ordered(selection: Selection = Selection(), *, staff_id: UUID | None = None) -> ExportOrder:
     export = {"kind": PURCHASES, "format": CSV, "selection": selection, "is_live": True}
-    return Order(id=ids.new(), actor="tests", staff_id=staff_id, **export)
+    return ExportOrder(id=ids.new(), actor="tests", staff_id=staff_id, **export)
 
 
 def test_a_whole_export_leaves_a_receipt_and_two_lines_in_the_log(sold: Store, partner: Partner) -> None:
@@ -164,8 +164,8 @@ def test_a_whole_export_leaves_a_receipt_and_two_lines_in_the_log(sold: Store, p
     out = io.BytesIO()
     tally = downloads.export_to(order, out)
     with sold.reading(Scope.system()) as session:
-        receipt = receipts.one(session, order.id)
-        log = [(entry.action, entry.after) for entry in audit.history(session, order.subject)]
+        receipt = receipts.get_receipt(session, order.id)
+        log = [(entry.action, entry.after) for entry in audit.list_history(session, order.subject)]
     assert receipt
     assert (receipt.rows, receipt.sum_minor) == (tally.rows, tally.sum_minor)
     assert receipt.sha256 == hashlib.sha256(out.getvalue()).hexdigest()
@@ -178,22 +178,22 @@ def test_a_whole_export_leaves_a_receipt_and_two_lines_in_the_log(sold: Store, p
 
 def test_an_export_that_is_broken_off_is_in_the_log_and_has_no_receipt(sold: Store) -> None:
     order = ordered()
-    stream = downloads.streamed(order, Tally())
+    stream = downloads.stream(order, Tally())
     next(stream)
-    assert progress.rows(order.id) is not None
+    assert progress.get_row_count(order.id) is not None
     stream.close()
-    assert progress.rows(order.id) is None
+    assert progress.get_row_count(order.id) is None
     with sold.reading(Scope.system()) as session:
-        assert receipts.one(session, order.id) is None
-        assert [entry.action for entry in audit.history(session, order.subject)] == ["export started"]
+        assert receipts.get_receipt(session, order.id) is None
+        assert [entry.action for entry in audit.list_history(session, order.subject)] == ["export started"]
 
 
 def test_a_sale_during_an_export_is_not_in_it(sold: Store, partner: Partner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exports, "CHUNK", 10)
     order, tally = ordered(), Tally()
     with sold.reading(Scope.staff(is_live=True)) as session:
-        before = sales_table.total(session, Selection().wanted)
-    stream = downloads.streamed(order, tally)
+        before = sales_table.compute_total(session, Selection().wanted)
+    stream = downloads.stream(order, tally)
     next(stream)
     Portfolio(seed=9, size=5, sellers=(partner.id,)).write(sold)
     list(stream)

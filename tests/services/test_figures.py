@@ -14,8 +14,8 @@ from core import clock
 from core.services.comparisons import Comparison
 from core.services.filters import SalesFilter
 from core.services.sales import breakdowns, figures, sales_totals
-from core.services.sales.choices import DIMENSIONS, choices
-from core.services.sales.metrics import BY_KEY, METRICS
+from core.services.sales.choices import DIMENSIONS, load_choices
+from core.services.sales.metrics import METRICS, METRICS_BY_KEY
 from core.services.windows import Window
 from core.store.access.engine import Store
 from core.store.access.scope import Scope, ScopedSession
@@ -25,7 +25,7 @@ from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, lagos, sales_at
 
 TODAY = lagos(NOW)
-WINDOWS = [Window.of_days(TODAY - timedelta(days=n), TODAY) for n in (0, 6, 29, 75)] + [
+WINDOWS = [Window.from_days(TODAY - timedelta(days=n), TODAY) for n in (0, 6, 29, 75)] + [
     Window(date(2026, 9, 1), date(2026, 10, 1)),
     Window(date(2026, 8, 20), date(2026, 11, 5)),
 ]
@@ -33,7 +33,7 @@ WINDOWS = [Window.of_days(TODAY - timedelta(days=n), TODAY) for n in (0, 6, 29, 
 
 @pytest.fixture(autouse=True)
 def now() -> Iterator[None]:
-    with clock.frozen(NOW):
+    with clock.freeze(NOW):
         yield
 
 
@@ -147,28 +147,28 @@ def test_every_metric_equals_a_recount_of_the_rows(sold: Store, partner: Partner
         for wanted, keep in narrowed(session, partner):
             books = Books.read(session, keep)
             for window in WINDOWS:
-                summary = figures.summary(session, window, wanted, compared=Comparison(window.previous))
+                summary = figures.build_summary(session, window, wanted, compared=Comparison(window.previous))
                 assert {m.key: summary.value(m) for m in METRICS} == books.recount(window)
                 assert {m.key: summary.previous(m) for m in METRICS} == books.recount(window.previous)
 
 
 def test_the_days_of_a_summary_add_up_to_it_and_none_is_missing(sold: Store) -> None:
     with sold.reading(Scope.staff(is_live=True)) as session:
-        summary = figures.summary(session, WINDOWS[3])
+        summary = figures.build_summary(session, WINDOWS[3])
     assert len(summary.days) == WINDOWS[3].length
     for key in ("premium", "policies_sold", "platform_commission", "distributor_commission"):
-        assert sum(summary.series(BY_KEY[key])) == summary.value(BY_KEY[key])
-    assert summary.series(BY_KEY["in_force"])[-1] == summary.value(BY_KEY["in_force"])
+        assert sum(summary.series(METRICS_BY_KEY[key])) == summary.value(METRICS_BY_KEY[key])
+    assert summary.series(METRICS_BY_KEY["in_force"])[-1] == summary.value(METRICS_BY_KEY["in_force"])
 
 
 def test_a_trend_is_made_of_equal_stretches_that_end_with_the_window(sold: Store) -> None:
     with sold.reading(Scope.staff(is_live=True)) as session:
-        summary = figures.summary(session, WINDOWS[3])
-    sold_each_day, trend = (f(BY_KEY["policies_sold"]) for f in (summary.series, summary.trend))
+        summary = figures.build_summary(session, WINDOWS[3])
+    sold_each_day, trend = (f(METRICS_BY_KEY["policies_sold"]) for f in (summary.series, summary.trend))
     assert len(sold_each_day) == 76
     assert trend == [sum(sold_each_day[start : start + 2]) for start in range(0, 76, 2)]
-    assert summary.trend(BY_KEY["policies_sold"], most=30)[-1] == sum(sold_each_day[-3:])
-    assert summary.trend(BY_KEY["in_force"])[-1] == summary.value(BY_KEY["in_force"])
+    assert summary.trend(METRICS_BY_KEY["policies_sold"], max_points=30)[-1] == sum(sold_each_day[-3:])
+    assert summary.trend(METRICS_BY_KEY["in_force"])[-1] == summary.value(METRICS_BY_KEY["in_force"])
 
 
 def test_daybook_and_rows_tell_the_same(sold: Store, partner: Partner) -> None:
@@ -183,8 +183,10 @@ def test_daybook_and_rows_tell_the_same(sold: Store, partner: Partner) -> None:
         for window in WINDOWS:
             from_book, from_rows = (replace(f, created=window.span) for f in (SalesFilter(), every_source))
             for chosen in [(), *((key,) for key in keys), keys[2:]]:
-                assert sales_totals.by(session, from_book, *chosen) == sales_totals.by(session, from_rows, *chosen)
-        assert sales_totals.total(session, SalesFilter()) == sales_totals.total(session, every_source)
+                assert sales_totals.group_totals(session, from_book, *chosen) == sales_totals.group_totals(
+                    session, from_rows, *chosen
+                )
+        assert sales_totals.compute_total(session, SalesFilter()) == sales_totals.compute_total(session, every_source)
 
 
 def test_daybook_is_kept_in_step_and_can_be_made_anew(sold: Store) -> None:
@@ -204,7 +206,7 @@ def test_a_rolled_back_sale_leaves_no_trace_in_the_daybook(store: Store, partner
         sales_at(session, partner.id, NOW)
         raise Halt
     with store.reading(Scope.system()) as session:
-        assert sales_totals.total(session, SalesFilter()) == sales_totals.NOTHING
+        assert sales_totals.compute_total(session, SalesFilter()) == sales_totals.ZERO_TOTALS
 
 
 @pytest.mark.parametrize(
@@ -222,35 +224,42 @@ def test_a_window_opens_and_closes_at_midnight_in_lagos(store: Store, partner: P
     with store.reading(Scope.staff(is_live=True)) as session:
         for window in (october, november):
             for wanted in (SalesFilter(), SalesFilter(request_sources=("api", "desk"))):
-                summary = figures.summary(session, window, wanted)
-                assert summary.value(BY_KEY["policies_sold"]) == int(window.start <= day < window.end)
+                summary = figures.build_summary(session, window, wanted)
+                assert summary.value(METRICS_BY_KEY["policies_sold"]) == int(window.start <= day < window.end)
 
 
 def test_breakdowns_add_up_to_the_premium_of_the_summary(sold: Store) -> None:
     window = WINDOWS[3]
     with sold.reading(Scope.staff(is_live=True)) as session:
-        named, premium = choices(session), figures.summary(session, window).current.takings.premium_minor
-        parts = breakdowns.breakdown(session, window, SalesFilter(), named)
+        named, premium = load_choices(session), figures.build_summary(session, window).current.totals.premium_minor
+        parts = breakdowns.compute_breakdown(session, window, SalesFilter(), named)
         for dimension in DIMENSIONS:
-            shares = parts.shares(dimension)
-            assert sum(part.takings.premium_minor for part in shares) == premium
-            assert [part.takings.premium_minor for part in shares] == sorted(
-                (part.takings.premium_minor for part in shares), reverse=True
+            shares = parts.list_shares(dimension)
+            assert sum(part.totals.premium_minor for part in shares) == premium
+            assert [part.totals.premium_minor for part in shares] == sorted(
+                (part.totals.premium_minor for part in shares), reverse=True
             )
             for grain in ("day", "week", "month"):
-                lines = breakdowns.over_time(session, window, SalesFilter(), named, grain=grain, split=dimension)
+                lines = breakdowns.compute_premium_over_time(
+                    session, window, SalesFilter(), named, grain=grain, split=dimension
+                )
                 assert {line.id: line.total_minor for line in lines} == {
-                    part.id: part.takings.premium_minor for part in shares
+                    part.id: part.totals.premium_minor for part in shares
                 }
-                assert all(len(line.minor) == len(breakdowns.buckets(window, grain)) for line in lines)
-        assert sum(part.takings.premium_minor for part in parts.instalments()) == premium
-        assert {part.name for part in parts.instalments()} == {"Once", "Monthly", "Quarterly", "Weekly"}
+                assert all(len(line.amounts_minor) == len(breakdowns.list_buckets(window, grain)) for line in lines)
+        assert sum(part.totals.premium_minor for part in parts.list_instalments()) == premium
+        assert {part.name for part in parts.list_instalments()} == {"Once", "Monthly", "Quarterly", "Weekly"}
 
 
 def test_an_empty_store_gives_zeros_and_no_rates(store: Store) -> None:
     with store.reading(Scope.staff(is_live=True)) as session:
-        summary = figures.summary(session, WINDOWS[1])
-        assert breakdowns.breakdown(session, WINDOWS[1], SalesFilter(), choices(session)).shares("provider") == []
+        summary = figures.build_summary(session, WINDOWS[1])
+        assert (
+            breakdowns.compute_breakdown(session, WINDOWS[1], SalesFilter(), load_choices(session)).list_shares(
+                "provider"
+            )
+            == []
+        )
     assert [summary.value(metric) for metric in METRICS] == [0, 0, None, 0, 0, 0, None, None]
     assert all(summary.change(metric) is None for metric in METRICS if metric.unit != "share")
     assert summary.series(METRICS[0]) == [0] * 7

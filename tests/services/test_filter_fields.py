@@ -40,9 +40,9 @@ VALUES: Mapping[str, tuple[Any, Any]] = {
     "status": (True, False),
 }
 CONDITIONS: Mapping[str, Callable[[SalesFilter], list[sa.ColumnElement[bool]]]] = {
-    "purchases": sale_conditions.conditions_of,
-    "renewals": renewal_records.conditions_of,
-    "policies": policies.conditions_of,
+    "purchases": sale_conditions.build_conditions,
+    "renewals": renewal_records.build_conditions,
+    "policies": policies.build_conditions,
 }
 # A purchase has no status that anybody could ask for.
 WITHOUT = {("purchases", "status")}
@@ -98,7 +98,7 @@ def test_the_daybook_answers_only_where_its_lines_are_narrowed_by_the_field(name
 @every_field
 def test_the_totals_of_the_days_answer_nothing_but_times(name: str) -> None:
     wanted = SalesFilter(**{name: VALUES[name][0]})
-    assert day_totals.tell(Scope.staff(is_live=True), wanted) is (name == "created")
+    assert day_totals.can_answer(Scope.staff(is_live=True), wanted) is (name == "created")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

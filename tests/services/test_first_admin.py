@@ -17,14 +17,14 @@ SYSTEM = Scope.system()
 
 def ticket(store: Store) -> str | None:
     with store.reading(SYSTEM) as session:
-        link = invitations.set_up_link(session)
+        link = invitations.create_set_up_link(session)
     return None if link is None else ticket_of(link)
 
 
 def set_up(store: Store, with_: str, *, email: str = "ada@x.example", password: str | None = PASSWORD) -> bool:
     try:
         with store.writing(SYSTEM) as session:
-            invitations.set_up(session, with_, email=email, name="Ada", password=password)
+            invitations.set_up_admin(session, with_, email=email, name="Ada", password=password)
     except Unauthorized:
         return False
     return True
@@ -35,13 +35,13 @@ def test_a_link_makes_the_first_admin_once_and_is_void_from_then_on(store: Store
     assert first
     assert second
     with store.reading(SYSTEM) as session:
-        assert invitations.opened(session, first).kind == "set-up"
+        assert invitations.open_invitation(session, first).kind == "set-up"
     assert set_up(store, first)
     with store.reading(SYSTEM) as session:
-        assert staff.person_named(session, "ada@x.example").roles == ("admin",)
-        assert passwords.check(session, "ada@x.example", PASSWORD)
+        assert staff.get_by_email(session, "ada@x.example").roles == ("admin",)
+        assert passwords.verify_password(session, "ada@x.example", PASSWORD)
         with pytest.raises(Unauthorized):
-            invitations.opened(session, second)
+            invitations.open_invitation(session, second)
     assert not set_up(store, first)
     assert not set_up(store, second, email="eve@x.example")
     assert ticket(store) is None
@@ -61,12 +61,12 @@ def test_everything_wrong_is_said_at_once_and_the_link_stays_good(store: Store) 
     assert {fault.field for fault in refusal.value.faults} == {"email", "password"}
     assert set_up(store, link, password=None), "with an identity provider alone there is no password"
     with store.reading(SYSTEM) as session, pytest.raises(Unauthorized):
-        passwords.check(session, "ada@x.example", "")
+        passwords.verify_password(session, "ada@x.example", "")
 
 
 def test_a_link_lasts_a_day_and_no_other_ticket_is_one(store: Store) -> None:
     link = ticket(store) or ""
-    with clock.frozen(clock.now() + timedelta(hours=24, minutes=1)):
+    with clock.freeze(clock.now() + timedelta(hours=24, minutes=1)):
         assert not set_up(store, link)
     assert not set_up(store, f"{link}x")
     assert not set_up(store, "")

@@ -8,10 +8,10 @@ import sqlalchemy as sa
 
 from core import clock
 from core.covers.credit_life import CREDIT_LIFE
-from core.covers.fields import example
-from core.covers.request import read
+from core.covers.fields import build_example
+from core.covers.request import validate
 from core.errors import KeyReused
-from core.services.idempotency import Answer, fingerprint, once
+from core.services.idempotency import WireResponse, fingerprint, run_once
 from core.services.sales import purchases
 from core.services.selling import buying
 from core.store.access.engine import Store
@@ -21,17 +21,19 @@ from tests.conftest import Partner
 from tests.portfolio import NOW
 
 
-def sell_once(store: Store, partner: Partner, key: str, print_: str = "same") -> Answer:
-    request = read(CREDIT_LIFE.request, example(CREDIT_LIFE.request))
+def sell_once(store: Store, partner: Partner, key: str, print_: str = "same") -> WireResponse:
+    request = validate(CREDIT_LIFE.request, build_example(CREDIT_LIFE.request))
     scope = partner.scope()
     return store.transact(
         scope,
-        lambda session: once(
+        lambda session: run_once(
             session,
             scope,
             key,
             print_,
-            lambda: Answer(201, str(buying.sell(session, CREDIT_LIFE, request, partner.seller()).policy_id).encode()),
+            lambda: WireResponse(
+                201, str(buying.sell(session, CREDIT_LIFE, request, partner.seller()).policy_id).encode()
+            ),
         ),
     )
 
@@ -42,7 +44,7 @@ def test_fifty_equal_requests_at_once_sell_one_policy(store: Store, partner: Par
     assert len({answer.body for answer in answers}) == 1
     assert sum("Idempotent-Replayed" not in answer.headers for answer in answers) == 1
     with store.reading(partner.scope()) as session:
-        assert purchases.page(session).total_count == 1
+        assert purchases.list_purchases(session).total_count == 1
 
 
 def test_key_with_another_request_is_refused(store: Store, partner: Partner) -> None:
@@ -54,11 +56,11 @@ def test_key_with_another_request_is_refused(store: Store, partner: Partner) -> 
 def test_failed_work_leaves_the_key_free(store: Store, partner: Partner) -> None:
     scope = partner.scope()
 
-    def fail() -> Answer:
+    def fail() -> WireResponse:
         raise KeyError("the work failed")
 
     with pytest.raises(KeyError):
-        store.transact(scope, lambda session: once(session, scope, "k", "same", fail))
+        store.transact(scope, lambda session: run_once(session, scope, "k", "same", fail))
     assert sell_once(store, partner, "k").status == 201
 
 
@@ -72,14 +74,14 @@ def test_fingerprint_tells_parts_apart() -> None:
 
 
 def test_answers_that_nobody_may_ask_for_any_more_are_cleared_away(store: Store, partner: Partner) -> None:
-    with clock.frozen(NOW):
+    with clock.freeze(NOW):
         for number in range(70):
             kept_under(store, partner, f"early {number}")
-    with clock.frozen(NOW + timedelta(hours=47)):
+    with clock.freeze(NOW + timedelta(hours=47)):
         for number in range(64):
             kept_under(store, partner, f"late {number}")
         assert len(keys_of(store)) == 134
-    with clock.frozen(NOW + timedelta(hours=49)):
+    with clock.freeze(NOW + timedelta(hours=49)):
         for number in range(64):
             kept_under(store, partner, f"last {number}")
         assert keys_of(store) == {f"{when} {number}" for when in ("late", "last") for number in range(64)}
@@ -88,7 +90,7 @@ def test_answers_that_nobody_may_ask_for_any_more_are_cleared_away(store: Store,
 def kept_under(store: Store, partner: Partner, key: str) -> None:
     """An answer that is kept."""
     scope = partner.scope()
-    store.transact(scope, lambda session: once(session, scope, key, "same", lambda: Answer(201, b"{}")))
+    store.transact(scope, lambda session: run_once(session, scope, key, "same", lambda: WireResponse(201, b"{}")))
 
 
 def keys_of(store: Store) -> set[str]:

@@ -42,18 +42,18 @@ def test_changed_key_is_rejected(store: Store, partner: Partner, change: object)
 
 def test_revoked_key_is_rejected_and_listed_as_revoked(store: Store, partner: Partner) -> None:
     with store.writing(Scope.system()) as session:
-        revoked = keys.revoke(session, partner.test_key, actor="tests")
+        revoked = keys.revoke_key(session, partner.test_key, actor="tests")
     with store.reading(Scope.system()) as session:
         with pytest.raises(Unauthorized):
             keys.authenticate(session, partner.test_key)
         assert keys.authenticate(session, partner.live_key)
-        assert {key.id for key in keys.all_keys(session) if key.revoked_at} == {revoked}
+        assert {key.id for key in keys.list_keys(session) if key.revoked_at} == {revoked}
 
 
 @pytest.mark.parametrize("unknown", ["01900000-0000-7000-8000-000000000000", "cd_test_nothing"])
 def test_unknown_key_cannot_be_revoked(store: Store, unknown: str) -> None:
     with store.writing(Scope.system()) as session, pytest.raises(NotFound):
-        keys.revoke(session, unknown, actor="tests")
+        keys.revoke_key(session, unknown, actor="tests")
 
 
 def test_an_admin_issues_one_key_however_often_it_is_asked_for(store: Store, admin: Person) -> None:
@@ -61,7 +61,7 @@ def test_an_admin_issues_one_key_however_often_it_is_asked_for(store: Store, adm
 
     def issue(seed: str, **changed: str) -> str:
         return store.transact(
-            Scope.system(), lambda session: key_admin.issue(session, {**said, **changed}, seed=seed, by=admin)
+            Scope.system(), lambda session: key_admin.issue_key(session, {**said, **changed}, seed=seed, by=admin)
         )
 
     key = issue("seed")
@@ -69,10 +69,10 @@ def test_an_admin_issues_one_key_however_often_it_is_asked_for(store: Store, adm
     assert len({key, issue("other seed"), issue("seed", name="Office"), issue("seed", mode="test")}) == 4
     with store.reading(Scope.system()) as session:
         assert keys.authenticate(session, key).is_live
-        page = key_admin.page(session, KeyFilter(is_live=True), Paging(1, 50))
+        page = key_admin.list_keys(session, KeyFilter(is_live=True), Paging(1, 50))
         log = session.execute(sa.select(AuditEntry)).scalars().all()
         session.expunge_all()
-    assert (page.total_count, {row.distributor for row in page.rows}) == (3, {"Corner Shop"})
+    assert (page.total_count, {row.distributor for row in page.items}) == (3, {"Corner Shop"})
     assert [entry.action for entry in log].count("key issued") == 4
     assert [entry.action for entry in log].count("distributor added") == 1
     assert key not in str([entry.model_dump() for entry in log])
@@ -80,14 +80,16 @@ def test_an_admin_issues_one_key_however_often_it_is_asked_for(store: Store, adm
 
 def test_a_key_is_revoked_once_and_listed_so(store: Store, partner: Partner, admin: Person) -> None:
     with store.reading(Scope.system()) as session:
-        live = key_admin.page(session, KeyFilter(is_live=True, revoked=False), Paging(1, 50)).rows[0]
+        live = key_admin.list_keys(session, KeyFilter(is_live=True, revoked=False), Paging(1, 50)).items[0]
     for _ in range(2):
-        store.transact(Scope.system(), lambda session: key_admin.revoke(session, live.id, by=admin))
+        store.transact(Scope.system(), lambda session: key_admin.revoke_key(session, live.id, by=admin))
     with store.reading(Scope.system()) as session:
-        assert key_admin.one(session, live.id).state == "Revoked"
+        assert key_admin.get_key(session, live.id).state == "Revoked"
         with pytest.raises(Unauthorized):
             keys.authenticate(session, partner.live_key)
-        assert key_admin.page(session, KeyFilter(distributor_id=partner.id, revoked=True), Paging(1, 50)).total_count
+        assert key_admin.list_keys(
+            session, KeyFilter(distributor_id=partner.id, revoked=True), Paging(1, 50)
+        ).total_count
         actions = session.execute(sa.select(AuditEntry.action)).scalars().all()
     assert actions.count("key revoked") == 1
 
@@ -95,15 +97,17 @@ def test_a_key_is_revoked_once_and_listed_so(store: Store, partner: Partner, adm
 def test_what_is_wrong_with_a_new_key_is_said(store: Store, partner: Partner, admin: Person) -> None:
     with store.writing(Scope.system()) as session:
         with pytest.raises(InvalidInput) as refusal:
-            key_admin.issue(session, {"distributor": " ", "mode": "real", "name": None}, seed="s", by=admin)
+            key_admin.issue_key(session, {"distributor": " ", "mode": "real", "name": None}, seed="s", by=admin)
         assert {fault.field for fault in refusal.value.faults} == {"distributor", "mode", "name"}
         session.execute(sa.update(Distributor).values(active=False))
         with pytest.raises(StateForbids, match="switched off"):
-            key_admin.issue(session, {"distributor": "Swift Lenders", "mode": "test", "name": "x"}, seed="s", by=admin)
+            key_admin.issue_key(
+                session, {"distributor": "Swift Lenders", "mode": "test", "name": "x"}, seed="s", by=admin
+            )
         nobody = replace(admin, roles=("operations", "finance"))
         for verb in (
-            lambda: key_admin.issue(session, {}, seed="s", by=nobody),
-            lambda: key_admin.revoke(session, ids.new(), by=nobody),
+            lambda: key_admin.issue_key(session, {}, seed="s", by=nobody),
+            lambda: key_admin.revoke_key(session, ids.new(), by=nobody),
         ):
             with pytest.raises(NotAllowed):
                 verb()

@@ -18,7 +18,7 @@ from core.services.paging import Paging
 from core.services.people import staff, staff_list
 from core.services.policies import search as policy_search
 from core.services.products import list as product_list
-from core.services.sales.choices import choices
+from core.services.sales.choices import load_choices
 from core.store.access.engine import Store
 from core.store.access.scope import Scope, ScopedSession
 from tests.conftest import Partner
@@ -29,46 +29,52 @@ Read = Callable[[ScopedSession, Any, Paging], Any]
 LISTS: dict[str, tuple[Any, Read]] = {
     "customers": (
         customers_table.ORDERS,
-        lambda s, order, paging: customers_table.page(s, CustomerFilter(), choices(s), order=order, paging=paging),
+        lambda s, order, paging: customers_table.list_customers(
+            s, CustomerFilter(), load_choices(s), order=order, paging=paging
+        ),
     ),
     "policies": (
         policy_search.ORDERS,
-        lambda s, order, paging: policy_search.page(s, "", SalesFilter(), choices(s), order=order, paging=paging),
+        lambda s, order, paging: policy_search.search_policies(
+            s, "", SalesFilter(), load_choices(s), order=order, paging=paging
+        ),
     ),
     "products": (
         product_list.ORDERS,
-        lambda s, order, paging: product_list.page(s, product_list.ProductSelection(), paging, order=order),
+        lambda s, order, paging: product_list.list_products(s, product_list.ProductSelection(), paging, order=order),
     ),
     "distributors": (
         distributor_list.ORDERS,
-        lambda s, order, paging: distributor_list.page(s, distributor_list.DistributorSelection(), paging, order=order),
+        lambda s, order, paging: distributor_list.list_distributors(
+            s, distributor_list.DistributorSelection(), paging, order=order
+        ),
     ),
     "keys": (
         key_admin.ORDERS,
-        lambda s, order, paging: key_admin.page(s, key_admin.KeyFilter(), paging, order=order),
+        lambda s, order, paging: key_admin.list_keys(s, key_admin.KeyFilter(), paging, order=order),
     ),
     "staff": (
         staff_list.ORDERS,
-        lambda s, order, paging: staff_list.page(s, staff_list.StaffFilter(), paging, order=order),
+        lambda s, order, paging: staff_list.list_staff(s, staff_list.StaffFilter(), paging, order=order),
     ),
     "receipts": (
         receipts.ORDERS,
-        lambda s, order, paging: receipts.page(s, ReceiptFilter(), paging, order=order),
+        lambda s, order, paging: receipts.list_receipts(s, ReceiptFilter(), paging, order=order),
     ),
     "awaiting": (
         awaiting.ORDERS,
-        lambda s, order, paging: awaiting.page(s, choices(s), order=order, paging=paging),
+        lambda s, order, paging: awaiting.list_open(s, load_choices(s), order=order, paging=paging),
     ),
 }
 
 
 @pytest.fixture
 def sold(store: Store, partner: Partner, stranger: Partner) -> Iterator[Store]:
-    with clock.frozen(NOW):
+    with clock.freeze(NOW):
         Portfolio(seed=5, size=30, sellers=(partner.id, stranger.id)).write(store)
         with store.writing(Scope.system()) as session:
             for name in ("Zainab", "ada", "Bola"):
-                staff.add(
+                staff.add_or_update(
                     session, email=f"{name.lower()}@x.example", name=name, roles=["admin"], password="x" * 12, actor="t"
                 )
         yield store

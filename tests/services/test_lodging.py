@@ -19,7 +19,7 @@ from core.services.claims.lists import records as claim_records
 from core.services.claims.lists.search import ClaimFilter
 from core.services.claims.lists.shapes import ClaimRecord
 from core.services.files import files
-from core.services.files.files import Sent
+from core.services.files.files import ReceivedFile
 from core.services.files.links import Owner
 from core.services.people import staff
 from core.store.access.engine import Store
@@ -42,7 +42,7 @@ class Desk:
         self.scope = partner.scope(is_live=is_live)
         started = TODAY - timedelta(days=90)
         asked = {"loan_start_date": started.isoformat(), "loan_tenure": 12, **changed}
-        with clock.frozen(NOON - timedelta(days=90)):
+        with clock.freeze(NOON - timedelta(days=90)):
             self.sale = sell(store, partner, CREDIT_LIFE, is_live=is_live, **asked)
 
     def lodge(
@@ -59,19 +59,19 @@ class Desk:
             "pending_repayment_amount": "75000",
             **changed,
         }
-        needed = requirements.required_documents(told["incident_type"], accidental=told["accidental"] == "true")
+        needed = requirements.list_required_documents(told["incident_type"], accidental=told["accidental"] == "true")
         arriving = [
-            Sent(field=name, file_name="a.pdf", content=papers.pdf(text=text or ids.code()))
+            ReceivedFile(field=name, file_name="a.pdf", content=papers.pdf(text=text or ids.new_code()))
             for name in needed
             if name not in told
         ]
-        request = requests.read(CreditLifeClaimRequest, {**told, **{file.field: file.address for file in arriving}})
+        request = requests.validate(CreditLifeClaimRequest, {**told, **{file.field: file.url for file in arriving}})
         with (
-            clock.frozen(at),
-            files.keeping(arriving) as kept,
+            clock.freeze(at),
+            files.store_files(arriving) as kept,
             self.store.writing(scope or self.scope) as session,
         ):
-            record = lodging.lodge(session, request, kept, owner=self.owner, actor="tests")
+            record = lodging.lodge_claim(session, request, kept, owner=self.owner, actor="tests")
             flags = session.execute(sa.select(col(Claim.flags)).where(col(Claim.id) == ids.parse(record["id"])))
             return record, flags.scalar_one()
 
@@ -94,12 +94,12 @@ def test_every_incident_of_the_specification_has_its_benefit_and_papers() -> Non
         "Loss of job": "loss_of_job",
         "Burglary": None,
     }
-    assert requirements.required_documents("Death", accidental=True) == (
+    assert requirements.list_required_documents("Death", accidental=True) == (
         "loan_offer_letter",
         "police_report",
         "medical_report",
     )
-    assert requirements.required_documents("Burglary", accidental=False) == ("loan_offer_letter",)
+    assert requirements.list_required_documents("Burglary", accidental=False) == ("loan_offer_letter",)
 
 
 def test_sound_claim_raises_no_flag(desk: Desk) -> None:
@@ -181,7 +181,7 @@ def test_flags_are_words_that_the_rules_explain(desk: Desk) -> None:
     desk.change_policy(cancelled_at=NOON)
     desk.lodge(text="x", incident_date="2026-08-01")
     _, flags = desk.lodge(text="x", incident_date="2026-08-01", loan_amount="200000")
-    assert flags == [name for name in requirements.FLAGS if name in flags]
+    assert flags == [name for name in requirements.FLAG_DESCRIPTIONS if name in flags]
     assert len(flags) == 7
 
 
@@ -212,7 +212,7 @@ def test_papers_belong_to_the_claim_that_used_them_first(desk: Desk) -> None:
     ],
 )
 def test_times_in_a_history_are_read_in_lagos(instant: datetime, shown: str) -> None:
-    assert claim_records.time_stamp(instant) == shown
+    assert claim_records.format_time_stamp(instant) == shown
 
 
 def _later(claim: Claim, table: type, **values: Any) -> Any:
@@ -226,7 +226,7 @@ def _said(claim: Claim, officer: UUID, text: str, at: datetime) -> Any:
 def test_history_and_comments_are_told_in_order(desk: Desk) -> None:
     record, _ = desk.lodge(at=NOON)
     with desk.store.writing(Scope.system()) as session:
-        officer = staff.add(
+        officer = staff.add_or_update(
             session, email="o@x.example", name="Ada", roles=["claims"], password="long enough for tests", actor="tests"
         )
     with desk.store.writing(desk.scope) as session:
@@ -238,7 +238,7 @@ def test_history_and_comments_are_told_in_order(desk: Desk) -> None:
             _said(claim, officer, "First", NOON),
         )
     with desk.store.reading(desk.scope) as session:
-        found = claims.one(session, ids.parse(record["id"]))
+        found = claims.get_claim(session, ids.parse(record["id"]))
     line, comments = found["status_time_line"], found["comments"]
     assert [comment["text"] for comment in comments] == ["First", "Second"]
     assert set(comments[0]) == {"id", "text", "created_at"}
@@ -253,7 +253,7 @@ def test_gadget_claim_shows_its_history_inside_and_only_the_end_of_an_account(de
         claim.claim_type, claim.credit_life_claim_meta = "Gadget", None
         claim.gadget_claim_meta = {"account_number": "0123456789", "bank_name": "A Bank"}
     with desk.store.reading(desk.scope) as session:
-        (found,) = claims.page(session, ClaimFilter(claim_type="gadget")).rows
+        (found,) = claims.list_claims(session, ClaimFilter(claim_type="gadget")).items
     assert found["credit_life_claim_meta"] is None
     assert found["gadget_claim_meta"] == {
         "account_number": "******6789",
@@ -265,9 +265,9 @@ def test_gadget_claim_shows_its_history_inside_and_only_the_end_of_an_account(de
 def test_claims_of_a_policy_and_deleted_ones(desk: Desk) -> None:
     record, _ = desk.lodge()
     with desk.store.reading(desk.scope) as session:
-        assert claims.page(session, ClaimFilter(policy_id=desk.sale.policy_id)).total_count == 1
-        assert claims.page(session, ClaimFilter(policy_id=ids.new())).total_count == 0
+        assert claims.list_claims(session, ClaimFilter(policy_id=desk.sale.policy_id)).total_count == 1
+        assert claims.list_claims(session, ClaimFilter(policy_id=ids.new())).total_count == 0
     with desk.store.writing(desk.scope) as session:
         session.get_one(Claim, ids.parse(record["id"])).deleted_at = NOON
     with desk.store.reading(desk.scope) as session:
-        assert claims.page(session).total_count == 0
+        assert claims.list_claims(session).total_count == 0

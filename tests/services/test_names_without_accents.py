@@ -12,7 +12,7 @@ from core.services.customers.customers import CustomerFilter
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.policies import search as policy_search
-from core.services.sales.choices import choices
+from core.services.sales.choices import load_choices
 from core.services.selling.buying import Sale
 from core.store.access.engine import Store
 from core.store.access.scope import Scope
@@ -35,14 +35,14 @@ def sale(store: Store, partner: Partner) -> Sale:
 
 def policies_of(store: Store, text: str) -> list[object]:
     with store.reading(LIVE) as session:
-        page = policy_search.page(session, text, SalesFilter(), choices(session), paging=Paging(1, 50))
-    return [row.id for row in page.rows]
+        page = policy_search.search_policies(session, text, SalesFilter(), load_choices(session), paging=Paging(1, 50))
+    return [row.id for row in page.items]
 
 
 def people(store: Store, text: str) -> list[str]:
     with store.reading(LIVE) as session:
-        found = customers.page(session, CustomerFilter(search=text), Paging(1, 50))
-    return [row["first_name"] for row in found.rows]
+        found = customers.list_customers(session, CustomerFilter(search=text), Paging(1, 50))
+    return [row["first_name"] for row in found.items]
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
@@ -78,8 +78,8 @@ def test_what_nobody_is_called_finds_nobody(store: Store, sale: Sale, text: str)
 
 
 def test_a_key_is_lower_case_bare_and_never_longer_than_the_names() -> None:
-    assert request_parts.name_key("ÉMILE", normalize("NFD", "Ọ̀ṣun")) == "emile osun"
-    assert len(request_parts.folded("각" * 9)) == 9
+    assert request_parts.build_name_key("ÉMILE", normalize("NFD", "Ọ̀ṣun")) == "emile osun"
+    assert len(request_parts.fold_text("각" * 9)) == 9
 
 
 def test_customers_of_before_get_their_keys(store: Store, sale: Sale) -> None:

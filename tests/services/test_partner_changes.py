@@ -29,13 +29,13 @@ ADMIN = person_of("admin")
 
 def listed(store: Store, **wanted: Any) -> list[DistributorRow]:
     with store.reading(Scope.staff(is_live=True)) as session:
-        return list(distributor_list.page(session, DistributorSelection(**wanted), Paging(1, 50)).rows)
+        return list(distributor_list.list_distributors(session, DistributorSelection(**wanted), Paging(1, 50)).items)
 
 
 def switch(store: Store, row: DistributorRow, *, on: bool, **other: Any) -> None:
     options = {"seen_at": row.updated_at, "by": ADMIN, **other}
     with store.writing(Scope.system()) as session:
-        partner_changes.switch_distributor(session, row.id, on=on, **options)
+        partner_changes.set_distributor_active(session, row.id, active=on, **options)
 
 
 def test_every_key_of_a_distributor_that_is_switched_off_is_refused_at_once(
@@ -52,7 +52,7 @@ def test_every_key_of_a_distributor_that_is_switched_off_is_refused_at_once(
     switch(store, row, on=True)
     with store.reading(Scope.system()) as session:
         assert keys.authenticate(session, partner.live_key)
-        entries = audit.history(session, audit.subject_of("distributor", partner.id))
+        entries = audit.list_history(session, audit.subject_of("distributor", partner.id))
         assert [entry.action for entry in entries] == ["distributor switched off", "distributor switched on"]
         assert ((entries[0].before or {})["active"], (entries[0].after or {})["active"]) == (True, False)
 
@@ -92,7 +92,7 @@ def test_a_distributor_is_added_once_and_its_name_is_its_own(store: Store, partn
 def test_two_who_name_a_distributor_at_once_in_another_case_make_one(store: Store) -> None:
     def issue(name: str) -> str:
         with store.writing(Scope.system()) as session:
-            return str(keys.distributor_named(session, name))
+            return str(keys.get_or_create_distributor(session, name))
 
     with ThreadPoolExecutor(8) as pool:
         made = set(pool.map(issue, ["Corner Shop", "CORNER SHOP", "corner shop", "Corner shop"] * 4))
@@ -102,15 +102,15 @@ def test_two_who_name_a_distributor_at_once_in_another_case_make_one(store: Stor
 def test_the_lists_tell_what_is_sold_of_each_in_this_mode_alone(store: Store, partner: Partner) -> None:
     sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
     sell(store, partner, insurer_a.THIRD_PARTY, is_live=False)
-    with clock.frozen(clock.now() - timedelta(days=400)):
+    with clock.freeze(clock.now() - timedelta(days=400)):
         sell(store, partner, insurer_a.THIRD_PARTY, is_live=True, registration_number="OLD-123-AB")
     with store.writing(Scope.system()) as session:
-        product_changes.offer(session, CAR, partner.id, offered=False, seen=1, by=ADMIN)
+        product_changes.set_offered(session, CAR, partner.id, offered=False, seen_version=1, by=ADMIN)
     (row,) = listed(store)
     assert (row.keys, row.customers, row.policies, row.premium_minor, row.withheld) == (1, 1, 2, 1_500_000, 1)
     with store.reading(Scope.staff(is_live=True)) as session:
-        assert distributor_list.one(session, partner.id).withheld == [(CAR, "Third-party auto, private")]
-        insurers = {each.segment: each for each in insurer_list.all_of_them(session)}
+        assert distributor_list.get_distributor(session, partner.id).withheld == [(CAR, "Third-party auto, private")]
+        insurers = {each.segment: each for each in insurer_list.list_insurers(session)}
     assert len(insurers) == 7
     first = insurers["insurer-a"]
     assert (first.policies, first.premium_minor, first.connection) == (2, 1_500_000, "Delegated authority")
@@ -122,17 +122,17 @@ def test_an_insurers_connection_is_shown_by_its_host_alone(store: Store, monkeyp
 
     monkeypatch.setenv("COVERDESK_INSURER_A_URL", "https://api.anchorline.example:8443/take/policies")
     settings.cache_clear()
-    assert insurer_list.connection_of("insurer-a", is_live=True) == "api.anchorline.example:8443"
+    assert insurer_list.get_connection_host("insurer-a", is_live=True) == "api.anchorline.example:8443"
 
 
 def test_an_insurer_is_renamed_with_its_before_and_after(store: Store) -> None:
     with store.reading(Scope.staff(is_live=True)) as session:
-        row = insurer_list.all_of_them(session)[0]
+        row = insurer_list.list_insurers(session)[0]
     said = {name: getattr(row, name) for name in ("first_name", "last_name", "email", "phone_number")}
     with store.writing(Scope.system()) as session:
         changed = {**said, "company_name": "Anchorline Assurance"}
         partner_changes.change_insurer(session, row.id, changed, seen_at=row.updated_at, by=ADMIN)
-        (entry,) = audit.history(session, audit.subject_of("insurer", row.id))
+        (entry,) = audit.list_history(session, audit.subject_of("insurer", row.id))
         assert (entry.before or {})["company_name"] == row.name
         assert (entry.after or {})["company_name"] == "Anchorline Assurance"
     with store.writing(Scope.system()) as session, pytest.raises(InvalidInput) as refused:

@@ -37,7 +37,7 @@ NUMBER = "ACC/CM/11/26/HQ/77"
 
 @pytest.fixture(autouse=True)
 def still() -> Iterator[None]:
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         yield
 
 
@@ -62,12 +62,12 @@ def decline(store: Store, partner: Partner, sale: Sale, **options: Any) -> Polic
 
 def preview(store: Store, partner: Partner, sale: Sale, *, by_insurer: bool = False) -> Preview:
     with store.reading(partner.scope()) as session:
-        return policy_changes.refund_preview(session, sale.policy_id, by_insurer=by_insurer)
+        return policy_changes.preview_refund(session, sale.policy_id, by_insurer=by_insurer)
 
 
 def state(store: Store, partner: Partner, sale: Sale) -> PolicyState:
     with store.reading(partner.scope()) as session:
-        return policy_states.of(session, sale.policy_id)
+        return policy_states.get_state(session, sale.policy_id)
 
 
 def submission(store: Store, sale: Sale) -> Submission:
@@ -100,13 +100,13 @@ def test_activation_sets_what_is_missing(store: Store, partner: Partner) -> None
     assert change.policy["meta"]["policy_number"]
     code = str(change.policy["meta"]["certificate_url"]).rsplit("/", 1)[1].removesuffix(".pdf")
     with store.reading(Scope.system()) as session:
-        assert certificates.by_code(session, code).policy_number == change.policy["meta"]["policy_number"]
+        assert certificates.get_by_code(session, code).policy_number == change.policy["meta"]["policy_number"]
     assert submission(store, sale).state == "accepted"
 
 
 def test_instalment_is_activated_for_the_period_it_paid(store: Store, partner: Partner) -> None:
     sale = sell(store, partner, insurer_a.COMPREHENSIVE, premium_frequency="weekly")
-    with clock.frozen(shipped.STILL + timedelta(days=3)):
+    with clock.freeze(shipped.STILL + timedelta(days=3)):
         change = activate(store, partner, sale)
     assert change.policy["start_date"] == "2026-11-20T00:00:00.000Z"
     assert change.policy["expiration_date"] == "2026-11-27T00:00:00.000Z"
@@ -195,7 +195,7 @@ def test_cancelled_policy_gives_back_its_unexpired_days(
     store: Store, partner: Partner, *, by_insurer: bool, refund: str
 ) -> None:
     sale = sell(store, partner, insurer_a.THIRD_PARTY)
-    with clock.frozen(shipped.STILL + timedelta(days=150)):
+    with clock.freeze(shipped.STILL + timedelta(days=150)):
         shown = preview(store, partner, sale, by_insurer=by_insurer)
         change = cancel(store, partner, sale, by_insurer=by_insurer)
         assert change.policy["active"] is False
@@ -217,11 +217,11 @@ def test_preview_writes_nothing(store: Store, partner: Partner) -> None:
 
 def test_renewed_policy_gives_back_the_term_that_has_not_begun(store: Store, partner: Partner) -> None:
     sale = sell(store, partner, insurer_a.THIRD_PARTY)
-    with clock.frozen(shipped.STILL + timedelta(days=365 - 73)):
+    with clock.freeze(shipped.STILL + timedelta(days=365 - 73)):
         with store.writing(partner.scope()) as session:
             renewals.renew(session, sale.policy_id, partner.seller())
         assert preview(store, partner, sale, by_insurer=True).price.total == Decimal("18000.00")
-    with clock.frozen(shipped.STILL + timedelta(days=365 + 366 - 183)):
+    with clock.freeze(shipped.STILL + timedelta(days=365 + 366 - 183)):
         assert preview(store, partner, sale, by_insurer=True).price.total == Decimal("7500.00")
 
 
@@ -233,7 +233,7 @@ def test_credit_life_gives_back_the_months_that_are_left(
     store: Store, partner: Partner, product: str, method: str, refund: str
 ) -> None:
     sale = sell(store, partner, credit_life.CREDIT_LIFE, product_id=f"01900000-0000-7000-8000-0000000{product}")
-    with clock.frozen(clock.midnight(date(2027, 5, 20))):
+    with clock.freeze(clock.midnight(date(2027, 5, 20))):
         given = preview(store, partner, sale)
     assert (given.method, f"{given.price.total:.2f}") == (method, refund)
 
@@ -248,7 +248,7 @@ def test_pending_policy_is_cancelled_with_everything_back(store: Store, partner:
 
 def test_expired_and_cancelled_policies_are_not_cancelled(store: Store, partner: Partner) -> None:
     sale = sell(store, partner, insurer_f.PERSONAL_ACCIDENT)
-    with clock.frozen(shipped.STILL + timedelta(days=400)), pytest.raises(StateForbids, match="is expired"):
+    with clock.freeze(shipped.STILL + timedelta(days=400)), pytest.raises(StateForbids, match="is expired"):
         cancel(store, partner, sale)
     cancel(store, partner, sale)
     with pytest.raises(StateForbids, match="is cancelled"):
@@ -315,7 +315,7 @@ def test_each_change_is_written_down(store: Store, partner: Partner) -> None:
     activate(store, partner, sale, policy_number=NUMBER)
     cancel(store, partner, sale, expected_version=2, by_insurer=True)
     with store.reading(Scope.system()) as session:
-        _, activated, cancelled = audit.history(session, f"policy {sale.policy_id}")
+        _, activated, cancelled = audit.list_history(session, f"policy {sale.policy_id}")
         session.expunge_all()
     assert (activated.actor, activated.action) == ("desk", "policy issued by hand")
     assert activated.after["policy_number"] == NUMBER
@@ -330,7 +330,7 @@ def test_each_change_is_written_down(store: Store, partner: Partner) -> None:
 )
 def test_stage_follows_the_clock(store: Store, partner: Partner, days: int, stage: str) -> None:
     sale = sell(store, partner, insurer_a.THIRD_PARTY)
-    with clock.frozen(clock.midnight(TODAY) + timedelta(days=days)):
+    with clock.freeze(clock.midnight(TODAY) + timedelta(days=days)):
         assert state(store, partner, sale).stage == stage
 
 
@@ -343,7 +343,7 @@ def test_record_after_a_change_is_the_record_as_read(store: Store, partner: Part
     sale = sell(store, partner, insurer_b_auto.COMPREHENSIVE)
     change = activate(store, partner, sale)
     with store.reading(partner.scope()) as session:
-        read = policies.one(session, sale.policy_id)
+        read = policies.get_policy(session, sale.policy_id)
         assert session.execute(sa.select(sa.func.count()).select_from(Certificate)).scalar_one() == 1
         assert session.execute(sa.select(col(Policy.version))).scalar_one() == change.version
     assert {name: read[name] for name in change.policy} == change.policy  # type: ignore[literal-required]

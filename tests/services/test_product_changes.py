@@ -54,13 +54,13 @@ LATER = shipped.STILL + timedelta(days=10)
 
 @pytest.fixture(autouse=True)
 def still() -> Iterator[None]:
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         yield
 
 
 def seen(store: Store, product_id: UUID) -> ProductDetail:
     with store.reading(Scope.system()) as session:
-        return product_detail.one(session, product_id)
+        return product_detail.get_product(session, product_id)
 
 
 @pytest.fixture(autouse=True)
@@ -111,11 +111,11 @@ def test_a_sale_costs_the_old_price_until_the_instant_and_the_previewed_one_from
     new_id = plan(store, LOAN, figures)
     planned = seen(store, LOAN).planned[0]
     asked = shipped.request(credit_life.CREDIT_LIFE)
-    expected = product_previews.preview(credit_life.CREDIT_LIFE, asked, planned.tariff)
+    expected = product_previews.preview_price(credit_life.CREDIT_LIFE, asked, planned.tariff)
     assert (expected.price.total, expected.split.mca_profit_minor) == (Decimal("900.00"), 11_250)
     sales = {}
     for name, at in (("before", LATER - timedelta(milliseconds=1)), ("from", LATER)):
-        with clock.frozen(at):
+        with clock.freeze(at):
             sale = sell(
                 store, partner, credit_life.CREDIT_LIFE, loan_start_date="2026-12-10", email=f"{name}@x.example"
             )
@@ -123,16 +123,16 @@ def test_a_sale_costs_the_old_price_until_the_instant_and_the_previewed_one_from
     assert sales["before"][:2] == (old.id, 57_500)
     split = expected.split
     assert sales["from"] == (new_id, split.total_minor, split.mca_profit_minor, split.distributor_profit_minor)
-    with clock.frozen(LATER):
+    with clock.freeze(LATER):
         assert [version.state for version in seen(store, LOAN).versions] == ["In force", "Past"]
 
 
 def test_a_change_is_written_down_by_both_who_made_it(store: Store, partner: Partner) -> None:
     plan(store, CAR, {"price": "16000"}, at=TOMORROW)
-    with clock.frozen(TOMORROW):
+    with clock.freeze(TOMORROW):
         assert sell(store, partner, insurer_a.THIRD_PARTY).price.total == Decimal("16000.00")
     with store.reading(Scope.system()) as session:
-        entries = audit.history(session, audit.subject_of("product", CAR))
+        entries = audit.list_history(session, audit.subject_of("product", CAR))
         told = [(entry.action, entry.actor) for entry in entries]
         assert told == [("rates proposed", ADMIN.actor), ("rates confirmed", SECOND.actor)]
         for entry in entries:
@@ -149,14 +149,14 @@ def test_what_is_not_changed_stays_to_the_letter(store: Store) -> None:
 
 def test_the_travel_table_takes_a_new_band(store: Store) -> None:
     figure = next(
-        f for f in seen(store, TRIP).changeable(seen(store, TRIP).in_force).figures if f.field == "meta.rates"
+        f for f in seen(store, TRIP).get_editable_tariff(seen(store, TRIP).in_force).figures if f.field == "meta.rates"
     )
     first = {**figure.value[0], "days": 3, "schengen": "5000"}
     plan(store, TRIP, {"meta.rates": [first, *figure.value]})
     tariff = seen(store, TRIP).planned[0].tariff
     assert tariff.meta["days"][:2] == [3, 7]
     trip = shipped.request(insurer_c.TRAVEL, arrival_date="2026-12-05", num_of_passengers=1)
-    assert product_previews.preview(insurer_c.TRAVEL, trip, tariff).price.total == Decimal("5000.00")
+    assert product_previews.preview_price(insurer_c.TRAVEL, trip, tariff).price.total == Decimal("5000.00")
 
 
 COMMISSIONS = ("mca_commission", "distributor_commission")
@@ -223,7 +223,7 @@ def test_nothing_holds_before_another_admin_has_confirmed_it(store: Store, partn
     for nobody in (person_of("finance", "operations", "claims", "supervisor"), person_of("supervisor")):
         with pytest.raises(NotAllowed, match="Only an admin"):
             decide(store, rate_changes.confirm, CAR, proposal_id, by=nobody)
-    with clock.frozen(TOMORROW):
+    with clock.freeze(TOMORROW):
         assert sell(store, partner, insurer_a.THIRD_PARTY).price.total == Decimal("15000.00")
         with pytest.raises(StateForbids, match="effective at must be tomorrow in Lagos at the earliest"):
             decide(store, rate_changes.confirm, CAR, proposal_id)
@@ -297,21 +297,21 @@ def test_a_floor_that_was_raised_meanwhile_stops_the_confirmation(store: Store, 
 def test_who_had_a_password_reset_confirms_nothing_for_a_day(store: Store) -> None:
     proposal_id = propose(store, CAR, {"price": "16000"})
     with store.writing(Scope.system()) as session:
-        link = invitations.password_link(session, SECOND.id, by=ADMIN)
+        link = invitations.create_password_link(session, SECOND.id, by=ADMIN)
     ticket = parse_qs(urlsplit(link).query)["t"][0]
     with store.writing(Scope.system()) as session:
         invitations.choose_password(session, ticket, "a new password of theirs")
     with store.reading(Scope.system()) as session:
-        taken_over = staff.person_named(session, SECOND.email)
+        taken_over = staff.get_by_email(session, SECOND.email)
     with pytest.raises(NotAllowed, match="21 Nov 2026, 08:08"):
         decide(store, rate_changes.confirm, CAR, proposal_id, by=taken_over)
-    with clock.frozen(shipped.STILL + timedelta(hours=24)):
+    with clock.freeze(shipped.STILL + timedelta(hours=24)):
         decide(store, rate_changes.confirm, CAR, proposal_id, by=taken_over)
 
 
 def test_every_product_that_ships_leaves_the_insurer_its_share(store: Store) -> None:
     with store.reading(Scope.system()) as session:
-        rows = product_list.page(session, ProductSelection(), Paging(1, 100)).rows
+        rows = product_list.list_products(session, ProductSelection(), Paging(1, 100)).items
     assert [row.name for row in rows if rate_changes.below_floor(row.tariff)] == []
 
 
@@ -321,13 +321,13 @@ def test_a_planned_change_can_be_withdrawn_and_planned_anew(store: Store, partne
         rate_changes.withdraw(session, CAR, version_id, seen=3, by=ADMIN)
     assert [version.state for version in seen(store, CAR).versions] == ["Withdrawn", "In force"]
     plan(store, CAR, {"price": "17000"})
-    with clock.frozen(LATER):
+    with clock.freeze(LATER):
         assert sell(store, partner, insurer_a.THIRD_PARTY).price.total == Decimal("17000.00")
 
 
 def test_rates_that_were_in_force_never_change(store: Store) -> None:
     version_id = plan(store, CAR, {"price": "16000"})
-    with clock.frozen(LATER), store.writing(Scope.system()) as session, pytest.raises(StateForbids):
+    with clock.freeze(LATER), store.writing(Scope.system()) as session, pytest.raises(StateForbids):
         rate_changes.withdraw(session, CAR, version_id, seen=3, by=ADMIN)
     with store.writers.connect() as connection, pytest.raises(sa.exc.DBAPIError, match="keeps what it holds"):
         connection.execute(sa.update(ProductVersion).where(ProductVersion.id == version_id).values(withdrawn_at=LATER))
@@ -352,7 +352,7 @@ def test_a_product_is_switched_off_for_one_distributor_at_once(
     store: Store, partner: Partner, stranger: Partner
 ) -> None:
     with store.writing(Scope.system()) as session:
-        product_changes.offer(session, CAR, partner.id, offered=False, seen=1, by=ADMIN)
+        product_changes.set_offered(session, CAR, partner.id, offered=False, seen_version=1, by=ADMIN)
     with pytest.raises(InvalidInput, match="product_id"):
         sell(store, partner, insurer_a.THIRD_PARTY)
     assert sell(store, stranger, insurer_a.THIRD_PARTY)
@@ -361,18 +361,18 @@ def test_a_product_is_switched_off_for_one_distributor_at_once(
         "Swift Lenders": True,
     }
     with store.writing(Scope.system()) as session:
-        product_changes.offer(session, CAR, partner.id, offered=True, seen=2, by=ADMIN)
+        product_changes.set_offered(session, CAR, partner.id, offered=True, seen_version=2, by=ADMIN)
     assert sell(store, partner, insurer_a.THIRD_PARTY, registration_number="NEW-123-AB")
 
 
 def test_a_product_that_is_off_is_sold_to_nobody_and_its_policies_stay(store: Store, partner: Partner) -> None:
     sale = sell(store, partner, insurer_a.THIRD_PARTY)
     with store.writing(Scope.system()) as session:
-        product_changes.switch(session, CAR, on=False, seen=1, by=ADMIN)
+        product_changes.set_active(session, CAR, active=False, seen_version=1, by=ADMIN)
     with pytest.raises(InvalidInput, match="product_id"):
         sell(store, partner, insurer_a.THIRD_PARTY, registration_number="NEW-123-AB")
     with store.reading(partner.scope()) as session:
-        assert policies.one(session, sale.policy_id)["active"]
+        assert policies.get_policy(session, sale.policy_id)["active"]
 
 
 def test_texts_keep_their_lines_and_lose_what_could_harm(store: Store) -> None:
@@ -383,13 +383,15 @@ def test_texts_keep_their_lines_and_lose_what_could_harm(store: Store) -> None:
         "how_to_claim": "Call us",
     }
     with store.writing(Scope.system()) as session:
-        product_changes.describe(session, CAR, said, seen=1, by=ADMIN)
+        product_changes.change_texts(session, CAR, said, seen_version=1, by=ADMIN)
     product = seen(store, CAR)
     assert product.description == "Cover for cars.\nAnd jeeps."
     assert product.key_benefits == '<ul><li>One</li></ul><a rel="noopener noreferrer">a</a>'
     assert (product.how_it_works, product.how_to_claim) == (None, "Call us")
     with store.writing(Scope.system()) as session, pytest.raises(InvalidInput, match="key_benefits"):
-        product_changes.describe(session, CAR, {**said, "key_benefits": "<script>x</script>"}, seen=2, by=ADMIN)
+        product_changes.change_texts(
+            session, CAR, {**said, "key_benefits": "<script>x</script>"}, seen_version=2, by=ADMIN
+        )
 
 
 def test_what_is_embedded_elsewhere_is_new_at_the_next_look(store: Store, partner: Partner) -> None:
@@ -397,7 +399,7 @@ def test_what_is_embedded_elsewhere_is_new_at_the_next_look(store: Store, partne
 
     def embedded() -> tuple[str, str]:
         with store.reading(partner.scope()) as session:
-            (row,) = purchases.page(session).rows
+            (row,) = purchases.list_purchases(session).items
         product = orjson.loads(orjson.dumps(row))["product"]
         return product["description"], product["mca_commission_percentage"]
 
@@ -405,9 +407,9 @@ def test_what_is_embedded_elsewhere_is_new_at_the_next_look(store: Store, partne
     plan(store, LOAN, {"mca_commission": "12.50"})
     said = {"description": "Another text", "key_benefits": "One", "how_it_works": "", "how_to_claim": ""}
     with store.writing(Scope.system()) as session:
-        product_changes.describe(session, LOAN, said, seen=3, by=ADMIN)
+        product_changes.change_texts(session, LOAN, said, seen_version=3, by=ADMIN)
     assert embedded() == ("Another text", before[1])
-    with clock.frozen(LATER):
+    with clock.freeze(LATER):
         assert embedded() == ("Another text", "12.50")
     assert embedded() == ("Another text", before[1])
 
@@ -415,24 +417,24 @@ def test_what_is_embedded_elsewhere_is_new_at_the_next_look(store: Store, partne
 def test_a_work_reads_the_catalogue_with_its_own_change_and_nobody_else_keeps_it(store: Store) -> None:
     def described(session: ScopedSession) -> str:
         said = {"description": "Never committed", "key_benefits": "One", "how_it_works": "", "how_to_claim": ""}
-        product_changes.describe(session, LOAN, said, seen=1, by=ADMIN)
+        product_changes.change_texts(session, LOAN, said, seen_version=1, by=ADMIN)
         session.flush()
-        raise StateForbids(str(catalogue_cache.shelf(session).records[LOAN, True]["description"]))
+        raise StateForbids(str(catalogue_cache.get_catalogue(session).records[LOAN, True]["description"]))
 
     with pytest.raises(StateForbids, match="Never committed"):
         store.transact(Scope.system(), described)
     with store.reading(Scope.system()) as session:
-        assert catalogue_cache.shelf(session).records[LOAN, True]["description"] != "Never committed"
+        assert catalogue_cache.get_catalogue(session).records[LOAN, True]["description"] != "Never committed"
 
 
 def test_the_list_tells_what_is_off_and_what_is_planned(store: Store, partner: Partner) -> None:
     plan(store, CAR, {"price": "16000"})
     with store.writing(Scope.system()) as session:
-        product_changes.offer(session, CAR, partner.id, offered=False, seen=3, by=ADMIN)
-        product_changes.switch(session, LOAN, on=False, seen=1, by=ADMIN)
+        product_changes.set_offered(session, CAR, partner.id, offered=False, seen_version=3, by=ADMIN)
+        product_changes.set_active(session, LOAN, active=False, seen_version=1, by=ADMIN)
     with store.reading(Scope.system()) as session:
-        found = product_list.page(session, ProductSelection(q="PRIVATE"), Paging(1, 50))
-        off = product_list.page(session, ProductSelection.read({"on": ["false"]}), Paging(1, 50))
-    row = next(row for row in found.rows if row.id == CAR)
+        found = product_list.list_products(session, ProductSelection(q="PRIVATE"), Paging(1, 50))
+        off = product_list.list_products(session, ProductSelection.read({"on": ["false"]}), Paging(1, 50))
+    row = next(row for row in found.items if row.id == CAR)
     assert (row.withheld, row.changes_at, money.to_minor(row.tariff.price)) == (1, LATER, 1_500_000)
-    assert {row.name for row in off.rows} == {"Credit life, single premium", "Device protection"}
+    assert {row.name for row in off.items} == {"Credit life, single premium", "Device protection"}

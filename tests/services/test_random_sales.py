@@ -19,7 +19,7 @@ from core.demo.sales.requests import wishes
 from core.services.admin import store_check
 from core.services.exports import exports
 from core.services.exports.exports import Tally
-from core.services.exports.registry import kind_named
+from core.services.exports.registry import get_kind
 from core.services.policies.selection import PolicySelection
 from core.services.products import products
 from core.services.sales.selection import Selection
@@ -41,11 +41,11 @@ def test_random_sales_add_up_and_are_the_same_on_both_databases(
     for kind in ("sqlite", "postgres"):
         with monkeypatch.context() as patch, fresh_store(request, kind, tmp_path, patch) as store:
             _replay_chance(patch)
-            with clock.frozen(shipped.STILL):
+            with clock.freeze(shipped.STILL):
                 _sell(store, make_partner(store, "Swift Lenders"))
                 books.append([_csv(store, "purchases", Selection()), _csv(store, "policies", PolicySelection())])
                 with store.reading(Scope.system()) as session:
-                    assert store_check.faults(session) == []
+                    assert store_check.list_faults(session) == []
     first, second = books
     assert first == second
     rows = list(csv.DictReader(StringIO(first[0].decode())))
@@ -69,7 +69,7 @@ def _sell(store: Store, partner: Partner) -> None:
     for number in range(NUMBER):
         cover = COVERS[number % len(COVERS)]
         with store.reading(partner.scope()) as session:
-            product = dice.choice(products.offered(session, cover, partner.id))
+            product = dice.choice(products.list_for_sale(session, cover, partner.id))
         wished = wishes(dice, product.name, product.rates.meta, clock.today())
         known: dict[str, Any] = {**wished, **_of_its_own(number), "product_id": str(product.id)}
         asked = shipped.request(cover, **{name: known[name] for name in cover.request.model_fields if name in known})
@@ -89,4 +89,4 @@ def _of_its_own(number: int) -> dict[str, str]:
 
 def _csv(store: Store, kind: str, wanted: Any) -> bytes:
     with store.reading(Scope.staff(is_live=False)) as session:
-        return b"".join(exports.lines(session, kind_named(kind), wanted, Tally()))
+        return b"".join(exports.stream_lines(session, get_kind(kind), wanted, Tally()))

@@ -27,7 +27,7 @@ from core.services.renewals import renewals
 from core.services.renewals import table as renewals_table
 from core.services.sales import figures, sales_totals
 from core.services.sales import table as sales_table
-from core.services.sales.metrics import BY_KEY, REFUNDS
+from core.services.sales.metrics import METRICS_BY_KEY, REFUNDS
 from core.services.selling.buying import Sale
 from core.services.windows import Window
 from core.store.access.engine import Store
@@ -44,7 +44,7 @@ AMOUNTS = ("total_minor", "mca_profit_minor", "distributor_profit_minor")
 
 @pytest.fixture(autouse=True)
 def still() -> Iterator[None]:
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         yield
 
 
@@ -78,14 +78,14 @@ def parts(row: Any) -> Split:
 
 def faults(store: Store) -> list[str]:
     with store.reading(Scope.system()) as session:
-        return store_check.faults(session)
+        return store_check.list_faults(session)
 
 
 @pytest.fixture
 def over_two_terms(store: Store, partner: Partner) -> Sale:
     """A year of cover that is renewed and then ended by the insurer, 73 days before its first term is over."""
     sale = sell(store, partner, insurer_a.THIRD_PARTY)
-    with clock.frozen(shipped.STILL + YEAR - timedelta(days=73)):
+    with clock.freeze(shipped.STILL + YEAR - timedelta(days=73)):
         renew(store, partner, sale)
         cancel(store, partner, sale.policy_id, version=2)
     return sale
@@ -116,7 +116,7 @@ def test_a_decline_reverses_every_part_exactly(store: Store, partner: Partner) -
     (purchase,), (refund,) = rows(store, Purchase), rows(store, Refund)
     assert parts(refund) == parts(purchase)
     with store.reading(DESK) as session:
-        written = sales_totals.total(session, SalesFilter())
+        written = sales_totals.compute_total(session, SalesFilter())
     assert written.net == Split(0, 0, 0)
     assert written.gross == parts(purchase)
     assert faults(store) == []
@@ -144,7 +144,7 @@ def test_every_movement_is_the_sum_of_its_three_shares_and_all_of_them_are_the_f
     assert len(found) == 2 + 1 + 3
     assert all(row.premium == row.insurer + row.platform + row.seller for row in found)
     with store.reading(DESK) as session:
-        net = sales_totals.total(session, SalesFilter()).net
+        net = sales_totals.compute_total(session, SalesFilter()).net
     sums = [sum(getattr(row, name) for row in found) for name in ("premium", "platform", "seller", "insurer")]
     assert sums == [net.total_minor, net.mca_profit_minor, net.distributor_profit_minor, net.provider_share_minor]
 
@@ -152,7 +152,7 @@ def test_every_movement_is_the_sum_of_its_three_shares_and_all_of_them_are_the_f
 def exported(store: Store, kind: Any, what: str = "") -> Split:
     """The sum of the money columns of an export of everything, after each row was added up."""
     with store.reading(DESK) as session:
-        text = b"".join(exports.lines(session, kind, kind.read({}), Tally())).decode()
+        text = b"".join(exports.stream_lines(session, kind, kind.read({}), Tally())).decode()
     found = [
         [int(row[f"{what}{name}"].replace(".", "")) for name in ("total", "mca_profit", "distributor_profit")]
         + [int(row[f"{what}provider_share"].replace(".", ""))]
@@ -172,22 +172,25 @@ def test_tiles_footers_and_exports_tell_the_same_gross_refunds_and_net(
     everything, today = SalesFilter(), clock.today()
     window = Window(today, clock.add_days(today, 366))
     with store.reading(DESK) as session:
-        summary = figures.summary(session, window)
-        sold, renewed = sales_table.total(session, everything), renewals_table.total(session, everything)
+        summary = figures.build_summary(session, window)
+        sold, renewed = (
+            sales_table.compute_total(session, everything),
+            renewals_table.compute_total(session, everything),
+        )
         back = [sales_table.given_back(session, everything), renewals_table.given_back(session, everything)]
     of_purchases, of_renewals = back
-    gross, given_back = sold.purchases + renewed.whole.money, of_purchases + of_renewals
+    gross, given_back = sold.purchases + renewed.all_rows.money, of_purchases + of_renewals
     assert exported(store, PURCHASES) == sold.purchases
-    assert exported(store, RENEWALS) == renewed.whole.money
+    assert exported(store, RENEWALS) == renewed.all_rows.money
     assert exported(store, PURCHASES, "refunded_") == of_purchases
     assert exported(store, RENEWALS, "refunded_") == of_renewals
-    tiles = summary.current.takings
+    tiles = summary.current.totals
     assert (tiles.gross, tiles.given_back, tiles.net) == (gross, given_back, gross - given_back)
     assert summary.value(REFUNDS) == given_back.total_minor > 0
-    assert summary.value(BY_KEY["premium"]) == gross.total_minor
-    assert summary.value(BY_KEY["platform_commission"]) == gross.mca_profit_minor - given_back.mca_profit_minor
+    assert summary.value(METRICS_BY_KEY["premium"]) == gross.total_minor
+    assert summary.value(METRICS_BY_KEY["platform_commission"]) == gross.mca_profit_minor - given_back.mca_profit_minor
     assert (
-        summary.value(BY_KEY["distributor_commission"])
+        summary.value(METRICS_BY_KEY["distributor_commission"])
         == gross.distributor_profit_minor - given_back.distributor_profit_minor
     )
     assert faults(store) == []
@@ -211,7 +214,7 @@ def test_the_store_itself_refuses_more_than_was_paid_for_the_term(store: Store, 
 
 def test_the_store_itself_refuses_a_term_of_another_sale_and_a_second_refund(store: Store, partner: Partner) -> None:
     sale = sell(store, partner, insurer_a.THIRD_PARTY)
-    with clock.frozen(shipped.STILL + YEAR - timedelta(days=73)):
+    with clock.freeze(shipped.STILL + YEAR - timedelta(days=73)):
         renew(store, partner, sale)
     sell(store, partner, insurer_a.THIRD_PARTY, registration_number="KJA-777ZZ")
     (renewal,), bought = rows(store, Renewal), rows(store, Purchase)
@@ -245,7 +248,7 @@ def test_an_open_claim_holds_the_refund_back_and_a_decided_one_lets_it_go(store:
 
 def refund_shown(store: Store, partner: Partner, policy_id: Any) -> None:
     with store.reading(partner.scope()) as session:
-        policy_changes.refund_preview(session, policy_id, by_insurer=True)
+        policy_changes.preview_refund(session, policy_id, by_insurer=True)
 
 
 def test_nothing_goes_back_of_a_term_out_of_which_a_claim_was_paid(store: Store, partner: Partner) -> None:
@@ -281,7 +284,7 @@ def test_a_claim_paid_in_the_first_term_leaves_the_renewed_one_its_refund(store:
             .values(policy_id=sale.policy_id, incident_date=str(clock.today()))
             .execution_options(synchronize_session=False)
         )
-    with clock.frozen(shipped.STILL + YEAR - timedelta(days=73)):
+    with clock.freeze(shipped.STILL + YEAR - timedelta(days=73)):
         renew(store, partner, sale)
         cancel(store, partner, sale.policy_id, version=2)
     back = {refund.renewal_id is None: refund.total_minor for refund in rows(store, Refund)}
@@ -325,7 +328,7 @@ def test_check_finds_a_refund_that_does_not_fit_its_term(
     store: Store, partner: Partner, sabotage: str, words: str
 ) -> None:
     sale = sell(store, partner, insurer_a.THIRD_PARTY)
-    with clock.frozen(shipped.STILL + YEAR + timedelta(days=1)):
+    with clock.freeze(shipped.STILL + YEAR + timedelta(days=1)):
         renew(store, partner, sale)
         cancel(store, partner, sale.policy_id, version=2)
     assert faults(store) == []

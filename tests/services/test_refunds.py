@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from core import clock, money
 from core.covers import refunds
-from core.covers.refunds import Stretch
+from core.covers.refunds import PaidPeriod
 
 FIRST = date(2026, 1, 1)
 money_of = st.integers(0, 10**13).map(lambda minor: Decimal(minor).scaleb(-2))
 
 
-def stretch(premium: Decimal | str = "500.00", days: int = 365, first_on: date = FIRST) -> Stretch:
-    return Stretch(
+def stretch(premium: Decimal | str = "500.00", days: int = 365, first_on: date = FIRST) -> PaidPeriod:
+    return PaidPeriod(
         premium=Decimal(premium),
         start_at=clock.midnight(first_on),
         expiration_at=clock.midnight(first_on + timedelta(days=days)),
@@ -24,7 +24,7 @@ def stretch(premium: Decimal | str = "500.00", days: int = 365, first_on: date =
 
 
 def test_500_ended_on_day_150_of_365_gives_294_52() -> None:
-    refund = refunds.pro_rata(stretch(), FIRST + timedelta(days=150))
+    refund = refunds.compute_pro_rata(stretch(), FIRST + timedelta(days=150))
     assert refund.price.total == Decimal("294.52")
     assert refund.amount_minor == 29_452
     assert refund.price.explained == [
@@ -33,14 +33,14 @@ def test_500_ended_on_day_150_of_365_gives_294_52() -> None:
 
 
 def test_short_rate_is_nine_tenths_rounded_once() -> None:
-    refund = refunds.short_rate(stretch(), FIRST + timedelta(days=150))
+    refund = refunds.compute_short_rate(stretch(), FIRST + timedelta(days=150))
     assert refund.price.total == Decimal("265.07")
     assert refund.price.explained[-1] == {"step": "Short rate", "working": "90 % of 294.52", "amount": "265.07"}
 
 
 def test_renewed_terms_that_have_not_begun_go_back_whole() -> None:
     terms = [stretch(), stretch("600.00", first_on=FIRST + timedelta(days=365))]
-    refund = refunds.together([refunds.pro_rata(term, FIRST + timedelta(days=150)) for term in terms])
+    refund = refunds.together([refunds.compute_pro_rata(term, FIRST + timedelta(days=150)) for term in terms])
     assert refund.price.total == Decimal("894.52")
     assert [step["amount"] for step in refund.price.explained] == ["294.52", "600.00", "894.52"]
 
@@ -50,12 +50,12 @@ def test_renewed_terms_that_have_not_begun_go_back_whole() -> None:
     [(12, "600.00", "600.00"), (6, "300.00", "161.54"), (1, "50.00", "7.69"), (0, "0.00", "0.00")],
 )
 def test_credit_life_by_months_left_of_twelve(left: int, level: str, decreasing: str) -> None:
-    assert refunds.level(Decimal(600), left, 12).price.total == Decimal(level)
-    assert refunds.decreasing(Decimal(600), left, 12).price.total == Decimal(decreasing)
+    assert refunds.compute_level(Decimal(600), left, 12).price.total == Decimal(level)
+    assert refunds.compute_decreasing(Decimal(600), left, 12).price.total == Decimal(decreasing)
 
 
 def test_cover_that_never_ran_gives_everything_back() -> None:
-    assert refunds.full(Decimal("575.05")).price.total == Decimal("575.05")
+    assert refunds.compute_full(Decimal("575.05")).price.total == Decimal("575.05")
 
 
 @given(total=st.integers(0, 10**13), rates=st.tuples(st.integers(0, 10_000), st.integers(0, 10_000)), data=st.data())
@@ -86,28 +86,29 @@ def test_what_goes_back_divides_like_the_term_and_never_takes_more_commission_th
     ],
 )
 def test_months_left_are_whole_months(on: date, left: int) -> None:
-    assert refunds.months_left(on, date(2027, 1, 1), 12) == left
+    assert refunds.count_months_left(on, date(2027, 1, 1), 12) == left
 
 
 def test_last_day_that_was_paid_for_counts_as_a_day() -> None:
     end = datetime(2026, 1, 10, 22, 59, 59, 999000, tzinfo=UTC)
-    trip = Stretch(premium=Decimal(100), start_at=clock.midnight(FIRST), expiration_at=end)
-    assert (trip.days, trip.unexpired_days(FIRST), trip.unexpired_days(date(2026, 1, 10))) == (10, 10, 1)
-    assert trip.unexpired_days(date(2026, 1, 11)) == 0
+    trip = PaidPeriod(premium=Decimal(100), start_at=clock.midnight(FIRST), expiration_at=end)
+    assert (trip.days, trip.count_unexpired_days(FIRST), trip.count_unexpired_days(date(2026, 1, 10))) == (10, 10, 1)
+    assert trip.count_unexpired_days(date(2026, 1, 11)) == 0
 
 
 @given(premium=money_of, days=st.integers(1, 800), on=st.integers(-400, 1200))
 def test_refund_lies_between_nothing_and_the_premium(premium: Decimal, days: int, on: int) -> None:
     ends = FIRST + timedelta(days=on)
-    whole = refunds.pro_rata(stretch(premium, days), ends).price.total
-    short = refunds.short_rate(stretch(premium, days), ends).price.total
+    whole = refunds.compute_pro_rata(stretch(premium, days), ends).price.total
+    short = refunds.compute_short_rate(stretch(premium, days), ends).price.total
     assert 0 <= short <= whole <= premium
 
 
 @given(premium=money_of, days=st.integers(1, 800), on=st.integers(0, 800))
 def test_a_day_later_never_gives_more(premium: Decimal, days: int, on: int) -> None:
     today, tomorrow = (
-        refunds.pro_rata(stretch(premium, days), FIRST + timedelta(days=day)).price.total for day in (on, on + 1)
+        refunds.compute_pro_rata(stretch(premium, days), FIRST + timedelta(days=day)).price.total
+        for day in (on, on + 1)
     )
     assert tomorrow <= today
 
@@ -115,19 +116,19 @@ def test_a_day_later_never_gives_more(premium: Decimal, days: int, on: int) -> N
 @given(premium=money_of, months=st.integers(3, 120), data=st.data())
 def test_falling_balance_never_gives_more_than_a_level_one(premium: Decimal, months: int, data: st.DataObject) -> None:
     left = data.draw(st.integers(0, months))
-    level = refunds.level(premium, left, months).price.total
-    decreasing = refunds.decreasing(premium, left, months).price.total
+    level = refunds.compute_level(premium, left, months).price.total
+    decreasing = refunds.compute_decreasing(premium, left, months).price.total
     assert 0 <= decreasing <= level <= premium
     assert left < months or decreasing == premium
 
 
 @given(on=st.dates(date(2020, 1, 1), date(2040, 1, 1)), months=st.integers(0, 120))
 def test_months_added_are_months_left(on: date, months: int) -> None:
-    assert refunds.months_left(on, clock.add_months(on, months), 120) == months
+    assert refunds.count_months_left(on, clock.add_months(on, months), 120) == months
 
 
 @given(premium=money_of, days=st.integers(1, 800), on=st.integers(0, 800))
 def test_last_step_is_the_refund(premium: Decimal, days: int, on: int) -> None:
-    for rule in (refunds.pro_rata, refunds.short_rate):
+    for rule in (refunds.compute_pro_rata, refunds.compute_short_rate):
         refund = rule(stretch(premium, days), FIRST + timedelta(days=on))
         assert refund.price.explained[-1]["amount"] == f"{refund.price.total:.2f}"

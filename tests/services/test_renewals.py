@@ -22,8 +22,8 @@ from core.services.policies import changes as policy_changes
 from core.services.renewals import due as renewals_due
 from core.services.renewals import records as renewal_records
 from core.services.renewals import renewals
-from core.services.renewals.renewals import Renewed
-from core.services.renewals.windows import RenewalWindow, policy_year, window
+from core.services.renewals.renewals import RenewalResult
+from core.services.renewals.windows import RenewalWindow, compute_policy_year, compute_window
 from core.services.selling.buying import Sale
 from core.store.access.engine import Store
 from core.store.access.scope import Scope
@@ -37,17 +37,17 @@ YEAR = clock.midnight(date(2027, 11, 20))
 
 @pytest.fixture(autouse=True)
 def still() -> Iterator[None]:
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         yield
 
 
 @contextmanager
 def days_from(instant: datetime, days: int, hours: int = 9) -> Iterator[None]:
-    with clock.frozen(instant + timedelta(days=days, hours=hours)):
+    with clock.freeze(instant + timedelta(days=days, hours=hours)):
         yield
 
 
-def renew(store: Store, partner: Partner, policy_id: UUID, *, is_live: bool = False, **options: Any) -> Renewed:
+def renew(store: Store, partner: Partner, policy_id: UUID, *, is_live: bool = False, **options: Any) -> RenewalResult:
     with store.writing(partner.scope(is_live=is_live)) as session:
         return renewals.renew(session, policy_id, partner.seller(is_live=is_live), **options)
 
@@ -93,7 +93,7 @@ def test_renewal_keeps_both_dates_the_total_and_both_profits(store: Store, partn
     with days_from(YEAR, -30):
         renewed = renew(store, partner, sale.policy_id)
     with store.reading(partner.scope()) as session:
-        record = renewal_records.one(session, renewed.renewal_id)
+        record = renewal_records.get_renewal(session, renewed.renewal_id)
     assert record["previous_expiration_date"] == "2027-11-20T00:00:00.000Z"
     assert record["start_date"] == "2027-11-20T00:00:00.000Z"
     assert record["expiration_date"] == "2028-11-20T00:00:00.000Z"
@@ -156,7 +156,7 @@ def test_two_renewals_that_meet_have_one_winner(store: Store, partner: Partner) 
 
     with days_from(YEAR, -5), ThreadPoolExecutor(2) as pool:
         answers = list(pool.map(attempt, range(2)))
-    (winner,) = [answer for answer in answers if isinstance(answer, Renewed)]
+    (winner,) = [answer for answer in answers if isinstance(answer, RenewalResult)]
     (loser,) = [answer for answer in answers if isinstance(answer, NotRenewable)]
     assert loser.detail["renewal_id"] == str(winner.renewal_id)
     assert len(rows_of(store, Renewal)) == 1
@@ -200,7 +200,7 @@ def test_cancelled_pending_and_unrenewable_policies_are_refused(store: Store, pa
         )
     detail = refusal(store, partner, cancelled.policy_id)
     assert detail["reason"] == "This policy was cancelled"
-    assert detail["cancelled_at"] == clock.wire(shipped.STILL)
+    assert detail["cancelled_at"] == clock.to_wire(shipped.STILL)
     pending = sell(store, partner, insurer_a.COMPREHENSIVE)
     assert refusal(store, partner, pending.policy_id)["reason"] == "This policy is not active yet"
     travel = sell(store, partner, insurer_c.TRAVEL)
@@ -258,7 +258,7 @@ def dearer(store: Store, product_id: UUID, price_minor: int) -> None:
 def test_instalment_renews_for_its_own_period(store: Store, partner: Partner) -> None:
     sale = sell(store, partner, insurer_a.COMPREHENSIVE, is_live=True, premium_frequency="monthly")
     activated(store, partner, sale, is_live=True)
-    with clock.frozen(clock.midnight(date(2026, 12, 15))):
+    with clock.freeze(clock.midnight(date(2026, 12, 15))):
         renewed = renew(store, partner, sale.policy_id, is_live=True)
         assert refusal(store, partner, sale.policy_id, is_live=True)["renewal_id"] == str(renewed.renewal_id)
     assert renewed.price.total == sale.price.total == Decimal("16666.67")
@@ -271,20 +271,20 @@ def test_instalments_of_one_year_keep_its_rates_and_the_next_year_takes_the_new_
     sale = sell(store, partner, insurer_a.COMPREHENSIVE, premium_frequency="biannually")
     activated(store, partner, sale)
     dearer(store, UUID(sale.policy["product_id"]), 6_00)
-    with clock.frozen(clock.midnight(date(2027, 5, 15))):
+    with clock.freeze(clock.midnight(date(2027, 5, 15))):
         assert renew(store, partner, sale.policy_id).price.total == Decimal("100000.00")
-    with clock.frozen(clock.midnight(date(2027, 11, 15))):
+    with clock.freeze(clock.midnight(date(2027, 11, 15))):
         assert renew(store, partner, sale.policy_id).price.total == Decimal("120000.00")
 
 
 def test_half_year_renews_for_half_a_year_and_a_monthly_plan_for_a_month(store: Store, partner: Partner) -> None:
     office = sell(store, partner, insurer_b_contents.OFFICE, is_full_year=False)
     monthly = sell(store, partner, insurer_g.PERSONAL_ACCIDENT, plan="Monthly")
-    with clock.frozen(clock.midnight(date(2027, 5, 15))):
+    with clock.freeze(clock.midnight(date(2027, 5, 15))):
         renewed = renew(store, partner, office.policy_id)
     assert renewed.policy["expiration_date"] == "2027-11-20T00:00:00.000Z"
     assert renewed.price.total == office.price.total
-    with clock.frozen(clock.midnight(date(2026, 12, 18))):
+    with clock.freeze(clock.midnight(date(2026, 12, 18))):
         assert renew(store, partner, monthly.policy_id).policy["expiration_date"] == "2027-01-20T00:00:00.000Z"
 
 
@@ -306,19 +306,19 @@ def test_staff_renew_through_the_same_service(store: Store, partner: Partner) ->
     assert entry.before == {"expiration_date": "2027-11-20T00:00:00.000Z"}
     assert entry.after["renewal_id"] == str(renewal.id)
     with store.reading(Scope.system()) as session:
-        assert audit.broken_links(session) == []
+        assert audit.find_broken_links(session) == []
 
 
 def test_due_policies_are_counted_by_days_with_the_premium_at_risk(store: Store, partner: Partner) -> None:
     expiring = {"0-7 days": 3, "8-30 days": 30, "31-60 days": 60, "61-90 days": 90, "Lapsed up to 30 days": -30}
     for number, days in enumerate((*expiring.values(), -31, 91)):
-        with clock.frozen(shipped.STILL + timedelta(days=days)):
+        with clock.freeze(shipped.STILL + timedelta(days=days)):
             sell(store, partner, insurer_a.THIRD_PARTY, registration_number=f"LSD-10{number}AB")
     sell(store, partner, insurer_c.TRAVEL)
     sell(store, partner, insurer_a.COMPREHENSIVE)
     with store.reading(Scope.staff(is_live=False)) as session:
-        buckets = renewals_due.due(session, date(2027, 11, 20))
-        live = renewals_due.due(session, date(2027, 11, 20), SalesFilter(distributor_ids=(uuid4(),)))
+        buckets = renewals_due.list_due(session, date(2027, 11, 20))
+        live = renewals_due.list_due(session, date(2027, 11, 20), SalesFilter(distributor_ids=(uuid4(),)))
     assert [(b.label, b.policies, b.premium_minor) for b in buckets] == [(name, 1, 15_000_00) for name in expiring]
     assert sum(bucket.policies for bucket in live) == 0
 
@@ -329,7 +329,7 @@ def test_renewed_policy_is_due_again_with_what_its_last_term_cost(store: Store, 
     with days_from(YEAR, -5):
         renew(store, partner, sale.policy_id)
     with store.reading(partner.scope()) as session:
-        now, later = (renewals_due.due(session, date(year, 11, 15)) for year in (2027, 2028))
+        now, later = (renewals_due.list_due(session, date(year, 11, 15)) for year in (2027, 2028))
     assert sum(bucket.policies for bucket in now) == 0
     assert (later[0].policies, later[0].premium_minor) == (1, 18_000_00)
 
@@ -347,7 +347,7 @@ def test_window_opens_half_way_through_a_short_term_at_the_earliest(
     days: int, meta: dict[str, Any], opens_on: date, closes_on: date
 ) -> None:
     end_on = date(2027, 1, 1)
-    assert window(end_on - timedelta(days=days), end_on, meta) == RenewalWindow(opens_on, closes_on)
+    assert compute_window(end_on - timedelta(days=days), end_on, meta) == RenewalWindow(opens_on, closes_on)
 
 
 @pytest.mark.parametrize(
@@ -367,7 +367,7 @@ def test_test_policy_is_renewed_on_the_day_of_its_sale_and_again_and_long_after_
     first, second = (renew(store, partner, sale.policy_id) for _ in range(2))
     ends = [sale.policy["expiration_date"], first.policy["expiration_date"], second.policy["expiration_date"]]
     assert ends == sorted(set(ends))
-    with clock.frozen(clock.midnight(date(2032, 3, 1))):
+    with clock.freeze(clock.midnight(date(2032, 3, 1))):
         assert renew(store, partner, sale.policy_id).policy["active"] is True
     assert [row.is_live for row in rows_of(store, Renewal)] == [False, False, False]
 
@@ -394,4 +394,4 @@ def test_what_cannot_be_renewed_at_all_cannot_in_test_mode(store: Store, partner
 
 def test_policy_years_turn_on_the_anniversary() -> None:
     days = (date(2024, 2, 29), date(2025, 2, 27), date(2025, 2, 28), date(2026, 2, 28), date(2024, 2, 28))
-    assert [policy_year(date(2024, 2, 29), day) for day in days] == [0, 0, 1, 2, -1]
+    assert [compute_policy_year(date(2024, 2, 29), day) for day in days] == [0, 0, 1, 2, -1]

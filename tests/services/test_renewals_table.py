@@ -13,7 +13,7 @@ from core.services.paging import Paging
 from core.services.renewals import table as renewals_table
 from core.services.renewals.table import RenewalRow, Sums
 from core.services.sales import sales_totals
-from core.services.sales.choices import choices
+from core.services.sales.choices import load_choices
 from core.services.windows import open_dates, open_days
 from core.store.access.engine import Store
 from core.store.access.scope import Scope
@@ -26,7 +26,7 @@ DAYS = open_days(date(2026, 9, 15), date(2026, 11, 3))
 
 @pytest.fixture
 def sold(store: Store, partner: Partner, stranger: Partner) -> Iterator[Store]:
-    with clock.frozen(NOW):
+    with clock.freeze(NOW):
         Portfolio(seed=5, size=160, sellers=(partner.id, stranger.id)).write(store)
         yield store
 
@@ -35,9 +35,9 @@ def everything(store: Store, wanted: SalesFilter) -> list[RenewalRow]:
     """All rows, read in pages."""
     found: list[RenewalRow] = []
     with store.reading(LIVE) as session:
-        names = choices(session)
+        names = load_choices(session)
         for page in range(1, 20):
-            found += renewals_table.rows(session, wanted, names, paging=Paging(page, 20))
+            found += renewals_table.list_rows(session, wanted, names, paging=Paging(page, 20))
     return found
 
 
@@ -75,8 +75,8 @@ def test_the_footer_is_the_sum_of_all_pages_whatever_is_asked_for(sold: Store, p
     }
     for name, (wanted, expected) in asked.items():
         with sold.reading(LIVE) as session:
-            total = renewals_table.total(session, wanted)
-        assert total.whole == summed(expected), name
+            total = renewals_table.compute_total(session, wanted)
+        assert total.all_rows == summed(expected), name
         assert total.failed == summed([row for row in expected if not row.status]), name
         assert {row.id for row in everything(sold, wanted)} == {row.id for row in expected}, name
     assert summed([row for row in rows if not row.status]).renewals > 0
@@ -87,9 +87,9 @@ def test_what_took_effect_equals_the_dashboard(sold: Store, partner: Partner) ->
     asked = (SalesFilter(), SalesFilter(created=DAYS), SalesFilter(created=DAYS, distributor_ids=(partner.id,)))
     for wanted in asked:
         with sold.reading(LIVE) as session:
-            shown = sales_totals.total(session, wanted)
-            by_rows = renewals_table.total(session, replace(wanted, status=True)).whole
-            total = renewals_table.total(session, wanted)
+            shown = sales_totals.compute_total(session, wanted)
+            by_rows = renewals_table.compute_total(session, replace(wanted, status=True)).all_rows
+            total = renewals_table.compute_total(session, wanted)
         assert total.effective == by_rows
         assert total.effective[:2] == (shown.renewed, shown.renewed_minor)
         assert total.effective[2:] == (shown.renewed_mca_minor, shown.renewed_distributor_minor)
@@ -97,13 +97,13 @@ def test_what_took_effect_equals_the_dashboard(sold: Store, partner: Partner) ->
 
 def test_orders_are_complete_and_another_mode_is_empty(sold: Store) -> None:
     with sold.reading(LIVE) as session:
-        names = choices(session)
+        names = load_choices(session)
         newest, oldest, largest = (
-            renewals_table.rows(session, SalesFilter(), names, order=order, paging=Paging(1, 100))
+            renewals_table.list_rows(session, SalesFilter(), names, order=order, paging=Paging(1, 100))
             for order in ("newest", "oldest", "largest")
         )
-        assert renewals_table.rows(session, SalesFilter(customer_id=uuid4()), names, paging=Paging()) == []
+        assert renewals_table.list_rows(session, SalesFilter(customer_id=uuid4()), names, paging=Paging()) == []
     assert newest == oldest[::-1]
     assert [row.total_minor for row in largest] == sorted((row.total_minor for row in newest), reverse=True)
     with sold.reading(Scope.staff(is_live=False)) as session:
-        assert renewals_table.total(session, SalesFilter()).whole == Sums()
+        assert renewals_table.compute_total(session, SalesFilter()).all_rows == Sums()

@@ -15,10 +15,10 @@ from core.services.audit import log as audit
 from core.services.insurers import answers as insurer_answers
 from core.services.insurers import awaiting, resending, sending
 from core.services.insurers import connections as insurer_connections
-from core.services.insurers.awaiting import Waiting
+from core.services.insurers.awaiting import OpenSubmission
 from core.services.paging import Page, Paging
 from core.services.people.staff import Person
-from core.services.sales.choices import choices
+from core.services.sales.choices import load_choices
 from core.services.selling.buying import Sale
 from core.store.access.engine import Store
 from core.store.access.scope import Scope
@@ -39,7 +39,7 @@ def connected(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for letter in "bd":
         monkeypatch.setenv(f"COVERDESK_INSURER_{letter.upper()}_URL", "https://insurer.example")
     settings_module.settings.cache_clear()
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         yield
     settings_module.settings.cache_clear()
 
@@ -63,20 +63,24 @@ def break_(store: Store, *, kind: Any = "refused") -> None:
     """Everything that is due is sent, and fails."""
     fault = InsurerFault(kind, "The insurer broke")
     with store.writing(Scope.system()) as session:
-        jobs = [j for i in insurer_connections.connected(session) for j in sending.claim(session, i, most=9, at_once=9)]
+        jobs = [
+            j
+            for i in insurer_connections.list_connected(session)
+            for j in sending.lease_due(session, i, limit=9, concurrency=9)
+        ]
     for job in jobs:
         with store.writing(Scope.system()) as session:
-            insurer_answers.fail(session, job, fault)
+            insurer_answers.record_failure(session, job, fault)
 
 
 def retry(store: Store, sale: Sale, person: Person = OPERATIONS, *, scope: Scope = DESK) -> None:
     with store.writing(scope) as session:
-        resending.retry(session, sale.policy_id, person=person)
+        resending.resend(session, sale.policy_id, person=person)
 
 
-def waiting(store: Store, **asked: Any) -> Page[Waiting]:
+def waiting(store: Store, **asked: Any) -> Page[OpenSubmission]:
     with store.reading(DESK) as session:
-        return awaiting.page(session, choices(session), paging=Paging(), **asked)
+        return awaiting.list_open(session, load_choices(session), paging=Paging(), **asked)
 
 
 def test_retry_puts_a_dead_submission_first_and_forgets_its_failures(store: Store, sold: Callable[..., Sale]) -> None:
@@ -88,7 +92,7 @@ def test_retry_puts_a_dead_submission_first_and_forgets_its_failures(store: Stor
     assert (again.state, again.failures, again.next_try_at) == ("queued", 0, clock.now())
     retry(store, sale)
     with store.reading(Scope.system()) as session:
-        actions = [entry.action for entry in audit.history(session, f"policy {sale.policy_id}")]
+        actions = [entry.action for entry in audit.list_history(session, f"policy {sale.policy_id}")]
     assert actions[:3] == ["policy sold", "submission set aside", "resent to the insurer"]
 
 
@@ -118,11 +122,11 @@ def test_retrying_all_queues_what_was_set_aside_for_that_insurer_and_mode(
     break_(store)
     provider_id = told(store, mine[0]).provider_id
     with store.writing(DESK) as session:
-        assert resending.retry_all(session, provider_id, person=OPERATIONS) == 2
-        assert resending.retry_all(session, provider_id, person=OPERATIONS) == 0
-        assert [entry.after["policies"] for entry in audit.history(session, "insurer insurer-b")] == [2]
+        assert resending.resend_all(session, provider_id, person=OPERATIONS) == 2
+        assert resending.resend_all(session, provider_id, person=OPERATIONS) == 0
+        assert [entry.after["policies"] for entry in audit.list_history(session, "insurer insurer-b")] == [2]
     with store.writing(Scope.staff(is_live=False)) as session, pytest.raises(StateForbids, match="no connection"):
-        resending.retry_all(session, provider_id, person=OPERATIONS)
+        resending.resend_all(session, provider_id, person=OPERATIONS)
     assert [told(store, sale).state for sale in (*mine, other)] == ["queued", "queued", "dead"]
 
 
@@ -131,11 +135,11 @@ def test_retry_lets_a_resting_connection_be_tried_at_once(store: Store, sold: Ca
     break_(store, kind="misdirected")
     with store.reading(Scope.system()) as session:
         connection = session.get_one(InsurerConnection, told(store, sale).provider_id)
-        assert insurer_connections.resting(connection)
+        assert insurer_connections.is_resting(connection)
     retry(store, sale)
     with store.writing(Scope.system()) as session:
-        insurers = {insurer.segment: insurer for insurer in insurer_connections.connected(session)}
-        assert sending.anything_due(session, insurers["insurer-b"])
+        insurers = {insurer.segment: insurer for insurer in insurer_connections.list_connected(session)}
+        assert sending.has_due(session, insurers["insurer-b"])
 
 
 def test_active_policy_can_be_noted_as_reported_and_a_pending_one_cannot(
@@ -143,13 +147,13 @@ def test_active_policy_can_be_noted_as_reported_and_a_pending_one_cannot(
 ) -> None:
     active, pending = sold(insurer_d.COVERS[0]), sold()
     with store.writing(DESK) as session:
-        resending.note_reported(session, active.policy_id, person=OPERATIONS)
+        resending.record_reported(session, active.policy_id, person=OPERATIONS)
     with store.reading(Scope.system()) as session:
         policy = session.get_one(Policy, active.policy_id)
         assert (policy.submitted_to_provider, policy.version) == (True, 2)
     assert told(store, active).state == "accepted"
     with store.writing(DESK) as session, pytest.raises(StateForbids, match="is pending"):
-        resending.note_reported(session, pending.policy_id, person=OPERATIONS)
+        resending.record_reported(session, pending.policy_id, person=OPERATIONS)
 
 
 def test_queue_says_where_each_policy_stands(store: Store, sold: Callable[..., Sale]) -> None:
@@ -158,9 +162,9 @@ def test_queue_says_where_each_policy_stands(store: Store, sold: Callable[..., S
     break_(store, kind="failing")
     aside = sold(registration_number="KJA-102ZZ")
     break_(store)
-    with clock.frozen(clock.now() + timedelta(minutes=1)):
+    with clock.freeze(clock.now() + timedelta(minutes=1)):
         fresh = sold(registration_number="KJA-103ZZ")
-    found = {row.id: row for row in waiting(store).rows}
+    found = {row.id: row for row in waiting(store).items}
     assert len(found) == 4
     assert [found[sale.policy_id].situation for sale in (failing, aside, fresh)] == [
         "Trying again",
@@ -168,10 +172,10 @@ def test_queue_says_where_each_policy_stands(store: Store, sold: Callable[..., S
         "Queued",
     ]
     assert [row.situation for row in found.values() if not row.retryable] == ["Not connected"]
-    assert [row.id for row in waiting(store, wanted="failing").rows] == [failing.policy_id]
-    assert [row.id for row in waiting(store, wanted="dead").rows] == [aside.policy_id]
+    assert [row.id for row in waiting(store, wanted="failing").items] == [failing.policy_id]
+    assert [row.id for row in waiting(store, wanted="dead").items] == [aside.policy_id]
     assert waiting(store, provider_id=told(store, fresh).provider_id).total_count == 3
-    assert waiting(store, order="newest").rows[0].id == fresh.policy_id
+    assert waiting(store, order="newest").items[0].id == fresh.policy_id
     assert waiting(store, order="next").total_count == 4
 
 
@@ -181,11 +185,11 @@ def test_health_counts_by_insurer_and_mode(store: Store, partner: Partner, sold:
     sold(registration_number="KJA-102ZZ")
     sell(store, partner, PENDING, registration_number="KJA-103ZZ")
     with store.reading(DESK) as session:
-        found = {row.segment: row for row in awaiting.health(session)}
+        found = {row.segment: row for row in awaiting.list_health(session)}
     assert (found["insurer-b"].queued, found["insurer-b"].dead) == (1, 1)
     assert found["insurer-b"].health == "Working"
     assert found["insurer-b"].oldest_at == clock.now()
     assert (found["insurer-d"].health, found["insurer-a"].health) == ("Not used yet", "Delegated")
     with store.reading(Scope.staff(is_live=False)) as session:
-        test = {row.segment: row for row in awaiting.health(session)}
+        test = {row.segment: row for row in awaiting.list_health(session)}
     assert (test["insurer-b"].queued, test["insurer-b"].health) == (1, "Delegated")

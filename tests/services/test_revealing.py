@@ -12,7 +12,7 @@ from core.errors import InvalidInput, NotAllowed, NotFound
 from core.services import pii_reveal
 from core.services.audit import log as audit
 from core.services.people.staff import Person
-from core.services.pii_reveal import Hidden, Kind
+from core.services.pii_reveal import HiddenField, Kind
 from core.store.access.engine import Store
 from core.store.access.scope import Scope
 from core.store.schema.tables import AuditEntry, Claim, Policy
@@ -29,7 +29,7 @@ def somebody(*roles: str) -> Person:
     return Person(id=ids.new(), email="ada@coverdesk.example", name="Ada", roles=roles, claim_limit_minor=None)
 
 
-def reveal(store: Store, hidden: Hidden, *roles: str, reason: str = REASON, details: str = DETAILS) -> str:
+def reveal(store: Store, hidden: HiddenField, *roles: str, reason: str = REASON, details: str = DETAILS) -> str:
     with store.writing(LIVE) as session:
         return pii_reveal.reveal(
             session, hidden, reason=reason, details=details, person=somebody(*(roles or ("operations",)))
@@ -38,7 +38,11 @@ def reveal(store: Store, hidden: Hidden, *roles: str, reason: str = REASON, deta
 
 def entries(store: Store) -> list[AuditEntry]:
     with store.reading(Scope.system()) as session:
-        found = session.execute(sa.select(AuditEntry).where(AuditEntry.action == pii_reveal.SHOWN)).scalars().all()
+        found = (
+            session.execute(sa.select(AuditEntry).where(AuditEntry.action == pii_reveal.REVEALED_ACTION))
+            .scalars()
+            .all()
+        )
         session.expunge_all()
         return list(found)
 
@@ -76,22 +80,22 @@ def claim_id(store: Store, partner: Partner) -> UUID:
 
 
 def test_the_value_is_shown_and_the_log_says_who_what_and_why_but_not_the_value(store: Store, policy_id: UUID) -> None:
-    assert reveal(store, Hidden(kind="policy", record_id=policy_id, path="submitted.bvn")) == BVN
+    assert reveal(store, HiddenField(kind="policy", record_id=policy_id, path="submitted.bvn")) == BVN
     (entry,) = entries(store)
     assert (entry.actor, entry.subject) == ("staff ada@coverdesk.example", f"policy {policy_id}")
     assert entry.after == {"field": "submitted.bvn", "reason": REASON, "details": DETAILS}
     assert BVN not in str(entry.model_dump())
     with store.reading(Scope.system()) as session:
-        assert audit.broken_links(session) == []
+        assert audit.find_broken_links(session) == []
 
 
 def test_every_hidden_value_of_a_policy_is_listed_masked_and_can_be_shown(store: Store, partner: Partner) -> None:
     sale = sell(store, partner, insurer_b_auto.THIRD_PARTY, is_live=True, bvn=BVN)
     with store.reading(LIVE) as session:
-        hidden = dict(pii_reveal.hidden_in(session.get_one(Policy, sale.policy_id)))
+        hidden = dict(pii_reveal.list_hidden_values(session.get_one(Policy, sale.policy_id)))
     assert hidden["submitted.bvn"] == seal.mask(BVN)
-    assert hidden["submitted.identification_url"] == pii_reveal.HIDDEN
-    shown = {path: reveal(store, Hidden(kind="policy", record_id=sale.policy_id, path=path)) for path in hidden}
+    assert hidden["submitted.identification_url"] == pii_reveal.HIDDEN_PLACEHOLDER
+    shown = {path: reveal(store, HiddenField(kind="policy", record_id=sale.policy_id, path=path)) for path in hidden}
     assert shown["submitted.bvn"] == BVN
     assert shown["submitted.identification_url"].startswith("https://")
     assert all(value not in str(hidden) for value in shown.values())
@@ -100,8 +104,8 @@ def test_every_hidden_value_of_a_policy_is_listed_masked_and_can_be_shown(store:
 @pytest.mark.parametrize("role", ["operations", "claims", "finance", "supervisor", "admin"])
 def test_only_the_roles_of_a_record_see_its_values(store: Store, policy_id: UUID, claim_id: UUID, role: str) -> None:
     hidden = {
-        "policy": Hidden(kind="policy", record_id=policy_id, path="submitted.bvn"),
-        "claim": Hidden(kind="claim", record_id=claim_id, path="gadget_claim_meta.account_number"),
+        "policy": HiddenField(kind="policy", record_id=policy_id, path="submitted.bvn"),
+        "claim": HiddenField(kind="claim", record_id=claim_id, path="gadget_claim_meta.account_number"),
     }
     clear = {"policy": BVN, "claim": ACCOUNT}
     for kind, value in hidden.items():
@@ -128,7 +132,7 @@ def test_without_a_reason_nothing_is_shown_or_written(
     store: Store, policy_id: UUID, given: dict[str, Any], broken: set[str]
 ) -> None:
     with pytest.raises(InvalidInput) as refused:
-        reveal(store, Hidden(kind="policy", record_id=policy_id, path="submitted.bvn"), **given)
+        reveal(store, HiddenField(kind="policy", record_id=policy_id, path="submitted.bvn"), **given)
     assert {fault.field for fault in refused.value.faults} == broken
     assert BVN not in str(refused.value)
     assert entries(store) == []
@@ -137,18 +141,18 @@ def test_without_a_reason_nothing_is_shown_or_written(
 def test_links_of_a_claim_are_shown_and_what_is_not_hidden_is_not_found(
     store: Store, policy_id: UUID, claim_id: UUID
 ) -> None:
-    link = Hidden(kind="claim", record_id=claim_id, path="gadget_claim_meta.receipt_url")
+    link = HiddenField(kind="claim", record_id=claim_id, path="gadget_claim_meta.receipt_url")
     assert reveal(store, link, "claims") == "https://files.example/r.pdf"
     for hidden in (
-        Hidden(kind="policy", record_id=policy_id, path="submitted.first_name"),
-        Hidden(kind="policy", record_id=policy_id, path="submitted.bvn.0"),
-        Hidden(kind="policy", record_id=policy_id, path="sealed"),
-        Hidden(kind="policy", record_id=ids.new(), path="submitted.bvn"),
-        Hidden(kind="customer", record_id=ids.new(), path="face_image"),
+        HiddenField(kind="policy", record_id=policy_id, path="submitted.first_name"),
+        HiddenField(kind="policy", record_id=policy_id, path="submitted.bvn.0"),
+        HiddenField(kind="policy", record_id=policy_id, path="sealed"),
+        HiddenField(kind="policy", record_id=ids.new(), path="submitted.bvn"),
+        HiddenField(kind="customer", record_id=ids.new(), path="face_image"),
     ):
         with pytest.raises(NotFound):
             reveal(store, hidden)
-    mine = Hidden(kind="policy", record_id=policy_id, path="submitted.bvn")
+    mine = HiddenField(kind="policy", record_id=policy_id, path="submitted.bvn")
     with store.writing(Scope.staff(is_live=False)) as session, pytest.raises(NotFound):
         pii_reveal.reveal(session, mine, reason=REASON, details=DETAILS, person=somebody("operations"))
     assert len(entries(store)) == 1

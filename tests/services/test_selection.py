@@ -76,7 +76,7 @@ def test_whole_months_lie_inside_a_window(window: Window, months: Window | None)
 
 def test_a_window_is_found_only_in_whole_days() -> None:
     window = Window(date(2026, 11, 1), date(2026, 11, 8))
-    assert Window.within(window.span) == window
-    assert Window.within(Span()) == Window(EARLIEST, LATEST)
-    assert Window.within(Span(datetime(2026, 11, 1, tzinfo=UTC), window.span.end)) is None
+    assert Window.from_span(window.span) == window
+    assert Window.from_span(Span()) == Window(EARLIEST, LATEST)
+    assert Window.from_span(Span(datetime(2026, 11, 1, tzinfo=UTC), window.span.end)) is None
     assert window.previous == Window(date(2026, 10, 25), date(2026, 11, 1))

@@ -30,7 +30,7 @@ PERSONAL = {"bvn": "*******5678", "passport_number": "*****5678"}
 
 @pytest.fixture(autouse=True)
 def still() -> Iterator[None]:
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         yield
 
 
@@ -45,7 +45,7 @@ def test_its_example_is_sold_as_its_golden_file_says(store: Store, partner: Part
     dates = {name: found[f"{name}_date"] for name in golden["term"]}  # type: ignore[literal-required]
     assert dates == golden["term"]
     with store.reading(partner.scope()) as session:
-        assert policies.one(session, sale.policy_id)["meta"] == found["meta"]
+        assert policies.get_policy(session, sale.policy_id)["meta"] == found["meta"]
 
 
 @every_cover
@@ -57,12 +57,12 @@ def test_the_meta_echoes_what_was_submitted_with_personal_numbers_masked(
     sale = sell(store, partner, cover)
     meta, policy = sale.policy["meta"], kept(store, partner, sale)
     expected = {name: hidden.get(str(value), value) for name, value in golden["payload"].items()}
-    assert meta[cover.echo] == expected
-    assert {"payload", "requestData"} & set(meta) == {cover.echo}
+    assert meta[cover.echo_field] == expected
+    assert {"payload", "requestData"} & set(meta) == {cover.echo_field}
     written = json.dumps([policy.submitted, policy.payload, policy.explained])
     assert not any(number in written for number in hidden)
     assert (policy.sealed is not None) is bool(hidden)
-    if cover.plate(shipped.request(cover)):
+    if cover.registration(shipped.request(cover)):
         assert meta["vehicle_registration_number"] == golden["request"][plate_field(cover)]
 
 
@@ -71,16 +71,16 @@ def test_a_sale_leaves_a_submission_an_audit_line_and_when_active_a_number_and_a
     store: Store, partner: Partner, cover: Cover[Any]
 ) -> None:
     sale = sell(store, partner, cover)
-    meta, active = sale.policy["meta"], cover.birth.active
+    meta, active = sale.policy["meta"], cover.initial_state.active
     assert (meta["policy_number"] is not None) is active
     assert (meta["certificate_url"] is not None) is active
     with store.reading(partner.scope()) as session:
         certified = session.execute(sa.select(col(Certificate.policy_id))).scalars().all()
         state = session.execute(sa.select(col(Submission.state))).scalar_one()
     assert certified == ([sale.policy_id] if active else [])
-    assert state == ("delegated" if cover.birth.submitted else "queued")
+    assert state == ("delegated" if cover.initial_state.submitted else "queued")
     with store.reading(Scope.system()) as session:
-        lines = audit.history(session, audit.subject_of("policy", sale.policy_id))
+        lines = audit.list_history(session, audit.subject_of("policy", sale.policy_id))
         assert [(line.action, line.actor) for line in lines] == [("policy sold", "tests")]
 
 
@@ -89,7 +89,7 @@ def test_the_parts_of_the_money_add_up(store: Store, partner: Partner, cover: Co
     sale = sell(store, partner, cover)
     product = shipped.products()[sale.policy["product_id"]]
     with store.reading(partner.scope()) as session:
-        record = purchases.one(session, sale.purchase_id)
+        record = purchases.get_purchase(session, sale.purchase_id)
     total, mca, ours = (round(float(record[name]) * 100) for name in ("total", "mca_profit", "distributor_profit"))
     assert total == int(sale.price.total * 100)
     assert abs(mca - total * float(product["mca_commission_percentage"]) / 100) <= 0.5
@@ -140,7 +140,7 @@ def test_the_extremes_of_money_are_sold_exactly(store: Store, partner: Partner) 
 def test_a_traveller_leaves_the_country_of_residence_on_the_customer(store: Store, partner: Partner) -> None:
     sale = sell(store, partner, insurer_c.TRAVEL, nationality="ghana", state="Ashanti")
     with store.reading(partner.scope()) as session:
-        customer = policies.one(session, sale.policy_id)["customer"]
+        customer = policies.get_policy(session, sale.policy_id)["customer"]
     assert (customer["country"], customer["state_of_residence"]) == ("Ghana", "Ashanti")
 
 
@@ -153,5 +153,5 @@ def test_policies_of_one_insurer_are_numbered_on(store: Store, partner: Partner)
 def test_a_trip_of_today_is_in_force_until_the_day_ends(store: Store, partner: Partner) -> None:
     sale = sell(store, partner, insurer_c.TRAVEL, departure_date="2026-11-20", arrival_date="2026-11-20")
     assert sale.policy["active"]
-    with clock.frozen(shipped.STILL + timedelta(hours=16)), store.reading(partner.scope()) as session:
-        assert not policies.one(session, sale.policy_id)["active"]
+    with clock.freeze(shipped.STILL + timedelta(hours=16)), store.reading(partner.scope()) as session:
+        assert not policies.get_policy(session, sale.policy_id)["active"]

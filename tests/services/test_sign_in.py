@@ -19,8 +19,10 @@ EMAIL = "ada@x.example"
 @pytest.fixture
 def ada(store: Store) -> None:
     with store.writing(SYSTEM) as session:
-        staff.add(session, email=EMAIL, name="Ada", roles=["admin"], password="x" * 12, actor="tests")
-        staff.add(session, email="eze@x.example", name="Eze", roles=["admin"], password="x" * 12, actor="tests")
+        staff.add_or_update(session, email=EMAIL, name="Ada", roles=["admin"], password="x" * 12, actor="tests")
+        staff.add_or_update(
+            session, email="eze@x.example", name="Eze", roles=["admin"], password="x" * 12, actor="tests"
+        )
         staff.disable(session, "eze@x.example", actor="tests")
 
 
@@ -32,11 +34,11 @@ def said(**changed: Any) -> dict[str, Any]:
 def test_a_provider_vouches_for_a_person_once(store: Store, ada: None) -> None:
     token = said()
     with store.writing(SYSTEM) as session:
-        assert sign_in.vouched(session, token) == staff.person_named(session, EMAIL).id
+        assert sign_in.authenticate_token(session, token) == staff.get_by_email(session, EMAIL).id
     with store.writing(SYSTEM) as session, pytest.raises(Unauthorized, match="used before"):
-        sign_in.vouched(session, token)
+        sign_in.authenticate_token(session, token)
     with store.writing(SYSTEM) as session:
-        assert sign_in.vouched(session, said(nonce="another"))
+        assert sign_in.authenticate_token(session, said(nonce="another"))
 
 
 @pytest.mark.parametrize(
@@ -55,23 +57,23 @@ def test_a_word_that_does_not_count_is_refused_and_says_why(
     store: Store, ada: None, changed: dict[str, Any], why: str
 ) -> None:
     with store.writing(SYSTEM) as session, pytest.raises(Unauthorized, match=why):
-        sign_in.vouched(session, said(**changed))
+        sign_in.authenticate_token(session, said(**changed))
 
 
 def test_a_place_that_guesses_at_many_accounts_waits_and_others_do_not(store: Store) -> None:
     with store.writing(SYSTEM) as session:
-        for number in range(passwords.FREE_FAILURES_OF_A_PLACE):
-            passwords.note_failure(session, f"a{number}@x.example", place="192.0.2.1")
+        for number in range(passwords.FREE_FAILURES_PER_ADDRESS):
+            passwords.record_failure(session, f"a{number}@x.example", address="192.0.2.1")
         with pytest.raises(TooManyRequests):
-            sign_in.admit(session, EMAIL, place="192.0.2.1")
-        sign_in.admit(session, EMAIL, place="192.0.2.2")
+            sign_in.admit_attempt(session, EMAIL, address="192.0.2.1")
+        sign_in.admit_attempt(session, EMAIL, address="192.0.2.2")
         kept = session.execute(sa.select(SignInAttempt.email_hash)).scalars().all()
     assert "192.0.2.1" not in str(kept)
 
 
 def test_the_slips_of_an_office_never_add_up(store: Store) -> None:
     with store.writing(SYSTEM) as session:
-        for _ in range(passwords.FREE_FAILURES_OF_A_PLACE * 2):
-            sign_in.admit(session, EMAIL, place="192.0.2.1")
-            sign_in.admit(session, EMAIL, place="192.0.2.1")
-            passwords.forgive(session, EMAIL, place="192.0.2.1")
+        for _ in range(passwords.FREE_FAILURES_PER_ADDRESS * 2):
+            sign_in.admit_attempt(session, EMAIL, address="192.0.2.1")
+            sign_in.admit_attempt(session, EMAIL, address="192.0.2.1")
+            passwords.clear_failures(session, EMAIL, address="192.0.2.1")

@@ -20,7 +20,7 @@ SYSTEM = Scope.system()
 def ada(store: Store) -> str:
     """A token of Ada, who has two roles."""
     with store.writing(SYSTEM) as session:
-        ada = staff.add(
+        ada = staff.add_or_update(
             session, email=EMAIL, name="Ada", roles=["operations", "claims"], password=PASSWORD, actor="tests"
         )
     with store.writing(SYSTEM) as session:
@@ -29,7 +29,7 @@ def ada(store: Store) -> str:
 
 def who(store: Store, token: str | None) -> staff.Person | None:
     with store.reading(SYSTEM) as session:
-        return staff.person_of(session, token)
+        return staff.get_by_token(session, token)
 
 
 def later(span: timedelta) -> "clock.datetime":
@@ -53,28 +53,28 @@ def test_only_the_hash_of_a_token_is_kept(store: Store, ada: str) -> None:
 def test_an_admin_may_do_everything_and_others_what_their_roles_say(store: Store, ada: str) -> None:
     person = who(store, ada)
     assert person
-    assert person.may("finance", "claims")
-    assert not person.may("finance", "supervisor")
-    assert staff.Person(id=person.id, email="", name="", roles=("admin",), claim_limit_minor=None).may("finance")
+    assert person.has_role("finance", "claims")
+    assert not person.has_role("finance", "supervisor")
+    assert staff.Person(id=person.id, email="", name="", roles=("admin",), claim_limit_minor=None).has_role("finance")
 
 
 def test_a_session_ends_when_it_is_not_used(store: Store, ada: str) -> None:
-    with clock.frozen(later(timedelta(minutes=29))):
+    with clock.freeze(later(timedelta(minutes=29))):
         assert who(store, ada)
-    with clock.frozen(later(timedelta(minutes=31))):
+    with clock.freeze(later(timedelta(minutes=31))):
         assert who(store, ada) is None
 
 
 def test_use_keeps_a_session_alive_but_not_for_ever(store: Store, ada: str) -> None:
     start = clock.now()
     for minutes in range(20, 12 * 60, 20):
-        with clock.frozen(start + timedelta(minutes=minutes)):
+        with clock.freeze(start + timedelta(minutes=minutes)):
             assert who(store, ada), f"after {minutes} minutes"
             with store.writing(SYSTEM) as session:
-                assert staff_sessions.needs_keeping(session, ada)
+                assert staff_sessions.needs_keep_alive(session, ada)
                 staff_sessions.keep_alive(session, ada)
-                assert not staff_sessions.needs_keeping(session, ada)
-    with clock.frozen(start + timedelta(hours=12, minutes=1)):
+                assert not staff_sessions.needs_keep_alive(session, ada)
+    with clock.freeze(start + timedelta(hours=12, minutes=1)):
         assert who(store, ada) is None
 
 
@@ -93,7 +93,7 @@ def test_a_disabled_account_ends_its_sessions_and_cannot_sign_in(store: Store, a
         staff.disable(session, EMAIL.upper(), actor="tests")
     assert who(store, ada) is None
     with store.reading(SYSTEM) as session, pytest.raises(Unauthorized, match="wrong"):
-        passwords.check(session, EMAIL, PASSWORD)
+        passwords.verify_password(session, EMAIL, PASSWORD)
 
 
 def test_an_unknown_person_cannot_be_disabled(store: Store) -> None:
@@ -112,21 +112,21 @@ def test_an_unknown_person_cannot_be_disabled(store: Store) -> None:
 )
 def test_an_account_needs_roles_and_a_long_password(store: Store, roles: list[str], password: str, field: str) -> None:
     with store.writing(SYSTEM) as session, pytest.raises(InvalidInput) as refusal:
-        staff.add(session, email=EMAIL, name="Ada", roles=roles, password=password, actor="tests")
+        staff.add_or_update(session, email=EMAIL, name="Ada", roles=roles, password=password, actor="tests")
     assert [fault.field for fault in refusal.value.faults] == [field]
 
 
 def test_a_password_is_found_whatever_the_case_of_the_address(store: Store, ada: str) -> None:
     with store.reading(SYSTEM) as session:
-        assert passwords.check(session, f"  {EMAIL.upper()} ", PASSWORD)
+        assert passwords.verify_password(session, f"  {EMAIL.upper()} ", PASSWORD)
 
 
 @pytest.mark.parametrize(("email", "password"), [(EMAIL, "wrong"), ("nobody@coverdesk.example", PASSWORD), ("", "")])
 def test_a_wrong_password_and_an_unknown_person_sound_the_same(
     store: Store, ada: str, email: str, password: str
 ) -> None:
-    with store.reading(SYSTEM) as session, pytest.raises(Unauthorized, match=f"^{passwords.WRONG}$"):
-        passwords.check(session, email, password)
+    with store.reading(SYSTEM) as session, pytest.raises(Unauthorized, match=f"^{passwords.WRONG_CREDENTIALS}$"):
+        passwords.verify_password(session, email, password)
 
 
 def test_an_unknown_person_costs_a_password_check_too(store: Store, ada: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +142,7 @@ def test_an_unknown_person_costs_a_password_check_too(store: Store, ada: str, mo
     monkeypatch.setattr(passwords, "_hasher", Hasher())
     for email in (EMAIL, "nobody@coverdesk.example"):
         with store.reading(SYSTEM) as session, pytest.raises(Unauthorized):
-            passwords.check(session, email, "guess")
+            passwords.verify_password(session, email, "guess")
     assert checked == ["guess", "guess"]
 
 
@@ -150,10 +150,10 @@ def test_guesses_wait_longer_each_time(store: Store) -> None:
     waits = []
     for _ in range(9):
         with store.writing(SYSTEM) as session:
-            passwords.note_failure(session, EMAIL)
+            passwords.record_failure(session, EMAIL)
         try:
             with store.reading(SYSTEM) as session:
-                passwords.refuse_guessing(session, EMAIL.upper())
+                passwords.check_throttle(session, EMAIL.upper())
             waits.append(0)
         except TooManyRequests as error:
             waits.append(error.retry_after)
@@ -167,24 +167,24 @@ def test_the_wait_has_an_end_and_never_passes_a_quarter_of_an_hour(store: Store)
     with store.writing(SYSTEM) as session:
         session.insert(
             SignInAttempt(
-                email_hash=passwords.email_hash(EMAIL), failures=500, last_failed_at=clock.now() - timedelta(minutes=16)
+                email_hash=passwords.hash_email(EMAIL), failures=500, last_failed_at=clock.now() - timedelta(minutes=16)
             )
         )
     with store.reading(SYSTEM) as session:
-        passwords.refuse_guessing(session, EMAIL)
+        passwords.check_throttle(session, EMAIL)
 
 
 def test_a_sign_in_forgets_its_failures_and_those_of_long_ago(store: Store, ada: str) -> None:
     person = who(store, ada)
     assert person
     with store.writing(SYSTEM) as session:
-        passwords.note_failure(session, EMAIL)
-        passwords.note_failure(session, "recent@example.com")
-        with clock.frozen(later(timedelta(days=-2))):
-            passwords.note_failure(session, "old@example.com")
+        passwords.record_failure(session, EMAIL)
+        passwords.record_failure(session, "recent@example.com")
+        with clock.freeze(later(timedelta(days=-2))):
+            passwords.record_failure(session, "old@example.com")
         staff_sessions.open_session(session, person.id)
         left = session.execute(sa.select(SignInAttempt.email_hash)).scalars().all()
-    assert left == [passwords.email_hash("recent@example.com")]
+    assert left == [passwords.hash_email("recent@example.com")]
 
 
 def test_signing_in_is_written_down(store: Store, ada: str) -> None:
@@ -194,7 +194,7 @@ def test_signing_in_is_written_down(store: Store, ada: str) -> None:
 
 
 def test_a_ticket_opens_once_for_its_purpose_and_time(store: Store) -> None:
-    ticket = tickets.mint("file", "b7f2", lasts=timedelta(seconds=30))
+    ticket = tickets.issue_ticket("file", "b7f2", lifetime=timedelta(seconds=30))
     with store.writing(SYSTEM) as session:
         with pytest.raises(Unauthorized):
             tickets.redeem(session, "sign-in", ticket)
@@ -204,18 +204,18 @@ def test_a_ticket_opens_once_for_its_purpose_and_time(store: Store) -> None:
 
 
 def test_a_late_or_touched_ticket_is_refused(store: Store) -> None:
-    ticket = tickets.mint("file", "b7f2", lasts=timedelta(seconds=30))
+    ticket = tickets.issue_ticket("file", "b7f2", lifetime=timedelta(seconds=30))
     with store.writing(SYSTEM) as session:
         for wrong in ("", "x", ticket[:-1], f"{ticket}x", ticket.upper()):
             with pytest.raises(Unauthorized):
                 tickets.redeem(session, "file", wrong)
-        with clock.frozen(later(timedelta(seconds=31))), pytest.raises(Unauthorized):
+        with clock.freeze(later(timedelta(seconds=31))), pytest.raises(Unauthorized):
             tickets.redeem(session, "file", ticket)
 
 
 @pytest.mark.parametrize("path", ["/", "/purchases", "/purchase?id=42&mode=test", "/x?next=https://a.example"])
 def test_our_own_paths_are_kept(path: str) -> None:
-    assert sign_in.local_path(path) == path
+    assert sign_in.to_local_path(path) == path
 
 
 @pytest.mark.parametrize(
@@ -224,4 +224,4 @@ def test_our_own_paths_are_kept(path: str) -> None:
      "\\\\evil.example", "/a\nb", "/\t/evil.example", "javascript:alert(1)", "http:evil.example", "/a\\b"],
 )  # fmt: skip
 def test_whatever_could_lead_elsewhere_leads_home(path: str) -> None:
-    assert sign_in.local_path(path) == "/"
+    assert sign_in.to_local_path(path) == "/"

@@ -15,7 +15,7 @@ from tests.services.selling import sell
 def test_the_state_of_the_store_is_told(store: Store, partner: Partner) -> None:
     sell(store, partner, credit_life.CREDIT_LIFE)
     with store.reading(Scope.system()) as session:
-        found = system.look(session)
+        found = system.get_system_facts(session)
     assert found.store.kind == ("SQLite" if store.is_sqlite else "PostgreSQL")
     assert found.store.version[:1].isdigit()
     assert found.store.size_bytes > 100_000
@@ -33,7 +33,7 @@ def test_settings_are_told_without_their_secrets(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("COVERDESK_INSURER_A_KEY", "hidden3-hidden3")
     monkeypatch.setenv("COVERDESK_OIDC_CLIENT_SECRET", "hidden4")
     settings_module.settings.cache_clear()
-    found = {setting.name: setting for setting in system.in_force()}
+    found = {setting.name: setting for setting in system.list_settings()}
     settings_module.settings.cache_clear()
     said = str(found)
     assert "hidden" not in said
@@ -45,6 +45,6 @@ def test_settings_are_told_without_their_secrets(monkeypatch: pytest.MonkeyPatch
 
 def test_every_rule_is_checked_and_named_once(store: Store) -> None:
     with store.reading(Scope.system()) as session:
-        found = list(store_check.findings(session))
-    assert len(found) == store_check.rules() == len({finding.rule for finding in found}) > 20
+        found = list(store_check.run_rules(session))
+    assert len(found) == store_check.count_rules() == len({finding.rule for finding in found}) > 20
     assert not [finding for finding in found if finding.faults]

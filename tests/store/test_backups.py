@@ -11,7 +11,7 @@ from core import demo
 from core.errors import InvalidInput, StateForbids
 from core.services.admin import store_check
 from core.services.files import files
-from core.services.files.files import Sent
+from core.services.files.files import ReceivedFile
 from core.settings import settings
 from core.store.access import engine
 from core.store.access.engine import Store
@@ -36,7 +36,7 @@ def rows(store: Store) -> dict[str, int]:
 
 
 def upload(store: Store, partner: Partner) -> str:
-    with files.keeping([Sent(field="file", file_name="letter.pdf", content=pdf())]) as kept:
+    with files.store_files([ReceivedFile(field="file", file_name="letter.pdf", content=pdf())]) as kept:
         with store.writing(partner.scope()) as session:
             files.record(session, kept[0], partner.seller().owner, actor="tests")
         return kept[0].code
@@ -48,7 +48,7 @@ def restore(store: Store, source: Path) -> str | None:
 
 def faults(store: Store) -> list[str]:
     with store.reading(SYSTEM) as session:
-        return store_check.faults(session)
+        return store_check.list_faults(session)
 
 
 @pytest.fixture

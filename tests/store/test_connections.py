@@ -97,7 +97,7 @@ def test_what_nobody_waits_for_goes_together(store: Store, monkeypatch: pytest.M
 @on_postgres
 def test_questions_that_do_not_hang_on_each_other_go_together(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     with store.reading_autocommit(SYSTEM) as session, trips(monkeypatch) as sent:
-        revision, providers = catalogue_cache.revision(session), PROVIDERS.submit(session)
+        revision, providers = catalogue_cache.submit_revision(session), PROVIDERS.submit(session)
         assert sent == []
         assert providers.one == (7,)
         assert revision.one
@@ -110,9 +110,9 @@ def test_a_list_of_purchases_is_one_trip_with_its_transaction(
 ) -> None:
     for wanted, needed in ((SalesFilter(), 1), (SalesFilter(created=Span(clock.now())), 2)):
         with store.reading(partner.scope()) as session:
-            catalogue_cache.shelf(session)
+            catalogue_cache.get_catalogue(session)
         with trips(monkeypatch) as sent, store.reading(partner.scope()) as session:
-            purchases.page(session, wanted, ends=True)
+            purchases.list_purchases(session, wanted, ends=True)
         assert sent == ["together"] * needed
 
 
@@ -120,7 +120,7 @@ def test_a_list_of_purchases_is_one_trip_with_its_transaction(
 def test_the_end_of_a_list_does_not_end_what_is_written(store: Store, partner: Partner, *, ends: bool) -> None:
     def fail(session: ScopedSession) -> None:
         assert session.insert_if_absent(NumberCounter(series="written", last=1))
-        assert purchases.page(session, ends=ends).total_count == 0
+        assert purchases.list_purchases(session, ends=ends).total_count == 0
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

@@ -25,7 +25,7 @@ from core.services.claims.intake import requirements
 from core.services.people import passwords
 from core.services.policies import certificates
 from core.services.renewals import renewals
-from core.services.renewals.windows import window
+from core.services.renewals.windows import compute_window
 from core.services.selling.buying import Seller
 from core.settings import settings
 from core.store.access.engine import Store
@@ -120,7 +120,7 @@ def test_killed_run_leaves_a_sound_store_and_goes_on(
         write(store)
     assert len(read(store, sa.select(col(Purchase.id)))) == 100
     with store.reading(Scope.system()) as session:
-        assert store_check.faults(session) == []
+        assert store_check.list_faults(session) == []
         assert demonstration.is_demonstration(session)
     monkeypatch.setattr(portfolio, "write_chunk", whole)
     write(store), write(twin)
@@ -175,7 +175,7 @@ def test_business_is_believable(store: Store) -> None:
     assert max(sold) < UNTIL
     half = UNTIL - timedelta(days=365)
     assert sum(at > half for at in sold) > 1.2 * sum(at < half for at in sold)
-    weekdays = Counter(clock.lagos_day(at).weekday() for at in sold)
+    weekdays = Counter(clock.to_lagos_day(at).weekday() for at in sold)
     assert weekdays[6] < weekdays[0] / 2
     states = {row[0] for row in read(store, sa.select(col(Submission.state)))}
     assert {"delegated", "accepted", "queued"} <= states
@@ -191,7 +191,7 @@ def test_claims_stand_in_every_status(store: Store) -> None:
     reasons = {row[0] for row in read(store, sa.select(col(Claim.decline_reason)))}
     assert reasons <= {*requirements.DECLINE_REASONS, requirements.NOT_DECLINED}
     flags = {flag for row in read(store, sa.select(col(Claim.flags))) for flag in row[0]}
-    assert flags <= set(requirements.FLAGS)
+    assert flags <= set(requirements.FLAG_DESCRIPTIONS)
 
 
 def test_product_that_is_no_longer_sold_was_sold_in_the_first_year(store: Store) -> None:
@@ -208,22 +208,22 @@ def test_next_sale_gets_the_next_number(store: Store) -> None:
     for cover in registry.COVERS:
         selling.sell(store, partner, cover)
     with store.reading(Scope.system()) as session:
-        assert store_check.faults(session) == []
+        assert store_check.list_faults(session) == []
 
 
 def test_policy_of_the_demonstration_can_be_renewed_for_what_it_cost(store: Store) -> None:
     write(store, purchases=600)
     renewed = set()
-    with clock.frozen(UNTIL), store.writing(Scope.system()) as session:
+    with clock.freeze(UNTIL), store.writing(Scope.system()) as session:
         for policy, total in session.execute(_due()).all():
-            start_on, ends_on = clock.lagos_day(policy.start_at), clock.lagos_day(policy.expiration_at)
-            if policy.product_id in renewed or not window(start_on, ends_on, {}).holds(clock.today()):
+            start_on, ends_on = clock.to_lagos_day(policy.start_at), clock.to_lagos_day(policy.expiration_at)
+            if policy.product_id in renewed or not compute_window(start_on, ends_on, {}).contains(clock.today()):
                 continue
             seller = Seller(distributor_id=policy.distributor_id, is_live=policy.is_live, actor="tests")
             assert money.to_minor(renewals.renew(session, policy.id, seller).price.total) == total
             renewed.add(policy.product_id)
         assert len(renewed) > 8
-        assert store_check.faults(session) == []
+        assert store_check.list_faults(session) == []
 
 
 def _due() -> Any:
@@ -242,14 +242,14 @@ def test_submitted_data_can_be_read_again_by_its_cover(store: Store) -> None:
     query = sa.select(Policy, Product).join(Product, col(Product.id) == col(Policy.product_id))
     with store.reading(Scope.system()) as session:
         for policy, product in session.execute(query):
-            cover = registry.cover_of(product.prefix, product.route_name)
+            cover = registry.get_cover(product.prefix, product.route_name)
             if cover is None:
                 continue
-            submitted = personal.restored(policy.submitted, policy.sealed, "submitted")
-            with clock.frozen(policy.created_at):
-                request = requests.read(cover.request, submitted)
-            assert cover.plate(request) == policy.plate_key
-            assert cover.twin(request) == policy.twin_key
+            submitted = personal.restore_personal_numbers(policy.submitted, policy.sealed, "submitted")
+            with clock.freeze(policy.created_at):
+                request = requests.validate(cover.request, submitted)
+            assert cover.registration(request) == policy.plate_key
+            assert cover.duplicate_key(request) == policy.twin_key
             assert request.first_name == policy.first_name
 
 
@@ -258,7 +258,7 @@ def test_certificates_of_the_demonstration_open(store: Store) -> None:
     codes = [row[0] for row in read(store, sa.select(col(Policy.certificate_code))) if row[0]]
     with store.reading(Scope.system()) as session:
         for code in codes[::20]:
-            assert certificates.by_code(session, code).policy_number
+            assert certificates.get_by_code(session, code).policy_number
 
 
 def test_accounts_can_sign_in_and_are_added_once(store: Store) -> None:
@@ -268,7 +268,7 @@ def test_accounts_can_sign_in_and_are_added_once(store: Store) -> None:
         with store.writing(Scope.system()) as session:
             demonstration.add_accounts(session)
     with store.reading(Scope.system()) as session:
-        for account in demonstration.ACCOUNTS:
-            assert passwords.check(session, account.email, password)
+        for account in demonstration.DEMO_ACCOUNTS:
+            assert passwords.verify_password(session, account.email, password)
     saved = read(store, sa.text("SELECT count(*) FROM audit_entry WHERE action = 'staff saved'"))
-    assert saved[0][0] == len(demonstration.ACCOUNTS)
+    assert saved[0][0] == len(demonstration.DEMO_ACCOUNTS)

@@ -55,8 +55,8 @@ def test_a_page_of_purchases_is_found_in_an_index(
     with store.writing(Scope.system()) as session:
         sales_at(session, partner.id, NOW)
     with store.reading(partner.scope(is_live=True)) as session:
-        purchases.page(session, wanted, Paging())
-        lines = "\n".join(plan(session, purchases.statement_of(wanted)))
+        purchases.list_purchases(session, wanted, Paging())
+        lines = "\n".join(plan(session, purchases.get_page_query(wanted)))
     assert all(part in lines for part in found), lines
     assert "SCAN purchase" not in lines
 
@@ -69,19 +69,22 @@ def test_a_page_is_read_in_its_order_whatever_the_figures_say(store: Store, part
         connection.exec_driver_sql("UPDATE sqlite_stat1 SET stat = '9 1 1 1 1 1 1 1 1 1 1' WHERE tbl = 'customer'")
     store.drop_idle_connections()
     with store.reading(partner.scope(is_live=True)) as session:
-        lines = "\n".join(plan(session, purchases.statement_of(SalesFilter())))
+        lines = "\n".join(plan(session, purchases.get_page_query(SalesFilter())))
     assert all(part in lines for part in (f"COVERING INDEX {OF_DISTRIBUTOR}", *RECORDS)), lines
 
 
 @pytest.mark.parametrize(
     ("read", "index"),
     [
-        (policies.page, "ix_policy_of_distributor"),
-        (lambda s: policies.page(s, SalesFilter(status=True)), "ix_policy_of_distributor"),
-        (lambda s: policies.page(s, SalesFilter(expiring=QUARTER)), "ix_policy_in_force"),
-        (renewal_records.page, "ix_renewal_of_distributor"),
-        (customers.page, "ix_customer_of_distributor"),
-        (lambda s: customers.page(s, CustomerFilter(search="okafor", active=True)), "ix_customer_of_distributor"),
+        (policies.list_policies, "ix_policy_of_distributor"),
+        (lambda s: policies.list_policies(s, SalesFilter(status=True)), "ix_policy_of_distributor"),
+        (lambda s: policies.list_policies(s, SalesFilter(expiring=QUARTER)), "ix_policy_in_force"),
+        (renewal_records.list_renewals, "ix_renewal_of_distributor"),
+        (customers.list_customers, "ix_customer_of_distributor"),
+        (
+            lambda s: customers.list_customers(s, CustomerFilter(search="okafor", active=True)),
+            "ix_customer_of_distributor",
+        ),
     ],
     ids=["policies", "policies in force", "policies that expire", "renewals", "customers", "customers by a name"],
 )
@@ -110,7 +113,7 @@ def test_a_list_is_counted_and_paged_in_an_index_that_holds_all_it_reads(
 def test_purchases_are_counted_in_the_daybook(store: Store, partner: Partner) -> None:
     statistics.refresh(store)
     with store.reading(partner.scope(is_live=True)) as session:
-        (step,) = plan(session, page_locator.lines_of(SalesFilter()))
+        (step,) = plan(session, page_locator.get_lines_query(SalesFilter()))
     assert "COVERING INDEX ix_daybook_line_of_distributor (distributor_id=? AND is_live=? AND grain=? AND day>" in step
 
 

@@ -28,7 +28,7 @@ AMOUNTS = ("total_minor", "mca_profit_minor", "distributor_profit_minor")
 
 @pytest.fixture(autouse=True)
 def still() -> Iterator[None]:
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         yield
 
 
@@ -39,7 +39,7 @@ def ended(store: Store, partner: Partner) -> Sale:
     sale = sell(store, partner, insurer_a.THIRD_PARTY)
     with store.writing(partner.scope()) as session:
         policy_changes.decline(session, pending.policy_id, actor="desk", reason="too old", expected_version=1)
-    with clock.frozen(shipped.STILL + timedelta(days=365 - 73)), store.writing(partner.scope()) as session:
+    with clock.freeze(shipped.STILL + timedelta(days=365 - 73)), store.writing(partner.scope()) as session:
         renewals.renew(session, sale.policy_id, partner.seller())
         given = {"actor": "desk", "reason": "sold it", "by_insurer": False, "expected_version": 2}
         policy_changes.cancel(session, sale.policy_id, **given)
@@ -64,7 +64,7 @@ def back_to_before(store: Store) -> None:
 
 def faults(store: Store) -> list[str]:
     with store.reading(Scope.system()) as session:
-        return store_check.faults(session)
+        return store_check.list_faults(session)
 
 
 def test_the_way_back_and_forth_changes_no_amount(store: Store, ended: Sale) -> None:

@@ -20,7 +20,7 @@ from core.services.exports import receipts
 from core.services.exports.exports import Tally
 from core.services.exports.formats import CSV
 from core.services.exports.kinds.purchases import PURCHASES
-from core.services.exports.receipts import Order
+from core.services.exports.receipts import ExportOrder
 from core.services.sales import figures
 from core.services.sales.selection import Selection
 from core.services.windows import Window
@@ -86,7 +86,7 @@ def held_up(store: Store, standby: Standby, sell: Callable[[], object]) -> Itera
 
 @pytest.fixture
 def sell(store: Store, partner: Partner) -> Callable[[], object]:
-    return lambda: selling.sell(store, partner, PERSONAL_ACCIDENT, is_live=True, email=f"{ids.code()}@example.com")
+    return lambda: selling.sell(store, partner, PERSONAL_ACCIDENT, is_live=True, email=f"{ids.new_code()}@example.com")
 
 
 @pytest.fixture
@@ -97,18 +97,18 @@ def log() -> Iterator[Log]:
 
 def sold(store: Store, **wanted: bool) -> int:
     """The number of the dashboard's tile for today."""
-    today = Window.of_days(clock.today(), clock.today())
+    today = Window.from_days(clock.today(), clock.today())
     with store.reading_replica(STAFF, **wanted) as session:
-        return figures.summary(session, today).current.takings.sold
+        return figures.build_summary(session, today).current.totals.sold
 
 
 def exported(store: Store) -> Tally:
-    order = Order(id=ids.new(), kind=PURCHASES, format=CSV, selection=Selection(), is_live=True, actor="tests")
+    order = ExportOrder(id=ids.new(), kind=PURCHASES, format=CSV, selection=Selection(), is_live=True, actor="tests")
     tally = Tally()
-    for _ in downloads.streamed(order, tally):
+    for _ in downloads.stream(order, tally):
         pass
     with store.reading(Scope.system()) as session:
-        assert receipts.one(session, order.id)
+        assert receipts.get_receipt(session, order.id)
     return tally
 
 
@@ -122,7 +122,7 @@ def test_figures_come_from_the_replica_and_say_as_of_when(held_up: Store) -> Non
         as_of = session.info[SIGHT].as_of
     assert clock.now() - timedelta(minutes=1) < as_of < clock.now()
     with held_up.reading(STAFF) as session:
-        assert figures.summary(session, Window.of_days(clock.today(), clock.today())).current.takings.sold == 2
+        assert figures.build_summary(session, Window.from_days(clock.today(), clock.today())).current.totals.sold == 2
 
 
 def test_the_dashboard_shows_them_with_that_moment(held_up: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,8 +6,8 @@ from sqlalchemy.orm import aliased
 from sqlmodel import col
 
 from core.covers.credit_life import CREDIT_LIFE
-from core.covers.fields import example
-from core.covers.request import read
+from core.covers.fields import build_example
+from core.covers.request import validate
 from core.services.selling import buying
 from core.store.access.engine import Store
 from core.store.access.scope import Scope, ScopeViolation, owned_entities
@@ -18,7 +18,7 @@ from tests.conftest import Partner
 @pytest.fixture
 def sold(store: Store, partner: Partner) -> buying.Sale:
     """One policy of the partner in test mode."""
-    request = read(CREDIT_LIFE.request, example(CREDIT_LIFE.request))
+    request = validate(CREDIT_LIFE.request, build_example(CREDIT_LIFE.request))
     with store.writing(partner.scope()) as session:
         return buying.sell(session, CREDIT_LIFE, request, partner.seller())
 

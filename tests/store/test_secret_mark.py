@@ -25,7 +25,7 @@ ANOTHER = "made under another COVERDESK_SECRET_KEY"
 
 
 def forget() -> None:
-    for cached in (settings_module.settings, engine.store, seal._box, seal._hash_key):
+    for cached in (settings_module.settings, engine.store, seal._get_cipher, seal._hash_key):
         cached.cache_clear()
 
 

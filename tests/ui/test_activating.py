@@ -28,13 +28,13 @@ PAGE, DUE = "policies/policy.py", "sales/due.py"
 
 @pytest.fixture(autouse=True)
 def now() -> Iterator[None]:
-    with clock.frozen(shipped.STILL + timedelta(days=40)):
+    with clock.freeze(shipped.STILL + timedelta(days=40)):
         yield
 
 
 @pytest.fixture
 def pending(store: Store, partner: Partner) -> Sale:
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         return sell(store, partner, insurer_a.COMPREHENSIVE, is_live=True, premium_frequency="annually")
 
 
@@ -120,13 +120,13 @@ def test_what_is_issued_under_delegated_authority_is_still_to_be_reported(
 def test_the_last_day_is_one_truth_on_the_list_of_what_is_due_and_on_the_policy(
     screen: Screen, store: Store, partner: Partner, hours: int, end: str, cover: str
 ) -> None:
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
     with store.reading(Scope.system()) as session:
         ends_at = session.get_one(Policy, sale.policy_id).expiration_at
     assert ends_at is not None
     # Midnight UTC is one in the morning in Lagos: the day has begun there, and cover has not ended yet.
-    with clock.frozen(ends_at + timedelta(hours=hours, minutes=30)):
+    with clock.freeze(ends_at + timedelta(hours=hours, minutes=30)):
         at = opened(screen, sale)
         due = screen("operations", page=DUE)
         assert end in lines(at)
@@ -141,5 +141,5 @@ def test_a_form_asks_for_the_title_once_and_both_fields_take_it(cover: Cover[Any
     typed = {**shipped.body(cover), "title_id": "Dr", "title": None}
     request = forms.judged(Form(key="buy", model=cover.request), typed)
     assert (request.title_id, request.title) == ("Dr", "Dr")
-    api = requests.read(cover.request, {**shipped.body(cover), "title_id": "dr", "title": "Mrs"})
+    api = requests.validate(cover.request, {**shipped.body(cover), "title_id": "dr", "title": "Mrs"})
     assert (api.title_id, api.title) == ("Dr", "Mrs")

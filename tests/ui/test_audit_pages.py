@@ -27,7 +27,7 @@ def entry_id(store: Store, partner: Partner) -> UUID:
             before={"price": "1.00", "meta": {"basis": "single"}, "bvn": "22212345678"},
             after={"price": "2.00", "meta": {"basis": "single"}, "new": "*bold*"},
         )
-        return audit.history(session, subject)[0].id
+        return audit.list_history(session, subject)[0].id
 
 
 def test_the_log_is_narrowed_by_its_address(screen: Screen, store: Store, entry_id: UUID) -> None:

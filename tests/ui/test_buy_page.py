@@ -29,7 +29,7 @@ PAGE = "buy/buy.py"
 def title_of(store: Store, cover: Cover[Any], partner: Partner) -> str:
     """The name of a cover in the choice."""
     with store.reading(partner.scope()) as session:
-        return f"{cover.title}, {products.offered(session, cover, partner.id)[0].provider_name}"
+        return f"{cover.title}, {products.list_for_sale(session, cover, partner.id)[0].provider_name}"
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def page(screen: Screen, store: Store, partner: Partner) -> AppTest:
 
 def chosen(at: AppTest, store: Store, partner: Partner, cover: Cover[Any]) -> AppTest:
     at.selectbox(key="cover").set_value(title_of(store, cover, partner)).run()
-    name = shipped.products()[fields.example(cover.request)["product_id"]]["name"]
+    name = shipped.products()[fields.build_example(cover.request)["product_id"]]["name"]
     place = at.selectbox(key="sold").options.index(name)
     changed: AppTest = at.selectbox(key="sold").select_index(place).run()
     return changed
@@ -48,7 +48,7 @@ def chosen(at: AppTest, store: Store, partner: Partner, cover: Cover[Any]) -> Ap
 
 def fill(at: AppTest, cover: Cover[Any], **other: Any) -> AppTest:
     """Type the example of a cover, as a person would."""
-    typed = {**fields.example(cover.request), **other}
+    typed = {**fields.build_example(cover.request), **other}
     for question in questions.of(cover.request, given=frozenset({"product_id"})):
         key, value = f"buy {cover.key}.{question.name}", typed.get(question.name)
         if value is None:
@@ -128,7 +128,7 @@ def test_a_price_by_value_says_what_it_needs_and_then_follows(page: AppTest, sto
 
 @every_cover
 def test_the_price_while_filling_is_the_price_of_the_sale(cover: Cover[Any]) -> None:
-    typed = fields.example(cover.request)
+    typed = fields.build_example(cover.request)
     rates = shipped.rates(typed["product_id"])
     known = live_prices.so_far(cover, typed, rates)
     assert known.price == shipped.price(cover)
@@ -141,7 +141,7 @@ def test_the_price_while_filling_is_the_price_of_the_sale(cover: Cover[Any]) -> 
 
 def test_a_plan_that_the_product_lacks_is_no_price() -> None:
     cover = insurer_g.COVERS[0]
-    typed = fields.example(cover.request)
+    typed = fields.build_example(cover.request)
     bare = shipped.rates(typed["product_id"], meta={})
     known = live_prices.so_far(cover, typed, bare)
     assert known.price is None
@@ -151,7 +151,7 @@ def test_a_plan_that_the_product_lacks_is_no_price() -> None:
 def test_items_are_part_of_the_price(store: Store, partner: Partner) -> None:
     cover = insurer_b_contents.COVERS[0]
     form = forms.Form(key="x", model=cover.request, given={"product_id": "x"})
-    typed = fields.example(cover.request)
+    typed = fields.build_example(cover.request)
     reads = live_prices.reads(cover, typed["product_id"], shipped.rates(typed["product_id"]))
     assert reads & {question.name for question in form.questions if question.kind is Kind.ITEMS}
 
@@ -180,7 +180,7 @@ def test_broken_fields_are_said_beside_them_and_nothing_is_sold(page: AppTest, s
     at = press(fill(page, insurer_a.THIRD_PARTY, email="nobody"), "Review")
     assert "Must be an e-mail address" in texts(at)
     key = f"buy {insurer_a.THIRD_PARTY.key}.first_name"
-    assert at.text_input(key=key).value == fields.example(insurer_a.THIRD_PARTY.request)["first_name"]
+    assert at.text_input(key=key).value == fields.build_example(insurer_a.THIRD_PARTY.request)["first_name"]
     assert sold(store) == []
 
 

@@ -136,7 +136,10 @@ def test_a_medical_report_is_opened_for_a_reason_alone(opens: Opens, office: Off
     at.button(key="reveal.confirm").click().run()
     assert [link.proto.url for link in at.get("link_button")] == ["/files/" + letter.rpartition("/")[2]]
     entry = office.log(claim_id)[-1]
-    assert (entry.action, (entry.after or {})["field"]) == (pii_reveal.SHOWN, "credit_life_claim_meta.medical_report")
+    assert (entry.action, (entry.after or {})["field"]) == (
+        pii_reveal.REVEALED_ACTION,
+        "credit_life_claim_meta.medical_report",
+    )
 
 
 def test_a_medical_report_opens_inside_the_page_after_the_desk_moved(
@@ -157,7 +160,7 @@ def test_a_medical_report_opens_inside_the_page_after_the_desk_moved(
     paper = f"/files/{letter.rpartition('/')[2]}"
     assert any(paper in html.proto.body for html in at.get("html"))
     assert not at.get("dialog")
-    with clock.frozen(clock.now() + timedelta(minutes=15)):
+    with clock.freeze(clock.now() + timedelta(minutes=15)):
         assert not any(paper in html.proto.body for html in at.run().get("html"))
     settings.cache_clear()
 
@@ -178,8 +181,8 @@ def test_gadget_claim_shows_its_facts_and_only_the_end_of_the_account(opens: Ope
 PEOPLE = ("ada", "sade", "root")
 # What each of an officer with a limit, a supervisor and an administrator may do; "no" is shown and cannot be chosen.
 MATRIX: dict[str, dict[str, tuple[str, ...]]] = {
-    "Viewed": dict.fromkeys(transitions.ways_from("Viewed"), PEOPLE),
-    "Approved": dict.fromkeys(transitions.ways_from("Approved"), PEOPLE),
+    "Viewed": dict.fromkeys(transitions.list_targets("Viewed"), PEOPLE),
+    "Approved": dict.fromkeys(transitions.list_targets("Approved"), PEOPLE),
     # Sade has approved it, and it is above the limit of Ada.
     "Offer accepted": {"Paid": ("root",), "Reviewing": ("sade", "root")},
     "Declined": {"Reviewing": ("sade", "root")},
@@ -368,7 +371,7 @@ def test_question_stops_the_clock_and_its_answer_starts_it(opens: Opens, office:
     at.text_area(key=key(claim_id, "text")).set_value("For us alone")
     press(at, "Keep the note")
     with office.store.reading(DESK) as session:
-        (comment,) = claims.one(session, claim_id)["comments"]
+        (comment,) = claims.get_claim(session, claim_id)["comments"]
     assert comment["text"] == "Please send the original"
 
 
@@ -388,7 +391,7 @@ def test_what_is_typed_on_one_claim_does_not_follow_to_another(opens: Opens, off
     first, second = office.lodge(), office.lodge()
     at = choose(opens(first), first, "Declined")
     at.text_area(key=key(first, "note")).set_value(ODD)
-    office.do(claim_actions.view, second)
+    office.do(claim_actions.open_claim, second)
     at.query_params["id"] = str(second)
     at.run()
     assert not [button for button in at.button if str(button.key).endswith("confirm")]

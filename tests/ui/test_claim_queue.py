@@ -25,7 +25,7 @@ Opened = Callable[..., AppTest]
 
 @pytest.fixture(autouse=True)
 def still() -> Iterator[None]:
-    with clock.frozen(NOON):
+    with clock.freeze(NOON):
         yield
 
 
@@ -41,9 +41,9 @@ def lives(office: Office) -> dict[str, UUID]:
     found = {name: office.lodge(at=NOON - timedelta(days=days), text=name) for name, days in lodged.items()}
     for name in ("mine", "asked"):
         office.put(found[name], assigned_to=office.people["ada"].id)
-    with clock.frozen(NOON - timedelta(days=3)):
+    with clock.freeze(NOON - timedelta(days=3)):
         office.walk(found["declined"], "Declined")
-        office.do(claim_questions.ask, found["asked"], text="Please send the letter.")
+        office.do(claim_questions.ask_claimant, found["asked"], text="Please send the letter.")
     return found
 
 
@@ -115,7 +115,7 @@ def test_each_view_shows_what_it_counts_and_the_footer_the_whole(
         assert address(at)["view"] == [view]
         assert shown(at) == references(office, *(lives[name] for name in names))
     with office.store.reading(DESK) as session:
-        total = claim_queue.total(session, claim_queue.ClaimFilter())
+        total = claim_queue.get_totals(session, claim_queue.ClaimFilter())
     assert f"**{words.naira(total.claimed_minor)}**" in texts(at)
     assert "**5** claims" in texts(at)
 
@@ -187,7 +187,7 @@ def test_chosen_claims_are_assigned_once_and_let_go(opened: Opened, office: Offi
 
 def test_who_was_slower_is_told_who_took_it(opened: Opened, office: Office, lives: dict[str, UUID]) -> None:
     at = choose(opened(view="unassigned"), 0, 1)
-    office.do(claim_actions.assign, lives["over"], to=office.people["bola"].id, version=1)
+    office.do(claim_actions.assign_claim, lives["over"], to=office.people["bola"].id, version=1)
     press(at, "Assign to me")
     assert "was taken by bola" in at.warning[0].value
     assert "1 claim is with you now" in texts(at)

@@ -236,7 +236,7 @@ def test_a_file_that_is_no_picture_is_refused_beside_its_field(page: AppTest) ->
 
 def test_distributors_are_listed_by_name(store: Store, partner: Partner, stranger: Partner) -> None:
     with store.reading(Scope.staff(is_live=True)) as session:
-        assert [seller.name for seller in distributors.active(session)] == ["Other Motors", "Swift Lenders"]
+        assert [seller.name for seller in distributors.list_active(session)] == ["Other Motors", "Swift Lenders"]
 
 
 def test_a_borrower_who_is_too_young_is_said_beside_the_date_of_birth(page: AppTest, store: Store) -> None:

@@ -13,7 +13,7 @@ from core.services.customers import table as customers_table
 from core.services.customers.selection import CustomerSelection
 from core.services.customers.table import CustomerRow
 from core.services.paging import Paging
-from core.services.sales.choices import choices
+from core.services.sales.choices import load_choices
 from core.services.selling.buying import Sale
 from core.store.access.engine import Store
 from core.store.access.scope import Scope
@@ -30,7 +30,7 @@ BVN = "22345678901"
 
 @pytest.fixture
 def sold(store: Store, partner: Partner, stranger: Partner) -> Iterator[Store]:
-    with clock.frozen(NOW):
+    with clock.freeze(NOW):
         Portfolio(seed=12, size=60, sellers=(partner.id, stranger.id)).write(store)
         yield store
 
@@ -53,7 +53,7 @@ def opened(screen: Screen, path: str, *roles: str, **query: str) -> AppTest:
 def rows_of(store: Store, **given: str) -> list[CustomerRow]:
     wanted = CustomerSelection.read({name: [value] for name, value in given.items()}).wanted
     with store.reading(Scope.staff(is_live=True)) as session:
-        return list(customers_table.page(session, wanted, choices(session), paging=Paging(1, 50)).rows)
+        return list(customers_table.list_customers(session, wanted, load_choices(session), paging=Paging(1, 50)).items)
 
 
 def everything(at: AppTest) -> str:
@@ -158,7 +158,7 @@ def test_a_hidden_value_is_shown_once_for_a_reason_and_leaves_no_trace(
     assert BVN not in str(address(at))
     assert BVN not in everything(at.run())
     with store.reading(Scope.system()) as session:
-        query = sa.select(AuditEntry.actor, AuditEntry.after).where(AuditEntry.action == pii_reveal.SHOWN)
+        query = sa.select(AuditEntry.actor, AuditEntry.after).where(AuditEntry.action == pii_reveal.REVEALED_ACTION)
         (entry,) = session.execute(query).all()
     assert entry.actor == "staff somebody@coverdesk.example"
     assert BVN not in str(entry.after)

@@ -12,7 +12,7 @@ from core import clock, ids
 from core.services.filters import SalesFilter
 from core.services.sales import breakdowns, figures
 from core.services.sales.breakdowns import Series
-from core.services.sales.choices import choices
+from core.services.sales.choices import load_choices
 from core.services.sales.metrics import METRICS
 from core.services.sales.selection import Selection
 from core.services.windows import Window
@@ -27,7 +27,7 @@ from tests.ui.conftest import Screen, address, follow, press, texts
 
 @pytest.fixture(autouse=True)
 def now() -> Iterator[None]:
-    with clock.frozen(NOW):
+    with clock.freeze(NOW):
         yield
 
 
@@ -40,7 +40,7 @@ def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
 
 def expected(store: Store, window: Window, selection: Selection = Selection(), *, is_live: bool = True) -> list[str]:
     with store.reading(Scope.staff(is_live=is_live)) as session:
-        summary = figures.summary(session, window, selection.wanted)
+        summary = figures.build_summary(session, window, selection.wanted)
     return [tiles.shown(metric, summary.value(metric)) for metric in METRICS]
 
 
@@ -71,7 +71,7 @@ def test_every_period_can_be_linked_to(sold: Store, screen: Screen, period: str)
 def test_an_address_narrows_every_figure(sold: Store, screen: Screen, partner: Partner) -> None:
     selection = Selection.read({"from": ["2026-10-01"], "to": ["2026-10-31"], "distributor": [str(partner.id)]})
     at = screen("operations", **{"from": "2026-10-01", "to": "2026-10-31", "distributor": str(partner.id)})
-    window = Window.of_days(selection.first, selection.last)
+    window = Window.from_days(selection.first, selection.last)
     assert shown(at) == expected(sold, window, replace(selection, first=None, last=None))
     assert at.multiselect(key="distributor").value == [str(partner.id)]
     assert at.date_input(key="day_from").value == selection.first
@@ -95,7 +95,7 @@ def test_unusual_days_are_shown_as_asked(sold: Store, screen: Screen, query: dic
     at = screen("operations", **query)
     selection = Selection.read({name: [value] for name, value in query.items() if name != "by"})
     last = selection.last or lagos(NOW)
-    window = Window.of_days(selection.first or clock.add_days(last, -29), last)
+    window = Window.from_days(selection.first or clock.add_days(last, -29), last)
     assert shown(at) == expected(sold, window)
 
 
@@ -131,13 +131,15 @@ def test_more_series_than_colours_are_added_up() -> None:
 
 def test_a_member_keeps_its_colour_whatever_its_rank(sold: Store) -> None:
     with sold.reading(Scope.staff(is_live=True)) as session:
-        named = choices(session)
+        named = load_choices(session)
         window = periods.window_of("1y", lagos(NOW))
-        lines = breakdowns.over_time(session, window, SalesFilter(), named, grain="month", split="provider")
+        lines = breakdowns.compute_premium_over_time(
+            session, window, SalesFilter(), named, grain="month", split="provider"
+        )
     assert len(lines) > 2
 
     def looks(shown: list[Series]) -> dict[str, str]:
-        chart = charts.over_time(breakdowns.buckets(window, "month"), shown, "month", what="Premium")
+        chart = charts.over_time(breakdowns.list_buckets(window, "month"), shown, "month", what="Premium")
         return {bars.name: f"{bars.marker.color} {bars.marker.pattern.shape}" for bars in chart.figure.data}
 
     usual = looks(lines)
@@ -147,7 +149,7 @@ def test_a_member_keeps_its_colour_whatever_its_rank(sold: Store) -> None:
 
 
 def test_more_members_than_colours_differ_by_their_patterns() -> None:
-    lines = [Series(ids.new(), f"Line {n}", [n], place=n) for n in (40, 31, 17, 16, 9, 8, 1, 0)]
+    lines = [Series(ids.new(), f"Line {n}", [n], position=n) for n in (40, 31, 17, 16, 9, 8, 1, 0)]
     chart = charts.over_time([lagos(NOW)], lines, "day", what="Premium")
     assert len({(bars.marker.color, bars.marker.pattern.shape) for bars in chart.figure.data}) == len(lines)
 
@@ -156,7 +158,7 @@ def test_show_these_purchases_keeps_every_filter_and_the_total(sold: Store, scre
     at = screen("operations", period="1y", distributor=str(partner.id))
     selection = Selection(distributor=(partner.id,)).within(periods.window_of("1y", lagos(NOW)))
     with sold.reading(Scope.staff(is_live=True)) as session:
-        taken = figures.summary(session, periods.window_of("1y", lagos(NOW)), selection.wanted).current.takings
+        taken = figures.build_summary(session, periods.window_of("1y", lagos(NOW)), selection.wanted).current.totals
     assert words.naira(taken.sold_minor) in texts(at)
     link = next(link.proto for link in at.get("page_link") if link.proto.label == "Show these purchases")
     follow(at, f"/purchases?{link.query_string}")

@@ -18,7 +18,7 @@ ANY = ("from", "to")
 
 @pytest.fixture
 def sold(store: Store, partner: Partner) -> Iterator[Store]:
-    with clock.frozen(NOW):
+    with clock.freeze(NOW):
         Portfolio(seed=11, size=20, sellers=(partner.id,)).write(store)
         yield store
 

@@ -13,8 +13,8 @@ from streamlit.testing.v1 import AppTest
 from core import clock, ids
 from core.api.outside import downloads
 from core.services.exports.formats import CSV, XLSX, Format
-from core.services.exports.receipts import Order
-from core.services.exports.registry import kind_named
+from core.services.exports.receipts import ExportOrder
+from core.services.exports.registry import get_kind
 from core.services.policies.selection import PolicySelection
 from core.store.access.engine import Store
 from core.store.access.scope import Scope
@@ -30,7 +30,7 @@ LIST, ONE = "finance/exports.py", "finance/export.py"
 
 @pytest.fixture(autouse=True)
 def now() -> Iterator[None]:
-    with clock.frozen(NOW):
+    with clock.freeze(NOW):
         yield
 
 
@@ -40,10 +40,12 @@ def sold(store: Store, partner: Partner) -> Store:
     return store
 
 
-def exported(name: str, format_: Format = CSV, address: dict[str, list[str]] | None = None, **changes: Any) -> Order:
-    kind = kind_named(name)
+def exported(
+    name: str, format_: Format = CSV, address: dict[str, list[str]] | None = None, **changes: Any
+) -> ExportOrder:
+    kind = get_kind(name)
     export = {"kind": kind, "format": format_, "selection": kind.read(address or {}), "is_live": True}
-    order = Order(**{"id": ids.new(), "actor": "tests", **export, **changes})
+    order = ExportOrder(**{"id": ids.new(), "actor": "tests", **export, **changes})
     downloads.export_to(order, io.BytesIO())
     return order
 

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from core.covers import fields, registry
 from core.covers.cover import Cover
 from core.covers.credit_life import CREDIT_LIFE
-from core.covers.request import read
+from core.covers.request import validate
 from core.errors import InvalidInput
 from core.ui.forms import questions
 from core.ui.forms.questions import Kind, Question
@@ -28,7 +28,7 @@ def form_of(prefix: str, route: str) -> None:
     from core.errors import InvalidInput
     from core.ui.forms import forms
 
-    cover = registry.cover_of(prefix, route)
+    cover = registry.get_cover(prefix, route)
     assert cover
     form = forms.Form(key="form", model=cover.request, given={"product_id": st.session_state.product_id})
     typed = forms.ask(form)
@@ -44,7 +44,7 @@ def form_of(prefix: str, route: str) -> None:
 
 def opened(cover: Cover[Any]) -> AppTest:
     at = AppTest.from_function(form_of, args=(cover.prefix, cover.route), default_timeout=30)
-    at.session_state["product_id"] = fields.example(cover.request)["product_id"]
+    at.session_state["product_id"] = fields.build_example(cover.request)["product_id"]
     return at.run()
 
 
@@ -80,7 +80,7 @@ def put(at: AppTest, question: Question, value: Any) -> None:
 
 @every_cover
 def test_a_filled_form_is_the_request_that_the_api_takes(cover: Cover[Any]) -> None:
-    wanted = read(cover.request, fields.example(cover.request))
+    wanted = validate(cover.request, fields.build_example(cover.request))
     at = opened(cover)
     answers = wanted.model_dump(mode="json", exclude_none=True)
     for question in questions.of(cover.request, given=frozenset({"product_id"})):
@@ -99,7 +99,7 @@ def test_an_empty_form_complains_of_every_required_field(cover: Cover[Any]) -> N
     at = opened(cover)
     review(at)
     with pytest.raises(InvalidInput) as refusal:
-        read(cover.request, {"product_id": at.session_state["product_id"]})
+        validate(cover.request, {"product_id": at.session_state["product_id"]})
     beside = [markdown.value for markdown in at.markdown if ":red[" in markdown.value]
     assert len(beside) == len(refusal.value.faults)
     assert not at.error
@@ -130,7 +130,7 @@ def test_a_question_knows_the_limits_of_its_field() -> None:
 def test_a_dependent_list_waits_for_what_it_depends_on() -> None:
     at = opened(next(cover for cover in registry.COVERS if cover.route == "buy-thirdparty"))
     assert at.selectbox(key="form.vehicle_model").disabled
-    make = fields.example(registry.cover_of("insurer-a", "buy-thirdparty").request)["vehicle_make"]
+    make = fields.build_example(registry.get_cover("insurer-a", "buy-thirdparty").request)["vehicle_make"]
     at.selectbox(key="form.vehicle_make").set_value(make).run()
     assert not at.selectbox(key="form.vehicle_model").disabled
 

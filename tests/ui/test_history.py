@@ -27,7 +27,7 @@ PAGES = {"policies/policy.py": "policy_id", "sales/purchase.py": "purchase_id"}
 def cancelled(store: Store, partner: Partner) -> Sale:
     """Sold over the API with a key that has a name, and cancelled by somebody of the desk."""
     with store.writing(Scope.system()) as session:
-        keys.issue(session, distributor_id=partner.id, is_live=True, name="Production", actor="tests")
+        keys.issue_key(session, distributor_id=partner.id, is_live=True, name="Production", actor="tests")
         key = session.execute(sa.select(col(ApiKey.id)).where(col(ApiKey.name) == "Production")).scalar_one()
     request = shipped.request(insurer_a.COMPREHENSIVE, vehicle_cost=5_000_000, premium_frequency="weekly")
     with store.writing(partner.scope(is_live=True)) as session:

@@ -56,7 +56,7 @@ def test_keys_are_narrowed_by_the_address(screen: Screen, partner: Partner) -> N
 
 def test_a_key_is_revoked_on_its_page(screen: Screen, store: Store, partner: Partner) -> None:
     with store.reading(Scope.system()) as session:
-        key = key_admin.page(session, KeyFilter(is_live=True), Paging(1, 1)).rows[0]
+        key = key_admin.list_keys(session, KeyFilter(is_live=True), Paging(1, 1)).items[0]
     at = screen("admin", page="admin/key.py")
     at.query_params["id"] = str(key.id)
     at.run()

@@ -24,7 +24,7 @@ def ticket_of(link: str | None) -> str:
 @pytest.fixture
 def first(store: Store) -> str:
     with store.reading(Scope.system()) as session:
-        return ticket_of(invitations.set_up_link(session))
+        return ticket_of(invitations.create_set_up_link(session))
 
 
 def html(at: AppTest) -> str:
@@ -52,7 +52,7 @@ def test_the_first_admin_is_made_and_sent_on(screen: Screen, store: Store, first
     answer(at, "Ada", "ada@x.example", PASSWORD, PASSWORD)
     assert sign_in.COMPLETE in html(at)
     with store.reading(Scope.system()) as session:
-        assert passwords.check(session, "ada@x.example", PASSWORD)
+        assert passwords.verify_password(session, "ada@x.example", PASSWORD)
     assert sign_in.COMPLETE in html(at.run()), "a second click is sent on like the first"
 
 
@@ -60,13 +60,13 @@ def test_a_colleague_chooses_a_password(screen: Screen, store: Store) -> None:
     admin = Person(id=ids.new(), email="ada@x.example", name="Ada", roles=("admin",), claim_limit_minor=None)
     bola = ids.new()
     with store.writing(Scope.system()) as session:
-        account_changes.add(session, bola, {"email": "b@x.example", "name": "B*", "roles": ["claims"]}, by=admin)
-        link = ticket_of(invitations.password_link(session, bola, by=admin))
+        account_changes.add_person(session, bola, {"email": "b@x.example", "name": "B*", "roles": ["claims"]}, by=admin)
+        link = ticket_of(invitations.create_password_link(session, bola, by=admin))
     at = screen(t=link)
     assert "b@x.example" in texts(at)
     assert sign_in.COMPLETE in html(answer(at, PASSWORD, PASSWORD))
     with store.reading(Scope.system()) as session:
-        assert passwords.check(session, "b@x.example", PASSWORD) == bola
+        assert passwords.verify_password(session, "b@x.example", PASSWORD) == bola
     assert "This link has been used" in screen(t=link).error[0].value
 
 
@@ -81,7 +81,9 @@ def test_a_link_that_is_no_longer_good_says_so_and_leads_to_the_sign_in(screen: 
 def test_a_new_desk_says_how_it_gets_its_first_admin(screen: Screen, store: Store) -> None:
     assert "set-up-link" in screen().info[0].value
     with store.writing(Scope.system()) as session:
-        staff.add(session, email="ada@x.example", name="Ada", roles=["admin"], password=PASSWORD, actor="tests")
+        staff.add_or_update(
+            session, email="ada@x.example", name="Ada", roles=["admin"], password=PASSWORD, actor="tests"
+        )
 
 
 def test_without_passwords_there_is_the_provider_alone(

@@ -25,7 +25,7 @@ NOW = shipped.STILL + timedelta(days=365 - 73)
 
 @pytest.fixture(autouse=True)
 def now() -> Iterator[None]:
-    with clock.frozen(NOW):
+    with clock.freeze(NOW):
         yield
 
 
@@ -39,7 +39,7 @@ def declined(store: Store, partner: Partner) -> Sale:
 
 @pytest.fixture
 def renewed_and_cancelled(store: Store, partner: Partner) -> Sale:
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
     with store.writing(partner.scope(is_live=True)) as session:
         renewals.renew(session, sale.policy_id, partner.seller(is_live=True))
@@ -121,7 +121,7 @@ def test_the_dialog_refuses_a_cancellation_while_a_claim_is_open(
 ) -> None:
     office = Office(store, partner)
     claim_id = office.lodge()
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         at = opened(screen, "policies/policy.py", id=str(office.desk.sale.policy_id), mode="test")
         next(button for button in at.button if button.label == "Cancel policy").click().run()
     assert f"Claim C-{claim_id.hex[-8:].upper()} (Pending) is still open" in texts(at)

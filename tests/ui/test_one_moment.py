@@ -18,7 +18,7 @@ PAGE = 50
 
 @pytest.fixture(autouse=True)
 def now() -> Iterator[None]:
-    with clock.frozen(NOW):
+    with clock.freeze(NOW):
         yield
 
 

@@ -22,7 +22,7 @@ LIST, ONE, INSURER = "admin/partners.py", "admin/distributor.py", "admin/insurer
 
 def seen(store: Store, partner: Partner) -> DistributorDetail:
     with store.reading(Scope.staff(is_live=True)) as session:
-        return distributor_list.one(session, partner.id)
+        return distributor_list.get_distributor(session, partner.id)
 
 
 def confirm(at: AppTest) -> AppTest:
@@ -64,7 +64,9 @@ def test_a_name_typed_over_somebody_elses_change_is_not_written(screen: Screen, 
     at = press(opened(screen, ONE, id=str(partner.id)), "Change")
     row = seen(store, partner).row
     with store.writing(Scope.system()) as session:
-        partner_changes.switch_distributor(session, row.id, on=False, seen_at=row.updated_at, by=person_of("admin"))
+        partner_changes.set_distributor_active(
+            session, row.id, active=False, seen_at=row.updated_at, by=person_of("admin")
+        )
     at.text_input(key="decision.field.name").set_value("Swifter Lenders")
     confirm(at)
     assert "Somebody else changed this" in texts(at)
@@ -76,7 +78,7 @@ def test_insurers_are_listed_opened_and_changed(screen: Screen, store: Store) ->
     at = opened(screen, LIST, view="insurers")
     assert list(lists(at)[0]["Connection"]) == ["Delegated authority"] * 7
     with store.reading(Scope.staff(is_live=True)) as session:
-        first = insurer_list.all_of_them(session)[0]
+        first = insurer_list.list_insurers(session)[0]
     at = press(opened(screen, INSURER, id=str(first.id)), "Change")
     at.text_input(key="decision.field.company_name").set_value("Anchorline Assurance")
     confirm(at)

@@ -59,7 +59,7 @@ def confirm(at: AppTest) -> AppTest:
 
 def stage(store: Store, sale: Sale) -> str:
     with store.reading(Scope.system()) as session:
-        return policy_states.of(session, sale.policy_id).stage
+        return policy_states.get_state(session, sale.policy_id).stage
 
 
 def count(store: Store, table: Any) -> int:

@@ -23,7 +23,7 @@ def test_a_renewal_too_early_says_when(screen: Screen, store: Store, partner: Pa
 
 
 def test_a_renewal_too_late_says_until_when(screen: Screen, store: Store, partner: Partner) -> None:
-    with clock.frozen(clock.midnight(clock.add_months(clock.today(), -14))):
+    with clock.freeze(clock.midnight(clock.add_months(clock.today(), -14))):
         sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
     button = opened(screen, sale.policy_id).button(key="policy.renew")
     assert button.disabled
@@ -34,7 +34,7 @@ def test_a_renewal_too_late_says_until_when(screen: Screen, store: Store, partne
 def test_a_renewal_that_came_to_be_refused_while_its_dialog_was_open_says_when(
     screen: Screen, store: Store, partner: Partner
 ) -> None:
-    with clock.frozen(clock.midnight(clock.add_months(clock.today(), -11))):
+    with clock.freeze(clock.midnight(clock.add_months(clock.today(), -11))):
         sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
     at = press(opened(screen, sale.policy_id), "Renew")
     with store.writing(partner.scope(is_live=True)) as session:
@@ -55,7 +55,7 @@ def test_a_test_policy_can_be_renewed_on_any_day(screen: Screen, store: Store, p
 
 
 def test_a_renewal_shows_its_price_and_then_its_term(screen: Screen, store: Store, partner: Partner) -> None:
-    with clock.frozen(clock.midnight(clock.add_months(clock.today(), -11))):
+    with clock.freeze(clock.midnight(clock.add_months(clock.today(), -11))):
         sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
     at = press(opened(screen, sale.policy_id), "Renew")
     assert at.button(key="policy.confirm").label == "Renew for ₦15,000.00"

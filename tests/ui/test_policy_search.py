@@ -13,7 +13,7 @@ from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.policies import changes as policy_changes
 from core.services.policies import search as policy_search
-from core.services.sales.choices import choices
+from core.services.sales.choices import load_choices
 from core.services.selling.buying import Sale
 from core.store.access.engine import Store
 from core.store.access.scope import Scope
@@ -39,9 +39,11 @@ def sales(store: Store, partner: Partner) -> tuple[Sale, Sale]:
 
 def found(store: Store, text: str | None, wanted: SalesFilter | None = None, *, is_live: bool = True) -> set[Any]:
     with store.reading(Scope.staff(is_live=is_live)) as session:
-        page = policy_search.page(session, text, wanted or SalesFilter(), choices(session), paging=Paging(1, 50))
-    assert page.total_count == len(page.rows)
-    return {row.id for row in page.rows}
+        page = policy_search.search_policies(
+            session, text, wanted or SalesFilter(), load_choices(session), paging=Paging(1, 50)
+        )
+    assert page.total_count == len(page.items)
+    return {row.id for row in page.items}
 
 
 def opened(screen: Screen, *roles: str, **query: str) -> AppTest:
@@ -73,7 +75,7 @@ def rows(at: AppTest) -> list[str]:
     ],
 )
 def test_what_was_typed_decides_where_to_look(text: str, kinds: tuple[str, ...]) -> None:
-    assert policy_search.kinds_of(text) == kinds
+    assert policy_search.detect_kinds(text) == kinds
 
 
 @pytest.mark.parametrize(
@@ -108,7 +110,7 @@ def test_a_phone_is_found_in_any_spelling(store: Store, sales: tuple[Sale, Sale]
     ["%", "__", "Ade%", "nobody", "ABC-999-XY", "x@y.z", "07000000000", "01900000-0000-7000-8000-0000000000ff"],
 )
 def test_what_is_not_there_is_not_found(store: Store, sales: tuple[Sale, Sale], text: str) -> None:
-    if len(text) < policy_search.SHORTEST:
+    if len(text) < policy_search.MIN_LENGTH:
         with pytest.raises(InvalidInput):
             found(store, text)
     else:

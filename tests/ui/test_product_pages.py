@@ -32,7 +32,7 @@ LIST, ONE, RATES = "admin/products.py", "admin/product.py", "admin/rates.py"
 
 @pytest.fixture(autouse=True)
 def still() -> Iterator[None]:
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         yield
 
 
@@ -58,7 +58,7 @@ def opened(screen: Screen, path: str, *, by: Person = MAKER, **query: str) -> Ap
 
 def seen(store: Store, product_id: UUID) -> ProductDetail:
     with store.reading(Scope.system()) as session:
-        return product_detail.one(session, product_id)
+        return product_detail.get_product(session, product_id)
 
 
 def proposed(store: Store, product_id: UUID, typed: dict[str, Any], at: datetime | None = None) -> UUID:
@@ -80,7 +80,7 @@ def elsewhere(store: Store, product_id: UUID, typed: dict[str, Any]) -> None:
     """A change by others, meanwhile: proposed by one, confirmed by another."""
     proposal_id = proposed(store, product_id, typed)
     with store.writing(Scope.system()) as session:
-        version = product_detail.one(session, product_id).version
+        version = product_detail.get_product(session, product_id).version
         rate_changes.confirm(session, product_id, proposal_id, seen=version, by=CHECKER)
 
 
@@ -277,7 +277,7 @@ def test_what_is_wrong_stands_beside_its_figure_and_nothing_is_lost(screen: Scre
     assert "Must be a number" in texts(at)
     assert not [button for button in at.button if button.key == "rates.confirm"]
     at.text_input(key="rates.price").set_value("17,500").run()
-    with clock.frozen(shipped.STILL + timedelta(days=2)):
+    with clock.freeze(shipped.STILL + timedelta(days=2)):
         at.button(key="rates.confirm").click().run()
     assert seen(store, CAR).proposal is None
     assert at.text_input(key="rates.price").value == "17,500"

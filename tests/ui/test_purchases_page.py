@@ -13,10 +13,10 @@ from core.api.outside import downloads
 from core.services.exports.exports import Tally
 from core.services.exports.formats import CSV
 from core.services.exports.kinds.purchases import PURCHASES
-from core.services.exports.receipts import Order
+from core.services.exports.receipts import ExportOrder
 from core.services.paging import Paging
 from core.services.sales import table as sales_table
-from core.services.sales.choices import choices
+from core.services.sales.choices import load_choices
 from core.services.sales.selection import Selection
 from core.services.sales.table import SaleRow
 from core.store.access.engine import Store
@@ -32,7 +32,7 @@ LIST, ONE = "sales/purchases.py", "sales/purchase.py"
 
 @pytest.fixture(autouse=True)
 def now() -> Iterator[None]:
-    with clock.frozen(NOW):
+    with clock.freeze(NOW):
         yield
 
 
@@ -45,7 +45,7 @@ def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
 def rows_of(store: Store, page: int = 1, **address: str) -> list[SaleRow]:
     selection = Selection.read({name: [value] for name, value in address.items()})
     with store.reading(Scope.staff(is_live=True)) as session:
-        return sales_table.rows(session, selection.wanted, choices(session), paging=Paging(page, 50))
+        return sales_table.list_rows(session, selection.wanted, load_choices(session), paging=Paging(page, 50))
 
 
 def on_screen(at: AppTest) -> list[str]:
@@ -64,7 +64,7 @@ def opened(screen: Screen, path: str, **query: str) -> AppTest:
 def test_the_table_shows_a_page_and_the_footer_the_whole(sold: Store, screen: Screen, partner: Partner) -> None:
     at = opened(screen, LIST, distributor=str(partner.id))
     with sold.reading(Scope.staff(is_live=True)) as session:
-        total = sales_table.total(session, Selection(distributor=(partner.id,)).wanted)
+        total = sales_table.compute_total(session, Selection(distributor=(partner.id,)).wanted)
     rest = total.sold_minor - total.sold_mca_minor - total.sold_distributor_minor
     assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold, distributor=str(partner.id))]
     for minor in (total.sold_minor, total.sold_mca_minor, total.sold_distributor_minor, rest):
@@ -135,9 +135,9 @@ def test_the_receipt_is_shown_and_equals_the_footer(sold: Store, screen: Screen,
     at = opened(screen, LIST, distributor=str(partner.id))
     export_id = ids.parse(parse_qs(urlsplit(at.get("link_button")[0].proto.url).query)["receipt"][0])
     export = {"kind": PURCHASES, "format": CSV, "selection": Selection(distributor=(partner.id,)), "is_live": True}
-    order = Order(id=export_id, actor="tests", **export)
+    order = ExportOrder(id=export_id, actor="tests", **export)
     tally = Tally()
-    list(downloads.streamed(order, tally))
+    list(downloads.stream(order, tally))
     link = f"purchases  distributor={partner.id}"
     at.session_state["export_last"] = export_panel.Started(export_id, link, tally.rows, NOW)
     at.run()

@@ -17,7 +17,7 @@ from core.services.renewals import due_table, renewals
 from core.services.renewals import table as renewals_table
 from core.services.renewals.selection import RenewalSelection
 from core.services.renewals.table import RenewalRow
-from core.services.sales.choices import choices
+from core.services.sales.choices import load_choices
 from core.store.access.engine import Store
 from core.store.access.scope import Scope
 from core.store.schema.tables import Policy, Renewal
@@ -35,7 +35,7 @@ A_YEAR_ON = shipped.STILL + timedelta(days=362)
 
 @pytest.fixture
 def sold(store: Store, partner: Partner, stranger: Partner) -> Iterator[Store]:
-    with clock.frozen(NOW):
+    with clock.freeze(NOW):
         Portfolio(seed=4, size=120, sellers=(partner.id, stranger.id), days=300).write(store)
         yield store
 
@@ -54,7 +54,7 @@ def opened(screen: Screen, path: str, *roles: str, **query: str) -> AppTest:
 def rows_of(store: Store, **given: str) -> list[RenewalRow]:
     wanted = RenewalSelection.read({name: [value] for name, value in given.items()}).wanted
     with store.reading(LIVE) as session:
-        return renewals_table.rows(session, wanted, choices(session), paging=Paging(1, 50))
+        return renewals_table.list_rows(session, wanted, load_choices(session), paging=Paging(1, 50))
 
 
 def on_screen(at: AppTest) -> list[str]:
@@ -64,10 +64,10 @@ def on_screen(at: AppTest) -> list[str]:
 def test_the_table_shows_a_page_and_the_footer_the_whole_with_what_failed_apart(sold: Store, screen: Screen) -> None:
     at = opened(screen, LIST)
     with sold.reading(LIVE) as session:
-        total = renewals_table.total(session, SalesFilter())
+        total = renewals_table.compute_total(session, SalesFilter())
     assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold)]
-    assert f"**{total.whole.renewals}** renewals · All time" in texts(at)
-    for minor in (total.whole.total_minor, total.whole.mca_minor, total.whole.rest_minor):
+    assert f"**{total.all_rows.renewals}** renewals · All time" in texts(at)
+    for minor in (total.all_rows.total_minor, total.all_rows.mca_minor, total.all_rows.rest_minor):
         assert f"**{words.naira(minor)}**" in texts(at)
     assert total.failed.renewals
     assert f"{total.effective.renewals} took effect, with {words.naira(total.effective.total_minor)}" in texts(at)
@@ -131,11 +131,11 @@ def test_who_lacks_the_role_has_neither_screen(store: Store, screen: Screen) -> 
 @pytest.fixture
 def due(store: Store, partner: Partner) -> Iterator[UUID]:
     """A policy that ends in three days; another one ends in twenty."""
-    with clock.frozen(shipped.STILL):
+    with clock.freeze(shipped.STILL):
         soon = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True).policy_id
-    with clock.frozen(shipped.STILL + timedelta(days=17)):
+    with clock.freeze(shipped.STILL + timedelta(days=17)):
         sell(store, partner, insurer_f.PERSONAL_ACCIDENT, is_live=True)
-    with clock.frozen(A_YEAR_ON):
+    with clock.freeze(A_YEAR_ON):
         yield soon
 
 
@@ -178,7 +178,7 @@ def test_renewing_in_place_shows_the_price_buys_once_and_takes_the_row_away(
     assert not lists(at)
     with store.reading(LIVE) as session:
         assert session.execute(sa.select(sa.func.count()).select_from(Renewal)).scalar_one() == 1
-    with clock.frozen(A_YEAR_ON + timedelta(days=366)):
+    with clock.freeze(A_YEAR_ON + timedelta(days=366)):
         assert tile(opened(screen, DUE), "0–7 days") == "1"
 
 
@@ -192,17 +192,17 @@ def test_a_term_that_a_colleague_renewed_meanwhile_is_refused_in_words(
     assert "Somebody else changed this policy" in at.warning[0].value
     assert "was renewed already" in texts(at)
     with store.reading(LIVE) as session:
-        assert due_table.rows(session, "week", SalesFilter(), choices(session), paging=Paging()) == []
+        assert due_table.list_rows(session, "week", SalesFilter(), load_choices(session), paging=Paging()) == []
 
 
 def test_what_cannot_be_renewed_today_has_no_button_and_says_why(
     due: UUID, screen: Screen, store: Store, partner: Partner
 ) -> None:
-    with clock.frozen(A_YEAR_ON - timedelta(days=1)):
+    with clock.freeze(A_YEAR_ON - timedelta(days=1)):
         monthly = sell(store, partner, insurer_a.COMPREHENSIVE, is_live=True, premium_frequency="monthly").policy_id
     with store.writing(partner.scope(is_live=True)) as session:
         policy_changes.activate(session, monthly, actor="desk", expected_version=1)
-        ended_on = clock.lagos_day(session.get_one(Policy, monthly).expiration_at or clock.now())
+        ended_on = clock.to_lagos_day(session.get_one(Policy, monthly).expiration_at or clock.now())
     table = lists(opened(screen, DUE, bucket="month", show="note"))[0]
     opens_on = clock.add_days(ended_on, -15)
     assert list(zip(table["Renew"], table["Not today, because"], strict=True)) == [

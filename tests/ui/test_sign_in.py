@@ -20,7 +20,7 @@ EMAIL, PASSWORD = "ada@coverdesk.example", "correct horse battery"
 @pytest.fixture(autouse=True)
 def ada(store: Store) -> None:
     with store.writing(Scope.system()) as session:
-        staff.add(session, email=EMAIL, name="Ada", roles=["operations"], password=PASSWORD, actor="tests")
+        staff.add_or_update(session, email=EMAIL, name="Ada", roles=["operations"], password=PASSWORD, actor="tests")
 
 
 def attempt(at: AppTest, email: str, password: str) -> AppTest:
@@ -43,7 +43,7 @@ def test_a_correct_password_hands_the_browser_over(screen: Screen) -> None:
 @pytest.mark.parametrize("email", [EMAIL, "nobody@coverdesk.example"])
 def test_known_and_unknown_people_hear_the_same(screen: Screen, email: str) -> None:
     at = attempt(screen(), email, "wrong password")
-    assert [error.value for error in at.error] == [f"{passwords.WRONG}."]
+    assert [error.value for error in at.error] == [f"{passwords.WRONG_CREDENTIALS}."]
     assert not html(at)
 
 
@@ -66,7 +66,7 @@ def test_failures_are_counted_and_a_success_clears_them(store: Store) -> None:
     assert failures(store) == [2]
     query = parse_qs(urlsplit(sign_in_gate.hand_over(f" {EMAIL.upper()} ", PASSWORD, "/")).query)
     with store.writing(Scope.system()) as session:
-        sign_in.complete(session, query["t"][0])
+        sign_in.complete_sign_in(session, query["t"][0])
     assert failures(store) == []
 
 

@@ -20,14 +20,16 @@ PASSWORD = "correct horse battery"
 def admin(store: Store, monkeypatch: pytest.MonkeyPatch) -> Person:
     """An admin with an account, as the one who looks."""
     with store.writing(Scope.system()) as session:
-        staff.add(session, email="ada@x.example", name="Ada", roles=["admin"], password=PASSWORD, actor="tests")
-        return staff.person_named(session, "ada@x.example")
+        staff.add_or_update(
+            session, email="ada@x.example", name="Ada", roles=["admin"], password=PASSWORD, actor="tests"
+        )
+        return staff.get_by_email(session, "ada@x.example")
 
 
 @pytest.fixture
 def bola(store: Store) -> StaffRow:
     with store.writing(Scope.system()) as session:
-        staff.add(
+        staff.add_or_update(
             session,
             email="bola@x.example",
             name="Bola *Ade*",
@@ -41,7 +43,7 @@ def bola(store: Store) -> StaffRow:
 
 def row(store: Store, email: str) -> StaffRow:
     with store.reading(Scope.system()) as session:
-        return staff_list.page(session, StaffFilter(text=email), Paging(1, 50)).rows[0]
+        return staff_list.list_staff(session, StaffFilter(text=email), Paging(1, 50)).items[0]
 
 
 def opened(screen: Screen, monkeypatch: pytest.MonkeyPatch, admin: Person, page: str, **query: str) -> AppTest:
@@ -88,7 +90,7 @@ def test_somebody_new_gets_a_link_that_is_shown_once(
     assert "New" in at.title[0].value
     link = at.code[0].value
     with store.reading(Scope.system()) as session:
-        invitation = invitations.opened(session, link.partition("t=")[2])
+        invitation = invitations.open_invitation(session, link.partition("t=")[2])
     assert invitation.email == "new@x.example"
     assert row(store, "new@x.example").claim_limit_minor == 100_050
     assert link not in str(at.query_params)
@@ -118,7 +120,7 @@ def test_two_admins_on_one_account_are_told_apart(
 ) -> None:
     at = opened(screen, monkeypatch, admin, ONE, id=str(bola.id))
     with store.writing(Scope.system()) as session:
-        staff.add(session, email=bola.email, name="Bola", roles=["finance"], password=PASSWORD, actor="tests")
+        staff.add_or_update(session, email=bola.email, name="Bola", roles=["finance"], password=PASSWORD, actor="tests")
     at.text_input[0].set_value("Bola Typed")
     press(at, "Save")
     assert "Somebody else changed this account" in at.warning[0].value
@@ -136,7 +138,7 @@ def test_a_person_is_locked_out_and_let_in_again(
     at = opened(screen, monkeypatch, admin, ONE, id=str(bola.id))
     press(at, "End")
     with store.reading(Scope.system()) as session:
-        assert staff.person_of(session, token) is None
+        assert staff.get_by_token(session, token) is None
     press(at, "Disable the account")
     assert "Disabled" in at.title[0].value
     press(at, "Enable")

@@ -12,9 +12,9 @@ from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Connection
 
 from core.api.http.envelope import failure
-from core.api.http.run_inline import at_once
+from core.api.http.run_inline import run_inline
 from core.api.protection import load_shedding
-from core.api.protection.rate_limits import Allowance
+from core.api.protection.rate_limits import RateLimiter
 from core.errors import CoverdeskError, Unauthorized
 from core.services.distributors import keys
 from core.services.distributors.keys import Caller
@@ -37,7 +37,7 @@ class KeyGate:
         self.app = app
         self._trusted: dict[str, tuple[float, Caller]] = {}
         self._judging: dict[str, asyncio.Future[Caller]] = {}
-        self._by_key, self._refused = Allowance(), Allowance()
+        self._by_key, self._refused = RateLimiter(), RateLimiter()
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer with the failure."""
@@ -45,41 +45,41 @@ class KeyGate:
             await self.app(scope, receive, send)
             return
         try:
-            caller = await self._known(scope)
-            self._by_key.take(caller.key_id, per_minute=settings().rate_limit)
+            caller = await self._authenticate(scope)
+            self._by_key.consume(caller.key_id, per_minute=settings().rate_limit)
         except CoverdeskError as error:
             await failure(error)(scope, receive, send)
             return
         scope.setdefault("state", {})["caller"] = caller
         await self.app(scope, receive, send)
 
-    async def _known(self, scope: Connection) -> Caller:
+    async def _authenticate(self, scope: Connection) -> Caller:
         """Return the caller of the request's key; a refusal is counted against the client address.
 
         An address with too many refusals is rejected without a database look-up, except for keys that were valid
         before:
         guessing costs the store nothing and does not lock out others behind the address.
         """
-        place, most = load_shedding.address(scope), settings().rate_limit_failures
+        place, most = load_shedding.client_address(scope), settings().rate_limit_failures
         try:
             key = _bearer(scope)
             if key not in self._trusted:
-                self._refused.refuse_spent(place, per_minute=most)
+                self._refused.check(place, per_minute=most)
             return await self._caller(key)
         except Unauthorized:
-            self._refused.take(place, per_minute=most)
+            self._refused.consume(place, per_minute=most)
             raise
 
     async def _caller(self, key: str) -> Caller:
         until, caller = self._trusted.get(key, (0.0, None))
         if caller is None or until < time.monotonic():
-            return await asyncio.shield(self._judgement(key))
+            return await asyncio.shield(self._pending_lookup(key))
         return caller
 
-    def _judgement(self, key: str) -> "asyncio.Future[Caller]":
+    def _pending_lookup(self, key: str) -> "asyncio.Future[Caller]":
         """A future with the key's owner, shared by concurrent requests with the same key."""
         if key not in self._judging:
-            under_way = self._judging[key] = asyncio.ensure_future(_judge(key))
+            under_way = self._judging[key] = asyncio.ensure_future(_lookup(key))
             under_way.add_done_callback(partial(self._remember, key, time.monotonic() + _TRUSTED_SECONDS))
         return self._judging[key]
 
@@ -107,21 +107,21 @@ def _bearer(scope: Connection) -> str:
     return key.strip()
 
 
-async def _judge(key: str) -> Caller:
-    caller = await at_once(partial(_whose, key), limiter=_JUDGES)
-    if caller.use_is_news:
+async def _lookup(key: str) -> Caller:
+    caller = await run_inline(partial(_find_caller, key), limiter=_JUDGES)
+    if caller.needs_use_recorded:
         await run_sync(_note_use, caller, limiter=_JUDGES)
     return caller
 
 
-def _whose(key: str) -> Caller:
+def _find_caller(key: str) -> Caller:
     with reading_autocommit(Scope.system()) as session:
         return keys.authenticate(session, key)
 
 
 def _note_use(caller: Caller) -> None:
     with writing(Scope.system()) as session:
-        keys.note_use(session, caller.key_id)
+        keys.record_use(session, caller.key_id)
 
 
 async def caller_of(request: Request) -> Caller:

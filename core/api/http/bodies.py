@@ -31,7 +31,7 @@ class StrictRequest(Request):
             with anyio.move_on_after(SECONDS) as wait:
                 self._body = await self._received()
             if wait.cancelled_caught:
-                raise TooSlow.one("body", f"must arrive within {SECONDS} seconds")
+                raise TooSlow.for_field("body", f"must arrive within {SECONDS} seconds")
         return self._body
 
     async def _received(self) -> bytes:
@@ -69,14 +69,14 @@ class StrictRoute(ReadRoute):
         data = await request.json()
         asked = {**self.asked(request), "request": request}
         for name, model in self._bodies:
-            asked[name] = requests.read(model, data)
+            asked[name] = requests.validate(model, data)
         response = await self.endpoint(**asked)
         await response(scope, receive, send)
 
 
-async def read(request: Request, *, wanted: str) -> Any:
+async def read(request: Request, *, accepted: str) -> Any:
     """Parse the JSON body of a route that also accepts other bodies; `wanted` lists them for the error."""
-    _refuse_other_media(request, wanted)
+    _refuse_other_media(request, accepted)
     return await StrictRequest(request.scope, request.receive).json()
 
 
@@ -90,14 +90,14 @@ def parse(body: bytes) -> Any:
     """Parse JSON; InvalidInput for anything but one plain, shallow document without duplicate names."""
     encoding = json.detect_encoding(body)
     if not encoding.startswith("utf-8"):
-        raise InvalidInput.one("body", f"must be in UTF-8, and this is {encoding[:6].upper()}")
+        raise InvalidInput.for_field("body", f"must be in UTF-8, and this is {encoding[:6].upper()}")
     try:
         return json.loads(
             body.decode("utf-8"), parse_float=Decimal, parse_constant=_refuse, object_pairs_hook=_without_duplicates
         )
     # An exponent beyond what a decimal holds is an arithmetic error.
     except (ValueError, ArithmeticError, RecursionError):
-        raise InvalidInput.one("body", "must be valid JSON, with each name once") from None
+        raise InvalidInput.for_field("body", "must be valid JSON, with each name once") from None
 
 
 def _refuse(_: str) -> Any:

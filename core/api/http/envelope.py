@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, create_model
 from starlette.responses import Response
 
 from core.errors import CoverdeskError, MethodNotAllowed, Overloaded, StoreUnavailable, TooManyRequests, TooSlow
-from core.services.idempotency import Answer
+from core.services.idempotency import WireResponse
 
 JSON = "application/json"
 
@@ -33,12 +33,12 @@ def counts(total: int) -> dict[str, int]:
     return {"total_count": total, "total": total, "total_result": total}
 
 
-def answer(data: Any, text: str, *, status: int = 201, headers: Mapping[str, str] | None = None) -> Answer:
+def answer(data: Any, text: str, *, status: int = 201, headers: Mapping[str, str] | None = None) -> WireResponse:
     """A success that can be stored and replayed for an idempotency key."""
-    return Answer(status, encoded(data, text), dict(headers or {}))
+    return WireResponse(status, encoded(data, text), dict(headers or {}))
 
 
-def response(kept: Answer) -> Response:
+def response(kept: WireResponse) -> Response:
     """Turn a stored answer into a response."""
     return Response(kept.body, kept.status, kept.headers, media_type=JSON)
 

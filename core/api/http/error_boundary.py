@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
 from core.api.http.envelope import failure
-from core.api.http.request_log import shown
+from core.api.http.request_log import redact_path
 from core.errors import CoverdeskError, InvalidInput, StoreUnavailable
 
 # A disk that is full, failing or locked: it is not the request, and may be over in a moment.
@@ -16,7 +16,7 @@ _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
 log = structlog.get_logger("coverdesk.api")
 
 
-class LastResort:
+class ErrorBoundary:
     """ASGI middleware that turns an unhandled exception into a 500, or a refusal into its own status."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -37,11 +37,11 @@ class LastResort:
             if scope["type"] != "http" or started:
                 raise
             if isinstance(error, ClientDisconnect):
-                error = InvalidInput.one("body", "stopped arriving")
+                error = InvalidInput.for_field("body", "stopped arriving")
             if isinstance(error, OSError) and error.errno in _NO_ROOM:
-                log.error("no room", path=shown(scope["path"]), error=errno.errorcode[error.errno])
+                log.error("no room", path=redact_path(scope["path"]), error=errno.errorcode[error.errno])
                 error = StoreUnavailable()
             if not isinstance(error, CoverdeskError):
-                log.exception("unhandled", path=shown(scope["path"]), error=type(error).__name__)
+                log.exception("unhandled", path=redact_path(scope["path"]), error=type(error).__name__)
                 error = CoverdeskError()
             await failure(error)(scope, receive, send)

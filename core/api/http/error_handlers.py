@@ -7,9 +7,9 @@ from starlette.exceptions import HTTPException as AnyHTTPException
 from starlette.responses import Response
 
 from core.api.http.envelope import failure
-from core.api.http.request_log import shown
+from core.api.http.request_log import redact_path
 from core.api.http.routing import allowed
-from core.covers.request import faults_of
+from core.covers.request import build_faults
 from core.errors import (
     CoverdeskError,
     InvalidInput,
@@ -39,18 +39,18 @@ async def _refusal(_: Request, error: CoverdeskError) -> Response:
 
 
 async def _invalid(_: Request, error: RequestValidationError) -> Response:
-    return failure(InvalidInput(faults_of(error.errors(), skip=1)))
+    return failure(InvalidInput(build_faults(error.errors(), skip=1)))
 
 
 async def _http(request: Request, error: AnyHTTPException) -> Response:
     if error.status_code == 404:
         method = request.method if request.method in _METHODS else "*"
-        return failure(NotFound(f"No such endpoint: {method} {shown(request.url.path)}"))
+        return failure(NotFound(f"No such endpoint: {method} {redact_path(request.url.path)}"))
     if error.status_code == 405:
         path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
         return failure(MethodNotAllowed(allow=", ".join(allowed(request.app, path))))
     known = _BY_STATUS.get(error.status_code)
-    answer = failure(known() if known else InvalidInput.one("body", "could not be read"))
+    answer = failure(known() if known else InvalidInput.for_field("body", "could not be read"))
     answer.headers.update(error.headers or {})
     return answer
 

@@ -4,10 +4,10 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
 from core.errors import FieldFault, InvalidInput, TooLarge
-from core.services.files.files import LARGEST
+from core.services.files.files import MAX_BYTES
 
 
-class FormReader(MultiPartParser):
+class FormParser(MultiPartParser):
     """Starlette's parser with a limit per file, strict UTF-8 and a required final boundary."""
 
     _received = 0
@@ -21,7 +21,7 @@ class FormReader(MultiPartParser):
     def on_part_data(self, data: bytes, start: int, end: int) -> None:
         """Count bytes and reject a file as soon as it is too large."""
         self._received += end - start
-        if self._current_part.file is not None and self._received > LARGEST:
+        if self._current_part.file is not None and self._received > MAX_BYTES:
             raise TooLarge("A file may have at most 10 MiB")
         super().on_part_data(data, start, end)
 
@@ -35,7 +35,7 @@ class FormReader(MultiPartParser):
         """Record that the final boundary arrived."""
         self._ended = True
 
-    async def whole(self) -> tuple[dict[str, str], dict[str, UploadFile]]:
+    async def result(self) -> tuple[dict[str, str], dict[str, UploadFile]]:
         """Return texts and files; InvalidInput when malformed, too large, truncated, or with a repeated name."""
         try:
             parsed = await self.parse()
@@ -47,7 +47,7 @@ class FormReader(MultiPartParser):
                 file.close()
             if isinstance(error, MultiPartException | UnicodeDecodeError):
                 most = f"at most {self.max_files} file{'s' if self.max_files > 1 else ''} and {self.max_fields} texts"
-                raise InvalidInput.one("body", f"must be a well-formed form with {most}") from None
+                raise InvalidInput.for_field("body", f"must be a well-formed form with {most}") from None
             raise
 
 

@@ -9,9 +9,9 @@ from anyio.to_thread import run_sync
 from fastapi import Request
 from starlette.datastructures import UploadFile
 
-from core.api.http.form_parser import FormReader
+from core.api.http.form_parser import FormParser
 from core.errors import TooLarge, TooSlow, WrongMediaType
-from core.services.files.files import LARGEST, Sent
+from core.services.files.files import MAX_BYTES, ReceivedFile
 
 T = TypeVar("T")
 LARGEST_TEXT: Final = 16 * 1024
@@ -29,23 +29,23 @@ class Form:
     texts: Mapping[str, Any]
     uploads: Mapping[str, UploadFile]
 
-    def sent(self) -> dict[str, Sent]:
+    def read_files(self) -> dict[str, ReceivedFile]:
         """The files by field, read into memory."""
         return {
-            name: Sent(field=name, file_name=upload.filename or "", content=upload.file.read())
+            name: ReceivedFile(field=name, file_name=upload.filename or "", content=upload.file.read())
             for name, upload in self.uploads.items()
         }
 
-    def values(self, sent: Mapping[str, Sent]) -> dict[str, Any]:
+    def values(self, sent: Mapping[str, ReceivedFile]) -> dict[str, Any]:
         """The form as a request body: each file is replaced by the address it will have."""
-        return {**self.texts, **{name: file.address for name, file in sent.items()}}
+        return {**self.texts, **{name: file.url for name, file in sent.items()}}
 
-    def compared(self, sent: Mapping[str, Sent]) -> dict[str, Any]:
+    def idempotency_content(self, sent: Mapping[str, ReceivedFile]) -> dict[str, Any]:
         """The content compared for an idempotency key: texts and the bytes of files (contract S13)."""
         return {**self.texts, **{name: {"sha256": file.sha256} for name, file in sent.items()}}
 
 
-async def kept(form: Form, work: Callable[[], T]) -> T:
+async def run_with_form(form: Form, work: Callable[[], T]) -> T:
     """Run `work` on a form in one of the few threads that store files, then delete its temporary storage."""
     try:
         return await run_sync(work, limiter=_KEEPERS)
@@ -67,11 +67,11 @@ async def read(request: Request, *, files: int) -> Form:
     """
     if not is_form(request) or request.headers.get("content-encoding"):
         raise WrongMediaType("Send this body as multipart/form-data")
-    largest = files * LARGEST + _BOUNDARIES
+    largest = files * MAX_BYTES + _BOUNDARIES
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > largest:
         raise TooLarge
-    parser = FormReader(
+    parser = FormParser(
         request.headers,
         _counted(request.stream(), largest),
         max_files=files,
@@ -79,9 +79,9 @@ async def read(request: Request, *, files: int) -> Form:
         max_part_size=LARGEST_TEXT,
     )
     with anyio.move_on_after(files * _SECONDS_PER_FILE):
-        texts, uploads = await parser.whole()
+        texts, uploads = await parser.result()
         return Form(texts=texts, uploads=uploads)
-    raise TooSlow.one("body", f"must arrive within {files * _SECONDS_PER_FILE} seconds")
+    raise TooSlow.for_field("body", f"must arrive within {files * _SECONDS_PER_FILE} seconds")
 
 
 async def _counted(chunks: AsyncGenerator[bytes, None], largest: int) -> AsyncGenerator[bytes, None]:

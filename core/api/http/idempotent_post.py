@@ -12,19 +12,19 @@ from core.api.http import envelope, ignored_parameters
 from core.errors import InvalidInput
 from core.services import idempotency
 from core.services.distributors.keys import Caller
-from core.services.idempotency import Answer
+from core.services.idempotency import WireResponse
 from core.store.access.engine import store
 from core.store.access.scope import ScopedSession
 
-Work = Callable[[ScopedSession], Answer]
+Work = Callable[[ScopedSession], WireResponse]
 
 
-def deliver(request: Request, caller: Caller, body: Any, work: Work) -> Response:
+def run_once(request: Request, caller: Caller, body: Any, work: Work) -> Response:
     """Do the work once per Idempotency-Key and answer; ignored fields are named (contract E6, S13)."""
     return _answer(request, body, store().transact(caller.scope, _once(request, caller, work)))
 
 
-async def deliver_soon(request: Request, caller: Caller, body: Any, work: Work) -> Response:
+async def run_once_async(request: Request, caller: Caller, body: Any, work: Work) -> Response:
     """Like `deliver`, for handlers on the event loop, which must not block it."""
     written = store().submit(caller.scope, _once(request, caller, work))
     return _answer(request, body, await asyncio.wrap_future(written))
@@ -32,10 +32,10 @@ async def deliver_soon(request: Request, caller: Caller, body: Any, work: Work) 
 
 def _once(request: Request, caller: Caller, work: Work) -> Work:
     print_, key = idempotency.fingerprint(request.url.path.encode(), _canonical(request)), _key(request)
-    return lambda session: idempotency.once(session, caller.scope, key, print_, lambda: work(session))
+    return lambda session: idempotency.run_once(session, caller.scope, key, print_, lambda: work(session))
 
 
-def _answer(request: Request, body: Any, kept: Answer) -> Response:
+def _answer(request: Request, body: Any, kept: WireResponse) -> Response:
     answer = envelope.response(kept)
     if named := ignored_parameters.as_header(type(body).ignored(raw(request))):
         answer.headers[ignored_parameters.HEADER] = named
@@ -54,5 +54,5 @@ def _canonical(request: Request) -> bytes:
 def _key(request: Request) -> str | None:
     key = request.headers.get("idempotency-key")
     if key is not None and not re.fullmatch(r"[\x21-\x7e]{1,200}", key):
-        raise InvalidInput.one("Idempotency-Key", "must be 1 to 200 visible ASCII characters")
+        raise InvalidInput.for_field("Idempotency-Key", "must be 1 to 200 visible ASCII characters")
     return key

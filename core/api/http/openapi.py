@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from core import clock
 from core.api.http.envelope import Failure, documented
 from core.api.http.examples import BY_SHAPE
-from core.covers.fields import example
+from core.covers.fields import build_example
 from core.covers.request import Request
 from core.settings import settings
 
@@ -121,7 +121,7 @@ def _headers(*names: str) -> dict[str, Any]:
 def body_example(model: type[Request]) -> dict[str, Any]:
     """An example body that works as it stands, and the Idempotency-Key header."""
     return {
-        "requestBody": {"content": {"application/json": {"example": example(model)}}},
+        "requestBody": {"content": {"application/json": {"example": build_example(model)}}},
         "parameters": [_KEY_PARAMETER],
     }
 

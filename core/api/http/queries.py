@@ -114,7 +114,7 @@ class SalesQuery(PageQuery):
     customer_email: Text | None = None
     provider_id: Id | None = None
 
-    def wanted(self) -> SalesFilter:
+    def criteria(self) -> SalesFilter:
         """The criteria as services take them; an end before its start is refused."""
         return SalesFilter(
             created=span(self, "start_date", "end_date"),
@@ -171,7 +171,7 @@ class CustomerQuery(PageQuery):
     start_date: Moment | None = Field(default=None, description=_POLLED)
     end_date: Moment | None = None
 
-    def wanted(self) -> CustomerFilter:
+    def criteria(self) -> CustomerFilter:
         """The criteria as services take them; an end before its start is refused."""
         created = span(self, "start_date", "end_date")
         return CustomerFilter(search=self.search, active=self.active, created=created)

@@ -14,7 +14,7 @@ from starlette.types import Scope as Connection
 
 from core.api.http.auth import caller_of
 from core.api.http.ignored_parameters import naming
-from core.covers.request import faults_of
+from core.covers.request import build_faults
 from core.errors import FieldFault, InvalidInput
 
 
@@ -53,10 +53,10 @@ class ReadRoute(APIRoute):
             try:
                 asked[name] = model.model_validate(_given(request, model))
             except ValidationError as error:
-                faults += faults_of(error.errors(include_url=False, include_input=False))
+                faults += build_faults(error.errors(include_url=False, include_input=False))
         for param in self.dependant.path_params:
             asked[param.name], wrong = param.validate(request.path_params[param.name], loc=("path", param.name))
-            faults += faults_of(wrong, skip=1)
+            faults += build_faults(wrong, skip=1)
         if faults:
             raise InvalidInput(faults)
         return asked

@@ -16,12 +16,12 @@ log = structlog.get_logger("coverdesk.api")
 _OURS = re.compile(r"[a-z][a-z.-]{0,39}|v1|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|")
 
 
-def shown(path: str) -> str:
+def redact_path(path: str) -> str:
     """A path for the log, without numbers or keys that were put into it by mistake (contract A3)."""
     return "/".join(part if _OURS.fullmatch(part) else "*" for part in path.split("/"))
 
 
-class Journal:
+class RequestLog:
     """ASGI middleware that assigns `X-Request-Id` and logs each request."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -32,7 +32,7 @@ class Journal:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        request_id, began, status = ids.mark(), time.perf_counter(), 500
+        request_id, began, status = ids.new_request_id(), time.perf_counter(), 500
 
         async def noted(message: Message) -> None:
             nonlocal status
@@ -48,7 +48,7 @@ class Journal:
             "request",
             request_id=request_id,
             method=scope["method"],
-            path=shown(scope["path"]),
+            path=redact_path(scope["path"]),
             status=status,
             milliseconds=round((time.perf_counter() - began) * 1000, 1),
             caller=str(caller.key_id) if caller else None,

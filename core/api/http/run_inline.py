@@ -11,7 +11,7 @@ from core.store.access.engine import store
 T = TypeVar("T")
 
 
-async def at_once(read: Callable[[], T], *, is_short: bool = True, limiter: CapacityLimiter | None = None) -> T:
+async def run_inline(read: Callable[[], T], *, is_short: bool = True, limiter: CapacityLimiter | None = None) -> T:
     """Run a read and return its result, on the event loop if it cannot block it.
 
     That holds for a few indexed rows of a SQLite file. Anything that waits for a server or may scan many rows runs in

@@ -35,7 +35,7 @@ _PDF_HEADERS = {
 def certificate(request: Request) -> Response:
     """The certificate as a PDF, rendered from the current record."""
     try:
-        pdf = certificate_pdf.rendered(_facts(request))
+        pdf = certificate_pdf.render(_facts(request))
     except (NotFound, StoreUnavailable) as error:
         return _refused(error)
     name = f'inline; filename="certificate-{request.path_params["code"][:8]}.pdf"'
@@ -45,7 +45,7 @@ def certificate(request: Request) -> Response:
 def verify(request: Request) -> Response:
     """The verification page: whether the certificate is genuine and in force; no personal data."""
     try:
-        return HTMLResponse(verification.confirmed(_facts(request)), headers=_PAGE_HEADERS)
+        return HTMLResponse(verification.genuine_page(_facts(request)), headers=_PAGE_HEADERS)
     except (NotFound, StoreUnavailable) as error:
         return _refused(error)
 
@@ -53,14 +53,14 @@ def verify(request: Request) -> Response:
 def _facts(request: Request) -> CertificateFacts:
     # The code is the key: 128 random bits that lead to this certificate and nothing else.
     with reading(Scope.system()) as session:
-        return certificates.by_code(session, request.path_params["code"])
+        return certificates.get_by_code(session, request.path_params["code"])
 
 
 def _refused(error: NotFound | StoreUnavailable) -> Response:
     if isinstance(error, NotFound):
-        return HTMLResponse(verification.unknown(), error.status, _PAGE_HEADERS)
+        return HTMLResponse(verification.unknown_page(), error.status, _PAGE_HEADERS)
     later = {**_PAGE_HEADERS, "Retry-After": str(error.retry_after)}
-    return HTMLResponse(verification.unavailable(), error.status, later)
+    return HTMLResponse(verification.unavailable_page(), error.status, later)
 
 
 routes = [

@@ -14,9 +14,9 @@ from core.covers.request import suggestion
 from core.errors import CoverdeskError, FieldFault, InvalidInput, NotAllowed, StoreUnavailable, Unauthorized
 from core.services.exports import exports, progress, receipts
 from core.services.exports.exports import ExportKind, Tally
-from core.services.exports.formats import format_named
-from core.services.exports.receipts import Order
-from core.services.exports.registry import kind_named
+from core.services.exports.formats import get_format
+from core.services.exports.receipts import ExportOrder
+from core.services.exports.registry import get_kind
 from core.services.people import sign_in, staff
 from core.services.people.staff import Person
 from core.store.access.engine import reading, reading_replica, writing
@@ -28,40 +28,40 @@ _OF_EVERY_KIND: Final = ("mode", "receipt", "again")
 _MOST_COMPARED: Final = 10
 
 
-def streamed(order: Order, tally: Tally) -> Iterator[bytes]:
+def stream(order: ExportOrder, tally: Tally) -> Iterator[bytes]:
     """Yield the export in chunks; the last one only after the receipt is stored, so a whole file has one."""
     held = None
     with writing(Scope.system()) as session:
-        receipts.begin(session, order)
+        receipts.record_start(session, order)
     with (
-        progress.of(order.id, tally),
+        progress.track_export(order.id, tally),
         reading_replica(Scope.staff(is_live=order.is_live), exact=True) as session,
         # What is still being read ends before the session that it is read in.
-        closing(exports.lines(session, order.kind, order.selection, tally)) as lines,
+        closing(exports.stream_lines(session, order.kind, order.selection, tally)) as lines,
     ):
-        for chunk in order.format.made(lines, order.kind, lambda: order.facts(tally), tally):
+        for chunk in order.format.convert(lines, order.kind, lambda: order.facts(tally), tally):
             if held is not None:
                 yield held
             held = chunk
     with writing(Scope.system()) as session:
-        receipts.keep(session, order, tally)
+        receipts.store_receipt(session, order, tally)
     yield held or b""
 
 
-def export_to(order: Order, out: BinaryIO) -> Tally:
+def export_to(order: ExportOrder, out: BinaryIO) -> Tally:
     """Write the export to an open binary file, for commands; returns its count, sum and hash."""
     tally = Tally()
-    admit(order)
-    for chunk in streamed(order, tally):
+    check_order(order)
+    for chunk in stream(order, tally):
         out.write(chunk)
     return tally
 
 
-def admit(order: Order) -> None:
+def check_order(order: ExportOrder) -> None:
     """Refuse before sending: more rows than the format holds, or a rerun whose content differs."""
     with reading(Scope.system()) as session:
-        receipts.refuse_another(session, order)
-    if order.format.most_rows is not None:
+        receipts.require_same_export(session, order)
+    if order.format.max_rows is not None:
         with reading_replica(Scope.staff(is_live=order.is_live), exact=True) as session:
             rows = order.kind.count(session, order.selection)
         order.format.refuse_too_many(rows)
@@ -73,26 +73,26 @@ def download(request: Request) -> Response:
         return PlainTextResponse("", 405, _NOT_KEPT | {"Allow": "GET"})
     try:
         order = _order(request)
-        admit(order)
+        check_order(order)
     except CoverdeskError as error:
         again = {"Retry-After": str(error.retry_after)} if isinstance(error, StoreUnavailable) else {}
         return PlainTextResponse(str(error), error.status, _NOT_KEPT | again)
     return StreamingResponse(
-        streamed(order, Tally()),
+        stream(order, Tally()),
         media_type=order.format.media_type,
         headers={"Content-Disposition": f'attachment; filename="{order.file_name}"', **_NOT_KEPT},
     )
 
 
-def _order(request: Request) -> Order:
+def _order(request: Request) -> ExportOrder:
     query, person = request.query_params, _person(request)
-    kind, format_ = kind_named(request.path_params["kind"]), format_named(request.path_params["format"])
-    kind.refuse_stranger(person)
+    kind, format_ = get_kind(request.path_params["kind"]), get_format(request.path_params["format"])
+    kind.require_role(person)
     _refuse_unknown(kind, query)
     wanted_id = ids.parse(query["receipt"], "receipt") if "receipt" in query else ids.new()
     with reading(Scope.system()) as session:
-        taken = receipts.one(session, wanted_id) or progress.rows(wanted_id) is not None
-    return Order(
+        taken = receipts.get_receipt(session, wanted_id) or progress.get_row_count(wanted_id) is not None
+    return ExportOrder(
         id=ids.new() if taken else wanted_id,
         kind=kind,
         format=format_,
@@ -120,7 +120,7 @@ def _refuse_unknown(kind: ExportKind[Any], query: QueryParams) -> None:
 
 def _person(request: Request) -> Person:
     with reading(Scope.system()) as session:
-        person = staff.person_of(session, request.cookies.get(sign_in.COOKIE))
+        person = staff.get_by_token(session, request.cookies.get(sign_in.COOKIE))
     if person is None:
         raise Unauthorized("Please sign in first")
     # A link on somebody else's page must not make a file of personal data.

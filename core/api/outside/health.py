@@ -19,7 +19,7 @@ def readyz(_: Request) -> Response:
     Where a replica is configured the answer says how that stands, which decides nothing: the primary can do its work.
     """
     try:
-        fault, replica = readiness.fault(), readiness.replica()
+        fault, replica = readiness.find_fault(), readiness.describe_replica()
     except StateForbids as refused:
         fault, replica = str(refused), None
     except readiness.UNANSWERED:

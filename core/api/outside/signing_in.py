@@ -24,18 +24,18 @@ def complete(request: Request) -> Response:
         return _to(_AGAIN)
     try:
         with writing(Scope.system()) as session:
-            token = sign_in.complete(session, request.query_params.get("t", ""))
+            token = sign_in.complete_sign_in(session, request.query_params.get("t", ""))
             staff_sessions.end_session(session, request.cookies.get(sign_in.COOKIE, ""))
     except StoreUnavailable:
         return _unavailable()
     except CoverdeskError:
         return _to(_AGAIN)
-    answer = _to(sign_in.local_path(request.query_params.get("next", "/")))
+    answer = _to(sign_in.to_local_path(request.query_params.get("next", "/")))
     _forget_provider(request, answer)
     answer.set_cookie(
         sign_in.COOKIE,
         token,
-        max_age=int(staff_sessions.LONGEST.total_seconds()),
+        max_age=int(staff_sessions.MAX_DURATION.total_seconds()),
         httponly=True,
         samesite="lax",
         secure=_is_https(request),

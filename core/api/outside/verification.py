@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from core import clock
 from core.services.policies import certificates
-from core.services.policies.certificate_lines import in_words
+from core.services.policies.certificate_lines import format_day
 from core.services.policies.certificates import TEST_MODE, CertificateFacts
 
 _HERE = Path(__file__).parent
@@ -37,7 +37,7 @@ _MARKS = {
 _NEVER_ISSUED = _Mark("bad", _CROSS, "No certificate with this code was issued by us.")
 
 
-def confirmed(facts: CertificateFacts) -> str:
+def genuine_page(facts: CertificateFacts) -> str:
     """The page of a genuine certificate: number, insurer, status and dates, nothing personal."""
     lines = [
         ("Policy number", facts.policy_number),
@@ -53,13 +53,13 @@ def confirmed(facts: CertificateFacts) -> str:
         "<dl>",
         *(f"<div><dt>{label}</dt><dd>{escape(value)}</dd></div>" for label, value in lines),
         "</dl>",
-        f"<footer>Checked on {clock.in_lagos(clock.now())}, Lagos time. Compare the policy number and the dates with",
-        "the certificate that you were shown.</footer>",
+        f"<footer>Checked on {clock.format_lagos(clock.now())}, Lagos time. Compare the policy number and the dates",
+        "with the certificate that you were shown.</footer>",
     ]
     return _page(f"{facts.status}: {facts.policy_number}", parts)
 
 
-def unknown() -> str:
+def unknown_page() -> str:
     """The page for a code that we did not issue."""
     return _page(
         "Certificate not found",
@@ -72,7 +72,7 @@ def unknown() -> str:
     )
 
 
-def unavailable() -> str:
+def unavailable_page() -> str:
     """The page while the store does not answer."""
     return _page("Try again shortly", ["<h1>Try again shortly</h1>", "<p>No certificate can be checked just now.</p>"])
 
@@ -87,7 +87,7 @@ def _status(words: str, mark: _Mark) -> str:
 
 
 def _day(instant: datetime) -> str:
-    return in_words(clock.lagos_day(instant))
+    return format_day(clock.to_lagos_day(instant))
 
 
 def _page(title: str, parts: list[str]) -> str:

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
 from core.api.http.envelope import failure
-from core.api.protection.rate_limits import Allowance, place
+from core.api.protection.rate_limits import RateLimiter, address_key
 from core.errors import CoverdeskError, Overloaded
 from core.settings import settings
 
@@ -33,13 +33,13 @@ class Load:
         self.at_work = 0
         self.arriving = 0
 
-    def refuse_beyond(self, most: int) -> None:
+    def check_limit(self, most: int) -> None:
         """Raise Overloaded when `most` requests are in progress; 0 means no limit."""
         if most and (self.at_work >= most or self.arriving >= most * _ARRIVING_FOR_EACH_AT_WORK):
             raise Overloaded
 
 
-class Pace:
+class AdmissionQueue:
     """Admits the requests of an event loop a few at a time, in order of arrival.
 
     Refusals are answered in between, and nobody is overtaken by a client that retries sooner.
@@ -49,7 +49,7 @@ class Pace:
         self._is_taken = False
         self._waiting: deque[asyncio.Future[None]] = deque()
 
-    async def turn(self) -> None:
+    async def wait(self) -> None:
         """Wait for a turn."""
         loop = asyncio.get_running_loop()
         if self._is_taken:
@@ -57,9 +57,9 @@ class Pace:
             await self._waiting[-1]
         else:
             self._is_taken = True
-            loop.call_soon(self._pass_on, loop)
+            loop.call_soon(self._admit_next, loop)
 
-    def _pass_on(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _admit_next(self, loop: asyncio.AbstractEventLoop) -> None:
         """Admit the next few waiting requests once the current ones have begun."""
         few = [self._waiting.popleft() for _ in range(min(_BEGUN_TOGETHER, len(self._waiting)))]
         for following in few:
@@ -67,24 +67,24 @@ class Pace:
                 following.set_result(None)
         self._is_taken = bool(few)
         if few:
-            loop.call_soon(self._pass_on, loop)
+            loop.call_soon(self._admit_next, loop)
 
 
 _load = Load()
-_paces: WeakKeyDictionary[asyncio.AbstractEventLoop, Pace] = WeakKeyDictionary()
+_paces: WeakKeyDictionary[asyncio.AbstractEventLoop, AdmissionQueue] = WeakKeyDictionary()
 
 
 def _turn() -> Awaitable[None]:
     loop = asyncio.get_running_loop()
     if (pace := _paces.get(loop)) is None:
-        pace = _paces[loop] = Pace()
-    return pace.turn()
+        pace = _paces[loop] = AdmissionQueue()
+    return pace.wait()
 
 
-_requests = Allowance()
+_requests = RateLimiter()
 
 
-class Refusals:
+class RefusalCounter:
     """Counts refusals since the last log line: one line for each would make a flood more expensive."""
 
     def __init__(self) -> None:
@@ -92,10 +92,10 @@ class Refusals:
         self.said_at = 0.0
 
 
-_refusals = Refusals()
+_refusals = RefusalCounter()
 
 
-def _say_how_many(error: CoverdeskError) -> None:
+def _log_refusals(error: CoverdeskError) -> None:
     """Log at most one line a second."""
     _refusals.count += 1
     now = time.monotonic()
@@ -104,12 +104,12 @@ def _say_how_many(error: CoverdeskError) -> None:
         _refusals.count, _refusals.said_at = 0, now
 
 
-def plainly(error: CoverdeskError) -> Response:
+def plain_refusal(error: CoverdeskError) -> Response:
     """A refusal outside /v1, without an envelope."""
     return PlainTextResponse(str(error), error.status, {"Retry-After": str(getattr(error, "retry_after", 1))})
 
 
-class Turnstile:
+class LoadShedding:
     """ASGI middleware that refuses at once what would only wait, so that the queue stays bounded.
 
     A request does not count while it waits for its sender: slow senders keep nobody out.
@@ -125,10 +125,10 @@ class Turnstile:
             await self.app(scope, receive, send)
             return
         try:
-            _requests.take(address(scope), per_minute=settings().rate_limit_address)
-            _load.refuse_beyond(settings().concurrency)
+            _requests.consume(client_address(scope), per_minute=settings().rate_limit_address)
+            _load.check_limit(settings().concurrency)
         except CoverdeskError as error:
-            _say_how_many(error)
+            _log_refusals(error)
             await self.answer(error)(scope, receive, send)
             return
         _load.at_work += 1
@@ -139,7 +139,7 @@ class Turnstile:
             _load.at_work -= 1
 
 
-class Sockets:
+class WebSocketLimit:
     """Limits the WebSockets per address: each is a session of the framework, also before sign-in."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -151,7 +151,7 @@ class Sockets:
         if scope["type"] != "websocket" or not settings().connections:
             await self.app(scope, receive, send)
             return
-        name = address(scope)
+        name = client_address(scope)
         if self._open[name] >= settings().connections // _CONNECTIONS_FOR_EACH_SCREEN:
             await send({"type": "websocket.close", "code": 1013})
             return
@@ -185,6 +185,6 @@ def _uncounted(receive: Receive) -> Receive:
     return received
 
 
-def address(scope: Connection) -> str:
+def client_address(scope: Connection) -> str:
     """The client address: the sender's, or the one a trusted proxy reports."""
-    return place(scope["client"][0]) if scope.get("client") else "unknown"
+    return address_key(scope["client"][0]) if scope.get("client") else "unknown"

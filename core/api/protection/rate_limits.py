@@ -13,7 +13,7 @@ _MINUTE: Final = 60.0
 MOST_NAMES: Final = 20_000
 
 
-class Allowance:
+class RateLimiter:
     """Counts requests by name with one number each (GCRA), so memory does not grow with their rate.
 
     The number is the time at which a name's requests are paid off at the allowed rate; a name more than a minute ahead
@@ -23,7 +23,7 @@ class Allowance:
     def __init__(self) -> None:
         self._paid_at: dict[Hashable, float] = {}
 
-    def take(self, name: Hashable, *, per_minute: int) -> None:
+    def consume(self, name: Hashable, *, per_minute: int) -> None:
         """Count one request; TooManyRequests (without counting) when the minute is used up. 0 means no limit."""
         if per_minute <= 0:
             return
@@ -35,7 +35,7 @@ class Allowance:
             self._make_room(now)
         self._paid_at[name] = paid_at
 
-    def refuse_spent(self, name: Hashable, *, per_minute: int) -> None:
+    def check(self, name: Hashable, *, per_minute: int) -> None:
         """Raise TooManyRequests when another request would be refused; counts nothing."""
         ahead = self._paid_at.get(name, 0.0) - time.monotonic() + _MINUTE / max(per_minute, 1)
         if per_minute > 0 and ahead > _MINUTE:
@@ -48,7 +48,7 @@ class Allowance:
 
 
 @lru_cache(maxsize=4096)
-def place(host: str) -> str:
+def address_key(host: str) -> str:
     """The name under which an address is counted: an IPv6 address by its /64 network."""
     try:
         address = ipaddress.ip_address(host)

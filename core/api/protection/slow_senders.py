@@ -37,7 +37,7 @@ _TOO_LARGE: Final = _last("431 Request Header Fields Too Large", "The head of th
 _TOO_MANY: Final = _last("503 Service Unavailable", "Your address has too many connections", "retry-after: 1")
 
 
-class Ledger:
+class ConnectionTable:
     """The open connections of one server, and the timer that ends late ones."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -46,7 +46,7 @@ class Ledger:
         self._loop = loop
         self._is_watched = False
 
-    def enter(self, connection: "BoundedProtocol") -> None:
+    def add(self, connection: "BoundedProtocol") -> None:
         """Count a connection."""
         self.open.add(connection)
         self.by_host[connection.host] += 1
@@ -54,7 +54,7 @@ class Ledger:
             self._is_watched = True
             self._loop.call_later(_EVERY_SECONDS, self._end_the_late)
 
-    def leave(self, connection: "BoundedProtocol") -> None:
+    def remove(self, connection: "BoundedProtocol") -> None:
         """Stop counting a connection; safe to repeat."""
         if connection in self.open:
             self.open.discard(connection)
@@ -72,7 +72,7 @@ class Ledger:
             self._loop.call_later(_EVERY_SECONDS, self._end_the_late)
 
 
-_ledgers: WeakKeyDictionary[ServerState, Ledger] = WeakKeyDictionary()
+_ledgers: WeakKeyDictionary[ServerState, ConnectionTable] = WeakKeyDictionary()
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -90,15 +90,15 @@ class BoundedProtocol(HttpToolsProtocol):
         self._head_since: float | None = self.loop.time()
         self._message_since: float | None = None
         self._unread_since: float | None = None
-        ledger = _ledgers.setdefault(self.server_state, Ledger(self.loop))
-        ledger.enter(self)
+        ledger = _ledgers.setdefault(self.server_state, ConnectionTable(self.loop))
+        ledger.add(self)
         most = settings().connections
         if most and ledger.by_host[self.host] > most and not _is_proxy(self.host, settings().proxies):
             self._answer(_TOO_MANY)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
-        _ledgers[self.server_state].leave(self)
+        _ledgers[self.server_state].remove(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -129,7 +129,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def handle_websocket_upgrade(self) -> None:
         """The screens' sockets have their own ping and bound (core/api/protection/load_shedding.py)."""
-        _ledgers[self.server_state].leave(self)
+        _ledgers[self.server_state].remove(self)
         super().handle_websocket_upgrade()
 
     def pause_writing(self) -> None:

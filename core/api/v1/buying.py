@@ -8,8 +8,8 @@ from fastapi import APIRouter, Request, Response
 from core.api.http import envelope, openapi
 from core.api.http.auth import Signed
 from core.api.http.bodies import StrictRoute
-from core.api.http.idempotent_post import deliver_soon
-from core.covers.cover import Answer, Cover
+from core.api.http.idempotent_post import run_once_async
+from core.covers.cover import Cover, ResponseShape
 from core.covers.registry import COVERS
 from core.services.selling import buying
 from core.services.shapes import PolicyRecord
@@ -18,11 +18,11 @@ router = APIRouter(route_class=StrictRoute, tags=["Buy"])
 _SOLD = "Purchase Successful"
 
 
-def _seller(cover: Cover[Any]) -> Callable[..., Awaitable[Response]]:
+def _make_handler(cover: Cover[Any]) -> Callable[..., Awaitable[Response]]:
     """Return the handler of one cover; its body type is set here, as a loop with annotations would mix them up."""
 
     async def buy(request: Request, caller: Signed, body: Any) -> Response:
-        return await deliver_soon(
+        return await run_once_async(
             request,
             caller,
             body,
@@ -44,7 +44,7 @@ def _seller(cover: Cover[Any]) -> Callable[..., Awaitable[Response]]:
 
 
 def _answer(cover: Cover[Any], sale: buying.Sale) -> Any:
-    data: Any = sale.policy if cover.answer is Answer.DIRECT else {"policy": sale.policy}
+    data: Any = sale.policy if cover.response_shape is ResponseShape.DIRECT else {"policy": sale.policy}
     twin = sale.possible_duplicate_of
     headers = {"X-Possible-Duplicate-Of": str(twin)} if twin else {}
     return envelope.answer(data, _SOLD, headers=headers)
@@ -59,12 +59,12 @@ class UnderPolicy(openapi.Shape):
 for _cover in COVERS:
     router.add_api_route(
         _cover.path,
-        _seller(_cover),
+        _make_handler(_cover),
         methods=["POST"],
         status_code=201,
         summary=_cover.title,
         responses=openapi.answers(
-            PolicyRecord if _cover.answer is Answer.DIRECT else UnderPolicy,
+            PolicyRecord if _cover.response_shape is ResponseShape.DIRECT else UnderPolicy,
             _SOLD,
             status=201,
             headers=("X-Possible-Duplicate-Of",) if _cover.names_possible_duplicates else (),

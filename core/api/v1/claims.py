@@ -10,7 +10,7 @@ from core.api.http import bodies, envelope, forms, openapi
 from core.api.http.auth import Signed
 from core.api.http.envelope import listed, success
 from core.api.http.forms import Form
-from core.api.http.idempotent_post import deliver
+from core.api.http.idempotent_post import run_once
 from core.api.http.queries import Id, Moment, PageQuery, Text, span
 from core.api.http.reads import ReadRoute
 from core.covers import fields
@@ -52,7 +52,7 @@ class ClaimQuery(PageQuery):
     offer_amount: fields.Naira | None = None
     repair_estimate: fields.Naira | None = None
 
-    def wanted(self) -> ClaimFilter:
+    def criteria(self) -> ClaimFilter:
         """The criteria as services take them."""
         dates = {"incident_start_date", "incident_end_date"}
         asked = {name: getattr(self, name) for name in type(self).model_fields if name not in dates | {"page", "limit"}}
@@ -73,24 +73,24 @@ class _Claim(openapi.Shape):
 def list_claims(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
     """Every claim of yours, newest first, with its policy, customer, insurer and status history."""
     with reading(caller.scope) as session:
-        return _page(claims.page(session, paging=query.paging()))
+        return _page(claims.list_claims(session, paging=query.paging()))
 
 
 @router.get("/search", responses=openapi.answers(Claims, _LISTED), summary="Search claims")
 def search_claims(caller: Signed, query: Annotated[ClaimQuery, Query()]) -> Response:
     """Claims that meet every condition given."""
     with reading(caller.scope) as session:
-        return _page(claims.page(session, query.wanted(), query.paging()))
+        return _page(claims.list_claims(session, query.criteria(), query.paging()))
 
 
 @router.get("/{claim_id}", responses=openapi.answers(_Claim, _ONE, found=True), summary="One claim")
 def get_claim(caller: Signed, claim_id: Id) -> Response:
     """One claim in full."""
     with reading(caller.scope) as session:
-        return success({"claim": claims.one(session, claim_id)}, _ONE)
+        return success({"claim": claims.get_claim(session, claim_id)}, _ONE)
 
 
-_EXAMPLE: Final = fields.example(CreditLifeClaimRequest)
+_EXAMPLE: Final = fields.build_example(CreditLifeClaimRequest)
 
 
 def _as_form() -> dict[str, Any]:
@@ -117,33 +117,33 @@ def _as_form() -> dict[str, Any]:
 async def lodge_credit_life_claim(request: Request, caller: Signed) -> Response:
     """Lodge a claim on one of your credit life policies; documents are files, or addresses of your uploads."""
     form = await _submitted(request)
-    return await forms.kept(form, lambda: _lodged(request, caller, form))
+    return await forms.run_with_form(form, lambda: _lodged(request, caller, form))
 
 
 async def _submitted(request: Request) -> Form:
     if forms.is_form(request):
         return await forms.read(request, files=len(requirements.DOCUMENTS))
-    data = await bodies.read(request, wanted="multipart/form-data or application/json")
+    data = await bodies.read(request, accepted="multipart/form-data or application/json")
     if not isinstance(data, dict):
-        raise InvalidInput.one("body", "must be an object")
+        raise InvalidInput.for_field("body", "must be an object")
     return Form(texts=data, uploads={})
 
 
 def _lodged(request: Request, caller: Caller, form: Form) -> Response:
-    sent = form.sent()
-    request.state.raw = form.compared(sent)
+    sent = form.read_files()
+    request.state.raw = form.idempotency_content(sent)
     strays = sent.keys() & CreditLifeClaimRequest.model_fields.keys() - set(requirements.DOCUMENTS)
     if strays:
         raise InvalidInput([FieldFault(name, "must be a text, not a file") for name in sorted(strays)])
-    body: CreditLifeClaimRequest = requests.read(CreditLifeClaimRequest, form.values(sent))
-    with files.keeping([sent[name] for name in requirements.DOCUMENTS if name in sent]) as kept:
+    body: CreditLifeClaimRequest = requests.validate(CreditLifeClaimRequest, form.values(sent))
+    with files.store_files([sent[name] for name in requirements.DOCUMENTS if name in sent]) as kept:
 
         def work(session: Any) -> Any:
-            claim = lodging.lodge(session, body, kept, owner=caller.owner, actor=caller.actor)
+            claim = lodging.lodge_claim(session, body, kept, owner=caller.owner, actor=caller.actor)
             return envelope.answer({"claim": claim}, _LODGED)
 
-        return deliver(request, caller, body, work)
+        return run_once(request, caller, body, work)
 
 
 def _page(page: Page[ClaimRecord]) -> Response:
-    return listed("claims", page.rows, page.total_count, _LISTED)
+    return listed("claims", page.items, page.total_count, _LISTED)

@@ -41,7 +41,7 @@ class _Customer(openapi.Shape):
 def list_customers(caller: Signed, query: Annotated[CustomerQuery, Query()]) -> Response:
     """Customers of yours, newest first; `search` finds any part of names, e-mail or phone."""
     with reading(caller.scope) as session:
-        return _page("customers", customers.page(session, query.wanted(), query.paging()))
+        return _page("customers", customers.list_customers(session, query.criteria(), query.paging()))
 
 
 @router.get(
@@ -52,8 +52,8 @@ def list_customers(caller: Signed, query: Annotated[CustomerQuery, Query()]) -> 
 def list_customers_that_purchased(caller: Signed, query: Annotated[CustomerQuery, Query()]) -> Response:
     """Customers of yours that have purchased a product."""
     with reading(caller.scope) as session:
-        wanted = replace(query.wanted(), has_purchased=True)
-        return _page("customers", customers.page(session, wanted, query.paging()))
+        wanted = replace(query.criteria(), has_purchased=True)
+        return _page("customers", customers.list_customers(session, wanted, query.paging()))
 
 
 @router.get(
@@ -64,9 +64,9 @@ def list_customers_that_purchased(caller: Signed, query: Annotated[CustomerQuery
 def list_purchases_of_customer(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
     """What one customer purchased, newest first."""
     with reading(caller.scope) as session:
-        customers.one(session, customer_id)
+        customers.get_customer(session, customer_id)
         wanted = SalesFilter(customer_id=customer_id)
-        return _page("purchases", purchases.page(session, wanted, query.paging(), ends=True))
+        return _page("purchases", purchases.list_purchases(session, wanted, query.paging(), ends=True))
 
 
 @router.get(
@@ -77,8 +77,10 @@ def list_purchases_of_customer(caller: Signed, customer_id: Id, query: Annotated
 def list_renewals_of_customer(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
     """The renewals of one customer, newest first."""
     with reading(caller.scope) as session:
-        customers.one(session, customer_id)
-        return _page("renewals", renewal_records.page(session, SalesFilter(customer_id=customer_id), query.paging()))
+        customers.get_customer(session, customer_id)
+        return _page(
+            "renewals", renewal_records.list_renewals(session, SalesFilter(customer_id=customer_id), query.paging())
+        )
 
 
 @router.get(
@@ -89,8 +91,8 @@ def list_renewals_of_customer(caller: Signed, customer_id: Id, query: Annotated[
 def list_policies_of_customer(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
     """The policies of one customer in their list form, newest first."""
     with reading(caller.scope) as session:
-        customers.one(session, customer_id)
-        return _page("policies", policies.page(session, SalesFilter(customer_id=customer_id), query.paging()))
+        customers.get_customer(session, customer_id)
+        return _page("policies", policies.list_policies(session, SalesFilter(customer_id=customer_id), query.paging()))
 
 
 @router.get(
@@ -99,16 +101,16 @@ def list_policies_of_customer(caller: Signed, customer_id: Id, query: Annotated[
 def list_claims_of_customer(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
     """The claims of one customer, newest first."""
     with reading(caller.scope) as session:
-        customers.one(session, customer_id)
-        return _page("claims", claims.page(session, ClaimFilter(customer_id=customer_id), query.paging()))
+        customers.get_customer(session, customer_id)
+        return _page("claims", claims.list_claims(session, ClaimFilter(customer_id=customer_id), query.paging()))
 
 
 @router.get("/{customer_id}", responses=openapi.answers(_Customer, _ONE, found=True), summary="One customer")
 def get_customer(caller: Signed, customer_id: Id) -> Response:
     """One customer in full."""
     with reading_autocommit(caller.scope) as session:
-        return success({"customer": customers.one(session, customer_id)}, _ONE)
+        return success({"customer": customers.get_customer(session, customer_id)}, _ONE)
 
 
 def _page(key: str, page: Page[Any]) -> Response:
-    return listed(key, page.rows, page.total_count, f"{key.capitalize()} retrieved")
+    return listed(key, page.items, page.total_count, f"{key.capitalize()} retrieved")

@@ -13,12 +13,12 @@ from starlette.types import Scope as Connection
 from core.api.http import envelope, forms, openapi
 from core.api.http.auth import Signed
 from core.api.http.forms import Form
-from core.api.http.idempotent_post import deliver
+from core.api.http.idempotent_post import run_once
 from core.covers import request as requests
 from core.errors import CoverdeskError, InvalidInput
 from core.services.distributors.keys import Caller
 from core.services.files import files, inspection
-from core.services.files.files import FileRecord, Stored
+from core.services.files.files import FileRecord, ServableFile
 from core.services.files.inspection import ACCEPTED
 from core.services.people import sign_in, staff
 from core.store.access.engine import reading, writing
@@ -70,21 +70,21 @@ def without_range(scope: Connection) -> Connection:
 async def upload_file(request: Request, caller: Signed) -> Response:
     """Keep a JPEG, PNG, WebP or PDF file; its address is what other requests take."""
     form = await forms.read(request, files=1)
-    return await forms.kept(form, lambda: _uploaded(request, caller, form))
+    return await forms.run_with_form(form, lambda: _uploaded(request, caller, form))
 
 
 def _uploaded(request: Request, caller: Caller, form: Form) -> Response:
-    sent = form.sent()
+    sent = form.read_files()
     if "file" not in sent:
-        raise InvalidInput.one("file", "is required, as a file with a name")
-    request.state.raw = form.compared(sent)
-    body = requests.read(UploadRequest, form.values(sent))
-    with files.keeping([sent["file"]]) as (kept,):
+        raise InvalidInput.for_field("file", "is required, as a file with a name")
+    request.state.raw = form.idempotency_content(sent)
+    body = requests.validate(UploadRequest, form.values(sent))
+    with files.store_files([sent["file"]]) as (kept,):
 
         def work(session: Any) -> Any:
             return envelope.answer(files.record(session, kept, caller.owner, actor=caller.actor), _UPLOADED)
 
-        return deliver(request, caller, body, work)
+        return run_once(request, caller, body, work)
 
 
 @router.get(
@@ -102,10 +102,10 @@ def _uploaded(request: Request, caller: Caller, form: Form) -> Response:
 def download_file(caller: Signed, code: str) -> Response:
     """A file that you uploaded in this mode."""
     with reading(caller.scope) as session:
-        return _served(files.stored(session, code))
+        return _served(files.get_file(session, code))
 
 
-def _served(file: Stored) -> Response:
+def _served(file: ServableFile) -> Response:
     in_place = file.content_type.startswith(_SHOWN_IN_PLACE)
     return WholeFile(
         file.path,
@@ -120,8 +120,8 @@ def open_file(request: PlainRequest) -> Response:
     """A file of either mode for a signed-in person whose work needs it; every opening is audited."""
     try:
         with writing(Scope.system()) as session:
-            person = staff.person_of(session, request.cookies.get(sign_in.COOKIE))
-            return _served(files.opened(session, request.path_params["code"], person))
+            person = staff.get_by_token(session, request.cookies.get(sign_in.COOKIE))
+            return _served(files.open_file(session, request.path_params["code"], person))
     except CoverdeskError as error:
         return PlainTextResponse(str(error), error.status, {"Cache-Control": "no-store"})
 

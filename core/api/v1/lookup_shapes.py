@@ -10,10 +10,10 @@ from core.api.http.queries import Id, QueryString
 from core.covers import fields
 from core.services import shapes
 
-Feature = Annotated[str, fields.one_of(*reference.FEATURES)]
+Feature = Annotated[str, fields.one_of(*reference.FEATURE_LISTS)]
 # Every insurer gets the common list, so one word stands for all of them (contract L2).
 AnyProvider = Annotated[fields.Text, AfterValidator(lambda _: "any")]
-SOME_MAKE: Final = reference.vehicle_makes(None)[0]
+SOME_MAKE: Final = reference.list_vehicle_makes(None)[0]
 
 
 class NoQuery(QueryString):

@@ -62,24 +62,24 @@ _TEXTS: Final = {
 
 
 def _feature(name: str) -> tuple[str, ...]:
-    return reference.FEATURES[name][1](clock.today().year)
+    return reference.FEATURE_LISTS[name][1](clock.today().year)
 
 
 def _feature_lists(query: FeatureQuery) -> dict[str, tuple[str, ...]]:
-    wanted = [query.feature] if query.feature else list(reference.FEATURES)
-    return {reference.FEATURES[name][0]: _feature(name) for name in wanted}
+    wanted = [query.feature] if query.feature else list(reference.FEATURE_LISTS)
+    return {reference.FEATURE_LISTS[name][0]: _feature(name) for name in wanted}
 
 
 def _makes(query: MakeQuery) -> tuple[reference.Make, ...]:
     # A lookup is never empty: a year before the first model gets every make (contract L1).
-    return reference.vehicle_makes(int(query.year)) or reference.vehicle_makes(None)
+    return reference.list_vehicle_makes(int(query.year)) or reference.list_vehicle_makes(None)
 
 
 def _models(query: ModelQuery) -> tuple[reference.Model, ...]:
     make_id = str(query.make_id)
-    if reference.make_by_id(make_id) is None:
+    if reference.find_make_by_id(make_id) is None:
         raise NotFound("Vehicle make not found")
-    return reference.vehicle_models(make_id, int(query.year)) or reference.vehicle_models(make_id, None)
+    return reference.list_vehicle_models(make_id, int(query.year)) or reference.list_vehicle_models(make_id, None)
 
 
 def _of_feature(path: str, name: str, about: str) -> Lookup:
@@ -158,7 +158,7 @@ def _encoded(lookup: Lookup, query: QueryString, _year: int) -> bytes:
     return envelope.encoded(lookup.find(query), lookup.text_of(query))
 
 
-def _reader(lookup: Lookup) -> Callable[..., Any]:
+def _make_handler(lookup: Lookup) -> Callable[..., Any]:
     """Return the handler of one lookup; its query type is set here, as a loop with annotations would mix them up."""
 
     async def read(query: Any) -> Response:
@@ -173,7 +173,7 @@ def _reader(lookup: Lookup) -> Callable[..., Any]:
 for _lookup in LOOKUPS:
     router.add_api_route(
         _lookup.path,
-        _reader(_lookup),
+        _make_handler(_lookup),
         methods=["GET"],
         summary=_lookup.name.replace("-", " ").capitalize(),
         responses=openapi.answers(

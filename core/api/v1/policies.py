@@ -32,22 +32,22 @@ class _OnePolicy(openapi.Shape):
 def list_policies(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
     """Every policy of yours in its list form, newest first."""
     with reading(caller.scope) as session:
-        return _page(policies.page(session, paging=query.paging()))
+        return _page(policies.list_policies(session, paging=query.paging()))
 
 
 @router.get("/search", responses=openapi.answers(Policies, _LISTED), summary="Search policies")
 def search_policies(caller: Signed, query: Annotated[PolicyQuery, Query()]) -> Response:
     """Policies that meet every condition given; `status` true means in force now."""
     with reading(caller.scope) as session:
-        return _page(policies.page(session, query.wanted(), query.paging()))
+        return _page(policies.list_policies(session, query.criteria(), query.paging()))
 
 
 @router.get("/{policy_id}", responses=openapi.answers(_OnePolicy, _ONE, found=True), summary="One policy")
 def get_policy(caller: Signed, policy_id: Id) -> Response:
     """One policy with its customer, insurer, purchase and product in full."""
     with reading_autocommit(caller.scope) as session:
-        return success({"policy": policies.one(session, policy_id)}, _ONE)
+        return success({"policy": policies.get_policy(session, policy_id)}, _ONE)
 
 
 def _page(page: Page[PolicyRecord]) -> Response:
-    return listed("policies", page.rows, page.total_count, _LISTED)
+    return listed("policies", page.items, page.total_count, _LISTED)

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request, Response
 from core.api.http import envelope, openapi
 from core.api.http.auth import Signed
 from core.api.http.bodies import StrictRoute
-from core.api.http.idempotent_post import deliver_soon
+from core.api.http.idempotent_post import run_once_async
 from core.covers import credit_life, insurer_c
 from core.covers.cover import Price
 from core.services.products import products
@@ -41,11 +41,11 @@ async def compute_credit_life_price(
     """What a credit life policy would cost; without benefits, all that the product offers."""
 
     def work(session: Any) -> Any:
-        product = products.on_sale(session, credit_life.CREDIT_LIFE, body.product_id, caller.distributor_id)
-        price = credit_life.price(body.loan_amount, body.loan_tenure, body.benefit_coverage, product.rates)
+        product = products.get_for_sale(session, credit_life.CREDIT_LIFE, body.product_id, caller.distributor_id)
+        price = credit_life.compute_price(body.loan_amount, body.loan_tenure, body.benefit_coverage, product.rates)
         return priced(buying.above_zero(credit_life.CREDIT_LIFE, price))
 
-    return await deliver_soon(request, caller, body, work)
+    return await run_once_async(request, caller, body, work)
 
 
 @router.post(
@@ -61,7 +61,7 @@ async def compute_travel_premium(request: Request, caller: Signed, body: insurer
     def work(session: Any) -> Any:
         return priced(buying.quote(session, insurer_c.TRAVEL, body, caller.distributor_id))
 
-    return await deliver_soon(request, caller, body, work)
+    return await run_once_async(request, caller, body, work)
 
 
 def priced(price: Price) -> Any:

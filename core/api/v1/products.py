@@ -43,15 +43,15 @@ def list_products(caller: Signed, query: Annotated[CatalogueQuery, Query()]) -> 
         product_ids=query.product_ids,
     )
     with reading(caller.scope) as session:
-        page = products.page(session, wanted, query.paging(), is_live=caller.is_live)
-    return listed("products", page.rows, page.total_count, _LISTED)
+        page = products.list_products(session, wanted, query.paging(), is_live=caller.is_live)
+    return listed("products", page.items, page.total_count, _LISTED)
 
 
 @router.get("/get-product-categories", responses=openapi.answers(_Categories, _CATEGORIES), summary="List categories")
 def list_product_categories(caller: Signed) -> Response:
     """Every product category, by name."""
     with reading_autocommit(caller.scope) as session:
-        found = products.categories(session, is_live=caller.is_live)
+        found = products.list_categories(session, is_live=caller.is_live)
     return listed("product_category", found, len(found), _CATEGORIES)
 
 
@@ -60,5 +60,5 @@ def get_product(caller: Signed, id: ProductKey) -> Response:  # noqa: A002 - the
     """One product with its category and insurer."""
     product_id = ids.parse(id)
     with reading_autocommit(caller.scope) as session:
-        found = products.one(session, product_id, is_live=caller.is_live)
+        found = products.get_product(session, product_id, is_live=caller.is_live)
     return success({"product": found}, _ONE)

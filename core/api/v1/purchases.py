@@ -9,7 +9,7 @@ from core.api.http.auth import Signed
 from core.api.http.envelope import listed, success
 from core.api.http.queries import Id, PageQuery, PurchaseQuery
 from core.api.http.reads import ReadRoute
-from core.api.http.run_inline import at_once
+from core.api.http.run_inline import run_inline
 from core.services.distributors.keys import Caller
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
@@ -34,13 +34,13 @@ class _Purchase(openapi.Shape):
 @router.get("", responses=openapi.answers(Purchases, _LISTED), summary="List purchases")
 async def list_purchases(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
     """Every purchase of yours, newest first, with customer, product, category and insurer."""
-    return await _page(caller, purchases.EVERYTHING, query.paging())
+    return await _page(caller, purchases.UNFILTERED, query.paging())
 
 
 @router.get("/search", responses=openapi.answers(Purchases, _LISTED), summary="Search purchases")
 async def search_purchases(caller: Signed, query: Annotated[PurchaseQuery, Query()]) -> Response:
     """Purchases that meet every condition given."""
-    return await _page(caller, query.wanted(), query.paging())
+    return await _page(caller, query.criteria(), query.paging())
 
 
 @router.get("/{purchase_id}", responses=openapi.answers(_Purchase, _ONE, found=True), summary="One purchase")
@@ -49,16 +49,16 @@ async def get_purchase(caller: Signed, purchase_id: Id) -> Response:
 
     def read() -> Response:
         with reading_autocommit(caller.scope) as session:
-            return success({"purchase": purchases.one(session, purchase_id)}, _ONE)
+            return success({"purchase": purchases.get_purchase(session, purchase_id)}, _ONE)
 
-    return await at_once(read)
+    return await run_inline(read)
 
 
 async def _page(caller: Caller, wanted: SalesFilter, paging: Paging) -> Response:
     def read() -> Response:
         with reading(caller.scope) as session:
-            page = purchases.page(session, wanted, paging, ends=True)
-        return listed("purchases", page.rows, page.total_count, _LISTED)
+            page = purchases.list_purchases(session, wanted, paging, ends=True)
+        return listed("purchases", page.items, page.total_count, _LISTED)
 
     # What concerns the policies is counted row by row.
-    return await at_once(read, is_short=not wanted.concerns_policy)
+    return await run_inline(read, is_short=not wanted.concerns_policy)

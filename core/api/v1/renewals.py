@@ -10,13 +10,13 @@ from core.api.http import envelope, openapi
 from core.api.http.auth import Signed
 from core.api.http.bodies import StrictRoute
 from core.api.http.envelope import listed, success
-from core.api.http.idempotent_post import deliver_soon
+from core.api.http.idempotent_post import run_once_async
 from core.api.http.queries import Id, PageQuery, RenewalQuery
 from core.api.v1.buying import UnderPolicy
 from core.covers import insurer_a
 from core.covers import request as requests
 from core.covers.fields import ProductId
-from core.services.idempotency import Answer
+from core.services.idempotency import WireResponse
 from core.services.paging import Page
 from core.services.renewals import records as renewal_records
 from core.services.renewals import renewals
@@ -53,33 +53,33 @@ async def renew_third_party(request: Request, caller: Signed, body: RenewThirdPa
     """One more term of a third-party auto policy, from the later of now and its expiration."""
     seller = Seller(distributor_id=caller.distributor_id, is_live=caller.is_live, actor=caller.actor)
 
-    def work(session: ScopedSession) -> Answer:
+    def work(session: ScopedSession) -> WireResponse:
         renewed = renewals.renew(session, UUID(body.policy_id), seller, cover=insurer_a.THIRD_PARTY)
         return envelope.answer({"policy": renewed.policy}, _RENEWED)
 
-    return await deliver_soon(request, caller, body, work)
+    return await run_once_async(request, caller, body, work)
 
 
 @router.get("/renewals", responses=openapi.answers(Renewals, _LISTED), summary="List renewals")
 def list_renewals(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
     """Every renewal of yours, newest first, with customer, product, category, insurer and policy."""
     with reading(caller.scope) as session:
-        return _page(renewal_records.page(session, paging=query.paging()))
+        return _page(renewal_records.list_renewals(session, paging=query.paging()))
 
 
 @router.get("/renewals/search", responses=openapi.answers(Renewals, _LISTED), summary="Search renewals")
 def search_renewals(caller: Signed, query: Annotated[RenewalQuery, Query()]) -> Response:
     """Renewals that meet every condition given; `status` false finds those that failed or were reversed."""
     with reading(caller.scope) as session:
-        return _page(renewal_records.page(session, query.wanted(), query.paging()))
+        return _page(renewal_records.list_renewals(session, query.criteria(), query.paging()))
 
 
 @router.get("/renewals/{renewal_id}", responses=openapi.answers(RenewalRecord, _ONE, found=True), summary="One renewal")
 def get_renewal(caller: Signed, renewal_id: Id) -> Response:
     """One renewal, its fields directly under `data`."""
     with reading_autocommit(caller.scope) as session:
-        return success(renewal_records.one(session, renewal_id), _ONE)
+        return success(renewal_records.get_renewal(session, renewal_id), _ONE)
 
 
 def _page(page: Page[RenewalRecord]) -> Response:
-    return listed("renewals", page.rows, page.total_count, _LISTED)
+    return listed("renewals", page.items, page.total_count, _LISTED)

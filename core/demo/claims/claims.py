@@ -8,7 +8,7 @@ from itertools import pairwise
 from random import Random
 
 from core import clock, money
-from core.covers.refunds import months_left
+from core.covers.refunds import count_months_left
 from core.demo.claims.paths import DEVICES, LOANS, OPEN, Reached, timed, way
 from core.demo.market.sellers import Officer
 from core.demo.random_source import new_id
@@ -138,8 +138,8 @@ class Losses:
 
     def _loss(self, sale: Sale, kind: str, reached: list[Reached]) -> Loss:
         incident = self._incident(sale, kind, reached)
-        lodged_on = clock.lagos_day(reached[0].at)
-        first_on = clock.lagos_day(sale.life.stretches[0][0])
+        lodged_on = clock.to_lagos_day(reached[0].at)
+        first_on = clock.to_lagos_day(sale.life.stretches[0][0])
         happened_on = max(first_on, clock.add_days(lodged_on, -int(self.dice.triangular(1, 40, 6))))
         owed_minor = self._owed(sale, kind, happened_on)
         loss = Loss(
@@ -179,7 +179,7 @@ class Losses:
         if kind == "device":
             return int(body["device_value"] * self.dice.triangular(0.12, 0.4, 0.2)) * _NAIRA
         loan, months = money.to_minor(Decimal(body["loan_amount"])), int(body["loan_tenure"])
-        left = months_left(happened_on, clock.lagos_day(sale.life.stretches[0][1]), months)
+        left = count_months_left(happened_on, clock.to_lagos_day(sale.life.stretches[0][1]), months)
         return loan * max(left, 1) // months // _NAIRA * _NAIRA
 
     def _officers(self, reached: Sequence[Reached], owed_minor: int) -> list[Officer | None]:
@@ -203,7 +203,7 @@ def _flags(loss: Loss) -> list[str]:
         "policy_expired": end <= loss.lodged_at,
         "policy_cancelled": bool(sale.life.ended and sale.life.ended.at <= loss.lodged_at),
         "benefit_not_bought": not bought,
-        "outside_cover": not clock.lagos_day(start) <= loss.happened_on < clock.lagos_day(end),
+        "outside_cover": not clock.to_lagos_day(start) <= loss.happened_on < clock.to_lagos_day(end),
         "early_loss": clock.midnight(loss.happened_on) - start < _EARLY,
     }
     return [name for name, is_raised in raised.items() if is_raised]

@@ -87,7 +87,7 @@ def timed(dice: Random, statuses: Sequence[str], lodged_at: datetime) -> list[Re
 
 
 def _at_work(dice: Random, after: datetime, days: float) -> datetime:
-    day = clock.lagos_day(after + timedelta(days=days))
+    day = clock.to_lagos_day(after + timedelta(days=days))
     while day.weekday() == 6:
         day = clock.add_days(day, 1)
     moment = clock.lagos_midnight(day) + timedelta(minutes=int(dice.triangular(8.2, 18, 11.5) * 60))

@@ -144,7 +144,7 @@ def _loan(loss: Loss, specimens: Specimens, rows: Rows) -> dict[str, Any]:
     return {
         **{name: specimens.link(rows, owner, name) if name in sent else None for name in papers},
         "loan_amount": body["loan_amount"],
-        "pending_repayment_amount": money.wire(loss.owed_minor),
+        "pending_repayment_amount": money.to_wire(loss.owed_minor),
         "incident_type": loss.incident,
         "loan_offer_date": loss.sale.says["starts"],
         "loan_repayment_date": loss.sale.says["ends"],
@@ -170,7 +170,7 @@ def _device(loss: Loss, dice: Random, specimens: Specimens, rows: Rows) -> dict[
         "incident_type": loss.incident,
         "police_report": specimens.link(rows, owner, "police_report") if loss.incident == "Theft" else None,
         "policy_number": loss.sale.policy_number,
-        "cost_of_repair": money.wire(loss.owed_minor),
+        "cost_of_repair": money.to_wire(loss.owed_minor),
         "repair_receipt": None,
         "payment_receipt": specimens.link(rows, owner, "payment_receipt"),
     }

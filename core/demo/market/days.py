@@ -22,7 +22,7 @@ _BY_HOUR = list(accumulate(_HOURS))
 
 def first_day(until: datetime) -> date:
     """The Lagos day on which the demonstration begins."""
-    return clock.add_months(clock.lagos_day(until), -MONTHS)
+    return clock.add_months(clock.to_lagos_day(until), -MONTHS)
 
 
 def begins_at(until: datetime) -> datetime:

@@ -78,13 +78,13 @@ class Offer:
     @property
     def cover(self) -> Cover[Any] | None:
         """The cover that sells it; none for what is no longer sold."""
-        return registry.cover_of(*self.endpoint)
+        return registry.get_cover(*self.endpoint)
 
     def variant(self, dice: Random) -> Variant:
         """A request for this product; after enough different ones they come again."""
         if len(self.made) == _VARIANTS:
             return dice.choice(self.made)
-        with clock.frozen(self.until):
+        with clock.freeze(self.until):
             self.made.append(self._new_variant(dice))
         return self.made[-1]
 

@@ -107,7 +107,7 @@ def _row(dice: Random, person: Person, owner: Values, at: datetime) -> Values:
         "updated_at": when,
         "email": says["email"],
         "email_key": says["email"],
-        "name_key": request_parts.name_key(says["first_name"], says["last_name"]),
+        "name_key": request_parts.build_name_key(says["first_name"], says["last_name"]),
         "first_name": says["first_name"],
         "last_name": says["last_name"],
         "phone_number": says["phone"],

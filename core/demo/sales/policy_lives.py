@@ -8,7 +8,7 @@ from random import Random
 from core import clock, money
 from core.covers import refunds
 from core.covers.cover import IN_FORCE
-from core.covers.refunds import Stretch
+from core.covers.refunds import PaidPeriod
 from core.demo.market.offers import Offer
 from core.demo.sales.variants import Variant
 
@@ -104,8 +104,8 @@ class Fates:
 
     def decide(self, offer: Offer, variant: Variant, sold_at: datetime) -> Life:
         """The life of a policy that is sold now."""
-        birth = offer.cover.birth if offer.cover else IN_FORCE
-        today = clock.lagos_day(sold_at)
+        birth = offer.cover.initial_state if offer.cover else IN_FORCE
+        today = clock.to_lagos_day(sold_at)
         term = variant.term(today)
         life = Life(term.start_at, term.activation_at, term.expiration_at, birth.active, birth.submitted)
         life.activated_on = today if birth.active else None
@@ -132,18 +132,18 @@ class Fates:
         if heard_at > self.until or forgotten:
             self._wait(life, sold_at)
         elif self.dice.random() < _DECLINED:
-            whole = refunds.full(money.to_naira(variant.split.total_minor))
+            whole = refunds.compute_full(money.to_naira(variant.split.total_minor))
             life.declined = Ended(heard_at, self.dice.choice(_DECLINES), by_insurer=True, of_terms=[(0, whole)])
             life.state, life.attempts, life.heard_at = "declined", 1, heard_at
         else:
             self._accept(life, offer, variant, heard_at)
 
     def _accept(self, life: Life, offer: Offer, variant: Variant, heard_at: datetime) -> None:
-        first_on = clock.lagos_day(life.start_at or heard_at)
+        first_on = clock.to_lagos_day(life.start_at or heard_at)
         life.start_at = life.activation_at = clock.midnight(first_on)
         life.expiration_at = _next_end(offer, variant, first_on)
         life.activated = life.submitted = True
-        life.activated_on, life.accepted_at = clock.lagos_day(heard_at), heard_at
+        life.activated_on, life.accepted_at = clock.to_lagos_day(heard_at), heard_at
         life.state, life.attempts, life.heard_at = "accepted", self.dice.choice((1, 1, 1, 2, 3)), heard_at
 
     def _wait(self, life: Life, sold_at: datetime) -> None:
@@ -185,7 +185,7 @@ class Fates:
     def _pay_again(self, offer: Offer, variant: Variant, ends_at: datetime, paid_at: datetime) -> Paid:
         by_api = offer.title.startswith("Third-party") and offer.segment == "insurer-a" and self.dice.random() < 0.8
         start_at = max(paid_at, ends_at)
-        next_end = _next_end(offer, variant, clock.lagos_day(start_at))
+        next_end = _next_end(offer, variant, clock.to_lagos_day(start_at))
         return Paid(paid_at, "api" if by_api else "desk", ends_at, start_at, next_end)
 
     def _cancel(self, life: Life, offer: Offer, variant: Variant, since: datetime) -> bool:
@@ -203,7 +203,7 @@ class Fates:
 
     def _at_work(self, at: datetime, after: datetime) -> datetime:
         """An hour of that day at which people are at work, or of the next day if it would not be after."""
-        day = clock.lagos_midnight(clock.lagos_day(at))
+        day = clock.lagos_midnight(clock.to_lagos_day(at))
         moment = _whole(day + timedelta(hours=self.dice.triangular(8, 18.5, 11)))
         return moment if moment > after else moment + timedelta(days=1)
 
@@ -230,14 +230,14 @@ def _refunds(
     stretches: Sequence[tuple[datetime, datetime]], offer: Offer, variant: Variant, at: datetime, *, by_insurer: bool
 ) -> list[TermRefund]:
     """What goes back of each term, by the sums that a cancellation at the desk uses."""
-    premium, on = money.to_naira(variant.split.total_minor), clock.lagos_day(at)
+    premium, on = money.to_naira(variant.split.total_minor), clock.to_lagos_day(at)
     if "loan_tenure" in variant.body:
         months = int(variant.body["loan_tenure"])
-        rule = refunds.decreasing if offer.rates.meta.get("basis") == "reducing" else refunds.level
-        return [(0, rule(premium, refunds.months_left(on, clock.lagos_day(stretches[0][1]), months), months))]
-    by_days = refunds.pro_rata if by_insurer else refunds.short_rate
+        rule = refunds.compute_decreasing if offer.rates.meta.get("basis") == "reducing" else refunds.compute_level
+        return [(0, rule(premium, refunds.count_months_left(on, clock.to_lagos_day(stretches[0][1]), months), months))]
+    by_days = refunds.compute_pro_rata if by_insurer else refunds.compute_short_rate
     return [
-        (place, by_days(Stretch(premium=premium, start_at=start, expiration_at=end), on))
+        (place, by_days(PaidPeriod(premium=premium, start_at=start, expiration_at=end), on))
         for place, (start, end) in enumerate(stretches)
         if end > at
     ]

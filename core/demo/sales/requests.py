@@ -68,8 +68,8 @@ def _vehicle(dice: Random, product_name: str, this_year: int) -> dict[str, Any]:
 
 @cache
 def _vehicle_ids(make_name: str, model_name: str) -> tuple[str, str]:
-    make = reference.make_by_id_or_name(make_name)
-    model = make and reference.model_by_id_or_name(model_name, make)
+    make = reference.find_make_by_id_or_name(make_name)
+    model = make and reference.find_model_by_id_or_name(model_name, make)
     if make is None or model is None:
         raise LookupError(f"the vehicle lookup has no {make_name} {model_name}")
     return make.id, model.id

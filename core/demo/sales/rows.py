@@ -6,7 +6,7 @@ from typing import Any
 
 from core import seal
 from core.covers.refunds import Refund as Given
-from core.covers.request_parts import plate_key
+from core.covers.request_parts import normalise_registration
 from core.demo.bulk_rows import Rows, Values, stamp
 from core.demo.rollups import Figures
 from core.demo.sales.policy_lives import Ended, Paid
@@ -95,7 +95,7 @@ def _risk(sale: Sale, rows: Rows) -> str | None:
     if sale.variant.risk is None:
         return None
     word = "plate" if sale.variant.risk == "plate" else "passport_number"
-    risk_hash = seal.keyed_hash("risk", plate_key(str(sale.says[word])))
+    risk_hash = seal.keyed_hash("risk", normalise_registration(str(sale.says[word])))
     rows.add(
         InsuredRisk,
         {"product_id": sale.offer.ids["product_id"], "risk_hash": risk_hash, "sold_at": sale.when},
@@ -127,7 +127,7 @@ def _policy(sale: Sale) -> Values:
         "policy_number": sale.policy_number,
         "number_key": sale.policy_number and policy_numbers.key(sale.policy_number),
         "certificate_code": sale.certificates[-1] if sale.certificates else None,
-        "plate_key": plate_key(str(says["plate"])) if variant.risk == "plate" else None,
+        "plate_key": normalise_registration(str(says["plate"])) if variant.risk == "plate" else None,
         "device_serial_number": says["serial"] if "device_serial_number" in variant.body else None,
         "twin_key": variant.twin % says if variant.twin else None,
         "possible_duplicate_of": sale.repeats,

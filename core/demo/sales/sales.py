@@ -103,7 +103,7 @@ class Counting:
             owner=owner,
             customer=customer,
             buyer_id=(self.people.acquaintance(owner) if somebody_else else customer).id,
-            says=self._words(customer, variant, clock.lagos_day(at)),
+            says=self._words(customer, variant, clock.to_lagos_day(at)),
             seller=seller,
             source=source,
             offer=offer,

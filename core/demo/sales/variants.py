@@ -12,7 +12,7 @@ from typing import Any
 from core import clock, money
 from core.covers import fields
 from core.covers.cover import Cover, Rates, Term
-from core.covers.request import read
+from core.covers.request import validate
 from core.demo.bulk_rows import Values
 from core.demo.sales import requests
 
@@ -75,7 +75,7 @@ class Variant:
     def term(self, today: date) -> Term:
         """The term that this request buys when it is sold on a day."""
         if self.starts_in is None:
-            return Term.open()
+            return Term.undated()
         start_on = clock.add_days(today, self.starts_in)
         if not self.months and not self.days:
             return Term(start_on, start_on, None)
@@ -85,8 +85,8 @@ class Variant:
 def priced(cover: Cover[Any], rates: Rates, dice: Random, *, title: str, product_id: str, split: Splitting) -> Variant:
     """A believable request as its cover reads, prices and words it, on the clock's day."""
     wished = requests.wishes(dice, title, rates.meta, clock.today())
-    known = {**fields.example(cover.request), **wished, **_BY_FIELD, "product_id": product_id}
-    request = read(cover.request, {name: known[name] for name in cover.request.model_fields if name in known})
+    known = {**fields.build_example(cover.request), **wished, **_BY_FIELD, "product_id": product_id}
+    request = validate(cover.request, {name: known[name] for name in cover.request.model_fields if name in known})
     price, term = cover.premium(request, rates), cover.term(request, rates)
     submitted, payload = request.model_dump(mode="json", exclude_none=True), dict(cover.payload(request, price))
     return Variant(
@@ -98,8 +98,8 @@ def priced(cover: Cover[Any], rates: Rates, dice: Random, *, title: str, product
         submitted=_text(submitted, term),
         payload=_text(payload, term),
         personal=dict(_personal({"submitted": submitted, "payload": payload})),
-        twin=_text(cover.twin(request), term)[1:-1] if cover.twin(request) else None,
-        risk=cover.risk(request) and ("plate" if cover.plate(request) else "passport"),
+        twin=_text(cover.duplicate_key(request), term)[1:-1] if cover.duplicate_key(request) else None,
+        risk=cover.risk_key(request) and ("plate" if cover.registration(request) else "passport"),
     )
 
 
@@ -107,7 +107,7 @@ def device(rates: Rates, dice: Random, *, split: Splitting) -> Variant:
     """A device as it was insured at a flat price, while there was an endpoint for it."""
     asked = {name: _BY_FIELD[name] for name in ("first_name", "last_name", "email", "phone_number", "address")}
     body = {**asked, **requests.device(dice), "device_serial_number": _BY_FIELD["device_serial_number"]}
-    term = Term.months(clock.today(), rates.cover_months)
+    term = Term.from_months(clock.today(), rates.cover_months)
     return Variant(
         **_of_term(term),
         split=split(money.to_minor(rates.price)),

@@ -17,7 +17,7 @@ ACTOR = "command line"
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class DemoAccount:
     """One demo account; the password is COVERDESK_DEMO_PASSWORD."""
 
     role: str
@@ -25,9 +25,9 @@ class Account:
 
 
 # Two admins, as one confirms what the other proposes.
-ACCOUNTS = (
-    *(Account(role, f"{role}@coverdesk.example") for role in ROLES),
-    Account("admin", "second.admin@coverdesk.example"),
+DEMO_ACCOUNTS = (
+    *(DemoAccount(role, f"{role}@coverdesk.example") for role in ROLES),
+    DemoAccount("admin", "second.admin@coverdesk.example"),
 )
 
 
@@ -43,10 +43,10 @@ def add_accounts(session: ScopedSession) -> None:
     """
     password = settings().demo_password.get_secret_value()
     disabled = set(session.execute(sa.select(col(Staff.email)).where(col(Staff.disabled_at).is_not(None))).scalars())
-    for account in ACCOUNTS:
+    for account in DEMO_ACCOUNTS:
         if account.email in disabled or _can_sign_in(session, account, password):
             continue
-        staff.add(
+        staff.add_or_update(
             session,
             email=account.email,
             name=f"Demo {account.email.partition('@')[0].replace('.', ' ')}",
@@ -57,17 +57,19 @@ def add_accounts(session: ScopedSession) -> None:
         )
 
 
-def with_a_published_password(session: ScopedSession) -> list[str]:
+def list_with_published_password(session: ScopedSession) -> list[str]:
     """List the e-mails of demo accounts that still have the default password of the manual."""
     published = Settings.model_fields["demo_password"].default.get_secret_value()
-    named = {account.email: account for account in ACCOUNTS}
-    usable = sa.select(col(Staff.email)).where(col(Staff.email).in_(named), col(Staff.disabled_at).is_(None))
-    return [email for (email,) in session.execute(usable) if _can_sign_in(session, named[email], published)]
+    accounts_by_email = {account.email: account for account in DEMO_ACCOUNTS}
+    usable = sa.select(col(Staff.email)).where(
+        col(Staff.email).in_(accounts_by_email), col(Staff.disabled_at).is_(None)
+    )
+    return [email for (email,) in session.execute(usable) if _can_sign_in(session, accounts_by_email[email], published)]
 
 
-def _can_sign_in(session: ScopedSession, account: Account, password: str) -> bool:
+def _can_sign_in(session: ScopedSession, account: DemoAccount, password: str) -> bool:
     try:
-        passwords.check(session, account.email, password)
+        passwords.verify_password(session, account.email, password)
     except Unauthorized:
         return False
     return True

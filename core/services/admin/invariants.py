@@ -27,11 +27,11 @@ from core.store.schema.tables import (
 class Invariant:
     """One invariant: the violation in words, and the query of the violating ids."""
 
-    words: str
-    breaking: AnySelect
+    description: str
+    violations: AnySelect
 
 
-def _parts(entity: type[Purchase] | type[Renewal]) -> AnySelect:
+def _find_wrong_splits(entity: type[Purchase] | type[Renewal]) -> AnySelect:
     """Amounts that are not the split of their total by the rates they were sold at (contract S7)."""
     return (
         sa.select(col(entity.id))
@@ -85,7 +85,7 @@ def _share(total: Any, basis_points: Any) -> Any:
     return (total * basis_points + 5_000) // 10_000
 
 
-def _repeated(*columns: Any) -> AnySelect:
+def _find_duplicates(*columns: Any) -> AnySelect:
     return sa.select(*columns).where(columns[-1].is_not(None)).group_by(*columns).having(sa.func.count() > 1)
 
 
@@ -120,14 +120,14 @@ _POLICIES = sa.select(col(Policy.id))
 _SALES = _POLICIES.join(Purchase, _OF_PURCHASE)
 
 
-def _differ(one: type[object], other: type[object], *names: str) -> sa.ColumnElement[bool]:
+def _any_differs(one: type[object], other: type[object], *names: str) -> sa.ColumnElement[bool]:
     return sa.or_(*(getattr(one, name) != getattr(other, name) for name in names))
 
 
 _OWNER = ("distributor_id", "is_live")
 INVARIANTS = (
-    Invariant("purchases whose parts are not those of their total", _parts(Purchase)),
-    Invariant("renewals whose parts are not those of their total", _parts(Renewal)),
+    Invariant("purchases whose parts are not those of their total", _find_wrong_splits(Purchase)),
+    Invariant("renewals whose parts are not those of their total", _find_wrong_splits(Renewal)),
     Invariant(
         "purchases without a policy",
         sa.select(col(Purchase.id)).outerjoin(Policy, _OF_PURCHASE).where(col(Policy.id).is_(None)),
@@ -135,12 +135,12 @@ INVARIANTS = (
     Invariant(
         "policies without a purchase", _POLICIES.outerjoin(Purchase, _OF_PURCHASE).where(col(Purchase.id).is_(None))
     ),
-    Invariant("purchases with several policies", _repeated(col(Policy.purchase_id))),
+    Invariant("purchases with several policies", _find_duplicates(col(Policy.purchase_id))),
     Invariant(
         "policies that differ from their purchase",
         _SALES.where(
             sa.or_(
-                _differ(Policy, Purchase, *_OWNER, "product_id", "provider_id", "customer_id", "created_at"),
+                _any_differs(Policy, Purchase, *_OWNER, "product_id", "provider_id", "customer_id", "created_at"),
                 col(Policy.genius_price_minor) != col(Purchase.total_minor),
                 col(Policy.profit_minor) != col(Purchase.mca_profit_minor),
             )
@@ -148,10 +148,13 @@ INVARIANTS = (
     ),
     Invariant(
         "policies of another distributor's customer",
-        _POLICIES.join(Customer, col(Customer.id) == col(Policy.customer_id)).where(_differ(Policy, Customer, *_OWNER)),
+        _POLICIES.join(Customer, col(Customer.id) == col(Policy.customer_id)).where(
+            _any_differs(Policy, Customer, *_OWNER)
+        ),
     ),
     Invariant(
-        "policy numbers that stand twice at one insurer", _repeated(col(Policy.provider_id), col(Policy.number_key))
+        "policy numbers that stand twice at one insurer",
+        _find_duplicates(col(Policy.provider_id), col(Policy.number_key)),
     ),
     Invariant(
         "active policies without a number or dates",
@@ -193,7 +196,9 @@ INVARIANTS = (
             )
         ),
     ),
-    Invariant("terms that were renewed twice", _repeated(col(Renewal.policy_id), col(Renewal.previous_expiration_at))),
+    Invariant(
+        "terms that were renewed twice", _find_duplicates(col(Renewal.policy_id), col(Renewal.previous_expiration_at))
+    ),
     Invariant(
         "renewals that do not follow the term before them",
         sa.select(_TERMS.c.id).where(_TERMS.c.before != _TERMS.c.previous_expiration_at),
@@ -208,7 +213,7 @@ INVARIANTS = (
         "renewals that differ from their policy",
         sa.select(col(Renewal.id))
         .join(Policy, col(Policy.id) == col(Renewal.policy_id))
-        .where(_differ(Renewal, Policy, *_OWNER, "purchase_id", "customer_id", "product_id")),
+        .where(_any_differs(Renewal, Policy, *_OWNER, "purchase_id", "customer_id", "product_id")),
     ),
     Invariant(
         "policies refunded by more than was paid",
@@ -230,8 +235,8 @@ INVARIANTS = (
         "refunds that differ from the term they belong to",
         _refunds(
             sa.or_(
-                _differ(Refund, Policy, *_OWNER, "purchase_id", "customer_id", "product_id", "provider_id"),
-                _differ(Refund, Purchase, "product_category_id"),
+                _any_differs(Refund, Policy, *_OWNER, "purchase_id", "customer_id", "product_id", "provider_id"),
+                _any_differs(Refund, Purchase, "product_category_id"),
                 col(Renewal.policy_id) != col(Refund.policy_id),
                 sa.and_(col(Refund.renewal_id).is_not(None), sa.not_(col(Renewal.status))),
                 col(Refund.product_version_id)
@@ -262,13 +267,13 @@ INVARIANTS = (
         "claims that differ from their policy",
         sa.select(col(Claim.id))
         .join(Policy, col(Policy.id) == col(Claim.policy_id))
-        .where(_differ(Claim, Policy, *_OWNER, "customer_id", "product_id", "provider_id")),
+        .where(_any_differs(Claim, Policy, *_OWNER, "customer_id", "product_id", "provider_id")),
     ),
     Invariant(
         "payments that differ from their claim",
         sa.select(col(ClaimPayment.id))
         .join(Claim, col(Claim.id) == col(ClaimPayment.claim_id))
-        .where(_differ(ClaimPayment, Claim, *_OWNER, "provider_id")),
+        .where(_any_differs(ClaimPayment, Claim, *_OWNER, "provider_id")),
     ),
     Invariant(
         "claims that came to Paid more often than they have payments",

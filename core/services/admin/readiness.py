@@ -17,10 +17,10 @@ from core.store.schema.tables import OneTimeTicket
 
 # What is raised here when the store does not answer at all.
 UNANSWERED = (StoreUnavailable, sa.exc.SQLAlchemyError, OSError)
-LEAST_FREE_BYTES = 64 * 1024 * 1024
+MIN_FREE_BYTES = 64 * 1024 * 1024
 
 
-def fault() -> str | None:
+def find_fault() -> str | None:
     """Describe why the store is not ready, None when it is.
 
     Raises one of `UNANSWERED` when the store does not answer at all.
@@ -28,16 +28,16 @@ def fault() -> str | None:
     if versions.version(store()) != versions.newest():
         return "the store has another version: run `coverdesk init`"
     with writing(Scope.system()) as session:
-        _touch(session)
+        _verify_writable(session)
         disk_space.prove(session.connection())
     folder = Path(settings().files_url)
     folder.mkdir(parents=True, exist_ok=True)
-    if shutil.disk_usage(folder).free < LEAST_FREE_BYTES:
+    if shutil.disk_usage(folder).free < MIN_FREE_BYTES:
         return "the disk is nearly full"
     return None
 
 
-def replica() -> str | None:
+def describe_replica() -> str | None:
     """Describe the replica: "in use", or why it is not; None where none is configured.
 
     Not a fault: the primary answers while the replica is not in use.
@@ -47,8 +47,8 @@ def replica() -> str | None:
     return there.status().fault or "in use"
 
 
-def _touch(session: ScopedSession) -> None:
+def _verify_writable(session: ScopedSession) -> None:
     """Write and delete a row: a read-only store is not ready."""
-    mark = f"readiness {ids.code()}"
-    session.insert(OneTimeTicket(ticket_hash=mark, used_at=clock.now()))
-    session.execute(sa.delete(OneTimeTicket).where(col(OneTimeTicket.ticket_hash) == mark))
+    ticket_hash = f"readiness {ids.new_code()}"
+    session.insert(OneTimeTicket(ticket_hash=ticket_hash, used_at=clock.now()))
+    session.execute(sa.delete(OneTimeTicket).where(col(OneTimeTicket.ticket_hash) == ticket_hash))

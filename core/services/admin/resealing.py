@@ -11,7 +11,7 @@ from core.services.audit import log as audit
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Claim, Policy, Provider
 
-SEALED: Final[tuple[Any, ...]] = (Policy, Claim, Provider)
+SEALED_TABLES: Final[tuple[Any, ...]] = (Policy, Claim, Provider)
 BATCH: Final = 500
 
 
@@ -28,12 +28,12 @@ def reseal(session: ScopedSession, entity: Any, *, after: UUID | None) -> tuple[
         session.execute(
             sa.update(entity)
             .where(col(entity.id) == row.id, col(entity.sealed) == row.sealed)
-            .values(sealed=seal.resealed(row.sealed))
+            .values(sealed=seal.reseal(row.sealed))
             .execution_options(synchronize_session=False)
         )
     return len(rows), rows[-1].id if len(rows) == BATCH else None
 
 
-def note(session: ScopedSession, rows: int, *, actor: str) -> None:
+def record_resealing(session: ScopedSession, rows: int, *, actor: str) -> None:
     """Write the audit entry of a finished resealing."""
     audit.write(session, actor=actor, action="personal numbers sealed anew", subject="store", after={"rows": rows})

@@ -33,8 +33,8 @@ from core.store.schema.tables import (
     UploadedFile,
 )
 
-_AT_ONCE = 500
-_COUNTED: dict[str, type[SQLModel]] = {
+_BATCH_SIZE = 500
+_COUNTED_TABLES: dict[str, type[SQLModel]] = {
     "distributors": Distributor,
     "customers": Customer,
     "purchases": Purchase,
@@ -48,7 +48,7 @@ _COUNTED: dict[str, type[SQLModel]] = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Checked:
+class CheckReport:
     """Result of an audit: database, schema version, row counts and all faults found."""
 
     database: str
@@ -57,23 +57,23 @@ class Checked:
     faults: list[str]
 
     @property
-    def holds(self) -> bool:
+    def is_sound(self) -> bool:
         """True when no fault was found."""
         return not self.faults
 
     def __str__(self) -> str:
         counted = ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
-        verdict = "Everything holds." if self.holds else f"{len(self.faults):,} faults."
+        verdict = "Everything holds." if self.is_sound else f"{len(self.faults):,} faults."
         return f"{self.database}, version {self.version}: {counted}. {verdict}"
 
 
-def check(session: ScopedSession) -> Checked:
+def check_store(session: ScopedSession) -> CheckReport:
     """Audit the whole store; needs the system's scope and one snapshot."""
-    return Checked(
-        database=_database(session),
+    return CheckReport(
+        database=_describe_database(session),
         version=versions.version_of(session.connection()),
-        counts={name: _count(session, entity) for name, entity in _COUNTED.items()},
-        faults=faults(session),
+        counts={name: _count(session, entity) for name, entity in _COUNTED_TABLES.items()},
+        faults=list_faults(session),
     )
 
 
@@ -85,21 +85,21 @@ class Finding:
     faults: list[str]
 
 
-def faults(session: ScopedSession) -> list[str]:
+def list_faults(session: ScopedSession) -> list[str]:
     """List every fault of the store, one line each; empty when all is well.
 
     Needs the system's scope. Reads the whole store: minutes at a million purchases.
     """
-    return [fault for finding in findings(session) for fault in finding.faults]
+    return [fault for finding in run_rules(session) for fault in finding.faults]
 
 
-def findings(session: ScopedSession) -> Iterator[Finding]:
+def run_rules(session: ScopedSession) -> Iterator[Finding]:
     """Check every rule in turn and yield its finding."""
     for rule, look in _RULES.items():
         yield Finding(rule, list(look(session)))
 
 
-def rules() -> int:
+def count_rules() -> int:
     """Return the number of rules."""
     return len(_RULES)
 
@@ -108,7 +108,7 @@ def _count(session: ScopedSession, entity: type[SQLModel]) -> int:
     return int(session.execute(sa.select(sa.func.count()).select_from(entity)).scalar_one())
 
 
-def _database(session: ScopedSession) -> str:
+def _describe_database(session: ScopedSession) -> str:
     """Return the name and version of the database, and for SQLite its journal mode (docs/reliability.md)."""
     if session.connection().dialect.name == "sqlite":
         safe = "write-ahead log" if wal_is_safe() else "rollback journal, as this release can corrupt a write-ahead log"
@@ -120,11 +120,11 @@ def _sqlite_version(session: ScopedSession) -> str:
     return str(session.connection().exec_driver_sql("SELECT sqlite_version()").scalar_one())
 
 
-def _of_the_database(session: ScopedSession) -> Iterator[str]:
+def _find_database_faults(session: ScopedSession) -> Iterator[str]:
     connection = session.connection()
-    found, wanted = versions.version_of(connection), versions.newest()
-    if found != wanted:
-        yield f"the store stands at version {found}, this release wants {wanted}"
+    current, expected = versions.version_of(connection), versions.newest()
+    if current != expected:
+        yield f"the store stands at version {current}, this release wants {expected}"
     if connection.dialect.name != "sqlite":
         return
     mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar_one()
@@ -137,51 +137,51 @@ def _of_the_database(session: ScopedSession) -> Iterator[str]:
         yield f"a row of {row[0]} points to nothing in {row[2]}"
 
 
-def _broken(session: ScopedSession, invariant: Invariant) -> Iterator[str]:
-    rows = invariant.breaking.subquery()
+def _find_violations(session: ScopedSession, invariant: Invariant) -> Iterator[str]:
+    rows = invariant.violations.subquery()
     count = session.execute(sa.select(sa.func.count()).select_from(rows)).scalar_one()
     if count:
-        example = session.execute(invariant.breaking.limit(1)).one()
-        yield f"{count:,} {invariant.words}, such as {' '.join(map(str, example))}"
+        example = session.execute(invariant.violations.limit(1)).one()
+        yield f"{count:,} {invariant.description}, such as {' '.join(map(str, example))}"
 
 
-def _claims(session: ScopedSession) -> Iterator[str]:
+def _find_history_faults(session: ScopedSession) -> Iterator[str]:
     """Claims whose history is not a path of allowed transitions, or does not end at the current status."""
     rows = session.execute(
         sa.select(col(Claim.id), col(Claim.claim_status), col(ClaimEvent.status))
         .outerjoin(ClaimEvent, col(ClaimEvent.claim_id) == col(Claim.id))
         .order_by(col(Claim.id), col(ClaimEvent.created_at), col(ClaimEvent.id))
     )
-    for (claim_id, stands_at), events in groupby(rows, key=lambda row: (row.id, row.claim_status)):
+    for (claim_id, current_status), events in groupby(rows, key=lambda row: (row.id, row.claim_status)):
         history = [event.status for event in events if event.status is not None]
         if not history:
             yield f"claim {claim_id} has no history"
-        elif history[-1] != stands_at:
-            yield f"claim {claim_id} stands at {stands_at}, its history at {history[-1]}"
+        elif history[-1] != current_status:
+            yield f"claim {claim_id} stands at {current_status}, its history at {history[-1]}"
         for start, to in pairwise(history):
-            if transitions.between(start, to) is None:
+            if transitions.get_transition(start, to) is None:
                 yield f"claim {claim_id} moved from {start} to {to}, which no move allows"
 
 
-def _clocks(session: ScopedSession) -> Iterator[str]:
+def _find_clock_faults(session: ScopedSession) -> Iterator[str]:
     """Claims whose stored clock differs from the one computed from the history (contract C9)."""
     columns = (Claim.id, Claim.claim_status, Claim.created_at, Claim.clock_from, Claim.clock_stopped_at)
     now = clock.now()
-    for rows in session.execute(sa.select(*map(col, columns)).order_by(col(Claim.id))).partitions(_AT_ONCE):
-        told = claim_questions.clocks(session, [row.id for row in rows], now=now)
+    for rows in session.execute(sa.select(*map(col, columns)).order_by(col(Claim.id))).partitions(_BATCH_SIZE):
+        expected = claim_questions.compute_clocks(session, [row.id for row in rows], now=now)
         for row in rows:
-            kept = claim_clock.kept(
+            stored = claim_clock.compute_from_stored(
                 lodged_at=row.created_at,
                 begins_at=row.clock_from,
                 stopped_at=row.clock_stopped_at,
                 status=row.claim_status,
                 now=now,
             )
-            if row.id in told and told[row.id] != kept:
+            if row.id in expected and expected[row.id] != stored:
                 yield f"claim {row.id} keeps another clock than its history gives"
 
 
-def _files(session: ScopedSession) -> Iterator[str]:
+def _find_file_faults(session: ScopedSession) -> Iterator[str]:
     for row in session.execute(sa.select(col(UploadedFile.code), col(UploadedFile.sha256))):
         path = blob_storage.path_of(row.code)
         if not path.is_file():
@@ -190,7 +190,7 @@ def _files(session: ScopedSession) -> Iterator[str]:
             yield f"file {row.code} was changed"
 
 
-def strays(session: ScopedSession) -> list[Path]:
+def list_stray_files(session: ScopedSession) -> list[Path]:
     """List files without a row, left by interrupted uploads: harmless and unreachable.
 
     Files younger than an hour are left out, as their row may still follow.
@@ -199,16 +199,16 @@ def strays(session: ScopedSession) -> list[Path]:
     return sorted(blob_storage.strays(codes, minutes=60))
 
 
-def _holding(invariant: Invariant) -> Callable[[ScopedSession], Iterable[str]]:
-    return lambda session: _broken(session, invariant)
+def _build_rule(invariant: Invariant) -> Callable[[ScopedSession], Iterable[str]]:
+    return lambda session: _find_violations(session, invariant)
 
 
 _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
-    "The database is whole and of this release": _of_the_database,
-    **{f"No {invariant.words}": _holding(invariant) for invariant in INVARIANTS},
+    "The database is whole and of this release": _find_database_faults,
+    **{f"No {invariant.description}": _build_rule(invariant) for invariant in INVARIANTS},
     "The daybook has the sums of the sales": lambda session: daily_rollup.faults(session.connection()),
-    "Every claim came to where it stands by allowed moves": _claims,
-    "The clock of every claim is the one of its history": _clocks,
-    "Every file is there and unchanged": _files,
-    "The audit log is unbroken": audit.broken_links,
+    "Every claim came to where it stands by allowed moves": _find_history_faults,
+    "The clock of every claim is the one of its history": _find_clock_faults,
+    "Every file is there and unchanged": _find_file_faults,
+    "The audit log is unbroken": audit.find_broken_links,
 }

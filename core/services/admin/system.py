@@ -85,25 +85,29 @@ class Setting:
     is_default: bool
 
 
-def look(session: ScopedSession) -> SystemFacts:
+def get_system_facts(session: ScopedSession) -> SystemFacts:
     """Return the state of the installation; needs the system's scope."""
-    kept, oldest = session.execute(sa.select(sa.func.count(), sa.func.min(col(KeptAnswer.created_at)))).one()
+    answer_count, oldest = session.execute(sa.select(sa.func.count(), sa.func.min(col(KeptAnswer.created_at)))).one()
     return SystemFacts(
         release=version("coverdesk"),
         python=platform.python_version(),
         store=_store(session),
         files=_files(session),
         queue=_queue(session),
-        kept_answers=int(kept),
+        kept_answers=int(answer_count),
         oldest_answer_at=oldest,
     )
 
 
-def in_force() -> list[Setting]:
+def list_settings() -> list[Setting]:
     """List every setting by its environment variable, secrets hidden."""
-    given = settings()
+    current = settings()
     return [
-        Setting(f"COVERDESK_{name.upper()}", _shown(getattr(given, name)), getattr(given, name) == field.default)
+        Setting(
+            f"COVERDESK_{name.upper()}",
+            _format_setting(getattr(current, name)),
+            getattr(current, name) == field.default,
+        )
         for name, field in Settings.model_fields.items()
     ]
 
@@ -111,26 +115,26 @@ def in_force() -> list[Setting]:
 def _store(session: ScopedSession) -> StoreFacts:
     connection, here = session.connection(), store()
 
-    def ask(statement: str) -> Any:
+    def query_value(statement: str) -> Any:
         return connection.exec_driver_sql(statement).scalar_one()
 
     is_sqlite = here.is_sqlite
-    size = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size" if is_sqlite else _PG_SIZE
-    journal = str(ask("PRAGMA journal_mode")) if is_sqlite else None
+    size = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size" if is_sqlite else _POSTGRES_SIZE_SQL
+    journal = str(query_value("PRAGMA journal_mode")) if is_sqlite else None
     return StoreFacts(
         kind="SQLite" if is_sqlite else "PostgreSQL",
-        version=str(ask("SELECT sqlite_version()" if is_sqlite else "SHOW server_version")),
+        version=str(query_value("SELECT sqlite_version()" if is_sqlite else "SHOW server_version")),
         address=here.url.render_as_string(hide_password=True),
-        size_bytes=int(ask(size)),
+        size_bytes=int(query_value(size)),
         journal=journal,
         journal_is_safe=journal != "wal" or wal_is_safe(),
         migration=versions.version_of(connection),
         newest_migration=versions.newest(),
-        replica=readiness.replica(),
+        replica=readiness.describe_replica(),
     )
 
 
-_PG_SIZE = "SELECT pg_database_size(current_database())"
+_POSTGRES_SIZE_SQL = "SELECT pg_database_size(current_database())"
 
 
 def _files(session: ScopedSession) -> FilesFacts:
@@ -138,13 +142,13 @@ def _files(session: ScopedSession) -> FilesFacts:
         sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(col(UploadedFile.size)), 0))
     ).one()
     folder = Path(settings().files_url.removeprefix("file://"))
-    there = next(path for path in (folder, *folder.parents) if path.exists())
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
     return FilesFacts(
         folder=str(folder),
         count=int(count),
         size_bytes=int(size),
-        writable=os.access(there, os.W_OK | os.X_OK),
-        free_bytes=shutil.disk_usage(there).free,
+        writable=os.access(existing, os.W_OK | os.X_OK),
+        free_bytes=shutil.disk_usage(existing).free,
     )
 
 
@@ -162,17 +166,17 @@ def _queue(session: ScopedSession) -> list[QueueLine]:
     ]
 
 
-def _shown(value: Any) -> str:
+def _format_setting(value: Any) -> str:
     if isinstance(value, SecretStr):
         return "set" if value.get_secret_value() else "not set"
     if isinstance(value, bool):
         return "true" if value else "false"
     if value in (None, ""):
         return "–"
-    return _address(value) if isinstance(value, str) and "://" in value else str(value)
+    return _strip_url(value) if isinstance(value, str) and "://" in value else str(value)
 
 
-def _address(value: str) -> str:
+def _strip_url(value: str) -> str:
     """Return a URL without user, password and query, any of which may be secret."""
     if value.startswith("sqlite"):
         return value

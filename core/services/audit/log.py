@@ -18,7 +18,7 @@ _HEAD = CompiledQuery(
     .where(col(AuditHead.chain) == sa.bindparam("chain"))
     .with_for_update()
 )
-_FACTS = ("created_at", "chain", "position", "actor", "action", "subject", "before", "after")
+_HASHED_FIELDS = ("created_at", "chain", "position", "actor", "action", "subject", "before", "after")
 
 
 def write(
@@ -45,17 +45,17 @@ def write(
         created_at=clock.now(),
         hash="",
     )
-    entry.hash = link(previous, *(getattr(entry, name) for name in _FACTS))
+    entry.hash = link(previous, *(getattr(entry, name) for name in _HASHED_FIELDS))
     session.insert(entry)
     session.update_columns(AuditHead(chain=chain, position=entry.position, hash=entry.hash), "position", "hash")
 
 
-def length(session: ScopedSession) -> int:
+def count_entries(session: ScopedSession) -> int:
     """Return the number of entries; it grows with every write."""
     return int(session.execute(sa.select(sa.func.sum(col(AuditHead.position)))).scalar_one() or 0)
 
 
-def history(session: ScopedSession, subject: str) -> list[AuditEntry]:
+def list_history(session: ScopedSession, subject: str) -> list[AuditEntry]:
     """List every entry about a subject, oldest first."""
     found = session.execute(
         sa.select(AuditEntry)
@@ -65,7 +65,7 @@ def history(session: ScopedSession, subject: str) -> list[AuditEntry]:
     return list(found.scalars())
 
 
-def broken_links(session: ScopedSession) -> list[str]:
+def find_broken_links(session: ScopedSession) -> list[str]:
     """Verify all chains and describe changed, missing or foreign entries; empty when all is well."""
     faults: list[str] = []
     before, start = _heads(session), (0, "")
@@ -91,7 +91,7 @@ def _heads(session: ScopedSession) -> dict[int, tuple[int, str]]:
 
 def _entries(session: ScopedSession) -> Iterator[Any]:
     """Yield the hash and the hashed fields of every entry, chain by chain, without loading all of them."""
-    facts = [col(getattr(AuditEntry, name)) for name in _FACTS]
+    facts = [col(getattr(AuditEntry, name)) for name in _HASHED_FIELDS]
     query = sa.select(col(AuditEntry.hash), *facts).order_by(col(AuditEntry.chain), col(AuditEntry.position))
     yield from session.execute(query.execution_options(yield_per=5_000))
 

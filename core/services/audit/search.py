@@ -25,14 +25,14 @@ from core.store.access.scope import AnySelect, ScopedSession
 from core.store.expressions import matches
 from core.store.schema.tables import ApiKey, AuditEntry, AuditHead, Distributor, Staff
 
-MOST: Final = 10_000
-DEEPEST: Final = 50_000
+MAX_COUNTED: Final = 10_000
+MAX_SEARCHED: Final = 50_000
 # The kinds of records that can be searched by id.
-KINDS: Final = (
+RECORD_KINDS: Final = (
     *("policy", "purchase", "renewal", "claim", "customer", "product", "distributor", "insurer"),
     *("staff", "key", "export", "file", "statement", "backup"),
 )
-_KEY = "key "
+_KEY_PREFIX = "key "
 _SUBJECT = col(AuditEntry.subject)
 
 
@@ -43,10 +43,10 @@ class Entry:
     id: UUID
     created_at: datetime
     actor: str
-    who: str
+    actor_name: str
     action: str
     kind: str
-    about: str
+    record_id: str
     before: Mapping[str, Any] | None
     after: Mapping[str, Any] | None
     chain: int
@@ -55,17 +55,17 @@ class Entry:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Found:
+class SearchResult:
     """One page of entries; `total` is exact unless there are `more`, `deepest` is the limit of a text search."""
 
-    rows: Sequence[Entry]
+    entries: Sequence[Entry]
     total: int
-    more: bool = False
+    has_more: bool = False
     deepest: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Terms:
+class SearchChoices:
     """Choices of the filters: actors with display names, actions, and kinds of records."""
 
     actors: Mapping[str, str]
@@ -73,81 +73,87 @@ class Terms:
     kinds: Sequence[str]
 
 
-def page(session: ScopedSession, wanted: AuditSelection, paging: Paging, terms: Terms) -> Found:
+def search_entries(
+    session: ScopedSession, criteria: AuditSelection, paging: Paging, choices: SearchChoices
+) -> SearchResult:
     """Return one page of a selection, newest first."""
-    if wanted == AuditSelection():
+    if criteria == AuditSelection():
         counted = sa.select(sa.func.coalesce(sa.func.sum(col(AuditHead.position)), 0))
-        ids = _page_of(session, matching(wanted, [], col(AuditEntry.id)), paging)
-        return Found(rows=_entries(session, ids), total=int(session.execute(counted).scalar_one()))
-    if wanted.q and not is_id(wanted.q):
-        return _by_text(session, wanted, paging, terms)
-    found = _matching(session, wanted, terms)
-    counted = sa.select(sa.func.count()).select_from(found.order_by(None).limit(MOST + 1).subquery())
+        ids = _load_page_ids(session, build_query(criteria, [], col(AuditEntry.id)), paging)
+        return SearchResult(entries=_entries(session, ids), total=int(session.execute(counted).scalar_one()))
+    if criteria.q and not is_id(criteria.q):
+        return _search_text(session, criteria, paging, choices)
+    query = _build_id_query(session, criteria, choices)
+    counted = sa.select(sa.func.count()).select_from(query.order_by(None).limit(MAX_COUNTED + 1).subquery())
     total = session.execute(counted).scalar_one()
-    if total <= MOST:
+    if total <= MAX_COUNTED:
         # Few matches: filter by the best index, then sort. A scan in time order could read far more entries.
-        few = found.order_by(None).limit(MOST).subquery()
-        found = sa.select(few.c.id).order_by(few.c.created_at.desc(), few.c.id.desc())
-    ids = _page_of(session, found, paging)
-    return Found(rows=_entries(session, ids), total=min(total, MOST), more=total > MOST)
+        few = query.order_by(None).limit(MAX_COUNTED).subquery()
+        query = sa.select(few.c.id).order_by(few.c.created_at.desc(), few.c.id.desc())
+    ids = _load_page_ids(session, query, paging)
+    return SearchResult(entries=_entries(session, ids), total=min(total, MAX_COUNTED), has_more=total > MAX_COUNTED)
 
 
-def _page_of(session: ScopedSession, found: AnySelect, paging: Paging) -> list[UUID]:
-    return list(session.execute(found.offset(paging.offset).limit(paging.limit)).scalars())
+def _load_page_ids(session: ScopedSession, query: AnySelect, paging: Paging) -> list[UUID]:
+    return list(session.execute(query.offset(paging.offset).limit(paging.limit)).scalars())
 
 
-def _by_text(session: ScopedSession, wanted: AuditSelection, paging: Paging, terms: Terms) -> Found:
+def _search_text(
+    session: ScopedSession, criteria: AuditSelection, paging: Paging, choices: SearchChoices
+) -> SearchResult:
     """Return a page of a text search, which runs once for both the page and the count."""
-    ids = list(session.execute(_matching(session, wanted, terms).limit(MOST + 1)).scalars())
-    rows = _entries(session, ids[:MOST][paging.offset : paging.offset + paging.limit])
-    return Found(rows=rows, total=min(len(ids), MOST), more=len(ids) > MOST, deepest=DEEPEST)
+    ids = list(session.execute(_build_id_query(session, criteria, choices).limit(MAX_COUNTED + 1)).scalars())
+    rows = _entries(session, ids[:MAX_COUNTED][paging.offset : paging.offset + paging.limit])
+    return SearchResult(
+        entries=rows, total=min(len(ids), MAX_COUNTED), has_more=len(ids) > MAX_COUNTED, deepest=MAX_SEARCHED
+    )
 
 
-def _matching(session: ScopedSession, wanted: AuditSelection, terms: Terms) -> AnySelect:
+def _build_id_query(session: ScopedSession, criteria: AuditSelection, choices: SearchChoices) -> AnySelect:
     """Build the query of matching ids and times, newest first."""
-    found = conditions(wanted, sorted({*KINDS, *terms.kinds}))
-    if wanted.kind and not wanted.id and session.connection().dialect.name == "sqlite":
+    clauses = build_conditions(criteria, sorted({*RECORD_KINDS, *choices.kinds}))
+    if criteria.kind and not criteria.id and session.connection().dialect.name == "sqlite":
         # SQLite's LIKE ignores case and cannot use the index; a range can.
-        found.append(sa.and_(f"{wanted.kind} " <= _SUBJECT, f"{wanted.kind}!" > _SUBJECT))
-    return matching(wanted, found, col(AuditEntry.id), col(AuditEntry.created_at))
+        clauses.append(sa.and_(f"{criteria.kind} " <= _SUBJECT, f"{criteria.kind}!" > _SUBJECT))
+    return build_query(criteria, clauses, col(AuditEntry.id), col(AuditEntry.created_at))
 
 
-def matching(wanted: AuditSelection, found: Sequence[sa.ColumnElement[bool]], *columns: Any) -> AnySelect:
+def build_query(criteria: AuditSelection, clauses: Sequence[sa.ColumnElement[bool]], *columns: Any) -> AnySelect:
     """Build a query of the entries that meet the conditions, newest first; text is searched in the newest only."""
     newest = (col(AuditEntry.created_at).desc(), col(AuditEntry.id).desc())
-    if not wanted.q or is_id(wanted.q):
-        whole: AnySelect = sa.select(*columns).select_from(AuditEntry).where(*found)
+    if not criteria.q or is_id(criteria.q):
+        whole: AnySelect = sa.select(*columns).select_from(AuditEntry).where(*clauses)
         return whole.order_by(*newest)
     # Bounded by the instant of the oldest entry searched: the index scan stops as soon as the page is full.
-    instants = sa.select(col(AuditEntry.created_at)).where(*found).order_by(*newest)
+    instants = sa.select(col(AuditEntry.created_at)).where(*clauses).order_by(*newest)
     first = sa.literal(clock.lagos_midnight(EARLIEST), UTCDateTime())
-    deepest = sa.func.coalesce(instants.limit(1).offset(DEEPEST - 1).scalar_subquery(), first)
-    within: AnySelect = sa.select(*columns).select_from(AuditEntry).where(*found, _text(wanted.q))
+    deepest = sa.func.coalesce(instants.limit(1).offset(MAX_SEARCHED - 1).scalar_subquery(), first)
+    within: AnySelect = sa.select(*columns).select_from(AuditEntry).where(*clauses, _build_text_condition(criteria.q))
     return within.where(col(AuditEntry.created_at) >= deepest).order_by(*newest)
 
 
-def conditions(wanted: AuditSelection, kinds: Sequence[str]) -> list[sa.ColumnElement[bool]]:
+def build_conditions(criteria: AuditSelection, kinds: Sequence[str]) -> list[sa.ColumnElement[bool]]:
     """Return the conditions of a selection except its text; an id without a kind is searched in these kinds."""
-    found = list(wanted.span.on(col(AuditEntry.created_at)))
-    if wanted.who:
-        found.append(col(AuditEntry.actor).in_(wanted.who))
-    if wanted.action:
-        found.append(col(AuditEntry.action).in_(wanted.action))
-    for sought in (wanted.id, wanted.q if is_id(wanted.q) else ""):
-        if sought:
-            of = [wanted.kind] if wanted.kind else kinds
-            found.append(_SUBJECT.in_([f"{kind} {sought.lower()}" for kind in of]))
-    if wanted.kind and not wanted.id:
-        found.append(_SUBJECT.startswith(f"{wanted.kind} ", autoescape=True))
-    return found
+    clauses = list(criteria.span.on(col(AuditEntry.created_at)))
+    if criteria.who:
+        clauses.append(col(AuditEntry.actor).in_(criteria.who))
+    if criteria.action:
+        clauses.append(col(AuditEntry.action).in_(criteria.action))
+    for record_id in (criteria.id, criteria.q if is_id(criteria.q) else ""):
+        if record_id:
+            of = [criteria.kind] if criteria.kind else kinds
+            clauses.append(_SUBJECT.in_([f"{kind} {record_id.lower()}" for kind in of]))
+    if criteria.kind and not criteria.id:
+        clauses.append(_SUBJECT.startswith(f"{criteria.kind} ", autoescape=True))
+    return clauses
 
 
-def _text(sought: str) -> sa.ColumnElement[bool]:
+def _build_text_condition(searched_text: str) -> sa.ColumnElement[bool]:
     facts = [sa.func.coalesce(sa.cast(col(side), sa.String), "") for side in (AuditEntry.before, AuditEntry.after)]
     parts = (col(AuditEntry.actor), col(AuditEntry.action), _SUBJECT, *facts)
     text = reduce(lambda whole, part: whole + "\n" + part, parts)
     # JSON stores non-ASCII characters as \uXXXX and escapes quotes, so the escaped text is searched too.
-    patterns = {filters.containing(each) for each in (sought, json.dumps(sought)[1:-1])}
+    patterns = {filters.containing(each) for each in (searched_text, json.dumps(searched_text)[1:-1])}
     return sa.or_(*(matches(text, sa.literal(pattern)) for pattern in sorted(patterns)))
 
 
@@ -159,7 +165,7 @@ def is_id(text: str) -> bool:
         return False
 
 
-def one(session: ScopedSession, entry_id: UUID) -> Entry:
+def get_entry(session: ScopedSession, entry_id: UUID) -> Entry:
     """Return one entry; NotFound for an unknown id."""
     found = _entries(session, [entry_id])
     if not found:
@@ -172,7 +178,7 @@ def _entries(session: ScopedSession, ids: Sequence[UUID]) -> list[Entry]:
     query = sa.select(AuditEntry).where(col(AuditEntry.id).in_(ids))
     newest = (col(AuditEntry.created_at).desc(), col(AuditEntry.id).desc())
     rows: list[AuditEntry] = list(session.execute(query.order_by(*newest)).scalars())
-    names = known_as(session, {row.actor for row in rows})
+    names = get_actor_names(session, {row.actor for row in rows})
     return [_entry(row, names) for row in rows]
 
 
@@ -182,10 +188,10 @@ def _entry(row: AuditEntry, names: Mapping[str, str]) -> Entry:
         id=row.id,
         created_at=row.created_at,
         actor=row.actor,
-        who=names[row.actor],
+        actor_name=names[row.actor],
         action=row.action,
         kind=kind,
-        about=about,
+        record_id=about,
         before=row.before,
         after=row.after,
         chain=row.chain,
@@ -194,14 +200,18 @@ def _entry(row: AuditEntry, names: Mapping[str, str]) -> Entry:
     )
 
 
-def known_as(session: ScopedSession, actors: set[str]) -> dict[str, str]:
+def get_actor_names(session: ScopedSession, actors: set[str]) -> dict[str, str]:
     """Return the display names of actors: staff by e-mail, an API key by its distributor and name."""
-    keys = _names_of_keys(session, actors)
+    keys = _get_key_names(session, actors)
     return {actor: keys.get(actor, actor.removeprefix("staff ")) for actor in actors}
 
 
-def _names_of_keys(session: ScopedSession, actors: set[str]) -> dict[str, str]:
-    ids = [UUID(actor.removeprefix(_KEY)) for actor in actors if actor.startswith(_KEY) and is_id(actor[len(_KEY) :])]
+def _get_key_names(session: ScopedSession, actors: set[str]) -> dict[str, str]:
+    ids = [
+        UUID(actor.removeprefix(_KEY_PREFIX))
+        for actor in actors
+        if actor.startswith(_KEY_PREFIX) and is_id(actor[len(_KEY_PREFIX) :])
+    ]
     return _keys(session, col(ApiKey.id).in_(ids)) if ids else {}
 
 
@@ -213,14 +223,14 @@ def _keys(session: ScopedSession, *conditions: sa.ColumnElement[bool]) -> dict[s
         .where(*conditions)
         .order_by(sa.func.lower(col(Distributor.business_name)), col(ApiKey.name))
     )
-    return {f"{_KEY}{row.id}": f"{row.business_name}, key {row.name} {row.hint}" for row in rows}
+    return {f"{_KEY_PREFIX}{row.id}": f"{row.business_name}, key {row.name} {row.hint}" for row in rows}
 
 
-def terms(session: ScopedSession) -> Terms:
+def load_choices(session: ScopedSession) -> SearchChoices:
     """Load the filter choices: all possible actors, all actions in the log, and the kinds of their records."""
     staff = session.execute(sa.select(col(Staff.email)).order_by(col(Staff.email))).scalars()
     actions = _actions(session)
-    return Terms(
+    return SearchChoices(
         actors={**{f"staff {email}": email for email in staff}, **_keys(session)},
         actions=list(actions),
         kinds=sorted({subject.partition(" ")[0] for subject in actions.values()}),

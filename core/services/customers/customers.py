@@ -11,12 +11,12 @@ from sqlmodel import col
 
 from core import clock, ids
 from core.covers import request_parts
-from core.covers.request_parts import Holder
+from core.covers.request_parts import Policyholder
 from core.errors import NotFound
 from core.services import filters, records
 from core.services.customers import phones
 from core.services.filters import Span
-from core.services.paging import Page, Paging, newest
+from core.services.paging import Page, Paging, fetch_newest
 from core.services.shapes import CustomerRecord
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Customer, Policy, Purchase
@@ -39,46 +39,48 @@ class CustomerFilter:
     distributor_ids: Sequence[UUID] = ()
 
 
-EVERYBODY = CustomerFilter()
+UNFILTERED = CustomerFilter()
 
 
-def page(session: ScopedSession, wanted: CustomerFilter = EVERYBODY, paging: Paging = Paging()) -> Page[CustomerRecord]:
+def list_customers(
+    session: ScopedSession, criteria: CustomerFilter = UNFILTERED, paging: Paging = Paging()
+) -> Page[CustomerRecord]:
     """Return a page of customers, newest first, with the exact total of the filter (contract P2)."""
-    found = sa.select(col(Customer.id)).where(*conditions_of(wanted))
+    query = sa.select(col(Customer.id)).where(*build_conditions(criteria))
 
-    def read(ids: list[UUID]) -> list[CustomerRecord]:
+    def load(ids: list[UUID]) -> list[CustomerRecord]:
         return [
-            records.customer(row)
+            records.build_customer(row)
             for row in session.execute(sa.select(Customer).where(col(Customer.id).in_(ids))).scalars()
         ]
 
-    return newest(session, Customer, found, paging, read)
+    return fetch_newest(session, Customer, query, paging, load)
 
 
-def one(session: ScopedSession, customer_id: UUID) -> CustomerRecord:
+def get_customer(session: ScopedSession, customer_id: UUID) -> CustomerRecord:
     """Return one customer; NotFound if unknown in this scope."""
     query = sa.select(Customer).where(col(Customer.id) == customer_id, col(Customer.deleted_at).is_(None))
     row = session.execute(query).scalar_one_or_none()
     if row is None:
         raise NotFound("Customer not found")
-    return records.customer(row)
+    return records.build_customer(row)
 
 
-def conditions_of(wanted: CustomerFilter) -> list[sa.ColumnElement[bool]]:
+def build_conditions(criteria: CustomerFilter) -> list[sa.ColumnElement[bool]]:
     """Build the SQL conditions of a customer filter."""
-    conditions = [*wanted.created.on(col(Customer.created_at)), col(Customer.deleted_at).is_(None)]
-    if wanted.search:
-        conditions.append(_found(wanted.search))
-    if wanted.distributor_ids:
-        conditions.append(col(Customer.distributor_id).in_(wanted.distributor_ids))
-    if wanted.active is not None:
-        conditions.append(col(Customer.active).is_(wanted.active))
-    if wanted.insured is not None:
+    conditions = [*criteria.created.on(col(Customer.created_at)), col(Customer.deleted_at).is_(None)]
+    if criteria.search:
+        conditions.append(_build_search_condition(criteria.search))
+    if criteria.distributor_ids:
+        conditions.append(col(Customer.distributor_id).in_(criteria.distributor_ids))
+    if criteria.active is not None:
+        conditions.append(col(Customer.active).is_(criteria.active))
+    if criteria.insured is not None:
         covered = sa.select(col(Policy.id)).where(
             col(Policy.customer_id) == col(Customer.id), filters.in_force(), col(Policy.deleted_at).is_(None)
         )
-        conditions.append(covered.exists() if wanted.insured else sa.not_(covered.exists()))
-    if wanted.has_purchased:
+        conditions.append(covered.exists() if criteria.insured else sa.not_(covered.exists()))
+    if criteria.has_purchased:
         bought = sa.select(col(Purchase.id)).where(
             col(Purchase.customer_id) == col(Customer.id), col(Purchase.deleted_at).is_(None)
         )
@@ -86,32 +88,34 @@ def conditions_of(wanted: CustomerFilter) -> list[sa.ColumnElement[bool]]:
     return conditions
 
 
-def _found(text: str) -> sa.ColumnElement[bool]:
+def _build_search_condition(text: str) -> sa.ColumnElement[bool]:
     if re.fullmatch(r"\+?[\d\s()-]{7,}", text):
-        return sa.or_(filters.mentions(_SEARCHED, text), col(Customer.phone_number).in_(phones.spellings(text)))
-    bare = request_parts.folded(text)
-    if not bare or bare == text.lower():
-        return filters.mentions(_SEARCHED, text)
+        return sa.or_(
+            filters.mentions(_SEARCHED_TEXT, text), col(Customer.phone_number).in_(phones.list_spellings(text))
+        )
+    folded = request_parts.fold_text(text)
+    if not folded or folded == text.lower():
+        return filters.mentions(_SEARCHED_TEXT, text)
     # E-mail keys keep their accents.
-    return sa.or_(filters.mentions(_SEARCHED, bare), filters.mentions(col(Customer.email_key), text))
+    return sa.or_(filters.mentions(_SEARCHED_TEXT, folded), filters.mentions(col(Customer.email_key), text))
 
 
 # The line break prevents matches across two fields: submitted text cannot contain one.
-_SEARCHED = (
+_SEARCHED_TEXT = (
     col(Customer.name_key) + "\n" + col(Customer.email_key) + "\n" + sa.func.coalesce(col(Customer.phone_number), "")
 )
 
 
-def find_or_make(session: ScopedSession, holder: Holder, distributor_id: UUID, *, is_live: bool) -> UUID:
+def get_or_create(session: ScopedSession, holder: Policyholder, distributor_id: UUID, *, is_live: bool) -> UUID:
     """Get or create the policyholder's customer record and return its id; newer contact details replace older ones."""
-    known = _details(holder)
+    details = _build_details(holder)
     fresh = Customer(
         distributor_id=distributor_id,
         is_live=is_live,
         email=holder.email,
         email_key=holder.email.lower(),
         user_id=ids.new(),
-        **known,
+        **details,
     )
     if session.insert_if_absent(fresh):
         return fresh.id
@@ -124,7 +128,7 @@ def find_or_make(session: ScopedSession, holder: Holder, distributor_id: UUID, *
                     col(Customer.is_live) == is_live,
                     col(Customer.email_key) == holder.email.lower(),
                 )
-                .values({**known, "updated_at": clock.now()})
+                .values({**details, "updated_at": clock.now()})
                 .returning(col(Customer.id))
                 .execution_options(synchronize_session=False)
             ).scalar_one()
@@ -132,9 +136,9 @@ def find_or_make(session: ScopedSession, holder: Holder, distributor_id: UUID, *
     )
 
 
-def _details(holder: Holder) -> dict[str, Any]:
-    given = {
-        "name_key": request_parts.name_key(holder.first_name, holder.last_name),
+def _build_details(holder: Policyholder) -> dict[str, Any]:
+    values = {
+        "name_key": request_parts.build_name_key(holder.first_name, holder.last_name),
         "first_name": holder.first_name,
         "last_name": holder.last_name,
         "phone_number": holder.phone,
@@ -146,4 +150,4 @@ def _details(holder: Holder) -> dict[str, Any]:
         "country": holder.country,
         "date_of_birth": holder.dob.isoformat() if holder.dob else None,
     }
-    return {name: value for name, value in given.items() if value is not None}
+    return {name: value for name, value in values.items() if value is not None}

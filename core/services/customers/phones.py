@@ -6,15 +6,15 @@ from collections.abc import Sequence
 import phonenumbers
 from phonenumbers import PhoneNumberFormat
 
-_FORMS = (PhoneNumberFormat.E164, PhoneNumberFormat.INTERNATIONAL, PhoneNumberFormat.NATIONAL)
+_FORMATS = (PhoneNumberFormat.E164, PhoneNumberFormat.INTERNATIONAL, PhoneNumberFormat.NATIONAL)
 
 
-def spellings(phone: str) -> Sequence[str]:
+def list_spellings(phone: str) -> Sequence[str]:
     """Return the ways in which a phone number may have been written."""
-    found = {phone, re.sub(r"[^\d+]", "", phone)}
+    variants = {phone, re.sub(r"[^\d+]", "", phone)}
     try:
         number = phonenumbers.parse(phone, "NG")
     except phonenumbers.NumberParseException:
-        return sorted(found)
-    written = [phonenumbers.format_number(number, form) for form in _FORMS]
-    return sorted({*found, *written, *(re.sub(r"\D", "", way) for way in written)})
+        return sorted(variants)
+    formatted = [phonenumbers.format_number(number, form) for form in _FORMATS]
+    return sorted({*variants, *formatted, *(re.sub(r"\D", "", way) for way in formatted)})

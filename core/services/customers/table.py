@@ -18,17 +18,17 @@ from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Customer, Policy, Purchase, Renewal
 
 Order = Literal["newest", "oldest", "name", "name-back"]
-_MET, _NAME = col(Customer.created_at), col(Customer.name_key)
+_CREATED_AT, _NAME = col(Customer.created_at), col(Customer.name_key)
 ORDERS: Mapping[Order, tuple[Any, ...]] = {
-    "newest": (_MET.desc(), col(Customer.id).desc()),
-    "oldest": (_MET, col(Customer.id)),
+    "newest": (_CREATED_AT.desc(), col(Customer.id).desc()),
+    "oldest": (_CREATED_AT, col(Customer.id)),
     # The index that a search reads holds the names too.
-    "name": (_NAME, _MET, col(Customer.id)),
-    "name-back": (_NAME.desc(), _MET.desc(), col(Customer.id).desc()),
+    "name": (_NAME, _CREATED_AT, col(Customer.id)),
+    "name-back": (_NAME.desc(), _CREATED_AT.desc(), col(Customer.id).desc()),
 }
 
 
-class Bought(NamedTuple):
+class PurchaseTotals(NamedTuple):
     """Purchase totals of a customer: policies, those in force, premium with renewals in kobo, last purchase."""
 
     policies: int = 0
@@ -47,27 +47,27 @@ class CustomerRow:
     email: str
     phone: str | None
     distributor: str
-    bought: Bought
+    bought: PurchaseTotals
 
 
-def page(
-    session: ScopedSession, wanted: CustomerFilter, names: Choices, *, order: Order = "newest", paging: Paging
+def list_customers(
+    session: ScopedSession, criteria: CustomerFilter, names: Choices, *, order: Order = "newest", paging: Paging
 ) -> Page[CustomerRow]:
     """Return a page of the customers that match a filter, with the exact total."""
-    conditions = customers.conditions_of(wanted)
+    conditions = customers.build_conditions(criteria)
     total = session.execute(sa.select(sa.func.count()).select_from(Customer).where(*conditions)).scalar_one()
     # The page is found by its ids first: an index holds all that is searched.
-    shown = sa.select(col(Customer.id)).where(*conditions).order_by(*ORDERS[order])
-    shown = shown.limit(paging.limit).offset(paging.offset)
-    query = sa.select(Customer).where(col(Customer.id).in_(shown)).order_by(*ORDERS[order])
-    found = list(session.execute(query).scalars()) if total else []
-    bought = bought_by(session, [customer.id for customer in found])
-    return Page([_row(customer, bought[customer.id], names) for customer in found], total)
+    page_ids = sa.select(col(Customer.id)).where(*conditions).order_by(*ORDERS[order])
+    page_ids = page_ids.limit(paging.limit).offset(paging.offset)
+    query = sa.select(Customer).where(col(Customer.id).in_(page_ids)).order_by(*ORDERS[order])
+    rows = list(session.execute(query).scalars()) if total else []
+    totals_by_customer = sum_purchases(session, [customer.id for customer in rows])
+    return Page([_build_row(customer, totals_by_customer[customer.id], names) for customer in rows], total)
 
 
-def bought_by(session: ScopedSession, customer_ids: Sequence[UUID]) -> dict[UUID, Bought]:
+def sum_purchases(session: ScopedSession, customer_ids: Sequence[UUID]) -> dict[UUID, PurchaseTotals]:
     """Return the purchase totals of these customers; each id is in the result."""
-    sales = _by_customer(
+    sales = _sum_by_customer(
         session,
         Purchase,
         customer_ids,
@@ -76,23 +76,23 @@ def bought_by(session: ScopedSession, customer_ids: Sequence[UUID]) -> dict[UUID
         sa.func.max(col(Purchase.created_at)).label("last_at"),
     )
     renewed = sa.func.sum(col(Renewal.total_minor)).label("minor")
-    renewals = _by_customer(session, Renewal, customer_ids, renewed, where=col(Renewal.status))
+    renewals = _sum_by_customer(session, Renewal, customer_ids, renewed, where=col(Renewal.status))
     covered = sa.func.count().label("policies")
-    force = _by_customer(session, Policy, customer_ids, covered, where=filters.in_force())
+    in_force = _sum_by_customer(session, Policy, customer_ids, covered, where=filters.in_force())
 
-    def of(key: UUID) -> Bought:
-        sale, again, cover = sales.get(key), renewals.get(key), force.get(key)
-        return Bought(
+    def build_totals(key: UUID) -> PurchaseTotals:
+        sale, again, cover = sales.get(key), renewals.get(key), in_force.get(key)
+        return PurchaseTotals(
             policies=sale.policies if sale else 0,
             in_force=cover.policies if cover else 0,
             premium_minor=int(sale.minor if sale else 0) + int(again.minor if again else 0),
             last_at=sale.last_at if sale else None,
         )
 
-    return {key: of(key) for key in customer_ids}
+    return {key: build_totals(key) for key in customer_ids}
 
 
-def _by_customer(
+def _sum_by_customer(
     session: ScopedSession, entity: Any, customer_ids: Sequence[UUID], *sums: Any, where: Any = None
 ) -> dict[UUID, Any]:
     key = col(entity.customer_id)
@@ -101,7 +101,7 @@ def _by_customer(
     return {row.customer_id: row for row in rows}
 
 
-def _row(customer: Customer, bought: Bought, names: Choices) -> CustomerRow:
+def _build_row(customer: Customer, totals: PurchaseTotals, names: Choices) -> CustomerRow:
     return CustomerRow(
         id=customer.id,
         created_at=customer.created_at,
@@ -109,5 +109,5 @@ def _row(customer: Customer, bought: Bought, names: Choices) -> CustomerRow:
         email=customer.email,
         phone=customer.phone_number,
         distributor=names.names["distributor"].get(customer.distributor_id, UNKNOWN),
-        bought=bought,
+        bought=totals,
     )

@@ -15,24 +15,24 @@ from core.covers.request import Request
 from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
 from core.services.audit import log as audit
 from core.services.distributors import distributors
-from core.services.people.account_changes import refuse_unless_admin
+from core.services.people.account_changes import require_admin
 from core.services.people.staff import Person
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Distributor, Provider
 
-_TICK = timedelta(milliseconds=1)
-_TAKEN = "belongs to another distributor already"
+_MIN_STEP = timedelta(milliseconds=1)
+_NAME_TAKEN = "belongs to another distributor already"
 Row = TypeVar("Row", Distributor, Provider)
 
 
-class Business(Request):
+class DistributorInput(Request):
     """The editable fields of a distributor; the name is shown on screens, statements and certificates."""
 
     name: fields.Name
     email: fields.Email | None = None
 
 
-class Company(Request):
+class InsurerInput(Request):
     """The editable fields of an insurer: name and contact details."""
 
     company_name: fields.Name
@@ -46,79 +46,81 @@ class Company(Request):
     business_type: str | None = Field(default=None, max_length=60)
 
 
-def add_distributor(session: ScopedSession, distributor_id: UUID, said: Mapping[str, Any], *, by: Person) -> None:
+def add_distributor(session: ScopedSession, distributor_id: UUID, inputs: Mapping[str, Any], *, by: Person) -> None:
     """Add a distributor; its keys are issued separately.
 
     The caller generates `distributor_id`, so that repeating the call adds it once. InvalidInput names every invalid
     field.
     """
-    refuse_unless_admin(by)
-    wanted: Business = request.read(Business, dict(said))
+    require_admin(by)
+    validated: DistributorInput = request.validate(DistributorInput, dict(inputs))
     distributors.hold_names(session)
     if session.get(Distributor, distributor_id) is not None:
         return
-    if distributors.named(session, wanted.name):
-        raise InvalidInput.one("name", _TAKEN)
-    row = Distributor(id=distributor_id, business_name=wanted.name, email=wanted.email)
+    if distributors.named(session, validated.name):
+        raise InvalidInput.for_field("name", _NAME_TAKEN)
+    row = Distributor(id=distributor_id, business_name=validated.name, email=validated.email)
     session.insert(row)
-    _note(session, "distributor", row.id, "distributor added", by=by, before=None, after=_of_distributor(row))
+    _record(session, "distributor", row.id, "distributor added", by=by, before=None, after=_describe_distributor(row))
 
 
 def change_distributor(
-    session: ScopedSession, distributor_id: UUID, said: Mapping[str, Any], *, seen_at: datetime, by: Person
+    session: ScopedSession, distributor_id: UUID, inputs: Mapping[str, Any], *, seen_at: datetime, by: Person
 ) -> None:
     """Change a distributor's name and e-mail; `seen_at` is the `updated_at` that the caller saw."""
-    refuse_unless_admin(by)
-    wanted: Business = request.read(Business, dict(said))
+    require_admin(by)
+    validated: DistributorInput = request.validate(DistributorInput, dict(inputs))
     distributors.hold_names(session)
-    row = _held(session, Distributor, distributor_id, seen_at)
-    if distributors.named(session, wanted.name, but=distributor_id):
-        raise InvalidInput.one("name", _TAKEN)
-    before = _of_distributor(row)
-    row.business_name, row.email = wanted.name, wanted.email
-    _keep(session, row, "distributor", "distributor changed", by=by, before=before, after=_of_distributor(row))
+    row = _get_for_update(session, Distributor, distributor_id, seen_at)
+    if distributors.named(session, validated.name, but=distributor_id):
+        raise InvalidInput.for_field("name", _NAME_TAKEN)
+    before = _describe_distributor(row)
+    row.business_name, row.email = validated.name, validated.email
+    _save_change(
+        session, row, "distributor", "distributor changed", by=by, before=before, after=_describe_distributor(row)
+    )
 
 
-def switch_distributor(
-    session: ScopedSession, distributor_id: UUID, *, on: bool, seen_at: datetime, by: Person
+def set_distributor_active(
+    session: ScopedSession, distributor_id: UUID, *, active: bool, seen_at: datetime, by: Person
 ) -> None:
     """Activate or deactivate a distributor: when inactive, all its keys are refused at once with 401 (contract M3).
 
     Its policies, claims and renewals stay, and the desk goes on serving them.
     """
-    refuse_unless_admin(by)
-    row = _held(session, Distributor, distributor_id, seen_at)
-    before, row.active = _of_distributor(row), on
-    action = "distributor switched on" if on else "distributor switched off"
-    _keep(session, row, "distributor", action, by=by, before=before, after=_of_distributor(row))
+    require_admin(by)
+    row = _get_for_update(session, Distributor, distributor_id, seen_at)
+    before, row.active = _describe_distributor(row), active
+    action = "distributor switched on" if active else "distributor switched off"
+    _save_change(session, row, "distributor", action, by=by, before=before, after=_describe_distributor(row))
 
 
 def change_insurer(
-    session: ScopedSession, provider_id: UUID, said: Mapping[str, Any], *, seen_at: datetime, by: Person
+    session: ScopedSession, provider_id: UUID, inputs: Mapping[str, Any], *, seen_at: datetime, by: Person
 ) -> None:
     """Change an insurer's name, class and contact details; its connection is a server setting."""
-    refuse_unless_admin(by)
-    wanted: Company = request.read(Company, dict(said))
-    row = _held(session, Provider, provider_id, seen_at)
-    before = _of_insurer(row)
-    for name, value in wanted.model_dump().items():
+    require_admin(by)
+    validated: InsurerInput = request.validate(InsurerInput, dict(inputs))
+    row = _get_for_update(session, Provider, provider_id, seen_at)
+    before = _describe_insurer(row)
+    for name, value in validated.model_dump().items():
         setattr(row, name, value)
-    _keep(session, row, "insurer", "insurer changed", by=by, before=before, after=_of_insurer(row))
+    _save_change(session, row, "insurer", "insurer changed", by=by, before=before, after=_describe_insurer(row))
 
 
-def _of_distributor(row: Distributor) -> dict[str, Any]:
+def _describe_distributor(row: Distributor) -> dict[str, Any]:
     return {"name": row.business_name, "email": row.email, "active": row.active}
 
 
-def _of_insurer(row: Provider) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in Company.model_fields}
+def _describe_insurer(row: Provider) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in InsurerInput.model_fields}
 
 
-def _held(session: ScopedSession, entity: type[Row], row_id: UUID, seen_at: datetime) -> Row:
+def _get_for_update(session: ScopedSession, entity: type[Row], row_id: UUID, seen_at: datetime) -> Row:
     """Return the row locked for update; StaleVersion if it changed since `seen_at`."""
     query = sa.select(entity).where(col(entity.id) == row_id, col(entity.deleted_at).is_(None))
-    found = session.execute(query.with_for_update().execution_options(populate_existing=True))
-    row: Row | None = found.scalar_one_or_none()
+    result = session.execute(query.with_for_update().execution_options(populate_existing=True))
+    row: Row | None = result.scalar_one_or_none()
     if row is None:
         raise NotFound("There is no such distributor" if entity is Distributor else "There is no such insurer")
     if row.updated_at != seen_at:
@@ -126,7 +128,7 @@ def _held(session: ScopedSession, entity: type[Row], row_id: UUID, seen_at: date
     return row
 
 
-def _keep(
+def _save_change(
     session: ScopedSession,
     row: Distributor | Provider,
     kind: str,
@@ -139,12 +141,12 @@ def _keep(
     if before == after:
         raise StateForbids("This is what stands there already: nothing would change")
     # Two changes within a millisecond need different timestamps.
-    row.updated_at = max(clock.now(), row.updated_at + _TICK)
+    row.updated_at = max(clock.now(), row.updated_at + _MIN_STEP)
     session.flush()
-    _note(session, kind, row.id, action, by=by, before=before, after=after)
+    _record(session, kind, row.id, action, by=by, before=before, after=after)
 
 
-def _note(
+def _record(
     session: ScopedSession,
     kind: str,
     row_id: UUID,

@@ -18,7 +18,7 @@ class DistributorName:
     name: str
 
 
-def active(session: ScopedSession) -> list[DistributorName]:
+def list_active(session: ScopedSession) -> list[DistributorName]:
     """Return every active distributor, by name."""
     rows = session.execute(
         sa.select(col(Distributor.id), col(Distributor.business_name))

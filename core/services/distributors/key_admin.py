@@ -16,7 +16,7 @@ from core.errors import NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.distributors import distributors, keys
 from core.services.paging import Page, Paging
-from core.services.people.account_changes import refuse_unless_admin
+from core.services.people.account_changes import require_admin
 from core.services.people.staff import Person
 from core.store.access.scope import AnySelect, ScopedSession
 from core.store.schema.tables import ApiKey, Distributor
@@ -96,38 +96,38 @@ class KeyRow:
         return "Working" if self.distributor_active else "Distributor off"
 
 
-def page(session: ScopedSession, wanted: KeyFilter, paging: Paging, *, order: Order = "newest") -> Page[KeyRow]:
+def list_keys(session: ScopedSession, criteria: KeyFilter, paging: Paging, *, order: Order = "newest") -> Page[KeyRow]:
     """One page of keys, and how many there are in all."""
-    conditions = _conditions(wanted)
+    conditions = _build_conditions(criteria)
     total = session.execute(sa.select(sa.func.count()).select_from(ApiKey).where(*conditions)).scalar_one()
-    found = _rows().where(*conditions).order_by(*ORDERS[order])
+    found = _build_query().where(*conditions).order_by(*ORDERS[order])
     rows = session.execute(found.limit(paging.limit).offset(paging.offset))
     return Page([KeyRow(**row._mapping) for row in rows], total)
 
 
-def one(session: ScopedSession, key_id: UUID) -> KeyRow:
+def get_key(session: ScopedSession, key_id: UUID) -> KeyRow:
     """Return one key; NotFound for an unknown id."""
-    row = session.execute(_rows().where(col(ApiKey.id) == key_id)).one_or_none()
+    row = session.execute(_build_query().where(col(ApiKey.id) == key_id)).one_or_none()
     if row is None:
         raise NotFound("There is no such key")
     return KeyRow(**row._mapping)
 
 
-def issue(session: ScopedSession, said: dict[str, Any], *, seed: str, by: Person) -> str:
+def issue_key(session: ScopedSession, inputs: dict[str, Any], *, seed: str, by: Person) -> str:
     """Issue a key and return it in clear, for the only time; a new distributor name creates the distributor.
 
     The same `seed` with the same input gives the same key. InvalidInput names invalid fields, StateForbids an inactive
     distributor.
     """
-    refuse_unless_admin(by)
-    return issue_unasked(session, said, seed=seed, actor=by.actor).key
+    require_admin(by)
+    return issue_unasked(session, inputs, seed=seed, actor=by.actor).key
 
 
 def issue_unasked(session: ScopedSession, said: dict[str, Any], *, actor: str, seed: str | None = None) -> Issued:
     """As `issue`, for an operator on the server, who needs no role."""
-    wanted: NewKey = request.read(NewKey, said)
-    distributor_id, is_new = _distributor(session, wanted.distributor, actor)
-    key = keys.issue(
+    wanted: NewKey = request.validate(NewKey, said)
+    distributor_id, is_new = _get_or_create_distributor(session, wanted.distributor, actor)
+    key = keys.issue_key(
         session,
         distributor_id=distributor_id,
         is_live=wanted.mode == "live",
@@ -138,26 +138,26 @@ def issue_unasked(session: ScopedSession, said: dict[str, Any], *, actor: str, s
     return Issued(key=key, new_distributor=wanted.distributor if is_new else None)
 
 
-def revoke(session: ScopedSession, key_id: UUID, *, by: Person) -> None:
+def revoke_key(session: ScopedSession, key_id: UUID, *, by: Person) -> None:
     """Revoke a key for good; it stops working within a second."""
-    refuse_unless_admin(by)
-    keys.revoke(session, str(key_id), actor=by.actor)
+    require_admin(by)
+    keys.revoke_key(session, str(key_id), actor=by.actor)
 
 
-def _distributor(session: ScopedSession, name: str, actor: str) -> tuple[UUID, bool]:
+def _get_or_create_distributor(session: ScopedSession, name: str, actor: str) -> tuple[UUID, bool]:
     """Whose the key is, and whether this name is new."""
-    known = distributors.named(session, name)
-    if known is not None:
-        if not session.get_one(Distributor, known.id).active:
-            raise StateForbids(f"{known.name} is switched off: switch it on under Distributors first")
-        return known.id, False
-    distributor_id = keys.distributor_named(session, name)
+    existing = distributors.named(session, name)
+    if existing is not None:
+        if not session.get_one(Distributor, existing.id).active:
+            raise StateForbids(f"{existing.name} is switched off: switch it on under Distributors first")
+        return existing.id, False
+    distributor_id = keys.get_or_create_distributor(session, name)
     subject = audit.subject_of("distributor", distributor_id)
     audit.write(session, actor=actor, action="distributor added", subject=subject, after={"name": name})
     return distributor_id, True
 
 
-def _rows() -> AnySelect:
+def _build_query() -> AnySelect:
     names = ("id", "is_live", "name", "hint", "created_at", "last_used_at", "revoked_at")
     return sa.select(
         *(col(getattr(ApiKey, name)) for name in names),
@@ -166,13 +166,13 @@ def _rows() -> AnySelect:
     ).join(Distributor, col(Distributor.id) == col(ApiKey.distributor_id))
 
 
-def _conditions(wanted: KeyFilter) -> list[sa.ColumnElement[bool]]:
+def _build_conditions(criteria: KeyFilter) -> list[sa.ColumnElement[bool]]:
     conditions: list[sa.ColumnElement[bool]] = []
-    if wanted.distributor_id is not None:
-        conditions.append(col(ApiKey.distributor_id) == wanted.distributor_id)
-    if wanted.is_live is not None:
-        conditions.append(col(ApiKey.is_live).is_(wanted.is_live))
-    if wanted.revoked is not None:
+    if criteria.distributor_id is not None:
+        conditions.append(col(ApiKey.distributor_id) == criteria.distributor_id)
+    if criteria.is_live is not None:
+        conditions.append(col(ApiKey.is_live).is_(criteria.is_live))
+    if criteria.revoked is not None:
         revoked = col(ApiKey.revoked_at)
-        conditions.append(revoked.is_not(None) if wanted.revoked else revoked.is_(None))
+        conditions.append(revoked.is_not(None) if criteria.revoked else revoked.is_(None))
     return conditions

@@ -16,7 +16,7 @@ from core.services.address_reader import Address, AddressReader, written
 from core.services.filters import SalesFilter
 from core.services.paging import Page, Paging
 from core.services.sales import sales_totals
-from core.services.sales.sales_totals import NOTHING, Takings
+from core.services.sales.sales_totals import ZERO_TOTALS, SalesTotals
 from core.services.windows import Window
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import ApiKey, Customer, Distributor, Product, ProductBlock
@@ -30,7 +30,7 @@ ORDERS: Mapping[Order, tuple[Any, ...]] = {
     "oldest": (_SINCE, _KEY),
 }
 NAMES = ("q", "on")
-_YEAR = 12
+_YEAR_MONTHS = 12
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,19 +77,19 @@ class DistributorDetail:
     withheld: Sequence[tuple[UUID, str]]
 
 
-def page(
-    session: ScopedSession, wanted: DistributorSelection, paging: Paging, *, order: Order = "name"
+def list_distributors(
+    session: ScopedSession, criteria: DistributorSelection, paging: Paging, *, order: Order = "name"
 ) -> Page[DistributorRow]:
     """One page of distributors, and how many there are in all."""
-    conditions = _conditions(wanted)
+    conditions = _build_conditions(criteria)
     total = session.execute(sa.select(sa.func.count()).select_from(Distributor).where(*conditions)).scalar_one()
     rows = session.execute(
         sa.select(Distributor).where(*conditions).order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
     ).scalars()
-    return Page(_with_figures(session, list(rows)), total)
+    return Page(_build_rows(session, list(rows)), total)
 
 
-def one(session: ScopedSession, distributor_id: UUID) -> DistributorDetail:
+def get_distributor(session: ScopedSession, distributor_id: UUID) -> DistributorDetail:
     """Return one distributor; NotFound for an unknown id."""
     query = sa.select(Distributor).where(col(Distributor.id) == distributor_id, col(Distributor.deleted_at).is_(None))
     row = session.execute(query).scalar_one_or_none()
@@ -101,27 +101,30 @@ def one(session: ScopedSession, distributor_id: UUID) -> DistributorDetail:
         .where(col(ProductBlock.distributor_id) == distributor_id)
         .order_by(sa.func.lower(col(Product.name)))
     )
-    (found,) = _with_figures(session, [row])
+    (found,) = _build_rows(session, [row])
     return DistributorDetail(row=found, withheld=[(product.id, product.name) for product in withheld])
 
 
-def _conditions(wanted: DistributorSelection) -> list[sa.ColumnElement[bool]]:
+def _build_conditions(criteria: DistributorSelection) -> list[sa.ColumnElement[bool]]:
     conditions: list[sa.ColumnElement[bool]] = [col(Distributor.deleted_at).is_(None)]
-    if wanted.on is not None:
-        conditions.append(col(Distributor.active).is_(wanted.on))
-    if wanted.q:
+    if criteria.on is not None:
+        conditions.append(col(Distributor.active).is_(criteria.on))
+    if criteria.q:
         searched = sa.func.lower(col(Distributor.business_name) + "\n" + sa.func.coalesce(Distributor.email, ""))
-        conditions.append(searched.like(filters.containing(wanted.q), escape="\\"))
+        conditions.append(searched.like(filters.containing(criteria.q), escape="\\"))
     return conditions
 
 
-def _with_figures(session: ScopedSession, rows: Sequence[Distributor]) -> list[DistributorRow]:
+def _build_rows(session: ScopedSession, rows: Sequence[Distributor]) -> list[DistributorRow]:
     ids = [row.id for row in rows]
-    ever, year = sold(session, ids)
-    keys = _counted(
+    all_time, year = sum_sales(session, ids)
+    keys = _count_by_distributor(
         session, ApiKey, ids, col(ApiKey.revoked_at).is_(None), col(ApiKey.is_live) == session.scope.is_live
     )
-    customers, withheld = _counted(session, Customer, ids), _counted(session, ProductBlock, ids)
+    customers, withheld = (
+        _count_by_distributor(session, Customer, ids),
+        _count_by_distributor(session, ProductBlock, ids),
+    )
     return [
         DistributorRow(
             id=row.id,
@@ -130,8 +133,8 @@ def _with_figures(session: ScopedSession, rows: Sequence[Distributor]) -> list[D
             active=row.active,
             keys=keys.get(row.id, 0),
             customers=customers.get(row.id, 0),
-            policies=ever.get((row.id,), NOTHING).sold,
-            premium_minor=year.get((row.id,), NOTHING).premium_minor,
+            policies=all_time.get((row.id,), ZERO_TOTALS).sold,
+            premium_minor=year.get((row.id,), ZERO_TOTALS).premium_minor,
             withheld=withheld.get(row.id, 0),
             created_at=row.created_at,
             updated_at=row.updated_at,
@@ -140,23 +143,23 @@ def _with_figures(session: ScopedSession, rows: Sequence[Distributor]) -> list[D
     ]
 
 
-def sold(session: ScopedSession, ids: Sequence[UUID]) -> tuple[Mapping[tuple[Any, ...], Takings], ...]:
+def sum_sales(session: ScopedSession, ids: Sequence[UUID]) -> tuple[Mapping[tuple[Any, ...], SalesTotals], ...]:
     """Return what distributors have sold, in total and in the last twelve months, by (id,)."""
-    everything = SalesFilter(distributor_ids=tuple(ids))
-    lately = SalesFilter(distributor_ids=tuple(ids), created=last_year().span)
+    all_time = SalesFilter(distributor_ids=tuple(ids))
+    recent = SalesFilter(distributor_ids=tuple(ids), created=get_last_year().span)
     return (
-        sales_totals.by(session, everything, "distributor_id", measures=("sold",)),
-        sales_totals.by(session, lately, "distributor_id", measures=("sold_minor", "renewed_minor")),
+        sales_totals.group_totals(session, all_time, "distributor_id", measures=("sold",)),
+        sales_totals.group_totals(session, recent, "distributor_id", measures=("sold_minor", "renewed_minor")),
     )
 
 
-def last_year() -> Window:
+def get_last_year() -> Window:
     """Return the twelve months that end today."""
     today = clock.today()
-    return Window.of_days(clock.add_days(clock.add_months(today, -_YEAR), 1), today)
+    return Window.from_days(clock.add_days(clock.add_months(today, -_YEAR_MONTHS), 1), today)
 
 
-def _counted(
+def _count_by_distributor(
     session: ScopedSession, entity: Any, ids: Sequence[UUID], *conditions: sa.ColumnElement[bool]
 ) -> dict[UUID, int]:
     rows = session.execute(

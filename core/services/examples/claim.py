@@ -29,18 +29,18 @@ _SUBMITTED: Final = {
 }
 
 
-def claim() -> ClaimRecord:
+def build_claim() -> ClaimRecord:
     """Return a newly lodged claim on the example policy."""
-    customer, product, provider, policy = sale_example.sold()
-    row = lodging.pending(policy, customer, request.read(CreditLifeClaimRequest, _SUBMITTED))
+    customer, product, provider, policy = sale_example.build_rows()
+    row = lodging.build_initial_claim(policy, customer, request.validate(CreditLifeClaimRequest, _SUBMITTED))
     row.id = UUID("01a1f7c0-3c00-7000-8000-0000000000a1")
     row.created_at = row.updated_at = _AT
     embedded = SimpleNamespace(Claim=row, Customer=customer, Product=product, Provider=provider, Policy=policy)
-    line = StatusTime(name=row.claim_status, time_stamp=claim_records.time_stamp(_AT))
-    return claim_records.record(embedded, [line], [])
+    line = StatusTime(name=row.claim_status, time_stamp=claim_records.format_time_stamp(_AT))
+    return claim_records.build_record(embedded, [line], [])
 
 
-def file() -> FileRecord:
+def build_file() -> FileRecord:
     """Return an uploaded file."""
     return {
         "file_url": _FILE,

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from core.covers import credit_life
-from core.covers.fields import example
+from core.covers.fields import build_example
 from core.services import records
 from core.services.policies import policies
 from core.services.products import catalogue
@@ -37,7 +37,7 @@ from core.store.schema.tables import (
 
 _AT = datetime(2026, 11, 20, 7, 8, tzinfo=UTC)
 _UNTIL = datetime(2027, 11, 20, tzinfo=UTC)
-_SOLD = UUID("01900000-0000-7000-8000-000000080101")
+_PRODUCT_ID = UUID("01900000-0000-7000-8000-000000080101")
 DISTRIBUTOR = UUID("01a1f7c0-3c00-7000-8000-0000000000d1")
 CUSTOMER = UUID("01a1f7c0-3c00-7000-8000-0000000000c1")
 PURCHASE = UUID("01a1f7c0-3c00-7000-8000-0000000000e1")
@@ -46,36 +46,36 @@ RENEWAL = UUID("01a1f7c0-3c00-7000-8000-0000000000a1")
 
 
 @cache
-def _shipped() -> tuple[Product, ProductVersion, ProductCategory, Provider]:
-    rows = catalogue.shipped_rows()
-    product = next(row for row in rows if isinstance(row, Product) and row.id == _SOLD)
-    version = next(row for row in rows if isinstance(row, ProductVersion) and row.product_id == _SOLD)
+def _load_shipped() -> tuple[Product, ProductVersion, ProductCategory, Provider]:
+    rows = catalogue.build_rows()
+    product = next(row for row in rows if isinstance(row, Product) and row.id == _PRODUCT_ID)
+    version = next(row for row in rows if isinstance(row, ProductVersion) and row.product_id == _PRODUCT_ID)
     category = next(row for row in rows if isinstance(row, ProductCategory) and row.id == product.product_category_id)
     provider = next(row for row in rows if isinstance(row, Provider) and row.id == product.provider_id)
     return product, version, category, provider
 
 
-def product() -> ProductRecord:
+def build_product() -> ProductRecord:
     """Return a credit life product of the shipped catalogue."""
-    return product_records.record(*_shipped(), is_live=False)
+    return product_records.build_product(*_load_shipped(), is_live=False)
 
 
-def category() -> CategoryRecord:
+def build_category() -> CategoryRecord:
     """Return the product's category."""
-    return product_records.category(_shipped()[2], is_live=False)
+    return product_records.build_category(_load_shipped()[2], is_live=False)
 
 
 def counted_category() -> CountedCategoryRecord:
     """Its category as the list has it."""
-    return {**category(), "product_count": 3}
+    return {**build_category(), "product_count": 3}
 
 
-def customer() -> CustomerRecord:
+def build_customer() -> CustomerRecord:
     """Return the customer."""
-    return records.customer(_customer())
+    return records.build_customer(_build_customer_row())
 
 
-def _customer() -> Customer:
+def _build_customer_row() -> Customer:
     return Customer(
         id=CUSTOMER,
         distributor_id=DISTRIBUTOR,
@@ -94,14 +94,14 @@ def _customer() -> Customer:
     )
 
 
-def _purchase() -> Purchase:
-    _, version, category, provider = _shipped()
+def _build_purchase_row() -> Purchase:
+    _, version, category, provider = _load_shipped()
     return Purchase(
         id=PURCHASE,
         distributor_id=DISTRIBUTOR,
         is_live=False,
         customer_id=CUSTOMER,
-        product_id=_SOLD,
+        product_id=_PRODUCT_ID,
         product_version_id=version.id,
         product_category_id=category.id,
         provider_id=provider.id,
@@ -117,24 +117,24 @@ def _purchase() -> Purchase:
     )
 
 
-def purchase() -> PurchaseRecord:
+def build_purchase() -> PurchaseRecord:
     """Return the purchase."""
     return {
-        **records.purchase(_purchase(), POLICY),
-        "customer": customer(),
-        "product": product(),
-        "productCategory": category(),
-        "provider": product()["provider"],
+        **records.build_purchase(_build_purchase_row(), POLICY),
+        "customer": build_customer(),
+        "product": build_product(),
+        "productCategory": build_category(),
+        "provider": build_product()["provider"],
     }
 
 
-def policy() -> PolicyRecord:
+def build_policy() -> PolicyRecord:
     """The cover that it bought, nothing embedded."""
-    return {**policies.record_of(_policy(), None), "active": True, "status": "active"}
+    return {**policies.build_record(_build_policy_row(), None), "active": True, "status": "active"}
 
 
-def _policy() -> Policy:
-    taken = _purchase()
+def _build_policy_row() -> Policy:
+    purchase_row = _build_purchase_row()
     return Policy(
         id=POLICY,
         purchase_id=PURCHASE,
@@ -155,43 +155,43 @@ def _policy() -> Policy:
         genius_price_minor=57_500,
         profit_minor=5_750,
         payload={"borrower_first_name": "Ngozi", "loan_amount": "100000.00", "loan_tenure": 12},
-        **_shared(taken),
+        **_copy_fields(purchase_row),
     )
 
 
-def sold() -> tuple[Customer, Product, Provider, Policy]:
+def build_rows() -> tuple[Customer, Product, Provider, Policy]:
     """Return the rows that a claim on the policy embeds."""
-    row, _, _, insurer = _shipped()
-    return _customer(), row, insurer, _policy()
+    row, _, _, insurer = _load_shipped()
+    return _build_customer_row(), row, insurer, _build_policy_row()
 
 
-def renewal() -> RenewalRecord:
+def build_renewal() -> RenewalRecord:
     """Return a renewal of the policy."""
-    taken = _purchase()
+    purchase_row = _build_purchase_row()
     row = Renewal(
         id=RENEWAL,
         policy_id=POLICY,
         purchase_id=PURCHASE,
-        product_version_id=taken.product_version_id,
-        total_minor=taken.total_minor,
-        mca_profit_minor=taken.mca_profit_minor,
-        distributor_profit_minor=taken.distributor_profit_minor,
+        product_version_id=purchase_row.product_version_id,
+        total_minor=purchase_row.total_minor,
+        mca_profit_minor=purchase_row.mca_profit_minor,
+        distributor_profit_minor=purchase_row.distributor_profit_minor,
         previous_expiration_at=_UNTIL,
         start_at=_UNTIL,
         expiration_at=_UNTIL.replace(year=2028),
-        **_shared(taken),
+        **_copy_fields(purchase_row),
     )
     return {
-        **renewal_records.record(row),
-        "customer": customer(),
-        "product": product(),
-        "productCategory": category(),
-        "provider": product()["provider"],
-        "policy": policy(),
+        **renewal_records.build_record(row),
+        "customer": build_customer(),
+        "product": build_product(),
+        "productCategory": build_category(),
+        "provider": build_product()["provider"],
+        "policy": build_policy(),
     }
 
 
-def _shared(row: Purchase) -> dict[str, Any]:
+def _copy_fields(row: Purchase) -> dict[str, Any]:
     names = (
         "distributor_id",
         "is_live",
@@ -208,9 +208,9 @@ def _shared(row: Purchase) -> dict[str, Any]:
     return {name: getattr(row, name) for name in names}
 
 
-def price() -> dict[str, Any]:
+def build_price() -> dict[str, Any]:
     """What the policy costs, with its steps."""
-    rates = product_records.rates_of(*_shipped()[:2])
-    asked = credit_life.CreditLifePriceRequest.model_validate(example(credit_life.CreditLifePriceRequest))
-    found = credit_life.price(asked.loan_amount, asked.loan_tenure, asked.benefit_coverage, rates)
-    return {"price": float(found.total), "explain": found.explained}
+    rates = product_records.rates_of(*_load_shipped()[:2])
+    request = credit_life.CreditLifePriceRequest.model_validate(build_example(credit_life.CreditLifePriceRequest))
+    result = credit_life.compute_price(request.loan_amount, request.loan_tenure, request.benefit_coverage, rates)
+    return {"price": float(result.total), "explain": result.explained}

@@ -12,104 +12,104 @@ from sqlalchemy.sql.functions import coalesce
 from sqlmodel import col
 
 from core import seal
-from core.services.exports.columns import MONEY, TEXT, WORD, Column, Shape
-from core.services.exports.exports import Part, Told
-from core.services.exports.formula_escaping import cell, plain
+from core.services.exports.columns import MONEY, TEXT, WORD, Column, ColumnType
+from core.services.exports.exports import ColumnPart, ExportContext
+from core.services.exports.formula_escaping import build_plain_pattern, csv_field
 from core.store.schema.tables import Policy, Refund
 
 # Separates values that SQL concatenates and Python splits; stored texts cannot contain it (contract E6).
-_GLUE = "\x1f"
-_NOTHING = sa.literal_column("''", sa.String)
-PLACES = ("distributor", "provider", "product", "category")
+_SEPARATOR = "\x1f"
+_EMPTY_TEXT = sa.literal_column("''", sa.String)
+SALE_NAME_COLUMNS = ("distributor", "provider", "product", "category")
 
 
-def printed(*columns: tuple[str, Shape, Any]) -> Part:
+def printed_columns(*columns: tuple[str, ColumnType, Any]) -> ColumnPart:
     """Build columns that the database prints ready for CSV: numbers, times, ids and fixed words."""
-    pieces = [_piece(shape, value) for _, shape, value in columns]
-    return Part(
+    pieces = [_print_value(shape, value) for _, shape, value in columns]
+    return ColumnPart(
         columns=tuple(Column(name, shape) for name, shape, _ in columns),
-        value=joined(",", *pieces),
-        written=lambda _: None,
+        value=concatenate(",", *pieces),
+        make_writer=lambda _: None,
     )
 
 
-def _piece(shape: Shape, value: Any) -> Any:
-    told = shape.printed(value)
-    if _never_null(value):
-        return told
-    if shape in (TEXT, WORD):
-        return sa.func.coalesce(told, _NOTHING)
+def _print_value(column_type: ColumnType, value: Any) -> Any:
+    printed_value = column_type.print_sql(value)
+    if _is_never_null(value):
+        return printed_value
+    if column_type in (TEXT, WORD):
+        return sa.func.coalesce(printed_value, _EMPTY_TEXT)
     # PostgreSQL prints a text for NULL too, so NULL must be tested before printing.
-    return sa.case((value.is_(None), _NOTHING), else_=told)
+    return sa.case((value.is_(None), _EMPTY_TEXT), else_=printed_value)
 
 
-def _never_null(value: Any) -> bool:
+def _is_never_null(value: Any) -> bool:
     """Return True for non-null columns and sums of them; coalesce on every row is slow."""
     if isinstance(value, sa.BinaryExpression | Grouping):
-        return all(map(_never_null, value.get_children()))
+        return all(map(_is_never_null, value.get_children()))
     filled = isinstance(value, coalesce)
     return filled or getattr(getattr(value, "expression", value), "nullable", True) is False
 
 
-def text(name: str, value: Any, *, shape: Shape = TEXT, width: int = 0) -> Part:
+def text_column(name: str, value: Any, *, column_type: ColumnType = TEXT, width: int = 0) -> ColumnPart:
     """Build a column of free text, escaped against formulas; None is an empty field."""
-    return Part(columns=(Column(name, shape, width),), value=value, written=lambda _: cell)
+    return ColumnPart(columns=(Column(name, column_type, width),), value=value, make_writer=lambda _: csv_field)
 
 
-def texts(*columns: tuple[str, Any, int]) -> Part:
+def text_columns(*columns: tuple[str, Any, int]) -> ColumnPart:
     """Build several neighbouring columns of free text with their widths.
 
     One regular expression checks all of them at once, as nearly all texts need no escaping.
     """
-    is_plain = re.compile(_GLUE.join([plain(_GLUE)] * len(columns))).fullmatch
+    is_plain = re.compile(_SEPARATOR.join([build_plain_pattern(_SEPARATOR)] * len(columns))).fullmatch
 
-    def written(given: str) -> str:
-        return given.replace(_GLUE, ",") if is_plain(given) else ",".join(map(cell, given.split(_GLUE)))
+    def write(given: str) -> str:
+        return given.replace(_SEPARATOR, ",") if is_plain(given) else ",".join(map(csv_field, given.split(_SEPARATOR)))
 
-    return Part(
+    return ColumnPart(
         columns=tuple(Column(name, TEXT, width) for name, _, width in columns),
-        value=joined(_GLUE, *(_piece(TEXT, value) for _, value, _ in columns)),
-        written=lambda _: written,
+        value=concatenate(_SEPARATOR, *(_print_value(TEXT, value) for _, value, _ in columns)),
+        make_writer=lambda _: write,
     )
 
 
-def masked(name: str, value: Any) -> Part:
+def masked_column(name: str, value: Any) -> ColumnPart:
     """Build a column of a personal number, masked to its last four characters for everybody (contract A3)."""
-    return Part(columns=(Column(name, TEXT),), value=value, written=lambda _: _masked)
+    return ColumnPart(columns=(Column(name, TEXT),), value=value, make_writer=lambda _: _mask_field)
 
 
-def _masked(value: str | None) -> str:
-    return cell(seal.mask(value))
+def _mask_field(value: str | None) -> str:
+    return csv_field(seal.mask(value))
 
 
-def few(
-    columns: Sequence[str], values: Sequence[Any], words: Callable[[Told, list[str]], Iterable[str | None]]
-) -> Part:
+def cached_columns(
+    columns: Sequence[str], values: Sequence[Any], words: Callable[[ExportContext, list[str]], Iterable[str | None]]
+) -> ColumnPart:
     """Build columns of texts with few distinct values; each combination of source values is formatted once."""
-    pieces = [_piece(WORD, value) for value in values]
-    return Part(
+    pieces = [_print_value(WORD, value) for value in values]
+    return ColumnPart(
         columns=tuple(Column(name, WORD, 20) for name in columns),
-        value=joined(_GLUE, *pieces),
-        written=lambda told: _Remembered(lambda given: words(told, given.split(_GLUE))).__getitem__,
+        value=concatenate(_SEPARATOR, *pieces),
+        make_writer=lambda told: _CachedTexts(lambda given: words(told, given.split(_SEPARATOR))).__getitem__,
     )
 
 
-class _Remembered(dict[str, str]):
+class _CachedTexts(dict[str, str]):
     def __init__(self, words: Callable[[str], Iterable[str | None]]) -> None:
         super().__init__()
         self._words = words
 
     def __missing__(self, value: str) -> str:
-        made = self[value] = ",".join(map(cell, self._words(value)))
-        return made
+        text = self[value] = ",".join(map(csv_field, self._words(value)))
+        return text
 
 
-def places(entity: Any) -> Part:
+def sale_name_columns(entity: Any) -> ColumnPart:
     """Build the columns of a sale's distributor, insurer, product and category names."""
-    return few(PLACES, (col(entity.product_id), col(entity.distributor_id)), _of_sale)
+    return cached_columns(SALE_NAME_COLUMNS, (col(entity.product_id), col(entity.distributor_id)), _get_sale_names)
 
 
-def money(entity: Any) -> tuple[tuple[str, Shape, Any], ...]:
+def money_columns(entity: Any) -> tuple[tuple[str, ColumnType, Any], ...]:
     """Return the columns of a sale's or renewal's amount and its split, for one printed part."""
     total, platform, seller = (
         col(entity.total_minor),
@@ -124,7 +124,7 @@ def money(entity: Any) -> tuple[tuple[str, Shape, Any], ...]:
     )
 
 
-def refunded() -> tuple[tuple[str, Shape, Any], ...]:
+def refunded() -> tuple[tuple[str, ColumnType, Any], ...]:
     """What was given back of a sale or a renewal, and how that divides; 0.00 where nothing was."""
     total, platform, seller = (
         sa.func.coalesce(col(amount), 0)
@@ -138,41 +138,43 @@ def refunded() -> tuple[tuple[str, Shape, Any], ...]:
     )
 
 
-def customer() -> Part:
+def customer_columns() -> ColumnPart:
     """Build the columns of the policy's customer."""
-    return texts(
-        ("customer_name", joined(" ", col(Policy.first_name), col(Policy.last_name)), 26),
+    return text_columns(
+        ("customer_name", concatenate(" ", col(Policy.first_name), col(Policy.last_name)), 26),
         ("customer_email", col(Policy.email), 30),
         ("customer_phone", col(Policy.phone), 0),
     )
 
 
-def _of_sale(told: Told, given: list[str]) -> tuple[str, ...]:
-    return told.names.of_sale(*map(UUID, given))
+def _get_sale_names(context: ExportContext, values: list[str]) -> tuple[str, ...]:
+    return context.names.get_names_of_sale(*map(UUID, values))
 
 
-def ending(*words: tuple[str, Any]) -> Part:
+def mode_columns(*words: tuple[str, Any]) -> ColumnPart:
     """Build the mode column, and columns with few distinct values such as the request source."""
-    return few(
+    return cached_columns(
         ["mode", *(name for name, _ in words)],
         [value for _, value in words],
         lambda told, given: [told.mode, *given[: len(words)]],
     )
 
 
-def worked_out(
-    columns: Sequence[tuple[str, Shape]], values: Sequence[tuple[Shape, Any]], of: Callable[..., Iterable[str]]
-) -> Part:
+def computed_columns(
+    columns: Sequence[tuple[str, ColumnType]],
+    values: Sequence[tuple[ColumnType, Any]],
+    of: Callable[..., Iterable[str]],
+) -> ColumnPart:
     """Build columns computed in Python from several printed values; None arrives as an empty string."""
-    pieces = [_piece(shape, value) for shape, value in values]
-    return Part(
+    pieces = [_print_value(shape, value) for shape, value in values]
+    return ColumnPart(
         columns=tuple(Column(name, shape) for name, shape in columns),
-        value=joined(_GLUE, *pieces),
-        written=lambda _: lambda given: ",".join(of(*given.split(_GLUE))),
+        value=concatenate(_SEPARATOR, *pieces),
+        make_writer=lambda _: lambda given: ",".join(of(*given.split(_SEPARATOR))),
     )
 
 
-def joined(between: str, *parts: Any) -> Any:
+def concatenate(separator: str, *parts: Any) -> Any:
     """Concatenate SQL texts with a separator: faster than sending separate values."""
-    glue: Any = sa.literal_column(f"'{between}'")
-    return reduce(lambda done, part: done.op("||")(glue).op("||")(part), parts or (_NOTHING,))
+    separator_sql: Any = sa.literal_column(f"'{separator}'")
+    return reduce(lambda done, part: done.op("||")(separator_sql).op("||")(part), parts or (_EMPTY_TEXT,))

@@ -14,8 +14,8 @@ from core.errors import NotAllowed
 from core.services.address_reader import Address
 from core.services.exports.columns import Column
 from core.services.people.staff import Person
-from core.services.records import mode
-from core.services.sales.choices import Choices, Dimension, choices
+from core.services.records import format_mode
+from core.services.sales.choices import Choices, Dimension, load_choices
 from core.store.access import streaming
 from core.store.access.scope import AnySelect, ScopedSession
 
@@ -54,29 +54,29 @@ class Tally:
         found: str = (self.file or self.digest).hexdigest()
         return found
 
-    def passed(self, chunk: bytes) -> bytes:
+    def add(self, chunk: bytes) -> bytes:
         """Add a chunk to the hash and return it."""
         self.digest.update(chunk)
         return chunk
 
 
-class Told(NamedTuple):
+class ExportContext(NamedTuple):
     """Context that columns may need beside their row."""
 
     names: Choices
     mode: str
 
 
-Written = Callable[[Any], str]
+FieldWriter = Callable[[Any], str]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Part:
+class ColumnPart:
     """Neighbouring columns: the SQL value, and the writer that makes CSV of it, None when it is CSV already."""
 
     columns: tuple[Column, ...]
     value: Any
-    written: Callable[[Told], Written | None]
+    make_writer: Callable[[ExportContext], FieldWriter | None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,7 +104,7 @@ class ExportKind(Generic[S]):
     roles: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     read: Callable[[Address], S]
-    parts: tuple[Part, ...]
+    parts: tuple[ColumnPart, ...]
     rows: Callable[[Sequence[Any], S, Choices], AnySelect]
     count: Callable[[ScopedSession, S], int]
     summed: Any = None
@@ -115,26 +115,26 @@ class ExportKind(Generic[S]):
         """Every column, in order."""
         return tuple(column for part in self.parts for column in part.columns)
 
-    def counted(self, rows: int) -> str:
+    def format_count(self, rows: int) -> str:
         """Format a number of rows in words: "1,204 purchases"."""
         return f"{rows:,} {self.noun[rows != 1]}"
 
-    def refuse_stranger(self, person: Person) -> None:
+    def require_role(self, person: Person) -> None:
         """Raise NotAllowed unless the person's role may export this kind."""
-        if not person.may(*self.roles):
+        if not person.has_role(*self.roles):
             raise NotAllowed
 
 
-def lines(session: ScopedSession, kind: ExportKind[S], wanted: S, tally: Tally) -> Generator[bytes]:
+def stream_lines(session: ScopedSession, kind: ExportKind[S], selection: S, tally: Tally) -> Generator[bytes]:
     """Yield the rows of a selection as CSV chunks of up to 2,000 lines, heading first.
 
     The rows come from one statement; memory does not grow with their number. Amounts are naira with two decimals,
     columns in `_at` are UTC and those in `_on` days in Lagos.
     """
-    told = Told(choices(session), mode(bool(session.scope.is_live)))
-    writers = [part.written(told) for part in kind.parts]
-    yield tally.passed(f"{','.join(column.name for column in kind.columns)}\r\n".encode())
-    query = kind.rows([*(part.value for part in kind.parts), *_summed(kind)], wanted, told.names)
+    context = ExportContext(load_choices(session), format_mode(bool(session.scope.is_live)))
+    writers = [part.make_writer(context) for part in kind.parts]
+    yield tally.add(f"{','.join(column.name for column in kind.columns)}\r\n".encode())
+    query = kind.rows([*(part.value for part in kind.parts), *_summed(kind)], selection, context.names)
     with closing(streaming.batches(session, query, size=CHUNK)) as batches:
         for rows in batches:
             # Column by column, so that map() and zip() loop in C.
@@ -143,7 +143,7 @@ def lines(session: ScopedSession, kind: ExportKind[S], wanted: S, tally: Tally) 
             if kind.summed is not None:
                 tally.sum_minor += sum(columns.pop())
             parts = [map(write, column) if write else column for write, column in zip(writers, columns, strict=True)]
-            yield tally.passed(("\r\n".join(map(",".join, zip(*parts, strict=True))) + "\r\n").encode())
+            yield tally.add(("\r\n".join(map(",".join, zip(*parts, strict=True))) + "\r\n").encode())
 
 
 def _summed(kind: ExportKind[Any]) -> list[Any]:

@@ -15,8 +15,8 @@ from core.services.exports import formula_escaping, workbooks
 from core.services.exports.columns import TEXTS, Cell
 from core.services.exports.exports import ExportKind, Tally
 
-Facts = Callable[[], Sequence[tuple[str, Cell]]]
-_PIECE = 1 << 18
+ReceiptFacts = Callable[[], Sequence[tuple[str, Cell]]]
+_PIECE_BYTES = 1 << 18
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,24 +31,26 @@ class Format:
     ending: str
     title: str
     media_type: str
-    made: Callable[[Iterator[bytes], ExportKind[Any], Facts, Tally], Iterator[bytes]]
-    most_rows: int | None = None
+    convert: Callable[[Iterator[bytes], ExportKind[Any], ReceiptFacts, Tally], Iterator[bytes]]
+    max_rows: int | None = None
 
     def refuse_too_many(self, rows: int) -> None:
         """Raise TooLarge for more rows than a file of this format can hold."""
-        if self.most_rows is not None and rows > self.most_rows:
-            text = f"A workbook holds {self.most_rows:,} rows and this selection has {rows:,}: take it as CSV"
+        if self.max_rows is not None and rows > self.max_rows:
+            text = f"A workbook holds {self.max_rows:,} rows and this selection has {rows:,}: take it as CSV"
             raise TooLarge(text)
 
 
-def _as_lines(lines: Iterator[bytes], _kind: ExportKind[Any], _facts: Facts, _tally: Tally) -> Iterator[bytes]:
+def _pass_csv(lines: Iterator[bytes], _kind: ExportKind[Any], _facts: ReceiptFacts, _tally: Tally) -> Iterator[bytes]:
     return lines
 
 
-def _as_lines_for_excel(lines: Iterator[bytes], kind: ExportKind[Any], _facts: Facts, tally: Tally) -> Iterator[bytes]:
+def _as_lines_for_excel(
+    lines: Iterator[bytes], kind: ExportKind[Any], _facts: ReceiptFacts, tally: Tally
+) -> Iterator[bytes]:
     """The same lines with the mark by which Excel knows UTF-8, and with its digits left in what is text."""
     tally.file = hashlib.sha256()
-    texts = [place for place, column in enumerate(kind.columns) if column.shape in TEXTS]
+    texts = [place for place, column in enumerate(kind.columns) if column.column_type in TEXTS]
     mark = codecs.BOM_UTF8
     for chunk in lines:
         out = io.StringIO(newline="")
@@ -62,40 +64,40 @@ def _as_lines_for_excel(lines: Iterator[bytes], kind: ExportKind[Any], _facts: F
         yield piece
 
 
-def _as_workbook(lines: Iterator[bytes], kind: ExportKind[Any], facts: Facts, tally: Tally) -> Iterator[bytes]:
+def _make_workbook(lines: Iterator[bytes], kind: ExportKind[Any], facts: ReceiptFacts, tally: Tally) -> Iterator[bytes]:
     tally.file = hashlib.sha256()
     # A private temporary folder, removed when the file has been sent or the download is cancelled.
     with TemporaryDirectory(prefix="coverdesk-export-") as folder:
         path = Path(folder, "export.xlsx")
         path.touch(mode=0o600)
-        for _ in workbooks.write(path, lines, kind.columns, title=kind.title, facts=facts):
+        for _ in workbooks.write_workbook(path, lines, kind.columns, title=kind.title, facts=facts):
             yield b""
         with path.open("rb") as file:
-            while piece := file.read(_PIECE):
+            while piece := file.read(_PIECE_BYTES):
                 tally.file.update(piece)
                 yield piece
 
 
-CSV = Format(name="csv", ending="csv", title="CSV", media_type="text/csv; charset=utf-8", made=_as_lines)
+CSV = Format(name="csv", ending="csv", title="CSV", media_type="text/csv; charset=utf-8", convert=_pass_csv)
 EXCEL_CSV = Format(
     name="excel-csv",
     ending="csv",
     title="CSV for Excel",
     media_type="text/csv; charset=utf-8",
-    made=_as_lines_for_excel,
+    convert=_as_lines_for_excel,
 )
 XLSX = Format(
     name="xlsx",
     ending="xlsx",
     title="XLSX",
     media_type="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    made=_as_workbook,
-    most_rows=workbooks.MOST_ROWS,
+    convert=_make_workbook,
+    max_rows=workbooks.MAX_ROWS,
 )
 FORMATS = {format_.name: format_ for format_ in (CSV, EXCEL_CSV, XLSX)}
 
 
-def format_named(name: str) -> Format:
+def get_format(name: str) -> Format:
     """Return the format of this name; NotFound for any other."""
     found = FORMATS.get(name)
     if found is None:

@@ -10,7 +10,7 @@ _running: dict[UUID, Tally] = {}
 
 
 @contextmanager
-def of(export_id: UUID, tally: Tally) -> Iterator[None]:
+def track_export(export_id: UUID, tally: Tally) -> Iterator[None]:
     """Register a running export while the block lasts."""
     _running[export_id] = tally
     try:
@@ -19,7 +19,7 @@ def of(export_id: UUID, tally: Tally) -> Iterator[None]:
         _running.pop(export_id, None)
 
 
-def rows(export_id: UUID) -> int | None:
+def get_row_count(export_id: UUID) -> int | None:
     """Return the rows that a running export has written, None when it does not run in this process."""
     tally = _running.get(export_id)
     return tally.rows if tally else None

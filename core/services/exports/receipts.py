@@ -17,7 +17,7 @@ from core.services.exports.exports import ExportKind, Selected, Tally
 from core.services.exports.formats import Format
 from core.services.exports.receipt_selection import COMMAND, ReceiptFilter
 from core.services.paging import Page, Paging
-from core.services.records import mode
+from core.services.records import format_mode
 from core.store.access.scope import AnySelect, ScopedSession
 from core.store.schema.tables import ExportReceipt, Staff
 
@@ -36,7 +36,7 @@ ORDERS: Mapping[Sorting, tuple[Any, ...]] = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Order:
+class ExportOrder:
     """A requested export; `staff_id` is None for the command line, `again_of` is the receipt that it repeats."""
 
     id: UUID
@@ -56,7 +56,7 @@ class Order:
     @property
     def file_name(self) -> str:
         """What its file is called."""
-        return f"{self.kind.name}-{mode(self.is_live)}-{clock.today()}.{self.format.ending}"
+        return f"{self.kind.name}-{format_mode(self.is_live)}-{clock.today()}.{self.format.ending}"
 
     def facts(self, tally: Tally) -> Sequence[tuple[str, Cell]]:
         """Return the (label, value) facts of the receipt sheet, once all rows have passed."""
@@ -67,10 +67,10 @@ class Order:
         return [
             ("Export", self.kind.title),
             ("Receipt", str(self.id)),
-            ("Records", mode(self.is_live)),
+            ("Records", format_mode(self.is_live)),
             *([(f"Filter: {name}", values) for name, values in filters] or [("Filters", "none")]),
             ("Made by", self.actor),
-            ("Made at (UTC)", clock.wire(clock.now()) or ""),
+            ("Made at (UTC)", clock.to_wire(clock.now()) or ""),
             ("Rows", tally.rows),
             *summed,
             ("SHA-256 of the rows as CSV", tally.sha256),
@@ -106,7 +106,7 @@ class Difference:
     is_same: bool
 
 
-def difference(before: Receipt, after: Receipt) -> Difference:
+def compare_receipts(before: Receipt, after: Receipt) -> Difference:
     """Compare two runs by their CSV rows, as no two workbook files are equal byte by byte."""
     return Difference(
         rows=after.rows - before.rows,
@@ -115,12 +115,12 @@ def difference(before: Receipt, after: Receipt) -> Difference:
     )
 
 
-def begin(session: ScopedSession, order: Order) -> None:
+def record_start(session: ScopedSession, order: ExportOrder) -> None:
     """Write the audit entry of a starting export; even an interrupted export has disclosed data.
 
     InvalidInput when it claims to repeat a different export.
     """
-    refuse_another(session, order)
+    require_same_export(session, order)
     again = {"again_of": str(order.again_of)} if order.again_of else {}
     audit.write(
         session,
@@ -130,24 +130,24 @@ def begin(session: ScopedSession, order: Order) -> None:
         after={
             "kind": order.kind.name,
             "format": order.format.name,
-            "mode": mode(order.is_live),
+            "mode": format_mode(order.is_live),
             "filters": order.selection.address(),
             **again,
         },
     )
 
 
-def refuse_another(session: ScopedSession, order: Order) -> None:
+def require_same_export(session: ScopedSession, order: ExportOrder) -> None:
     """Raise InvalidInput for an order that claims to repeat a different export."""
     if order.again_of is None:
         return
-    before = one(session, order.again_of)
-    asked = (order.kind.name, order.is_live, order.selection.address())
-    if before is None or (before.kind, before.is_live, before.filters) != asked:
-        raise InvalidInput.one("again", "must be the receipt of the same export")
+    earlier = get_receipt(session, order.again_of)
+    requested = (order.kind.name, order.is_live, order.selection.address())
+    if earlier is None or (earlier.kind, earlier.is_live, earlier.filters) != requested:
+        raise InvalidInput.for_field("again", "must be the receipt of the same export")
 
 
-def keep(session: ScopedSession, order: Order, tally: Tally) -> None:
+def store_receipt(session: ScopedSession, order: ExportOrder, tally: Tally) -> None:
     """Store the receipt of a complete export."""
     session.insert(
         ExportReceipt(
@@ -170,57 +170,57 @@ def keep(session: ScopedSession, order: Order, tally: Tally) -> None:
         actor=order.actor,
         action="export finished",
         subject=order.subject,
-        after={"rows": tally.rows, "total": money.wire(tally.sum_minor), "sha256": tally.file_sha256},
+        after={"rows": tally.rows, "total": money.to_wire(tally.sum_minor), "sha256": tally.file_sha256},
     )
 
 
-def one(session: ScopedSession, receipt_id: UUID) -> Receipt | None:
+def get_receipt(session: ScopedSession, receipt_id: UUID) -> Receipt | None:
     """Return a receipt by its id, None while its export is not complete."""
     row = session.execute(_receipts().where(col(ExportReceipt.id) == receipt_id)).one_or_none()
     return _receipt(row) if row else None
 
 
-def page(
-    session: ScopedSession, wanted: ReceiptFilter, paging: Paging = Paging(), *, order: Sorting = "newest"
+def list_receipts(
+    session: ScopedSession, criteria: ReceiptFilter, paging: Paging = Paging(), *, order: Sorting = "newest"
 ) -> Page[Receipt]:
     """A page of the receipts of everybody, with the exact total."""
-    conditions = _conditions(wanted)
+    conditions = _conditions(criteria)
     total = session.execute(sa.select(sa.func.count()).select_from(ExportReceipt).where(*conditions)).scalar_one()
     query = _receipts().where(*conditions).order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
     return Page([_receipt(row) for row in session.execute(query)], total)
 
 
-def latest(session: ScopedSession, most: int) -> Sequence[Receipt]:
+def list_latest(session: ScopedSession, limit: int) -> Sequence[Receipt]:
     """Return everybody's newest receipts."""
-    return page(session, ReceiptFilter(), Paging(1, most)).rows
+    return list_receipts(session, ReceiptFilter(), Paging(1, limit)).items
 
 
-def again(session: ScopedSession, receipt_id: UUID) -> Sequence[Receipt]:
+def list_repeats(session: ScopedSession, receipt_id: UUID) -> Sequence[Receipt]:
     """Return the later runs of an export, newest first, at most 20."""
     query = _receipts().where(col(ExportReceipt.again_of) == receipt_id)
     newest = (col(ExportReceipt.created_at).desc(), col(ExportReceipt.id).desc())
     return [_receipt(row) for row in session.execute(query.order_by(*newest).limit(20))]
 
 
-def people(session: ScopedSession) -> Mapping[str, str]:
+def list_makers(session: ScopedSession) -> Mapping[str, str]:
     """Return the makers of receipts as filter values: staff ids with e-mail addresses, and the command line."""
-    found = sa.select(col(Staff.id), col(Staff.email)).where(
+    staff_query = sa.select(col(Staff.id), col(Staff.email)).where(
         col(Staff.id).in_(sa.select(col(ExportReceipt.staff_id)).distinct())
     )
-    rows = session.execute(found.order_by(col(Staff.email)))
+    rows = session.execute(staff_query.order_by(col(Staff.email)))
     return {**{str(key): email for key, email in rows}, COMMAND: COMMAND_LINE}
 
 
-def _conditions(wanted: ReceiptFilter) -> list[sa.ColumnElement[bool]]:
-    conditions = wanted.created.on(col(ExportReceipt.created_at))
-    if wanted.kinds:
-        conditions.append(col(ExportReceipt.kind).in_(wanted.kinds))
-    if wanted.is_live is not None:
-        conditions.append(col(ExportReceipt.is_live).is_(wanted.is_live))
-    if wanted.by_command:
+def _conditions(criteria: ReceiptFilter) -> list[sa.ColumnElement[bool]]:
+    conditions = criteria.created.on(col(ExportReceipt.created_at))
+    if criteria.kinds:
+        conditions.append(col(ExportReceipt.kind).in_(criteria.kinds))
+    if criteria.is_live is not None:
+        conditions.append(col(ExportReceipt.is_live).is_(criteria.is_live))
+    if criteria.by_command:
         conditions.append(col(ExportReceipt.staff_id).is_(None))
-    if wanted.staff_id:
-        conditions.append(col(ExportReceipt.staff_id) == wanted.staff_id)
+    if criteria.staff_id:
+        conditions.append(col(ExportReceipt.staff_id) == criteria.staff_id)
     return conditions
 
 
@@ -229,7 +229,7 @@ def _receipt(row: Any) -> Receipt:
 
 
 def _receipts() -> AnySelect:
-    read = [name for name in Receipt.__dataclass_fields__ if name != "who"]
-    return sa.select(col(Staff.email).label("who"), *(col(getattr(ExportReceipt, name)) for name in read)).outerjoin(
+    columns = [name for name in Receipt.__dataclass_fields__ if name != "who"]
+    return sa.select(col(Staff.email).label("who"), *(col(getattr(ExportReceipt, name)) for name in columns)).outerjoin(
         Staff, col(Staff.id) == col(ExportReceipt.staff_id)
     )

@@ -15,7 +15,7 @@ KINDS: tuple[ExportKind[Any], ...] = (PURCHASES, RENEWALS, POLICIES, CUSTOMERS, 
 _BY_NAME = {kind.name: kind for kind in KINDS}
 
 
-def kind_named(name: str) -> ExportKind[Any]:
+def get_kind(name: str) -> ExportKind[Any]:
     """Return the export kind of this name; NotFound for any other."""
     found = _BY_NAME.get(name)
     if found is None:

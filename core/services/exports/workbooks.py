@@ -13,12 +13,12 @@ from core.errors import TooLarge
 from core.services.exports.columns import Cell, Column
 
 # XLSX limits: rows below the heading, and characters in a cell.
-MOST_ROWS = 1_048_575
-_LONGEST = 32_767
-_WIDEST = 60
+MAX_ROWS = 1_048_575
+_MAX_CELL_CHARACTERS = 32_767
+_MAX_COLUMN_WIDTH = 60
 
 
-def write(
+def write_workbook(
     path: Path, lines: Iterator[bytes], columns: Sequence[Column], *, title: str, facts: Callable[[], Any]
 ) -> Iterator[int]:
     """Write a workbook of two sheets: the rows, and the receipt facts (label, value), read after the last row.
@@ -33,7 +33,7 @@ def write(
     sheet = _sheet(book, columns, title)
     # xlsxwriter closes its temporary row file only on success.
     with closing(sheet.row_data_fh):
-        yield from _rows(lines, [_writer(sheet, book, column) for column in columns])
+        yield from _rows(lines, [_make_cell_writer(sheet, book, column) for column in columns])
         _facts(book, facts())
         book.close()
 
@@ -43,7 +43,7 @@ def _rows(lines: Iterator[bytes], writers: Sequence[Callable[[int, int, str], An
     for chunk in lines:
         for cells in csv.reader(io.StringIO(chunk.decode(), newline="")):
             rows += 1
-            if rows > MOST_ROWS:
+            if rows > MAX_ROWS:
                 raise TooLarge("There are more rows than a workbook holds: take it as CSV")
             # The first line is the heading, which the sheet already has.
             for place, text in enumerate(cells if rows else ()):
@@ -56,28 +56,28 @@ def _sheet(book: Any, columns: Sequence[Column], title: str) -> Any:
     sheet = book.add_worksheet(title)
     sheet.freeze_panes(1, 0)
     for place, column in enumerate(columns):
-        sheet.set_column(place, place, min(column.wide, _WIDEST))
+        sheet.set_column(place, place, min(column.display_width, _MAX_COLUMN_WIDTH))
     bold = book.add_format({"bold": True, "bottom": 1})
     for place, column in enumerate(columns):
         sheet.write_string(0, place, column.name, bold)
     return sheet
 
 
-def _writer(sheet: Any, book: Any, column: Column) -> Callable[[int, int, str], Any]:
+def _make_cell_writer(sheet: Any, book: Any, column: Column) -> Callable[[int, int, str], Any]:
     """Return the cell writer of a column; the column type decides the cell type, never the look of the text."""
-    cell, shown = column.shape.cell, _format(book, column.shape.format)
-    return lambda row, place, text: _put(sheet, row, place, cell(text), shown)
+    cell, cell_format = column.column_type.parse_cell, _format(book, column.column_type.format)
+    return lambda row, place, text: _write_cell(sheet, row, place, cell(text), cell_format)
 
 
-def _put(sheet: Any, row: int, place: int, value: Cell, shown: Any = None) -> None:
+def _write_cell(sheet: Any, row: int, place: int, value: Cell, cell_format: Any = None) -> None:
     if isinstance(value, str):
-        sheet.write_string(row, place, value[:_LONGEST])
+        sheet.write_string(row, place, value[:_MAX_CELL_CHARACTERS])
     elif isinstance(value, bool):
         sheet.write_boolean(row, place, value)
     elif isinstance(value, date | datetime):
-        sheet.write_datetime(row, place, value, shown)
+        sheet.write_datetime(row, place, value, cell_format)
     else:
-        sheet.write_number(row, place, value, shown)
+        sheet.write_number(row, place, value, cell_format)
 
 
 def _format(book: Any, pattern: str | None) -> Any:
@@ -87,8 +87,8 @@ def _format(book: Any, pattern: str | None) -> Any:
 def _facts(book: Any, facts: Sequence[tuple[str, Cell]]) -> None:
     sheet = book.add_worksheet("Receipt")
     sheet.set_column(0, 0, 24)
-    sheet.set_column(1, 1, _WIDEST)
+    sheet.set_column(1, 1, _MAX_COLUMN_WIDTH)
     bold, money = book.add_format({"bold": True}), _format(book, "#,##0.00")
     for row, (label, value) in enumerate(facts):
         sheet.write_string(row, 0, label, bold)
-        _put(sheet, row, 1, value, money if isinstance(value, float) else None)
+        _write_cell(sheet, row, 1, value, money if isinstance(value, float) else None)

@@ -26,8 +26,8 @@ from core.store.access.scope import ScopedSession
 from core.store.operations import blob_storage
 from core.store.schema.tables import UploadedFile
 
-LARGEST: Final = 10 * 1024 * 1024
-OPENERS: Final = ("claims", "operations", "supervisor")
+MAX_BYTES: Final = 10 * 1024 * 1024
+OPENING_ROLES: Final = ("claims", "operations", "supervisor")
 _UNKNOWN: Final = "File not found"
 
 
@@ -42,18 +42,18 @@ class FileRecord(TypedDict):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Sent:
+class ReceivedFile:
     """A file as received in a form field; its code is generated at once, so that its URL is known."""
 
     field: str
     file_name: str
     content: bytes
-    code: str = dataclasses.field(default_factory=ids.code)
+    code: str = dataclasses.field(default_factory=ids.new_code)
 
     @property
-    def address(self) -> str:
+    def url(self) -> str:
         """The URL of the file once stored."""
-        return file_links.address(self.code)
+        return file_links.build_url(self.code)
 
     @property
     def sha256(self) -> str:
@@ -62,7 +62,7 @@ class Sent:
 
 
 @dataclass(kw_only=True, slots=True)
-class Kept:
+class StoredFile:
     """A file stored on disk; `is_recorded` is True once a database row references it."""
 
     field: str
@@ -72,11 +72,11 @@ class Kept:
     size: int
     sha256: str
     sent_sha256: str
-    recorded: bool = False
+    is_recorded: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Stored:
+class ServableFile:
     """A file that can be served."""
 
     path: Path
@@ -85,66 +85,68 @@ class Stored:
 
 
 @contextmanager
-def keeping(sent: Iterable[Sent]) -> Iterator[list[Kept]]:
+def store_files(received: Iterable[ReceivedFile]) -> Iterator[list[StoredFile]]:
     """Inspect files and store them on disk, before the transaction that records them.
 
     Files that no row references in the end, because the request was refused or replayed, are removed again. A crash
     leaves a
     file without a row, never a row without its file.
     """
-    kept: list[Kept] = []
+    stored_files: list[StoredFile] = []
     try:
-        for one in sent:
-            kept.append(_keep(one))
-        yield kept
+        for one in received:
+            stored_files.append(_store(one))
+        yield stored_files
     finally:
-        for file in kept:
-            if not file.recorded:
+        for file in stored_files:
+            if not file.is_recorded:
                 blob_storage.remove(file.code)
 
 
-def _keep(sent: Sent) -> Kept:
-    judged = inspection.judge(sent.content, sent.field)
-    blob_storage.put(sent.code, judged.content)
-    return Kept(
-        field=sent.field,
-        code=sent.code,
-        file_name=blob_storage.shown_name(sent.file_name, judged.suffixes),
-        content_type=judged.content_type,
-        size=len(judged.content),
-        sha256=hashlib.sha256(judged.content).hexdigest(),
-        sent_sha256=sent.sha256,
+def _store(received: ReceivedFile) -> StoredFile:
+    inspected = inspection.inspect(received.content, received.field)
+    blob_storage.put(received.code, inspected.content)
+    return StoredFile(
+        field=received.field,
+        code=received.code,
+        file_name=blob_storage.shown_name(received.file_name, inspected.suffixes),
+        content_type=inspected.content_type,
+        size=len(inspected.content),
+        sha256=hashlib.sha256(inspected.content).hexdigest(),
+        sent_sha256=received.sha256,
     )
 
 
-def record(session: ScopedSession, kept: Kept, owner: Owner, *, actor: str, claim_id: UUID | None = None) -> FileRecord:
+def record(
+    session: ScopedSession, file: StoredFile, owner: Owner, *, actor: str, claim_id: UUID | None = None
+) -> FileRecord:
     """Insert the row of a stored file; call it after everything that may refuse the request."""
     row = UploadedFile(
         distributor_id=owner.distributor_id,
         is_live=owner.is_live,
-        code=kept.code,
-        file_name=kept.file_name,
-        content_type=kept.content_type,
-        size=kept.size,
-        sha256=kept.sha256,
-        sent_sha256=kept.sent_sha256,
+        code=file.code,
+        file_name=file.file_name,
+        content_type=file.content_type,
+        size=file.size,
+        sha256=file.sha256,
+        sent_sha256=file.sent_sha256,
         claim_id=claim_id,
         created_at=clock.now(),
     )
     session.insert(row)
-    kept.recorded = True
-    after = {"content_type": kept.content_type, "size": kept.size, "sha256": kept.sha256}
-    audit.write(session, actor=actor, action="file uploaded", subject=_subject(kept.code), after=after)
+    file.is_recorded = True
+    after = {"content_type": file.content_type, "size": file.size, "sha256": file.sha256}
+    audit.write(session, actor=actor, action="file uploaded", subject=_subject(file.code), after=after)
     return {
-        "file_url": file_links.address(kept.code),
-        "file_name": kept.file_name,
-        "content_type": kept.content_type,
-        "size": kept.size,
-        "sha256": kept.sha256,
+        "file_url": file_links.build_url(file.code),
+        "file_name": file.file_name,
+        "content_type": file.content_type,
+        "size": file.size,
+        "sha256": file.sha256,
     }
 
 
-def stored(session: ScopedSession, code: str) -> Stored:
+def get_file(session: ScopedSession, code: str) -> ServableFile:
     """Return a file of the session's scope; NotFound if it is out of scope or missing on disk."""
     if not ids.is_code(code):
         raise NotFound(_UNKNOWN)
@@ -153,16 +155,16 @@ def stored(session: ScopedSession, code: str) -> Stored:
     ).one_or_none()
     if row is None or not blob_storage.path_of(code).is_file():
         raise NotFound(_UNKNOWN)
-    return Stored(path=blob_storage.path_of(code), file_name=row.file_name, content_type=row.content_type)
+    return ServableFile(path=blob_storage.path_of(code), file_name=row.file_name, content_type=row.content_type)
 
 
-def opened(session: ScopedSession, code: str, person: Person | None) -> Stored:
+def open_file(session: ScopedSession, code: str, person: Person | None) -> ServableFile:
     """Return a file for a staff member; audited, because it may be a medical document (contract A3)."""
     if person is None:
         raise Unauthorized("Sign in first")
-    if not person.may(*OPENERS):
+    if not person.has_role(*OPENING_ROLES):
         raise NotAllowed("Your role does not open files")
-    file = stored(session, code)
+    file = get_file(session, code)
     audit.write(session, actor=person.actor, action="file opened", subject=_subject(code))
     return file
 

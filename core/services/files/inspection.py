@@ -12,24 +12,24 @@ from PIL import Image, ImageOps
 
 from core.errors import InvalidInput, WrongMediaType
 
-MOST_PIXELS: Final = 40_000_000
+MAX_PIXELS: Final = 40_000_000
 ACCEPTED: Final = "a JPEG, PNG, WebP or PDF file"
 # A few kilobytes of PDF can decompress to gigabytes in the parser's memory.
-_LARGEST_UNFOLDED: Final = 64 * 1024 * 1024
+_MAX_DECOMPRESSED_BYTES: Final = 64 * 1024 * 1024
 pikepdf.settings.set_qpdf_limits(
     max_stream_filters=1,
-    flate_max_memory=_LARGEST_UNFOLDED,
-    png_max_memory=_LARGEST_UNFOLDED,
-    tiff_max_memory=_LARGEST_UNFOLDED,
-    run_length_max_memory=_LARGEST_UNFOLDED,
+    flate_max_memory=_MAX_DECOMPRESSED_BYTES,
+    png_max_memory=_MAX_DECOMPRESSED_BYTES,
+    tiff_max_memory=_MAX_DECOMPRESSED_BYTES,
+    run_length_max_memory=_MAX_DECOMPRESSED_BYTES,
 )
-_SPELT_OUT: Final = re.compile(rb"#([0-9a-fA-F]{2})")
-_UNBOUNDED: Final = re.compile(rb"/LZW(Decode)?[\s/\]>%]|/Filter(\s|%[^\r\n]*[\r\n])*\d")
+_ESCAPED_NAME: Final = re.compile(rb"#([0-9a-fA-F]{2})")
+_UNBOUNDED_FILTER: Final = re.compile(rb"/LZW(Decode)?[\s/\]>%]|/Filter(\s|%[^\r\n]*[\r\n])*\d")
 _BOMBS: Final = (Image.DecompressionBombError, Image.DecompressionBombWarning)
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class InspectedFile:
     """The result of an inspection: true type, matching suffixes, and sanitised content."""
 
     content_type: str
@@ -38,12 +38,12 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kind:
+class _FileType:
     suffixes: tuple[str, ...]
-    clean: Callable[[bytes, str], bytes]
+    sanitise: Callable[[bytes, str], bytes]
 
 
-def judge(content: bytes, field: str) -> Judged:
+def inspect(content: bytes, field: str) -> InspectedFile:
     """Inspect a file and return it as it will be stored; `field` names it in errors.
 
     WrongMediaType for an unsupported type, InvalidInput for a supported type that is broken, locked or too large to
@@ -51,53 +51,53 @@ def judge(content: bytes, field: str) -> Judged:
     """
     if not content:
         _refuse(field, "must not be empty")
-    content_type = _type_of(content)
+    content_type = _detect_type(content)
     if content_type is None:
         detail = [{"field": field, "message": f"must be {ACCEPTED}"}]
         raise WrongMediaType(f"{field} must be {ACCEPTED}", detail=detail)
-    kind = _KINDS[content_type]
-    return Judged(content_type, kind.suffixes, kind.clean(content, field))
+    file_type = _FILE_TYPES[content_type]
+    return InspectedFile(content_type, file_type.suffixes, file_type.sanitise(content, field))
 
 
-def _type_of(content: bytes) -> str | None:
+def _detect_type(content: bytes) -> str | None:
     try:
         matches = puremagic.magic_string(content)
     except (puremagic.PureError, ValueError):
         return None
-    return next((match.mime_type for match in matches if match.mime_type in _KINDS), None)
+    return next((match.mime_type for match in matches if match.mime_type in _FILE_TYPES), None)
 
 
-def _image(form: str, modes: tuple[str, ...], **options: Any) -> Callable[[bytes, str], bytes]:
+def _make_image_sanitiser(image_format: str, modes: tuple[str, ...], **options: Any) -> Callable[[bytes, str], bytes]:
     """Return a sanitiser that re-encodes the image, so that only its pixels remain."""
 
-    def clean(content: bytes, field: str) -> bytes:
+    def sanitise(content: bytes, field: str) -> bytes:
         try:
-            with Image.open(io.BytesIO(content), formats=[form]) as sent:
-                if sent.width * sent.height > MOST_PIXELS:
+            with Image.open(io.BytesIO(content), formats=[image_format]) as image:
+                if image.width * image.height > MAX_PIXELS:
                     raise Image.DecompressionBombError
-                return _drawn_anew(sent, form, modes, options)
+                return _reencode(image, image_format, modes, options)
         except _BOMBS:
-            _refuse(field, f"must have at most {MOST_PIXELS:,} pixels")
+            _refuse(field, f"must have at most {MAX_PIXELS:,} pixels")
         except Exception:  # a decoder of hostile bytes may fail in any way
             _refuse(field, "must be a picture that can be opened")
 
-    return clean
+    return sanitise
 
 
-def _drawn_anew(sent: Image.Image, form: str, modes: tuple[str, ...], options: Mapping[str, Any]) -> bytes:
-    sent.load()
-    ImageOps.exif_transpose(sent, in_place=True)
+def _reencode(image: Image.Image, image_format: str, modes: tuple[str, ...], options: Mapping[str, Any]) -> bytes:
+    image.load()
+    ImageOps.exif_transpose(image, in_place=True)
     # `info` holds comments, location and colour profiles; keep only what the pixels need.
-    sent.info = {name: value for name, value in sent.info.items() if name == "transparency"}
-    drawn = sent if sent.mode in modes else sent.convert(modes[-1])
-    kept = io.BytesIO()
-    drawn.save(kept, form, **options)
-    return kept.getvalue()
+    image.info = {name: value for name, value in image.info.items() if name == "transparency"}
+    converted = image if image.mode in modes else image.convert(modes[-1])
+    output = io.BytesIO()
+    converted.save(output, image_format, **options)
+    return output.getvalue()
 
 
-def _pdf(content: bytes, field: str) -> bytes:
+def _check_pdf(content: bytes, field: str) -> bytes:
     """Return the PDF unchanged, after a parser has opened it."""
-    if _unfolds_without_end(content):
+    if _has_unbounded_filter(content):
         _refuse(field, "must be a PDF whose objects are not packed with LZW")
     try:
         with pikepdf.open(io.BytesIO(content)) as document:
@@ -113,23 +113,23 @@ def _pdf(content: bytes, field: str) -> bytes:
     return content
 
 
-def _unfolds_without_end(content: bytes) -> bool:
+def _has_unbounded_filter(content: bytes) -> bool:
     """Return True for object streams under LZW, for which the parser has no memory limit.
 
     No writer of object streams uses LZW. A filter given by indirect reference may be LZW, so it counts too.
     """
-    spelt = _SPELT_OUT.sub(lambda code: bytes([int(code[1], 16)]), content)
-    return b"/XRef" in spelt and _UNBOUNDED.search(spelt) is not None
+    unescaped = _ESCAPED_NAME.sub(lambda code: bytes([int(code[1], 16)]), content)
+    return b"/XRef" in unescaped and _UNBOUNDED_FILTER.search(unescaped) is not None
 
 
 def _refuse(field: str, message: str) -> NoReturn:
-    raise InvalidInput.one(field, message)
+    raise InvalidInput.for_field(field, message)
 
 
-_KINDS: Final[Mapping[str, _Kind]] = {
-    "image/jpeg": _Kind((".jpg", ".jpeg"), _image("JPEG", ("L", "RGB"), quality=90)),
-    "image/png": _Kind((".png",), _image("PNG", ("1", "L", "LA", "I;16", "P", "RGB", "RGBA"))),
-    "image/webp": _Kind((".webp",), _image("WEBP", ("RGB", "RGBA"), quality=90)),
-    "application/pdf": _Kind((".pdf",), _pdf),
+_FILE_TYPES: Final[Mapping[str, _FileType]] = {
+    "image/jpeg": _FileType((".jpg", ".jpeg"), _make_image_sanitiser("JPEG", ("L", "RGB"), quality=90)),
+    "image/png": _FileType((".png",), _make_image_sanitiser("PNG", ("1", "L", "LA", "I;16", "P", "RGB", "RGBA"))),
+    "image/webp": _FileType((".webp",), _make_image_sanitiser("WEBP", ("RGB", "RGBA"), quality=90)),
+    "application/pdf": _FileType((".pdf",), _check_pdf),
 }
-MEDIA_TYPES: Final = tuple(_KINDS)
+MEDIA_TYPES: Final = tuple(_FILE_TYPES)

@@ -19,7 +19,7 @@ from core.store.schema.tables import UploadedFile
 
 _FOLDERS: Final = ("/v1/files", "/files")
 _PORTS: Final = {"http": 80, "https": 443}
-NOT_YOURS: Final = "must be a file that you uploaded in this mode"
+NOT_OWN_FILE: Final = "must be a file that you uploaded in this mode"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,65 +30,65 @@ class Owner:
     is_live: bool
 
 
-def address(code: str) -> str:
+def build_url(code: str) -> str:
     """Return the URL where a distributor downloads a file with its key."""
     return f"{settings().base_url}/v1/files/{code}"
 
 
-def desk_path(link: str) -> str | None:
+def build_desk_path(link: str) -> str | None:
     """Return the path where staff open the file of one of our links; None for an external link."""
-    code = code_in(link)
+    code = parse_code(link)
     return f"/files/{code}" if code else None
 
 
-def code_in(link: str) -> str | None:
+def parse_code(link: str) -> str | None:
     """Return the file code of a link to our own files, however it is spelt; None for an external link."""
     if "/" not in link:
         return None
     try:
-        parts, ours = urlsplit(link), urlsplit(settings().base_url)
-        same_host = _host(parts) == _host(ours)
+        parts, base = urlsplit(link), urlsplit(settings().base_url)
+        same_host = _get_host(parts) == _get_host(base)
     except ValueError:
         return None
     folder, _, code = posixpath.normpath(unquote(parts.path)).rpartition("/")
-    return code if same_host and folder.removeprefix(ours.path) in _FOLDERS else None
+    return code if same_host and folder.removeprefix(base.path) in _FOLDERS else None
 
 
-def kept_code(link: str | None) -> str:
+def parse_stored_code(link: str | None) -> str:
     """Return the file code of a stored link; our base URL may have been another one then."""
     folder, _, code = urlsplit(link or "").path.rpartition("/")
     return code if folder.endswith(_FOLDERS) and ids.is_code(code) else ""
 
 
-def _host(parts: SplitResult) -> tuple[str | None, int | None]:
+def _get_host(parts: SplitResult) -> tuple[str | None, int | None]:
     return parts.hostname, parts.port or _PORTS.get(parts.scheme)
 
 
-def codes_of(values: Mapping[str, Any]) -> dict[str, str]:
+def find_codes(values: Mapping[str, Any]) -> dict[str, str]:
     """Return the fields that link to our own files, with the file code of each."""
     texts = {name: value for name, value in values.items() if isinstance(value, str)}
-    return {name: code for name, value in texts.items() if (code := code_in(value))}
+    return {name: code for name, value in texts.items() if (code := parse_code(value))}
 
 
-def refuse_foreign(session: ScopedSession, request: Request, owner: Owner) -> None:
+def require_own_files(session: ScopedSession, request: Request, owner: Owner) -> None:
     """Raise InvalidInput naming every link to a file of ours that this owner did not upload (contract S15)."""
-    linked = codes_of(dict(request))
-    known = owned(session, set(linked.values()), owner)
-    faults = [FieldFault(name, NOT_YOURS) for name, code in linked.items() if code not in known]
+    codes = find_codes(dict(request))
+    own_codes = list_owned(session, set(codes.values()), owner)
+    faults = [FieldFault(name, NOT_OWN_FILE) for name, code in codes.items() if code not in own_codes]
     if faults:
         raise InvalidInput(faults)
 
 
-def owned(session: ScopedSession, codes: Set[str], owner: Owner) -> frozenset[str]:
+def list_owned(session: ScopedSession, codes: Set[str], owner: Owner) -> frozenset[str]:
     """Return those of the codes that this owner uploaded."""
-    written_by_us = {code for code in codes if ids.is_code(code)}
-    if not written_by_us:
+    valid_codes = {code for code in codes if ids.is_code(code)}
+    if not valid_codes:
         return frozenset()
-    found = session.execute(
+    result = session.execute(
         sa.select(col(UploadedFile.code)).where(
-            col(UploadedFile.code).in_(written_by_us),
+            col(UploadedFile.code).in_(valid_codes),
             col(UploadedFile.distributor_id) == owner.distributor_id,
             col(UploadedFile.is_live) == owner.is_live,
         )
     )
-    return frozenset(found.scalars())
+    return frozenset(result.scalars())

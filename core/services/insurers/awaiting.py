@@ -22,29 +22,29 @@ from core.store.schema.tables import InsurerConnection, Policy, Provider, Submis
 Situation = Literal["Queued", "Being sent", "Deciding", "Trying again", "Set aside", "Not connected"]
 Health = Literal["Delegated", "Not used yet", "Working", "Failing", "Resting", "On trial"]
 Order = Literal["oldest", "newest", "next", "next-back", "tries", "tries-back"]
-Wanted = Literal["queued", "deciding", "failing", "dead"]
-OPEN = ("queued", "dead")
-_TOLD = col(Submission.created_at)
+QueueView = Literal["queued", "deciding", "failing", "dead"]
+OPEN_STATES = ("queued", "dead")
+_CREATED_AT = col(Submission.created_at)
 _NEXT, _TRIES = col(Submission.next_try_at), col(Submission.attempts)
 ORDERS: Mapping[Order, tuple[Any, ...]] = {
-    "oldest": (_TOLD, col(Submission.policy_id)),
-    "newest": (_TOLD.desc(), col(Submission.policy_id).desc()),
-    "next": (_NEXT.is_(None), _NEXT, _TOLD, col(Submission.policy_id)),
-    "next-back": (_NEXT.is_(None), _NEXT.desc(), _TOLD, col(Submission.policy_id)),
-    "tries": (_TRIES, _TOLD, col(Submission.policy_id)),
-    "tries-back": (_TRIES.desc(), _TOLD, col(Submission.policy_id)),
+    "oldest": (_CREATED_AT, col(Submission.policy_id)),
+    "newest": (_CREATED_AT.desc(), col(Submission.policy_id).desc()),
+    "next": (_NEXT.is_(None), _NEXT, _CREATED_AT, col(Submission.policy_id)),
+    "next-back": (_NEXT.is_(None), _NEXT.desc(), _CREATED_AT, col(Submission.policy_id)),
+    "tries": (_TRIES, _CREATED_AT, col(Submission.policy_id)),
+    "tries-back": (_TRIES.desc(), _CREATED_AT, col(Submission.policy_id)),
 }
-_FAILED = col(Submission.failures) > 0
-_WANTED: Mapping[Wanted, tuple[Any, ...]] = {
-    "queued": (col(Submission.state) == "queued", sa.not_(_FAILED), col(Submission.answer).is_(None)),
-    "deciding": (col(Submission.state) == "queued", sa.not_(_FAILED), col(Submission.answer) == "pending"),
-    "failing": (col(Submission.state) == "queued", _FAILED),
+_HAS_FAILED = col(Submission.failures) > 0
+_VIEW_CONDITIONS: Mapping[QueueView, tuple[Any, ...]] = {
+    "queued": (col(Submission.state) == "queued", sa.not_(_HAS_FAILED), col(Submission.answer).is_(None)),
+    "deciding": (col(Submission.state) == "queued", sa.not_(_HAS_FAILED), col(Submission.answer) == "pending"),
+    "failing": (col(Submission.state) == "queued", _HAS_FAILED),
     "dead": (col(Submission.state) == "dead",),
 }
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Waiting:
+class OpenSubmission:
     """One policy that its insurer has not accepted or answered yet."""
 
     id: UUID
@@ -78,36 +78,36 @@ class InsurerHealth:
     last_error: str | None
 
     @property
-    def connected(self) -> bool:
+    def is_connected(self) -> bool:
         """True if it has a URL, so that policies can be sent."""
         return self.health != "Delegated"
 
 
-def page(
+def list_open(
     session: ScopedSession,
     names: Choices,
     *,
     provider_id: UUID | None = None,
-    wanted: Wanted | None = None,
+    view: QueueView | None = None,
     order: Order = "oldest",
     paging: Paging,
-) -> Page[Waiting]:
+) -> Page[OpenSubmission]:
     """Return a page of open submissions, with the exact total."""
-    conditions = [col(Submission.state).in_(OPEN), *(_WANTED[wanted] if wanted else ())]
+    conditions = [col(Submission.state).in_(OPEN_STATES), *(_VIEW_CONDITIONS[view] if view else ())]
     if provider_id is not None:
         conditions.append(col(Submission.provider_id) == provider_id)
     total = session.execute(sa.select(sa.func.count()).select_from(Submission).where(*conditions)).scalar_one()
     query = sa.select(Submission).where(*conditions).order_by(*ORDERS[order])
-    told = list(session.execute(query.limit(paging.limit).offset(paging.offset)).scalars())
-    found = sa.select(*(col(getattr(Policy, name)) for name in _READ)).where(
-        col(Policy.id).in_([row.policy_id for row in told])
+    submissions = list(session.execute(query.limit(paging.limit).offset(paging.offset)).scalars())
+    policy_query = sa.select(*(col(getattr(Policy, name)) for name in _POLICY_COLUMNS)).where(
+        col(Policy.id).in_([row.policy_id for row in submissions])
     )
-    policies = {row.id: row for row in session.execute(found)}
-    connected = _connected(session)
-    return Page([_waiting(row, policies[row.policy_id], names, connected) for row in told], total)
+    policies = {row.id: row for row in session.execute(policy_query)}
+    connected = _list_connected(session)
+    return Page([_build_row(row, policies[row.policy_id], names, connected) for row in submissions], total)
 
 
-_READ = (
+_POLICY_COLUMNS = (
     "id",
     "policy_number",
     "first_name",
@@ -122,86 +122,88 @@ _READ = (
 )
 
 
-def _connected(session: ScopedSession) -> set[UUID]:
+def _list_connected(session: ScopedSession) -> set[UUID]:
     """Return the ids of the insurers with a URL in the session's mode."""
     query = sa.select(col(Provider.id), col(Provider.segment))
     live = bool(session.scope.is_live)
     return {row.id for row in session.execute(query) if settings().insurer_url(row.segment, is_live=live)}
 
 
-def _waiting(told: Submission, policy: Any, names: Choices, connected: set[UUID]) -> Waiting:
-    distributor, provider, product, _ = names.of_sale(policy.product_id, policy.distributor_id)
-    reachable = told.provider_id in connected
-    situation = situation_of(told, connected=reachable)
-    return Waiting(
+def _build_row(submission: Submission, policy: Any, names: Choices, connected: set[UUID]) -> OpenSubmission:
+    distributor, provider, product, _ = names.get_names_of_sale(policy.product_id, policy.distributor_id)
+    is_connected = submission.provider_id in connected
+    situation = get_situation(submission, connected=is_connected)
+    return OpenSubmission(
         id=policy.id,
-        created_at=told.created_at,
+        created_at=submission.created_at,
         policy_number=policy.policy_number,
-        stage=policy_states.stage_of(policy),
+        stage=policy_states.get_stage(policy),
         holder=f"{policy.first_name} {policy.last_name}",
         product=product,
         provider=provider,
         distributor=distributor,
         situation=situation,
-        attempts=told.attempts,
-        last_error=told.last_error,
-        next_try_at=told.next_try_at if situation in {"Queued", "Deciding", "Trying again"} else None,
-        retryable=reachable and situation != "Being sent",
+        attempts=submission.attempts,
+        last_error=submission.last_error,
+        next_try_at=submission.next_try_at if situation in {"Queued", "Deciding", "Trying again"} else None,
+        retryable=is_connected and situation != "Being sent",
     )
 
 
-def situation_of(told: Submission, *, connected: bool) -> Situation:
+def get_situation(submission: Submission, *, connected: bool) -> Situation:
     """Return the state of an open submission as the desk names it."""
-    if told.state == "dead":
+    if submission.state == "dead":
         return "Set aside"
     if not connected:
         return "Not connected"
-    if told.leased_until is not None and told.leased_until > clock.now():
+    if submission.leased_until is not None and submission.leased_until > clock.now():
         return "Being sent"
-    if told.failures:
+    if submission.failures:
         return "Trying again"
-    return "Deciding" if told.answer == "pending" else "Queued"
+    return "Deciding" if submission.answer == "pending" else "Queued"
 
 
-def health(session: ScopedSession) -> Sequence[InsurerHealth]:
+def list_health(session: ScopedSession) -> Sequence[InsurerHealth]:
     """Return every insurer in the session's mode, by name."""
-    counts = _counts(session)
-    links = {row.provider_id: row for row in session.execute(sa.select(InsurerConnection)).scalars()}
+    counts = _count_by_state(session)
+    connections = {row.provider_id: row for row in session.execute(sa.select(InsurerConnection)).scalars()}
     query = sa.select(col(Provider.id), col(Provider.segment), col(Provider.company_name))
-    connected = _connected(session)
+    connected = _list_connected(session)
     rows = sorted(session.execute(query), key=lambda row: row.company_name.lower())
-    return [_healthy(row, links.get(row.id), counts, connected=row.id in connected) for row in rows]
+    return [_build_health(row, connections.get(row.id), counts, connected=row.id in connected) for row in rows]
 
 
-def _counts(session: ScopedSession) -> Mapping[tuple[UUID, str], Any]:
+def _count_by_state(session: ScopedSession) -> Mapping[tuple[UUID, str], Any]:
     columns = (col(Submission.provider_id), col(Submission.state))
-    query = sa.select(*columns, sa.func.count().label("policies"), sa.func.min(_TOLD).label("oldest_at"))
-    found = session.execute(query.where(col(Submission.state).in_(OPEN)).group_by(*columns))
+    query = sa.select(*columns, sa.func.count().label("policies"), sa.func.min(_CREATED_AT).label("oldest_at"))
+    found = session.execute(query.where(col(Submission.state).in_(OPEN_STATES)).group_by(*columns))
     return {(row.provider_id, row.state): row for row in found}
 
 
-def _healthy(row: Any, link: InsurerConnection | None, counts: Mapping[Any, Any], *, connected: bool) -> InsurerHealth:
-    queued, dead = (counts.get((row.id, state)) for state in OPEN)
-    resting = link is not None and insurer_connections.resting(link)
+def _build_health(
+    row: Any, connection: InsurerConnection | None, counts: Mapping[Any, Any], *, connected: bool
+) -> InsurerHealth:
+    queued, dead = (counts.get((row.id, state)) for state in OPEN_STATES)
+    resting = connection is not None and insurer_connections.is_resting(connection)
     return InsurerHealth(
         id=row.id,
         segment=row.segment,
         name=row.company_name,
-        health=_health(link) if connected else "Delegated",
+        health=_get_health(connection) if connected else "Delegated",
         queued=queued.policies if queued else 0,
         dead=dead.policies if dead else 0,
         oldest_at=min((found.oldest_at for found in (queued, dead) if found), default=None),
-        rests_until=link.rests_until if link and resting else None,
-        last_success_at=link.last_success_at if link else None,
-        last_error=link.last_error if link and link.failures else None,
+        rests_until=connection.rests_until if connection and resting else None,
+        last_success_at=connection.last_success_at if connection else None,
+        last_error=connection.last_error if connection and connection.failures else None,
     )
 
 
-def _health(link: InsurerConnection | None) -> Health:
-    if link is None or not (link.last_success_at or link.last_failure_at):
+def _get_health(connection: InsurerConnection | None) -> Health:
+    if connection is None or not (connection.last_success_at or connection.last_failure_at):
         return "Not used yet"
-    if insurer_connections.resting(link):
+    if insurer_connections.is_resting(connection):
         return "Resting"
-    if link.failures >= insurer_connections.TRIPS_AT:
+    if connection.failures >= insurer_connections.FAILURES_TO_TRIP:
         return "On trial"
-    return "Failing" if link.failures else "Working"
+    return "Failing" if connection.failures else "Working"

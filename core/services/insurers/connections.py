@@ -18,8 +18,8 @@ from core.store.access.scope import ScopedSession
 from core.store.schema.tables import InsurerConnection, Provider, Submission
 
 # Consecutive failures after which the connection pauses; then a single policy tries it again.
-TRIPS_AT = 5
-RESTS = tuple(timedelta(seconds=seconds) for seconds in (5, 10, 15))
+FAILURES_TO_TRIP = 5
+REST_PERIODS = tuple(timedelta(seconds=seconds) for seconds in (5, 10, 15))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,19 +31,19 @@ class Insurer:
     modes: tuple[bool, ...]
 
 
-def connected(session: ScopedSession) -> Sequence[Insurer]:
+def list_connected(session: ScopedSession) -> Sequence[Insurer]:
     """Return every insurer that has a URL, by segment."""
     query = sa.select(col(Provider.id), col(Provider.segment)).order_by(col(Provider.segment))
-    found = (Insurer(id=row.id, segment=row.segment, modes=modes_of(row.segment)) for row in session.execute(query))
+    found = (Insurer(id=row.id, segment=row.segment, modes=get_modes(row.segment)) for row in session.execute(query))
     return [insurer for insurer in found if insurer.modes]
 
 
-def modes_of(segment: str) -> tuple[bool, ...]:
+def get_modes(segment: str) -> tuple[bool, ...]:
     """Return the modes (is_live) in which an insurer has a URL."""
     return tuple(live for live in (True, False) if settings().insurer_url(segment, is_live=live))
 
 
-def held(session: ScopedSession, provider_id: UUID) -> InsurerConnection:
+def get_for_update(session: ScopedSession, provider_id: UUID) -> InsurerConnection:
     """Return the row of one connection locked for update; created if there is none yet."""
     query = sa.select(InsurerConnection).where(col(InsurerConnection.provider_id) == provider_id).with_for_update()
     query = query.execution_options(populate_existing=True)
@@ -54,50 +54,52 @@ def held(session: ScopedSession, provider_id: UUID) -> InsurerConnection:
     return found
 
 
-def resting(connection: InsurerConnection | None) -> bool:
+def is_resting(connection: InsurerConnection | None) -> bool:
     """Return True while sending is paused because of consecutive failures."""
     return connection is not None and connection.rests_until is not None and connection.rests_until > clock.now()
 
 
-def room(connection: InsurerConnection, *, under_way: int, at_once: int) -> int:
+def get_capacity(connection: InsurerConnection, *, in_flight: int, concurrency: int) -> int:
     """Return how many more policies may be sent now; only one while the connection is on trial."""
-    if resting(connection):
+    if is_resting(connection):
         return 0
-    return max(0, (1 if connection.failures >= TRIPS_AT else at_once) - under_way)
+    return max(0, (1 if connection.failures >= FAILURES_TO_TRIP else concurrency) - in_flight)
 
 
-def succeeded(session: ScopedSession, provider_id: UUID) -> None:
+def record_success(session: ScopedSession, provider_id: UUID) -> None:
     """Record a usable answer; after a recovery, submissions that failed before become due."""
-    connection = held(session, provider_id)
-    recovered = connection.failures >= TRIPS_AT
+    connection = get_for_update(session, provider_id)
+    recovered = connection.failures >= FAILURES_TO_TRIP
     connection.failures, connection.rests_until = 0, None
     connection.last_success_at = clock.now()
     session.flush()
     if recovered:
-        _bring_forward(session, provider_id)
+        _make_due(session, provider_id)
 
 
-def failed(session: ScopedSession, provider_id: UUID, fault: InsurerFault) -> None:
+def record_failure(session: ScopedSession, provider_id: UUID, fault: InsurerFault) -> None:
     """Record one more consecutive failure; a configuration fault pauses the connection at once."""
-    connection = held(session, provider_id)
+    connection = get_for_update(session, provider_id)
     connection.last_failure_at, connection.last_error = clock.now(), str(fault)
     # Calls that were in progress when it tripped do not count.
-    if not resting(connection):
-        connection.failures = max(connection.failures + 1, TRIPS_AT if fault.of_the_setup else 0)
-        if connection.failures >= TRIPS_AT:
-            connection.rests_until = clock.now() + RESTS[min(connection.failures - TRIPS_AT, len(RESTS) - 1)]
+    if not is_resting(connection):
+        connection.failures = max(connection.failures + 1, FAILURES_TO_TRIP if fault.is_setup_fault else 0)
+        if connection.failures >= FAILURES_TO_TRIP:
+            connection.rests_until = (
+                clock.now() + REST_PERIODS[min(connection.failures - FAILURES_TO_TRIP, len(REST_PERIODS) - 1)]
+            )
     session.flush()
 
 
-def wake(session: ScopedSession, provider_id: UUID) -> None:
+def end_rest(session: ScopedSession, provider_id: UUID) -> None:
     """End the pause of a connection: somebody reports that it works again."""
-    connection = held(session, provider_id)
+    connection = get_for_update(session, provider_id)
     if connection.rests_until is not None:
         connection.rests_until = clock.now()
     session.flush()
 
 
-def _bring_forward(session: ScopedSession, provider_id: UUID) -> None:
+def _make_due(session: ScopedSession, provider_id: UUID) -> None:
     """Make failed submissions due now; rows locked by another worker are skipped."""
     now = clock.now()
     waiting = (

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.errors import NotFound
-from core.services.distributors.list import last_year
+from core.services.distributors.list import get_last_year
 from core.services.filters import SalesFilter
 from core.services.insurers import awaiting
 from core.services.insurers.awaiting import InsurerHealth
@@ -49,19 +49,21 @@ class InsurerRow:
     updated_at: datetime
 
 
-def all_of_them(session: ScopedSession) -> list[InsurerRow]:
+def list_insurers(session: ScopedSession) -> list[InsurerRow]:
     """Return every insurer, by name."""
-    health = {each.id: each for each in awaiting.health(session)}
-    owner = {row.id: row.provider_id for row in session.execute(sa.select(col(Product.id), col(Product.provider_id)))}
-    policies, premium = _sold(session, owner)
+    health = {each.id: each for each in awaiting.list_health(session)}
+    provider_by_product = {
+        row.id: row.provider_id for row in session.execute(sa.select(col(Product.id), col(Product.provider_id)))
+    }
+    policies, premium = _sum_sales(session, provider_by_product)
     rows: Sequence[Provider] = session.execute(sa.select(Provider)).scalars().all()
     return [
         InsurerRow(
-            **{name: getattr(row, name) for name in _AS_KEPT},
+            **{name: getattr(row, name) for name in _COPIED_FIELDS},
             name=row.company_name,
-            connection=connection_of(row.segment, is_live=bool(session.scope.is_live)),
+            connection=get_connection_host(row.segment, is_live=bool(session.scope.is_live)),
             health=health[row.id],
-            products=list(owner.values()).count(row.id),
+            products=list(provider_by_product.values()).count(row.id),
             policies=policies[row.id],
             premium_minor=premium[row.id],
         )
@@ -69,33 +71,35 @@ def all_of_them(session: ScopedSession) -> list[InsurerRow]:
     ]
 
 
-_AS_KEPT = (
+_COPIED_FIELDS = (
     *("id", "segment", "business_type", "first_name", "last_name", "email", "phone_number"),
     *("business_email", "claim_email", "support_email", "updated_at"),
 )
 
 
-def one(session: ScopedSession, provider_id: UUID) -> InsurerRow:
+def get_insurer(session: ScopedSession, provider_id: UUID) -> InsurerRow:
     """Return one insurer; NotFound for an unknown id."""
-    for row in all_of_them(session):
+    for row in list_insurers(session):
         if row.id == provider_id:
             return row
     raise NotFound("There is no such insurer")
 
 
-def connection_of(segment: str, *, is_live: bool) -> str:
+def get_connection_host(segment: str, *, is_live: bool) -> str:
     """Return the host of an insurer's URL; the rest of the URL may contain credentials."""
     address = settings().insurer_url(segment, is_live=is_live)
     return urlsplit(address).netloc.rpartition("@")[2] if address else DELEGATED
 
 
-def _sold(session: ScopedSession, owner: dict[UUID, UUID]) -> tuple[Counter[UUID], Counter[UUID]]:
+def _sum_sales(session: ScopedSession, provider_by_product: dict[UUID, UUID]) -> tuple[Counter[UUID], Counter[UUID]]:
     policies, premium = Counter[UUID](), Counter[UUID]()
-    for (product_id,), sums in sales_totals.by(session, SalesFilter(), "product_id", measures=("sold",)).items():
-        policies[owner[product_id]] += sums.sold
-    lately = SalesFilter(created=last_year().span)
-    for (product_id,), sums in sales_totals.by(
-        session, lately, "product_id", measures=("sold_minor", "renewed_minor")
+    for (product_id,), sums in sales_totals.group_totals(
+        session, SalesFilter(), "product_id", measures=("sold",)
     ).items():
-        premium[owner[product_id]] += sums.premium_minor
+        policies[provider_by_product[product_id]] += sums.sold
+    recent = SalesFilter(created=get_last_year().span)
+    for (product_id,), sums in sales_totals.group_totals(
+        session, recent, "product_id", measures=("sold_minor", "renewed_minor")
+    ).items():
+        premium[provider_by_product[product_id]] += sums.premium_minor
     return policies, premium

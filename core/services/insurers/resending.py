@@ -13,44 +13,48 @@ from core.services.insurers import awaiting, submissions
 from core.services.insurers import connections as insurer_connections
 from core.services.people.staff import Person
 from core.services.policies import policies
-from core.services.records import mode
+from core.services.records import format_mode
 from core.settings import settings
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Provider, Submission
 
-SENDERS = ("operations",)
+SENDING_ROLES = ("operations",)
 
 
-def retry(session: ScopedSession, policy_id: UUID, *, person: Person) -> None:
+def resend(session: ScopedSession, policy_id: UUID, *, person: Person) -> None:
     """Put one policy first in the queue and reset its failures; repeating has no further effect.
 
     NotFound if the policy has no submission; StateForbids if it is settled, is being sent right now, or if the insurer
     has
     no connection in its mode.
     """
-    _refuse_strangers(person)
-    told = _open(session, policy_id)
-    _refuse_unconnected(session, told.provider_id, is_live=told.is_live)
-    before = {"state": told.state, "attempts": told.attempts, "last_error": told.last_error}
-    told.state, told.failures, told.next_try_at = "queued", 0, clock.now()
-    told.leased_until, told.updated_at = None, clock.now()
+    _require_sender(person)
+    submission = _get_open(session, policy_id)
+    _require_connection(session, submission.provider_id, is_live=submission.is_live)
+    before = {"state": submission.state, "attempts": submission.attempts, "last_error": submission.last_error}
+    submission.state, submission.failures, submission.next_try_at = "queued", 0, clock.now()
+    submission.leased_until, submission.updated_at = None, clock.now()
     subject = audit.subject_of("policy", policy_id)
     audit.write(session, actor=person.actor, action="resent to the insurer", subject=subject, before=before, after={})
     session.flush()
-    insurer_connections.wake(session, told.provider_id)
+    insurer_connections.end_rest(session, submission.provider_id)
 
 
-def note_reported(session: ScopedSession, policy_id: UUID, *, person: Person) -> None:
+def record_reported(session: ScopedSession, policy_id: UUID, *, person: Person) -> None:
     """Record that the insurer was informed of an active policy another way, such as by bordereau.
 
     StateForbids if the policy is pending (the insurer's own answer is needed), settled, or being sent.
     """
-    _refuse_strangers(person)
-    policy = policies.locked(session, policy_id)
-    told = _open(session, policy_id)
+    _require_sender(person)
+    policy = policies.get_for_update(session, policy_id)
+    submission = _get_open(session, policy_id)
     if not policy.activated:
         raise StateForbids("This policy is pending: activate it with the insurer's number, or decline it")
-    before = {"state": told.state, "submitted_to_provider": policy.submitted_to_provider, "version": policy.version}
+    before = {
+        "state": submission.state,
+        "submitted_to_provider": policy.submitted_to_provider,
+        "version": policy.version,
+    }
     policy.submitted_to_provider = True
     policy.version += 1
     policy.updated_at = clock.now()
@@ -61,46 +65,46 @@ def note_reported(session: ScopedSession, policy_id: UUID, *, person: Person) ->
     session.flush()
 
 
-def retry_all(session: ScopedSession, provider_id: UUID, *, person: Person) -> int:
+def resend_all(session: ScopedSession, provider_id: UUID, *, person: Person) -> int:
     """Queue again all submissions that were set aside for one insurer in this mode; returns their number."""
-    _refuse_strangers(person)
+    _require_sender(person)
     is_live = bool(session.scope.is_live)
-    segment = _refuse_unconnected(session, provider_id, is_live=is_live)
-    aside = sa.update(Submission).where(col(Submission.provider_id) == provider_id, col(Submission.state) == "dead")
+    segment = _require_connection(session, provider_id, is_live=is_live)
+    query = sa.update(Submission).where(col(Submission.provider_id) == provider_id, col(Submission.state) == "dead")
     now = clock.now()
     result = session.execute(
-        aside.values(state="queued", failures=0, next_try_at=now, leased_until=None, updated_at=now)
+        query.values(state="queued", failures=0, next_try_at=now, leased_until=None, updated_at=now)
         .returning(col(Submission.policy_id))
         .execution_options(synchronize_session=False)
     )
     count = len(result.all())
     if count:
-        after = {"policies": count, "mode": mode(is_live)}
+        after = {"policies": count, "mode": format_mode(is_live)}
         audit.write(
             session, actor=person.actor, action="all set aside resent", subject=f"insurer {segment}", after=after
         )
-        insurer_connections.wake(session, provider_id)
+        insurer_connections.end_rest(session, provider_id)
     return count
 
 
-def _open(session: ScopedSession, policy_id: UUID) -> Submission:
+def _get_open(session: ScopedSession, policy_id: UUID) -> Submission:
     """Return the submission locked for update; StateForbids unless it is open and not being sent."""
-    told = insurer_answers.held_if_any(session, policy_id)
-    if told is None:
+    submission = insurer_answers.find_for_update(session, policy_id)
+    if submission is None:
         raise NotFound("Nothing was noted for the insurer of this policy")
-    if told.state not in awaiting.OPEN:
-        raise StateForbids(f"This policy is not waiting for its insurer: it is {told.state}")
-    if told.leased_until is not None and told.leased_until > clock.now():
+    if submission.state not in awaiting.OPEN_STATES:
+        raise StateForbids(f"This policy is not waiting for its insurer: it is {submission.state}")
+    if submission.leased_until is not None and submission.leased_until > clock.now():
         raise StateForbids("This policy is being sent to the insurer right now")
-    return told
+    return submission
 
 
-def _refuse_strangers(person: Person) -> None:
-    if not person.may(*SENDERS):
+def _require_sender(person: Person) -> None:
+    if not person.has_role(*SENDING_ROLES):
         raise NotAllowed("Policies are sent to insurers by operations")
 
 
-def _refuse_unconnected(session: ScopedSession, provider_id: UUID, *, is_live: bool) -> str:
+def _require_connection(session: ScopedSession, provider_id: UUID, *, is_live: bool) -> str:
     segment = session.execute(sa.select(col(Provider.segment)).where(col(Provider.id) == provider_id)).scalar_one()
     if settings().insurer_url(segment, is_live=is_live) is None:
         raise StateForbids("This insurer has no connection: approve or decline the policy by hand")

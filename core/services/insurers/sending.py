@@ -19,9 +19,9 @@ from core.store.schema.tables import InsurerConnection, Policy, Submission
 
 # Longer than any call may take: a running worker always finishes before its lease expires.
 LEASE = timedelta(seconds=60)
-AT_ONCE = 8
-GIVES_UP_AFTER = 12
-_FIRST_WAIT, _FIRST_QUESTION, _LONGEST_WAIT = 30, 60, 3_600
+DEFAULT_CONCURRENCY = 8
+MAX_FAILURES = 12
+_FIRST_WAIT, _FIRST_DECISION_WAIT, _MAX_WAIT = 30, 60, 3_600
 WITHDRAWN = "The policy ended before the insurer took it"
 
 
@@ -46,34 +46,38 @@ class Job:
         return f"insurer {self.segment}"
 
 
-def anything_due(session: ScopedSession, insurer: Insurer) -> bool:
+def has_due(session: ScopedSession, insurer: Insurer) -> bool:
     """Return True if something is due for this insurer now; takes no locks."""
     connection = session.get(InsurerConnection, insurer.id)
-    if insurer_connections.resting(connection):
+    if insurer_connections.is_resting(connection):
         return False
-    return session.execute(_due(insurer).limit(1)).first() is not None
+    return session.execute(_build_due_query(insurer).limit(1)).first() is not None
 
 
-def claim(session: ScopedSession, insurer: Insurer, *, most: int, at_once: int = AT_ONCE) -> list[Job]:
+def lease_due(
+    session: ScopedSession, insurer: Insurer, *, limit: int, concurrency: int = DEFAULT_CONCURRENCY
+) -> list[Job]:
     """Lease due policies, the longest due first, within the concurrency limit of the insurer's connection.
 
     Policies that ended before they were sent are withdrawn from the queue instead.
     """
-    connection = insurer_connections.held(session, insurer.id)
-    free = insurer_connections.room(connection, under_way=_under_way(session, insurer), at_once=at_once)
-    query = _due(insurer).limit(min(most, free)).with_for_update(skip_locked=True)
-    due = {row.policy_id: row for row in session.execute(query).scalars()} if min(most, free) > 0 else {}
+    connection = insurer_connections.get_for_update(session, insurer.id)
+    capacity = insurer_connections.get_capacity(
+        connection, in_flight=_count_in_flight(session, insurer), concurrency=concurrency
+    )
+    query = _build_due_query(insurer).limit(min(limit, capacity)).with_for_update(skip_locked=True)
+    due = {row.policy_id: row for row in session.execute(query).scalars()} if min(limit, capacity) > 0 else {}
     jobs = []
     for policy in session.execute(sa.select(Policy).where(col(Policy.id).in_(list(due)))).scalars():
         if policy.cancelled_at or policy.declined_at or policy.deleted_at:
             _withdraw(due[policy.id])
         else:
-            jobs.append(_leased(due[policy.id], policy, insurer))
+            jobs.append(_lease(due[policy.id], policy, insurer))
     session.flush()
     return jobs
 
 
-def _due(insurer: Insurer) -> AnySelect:
+def _build_due_query(insurer: Insurer) -> AnySelect:
     """Build the query for submissions to an insurer that are queued, due, and not leased."""
     now = clock.now()
     return (
@@ -89,7 +93,7 @@ def _due(insurer: Insurer) -> AnySelect:
     )
 
 
-def _under_way(session: ScopedSession, insurer: Insurer) -> int:
+def _count_in_flight(session: ScopedSession, insurer: Insurer) -> int:
     query = sa.select(sa.func.count()).where(
         col(Submission.state) == "queued",
         col(Submission.provider_id) == insurer.id,
@@ -98,43 +102,43 @@ def _under_way(session: ScopedSession, insurer: Insurer) -> int:
     return int(session.execute(query).scalar_one())
 
 
-def _withdraw(told: Submission) -> None:
-    told.state, told.next_try_at, told.leased_until = "withdrawn", None, None
-    told.last_error, told.updated_at = WITHDRAWN, clock.now()
+def _withdraw(submission: Submission) -> None:
+    submission.state, submission.next_try_at, submission.leased_until = "withdrawn", None, None
+    submission.last_error, submission.updated_at = WITHDRAWN, clock.now()
 
 
-def _leased(told: Submission, policy: Policy, insurer: Insurer) -> Job:
-    told.attempts += 1
-    told.leased_until = clock.now() + LEASE
+def _lease(submission: Submission, policy: Policy, insurer: Insurer) -> Job:
+    submission.attempts += 1
+    submission.leased_until = clock.now() + LEASE
     return Job(
         policy_id=policy.id,
         provider_id=insurer.id,
         segment=insurer.segment,
         is_live=policy.is_live,
-        attempt=told.attempts,
-        payload=personal.restored(policy.payload, policy.sealed, "payload"),
+        attempt=submission.attempts,
+        payload=personal.restore_personal_numbers(policy.payload, policy.sealed, "payload"),
         personal=frozenset(seal.unseal(policy.sealed).values()),
     )
 
 
-def wait_after_failure(policy_id: UUID, failures: int) -> timedelta:
+def compute_failure_wait(policy_id: UUID, failures: int) -> timedelta:
     """Return the delay after consecutive failures: 30 s, doubled each time, at most an hour."""
-    return _spread(policy_id, failures, _FIRST_WAIT)
+    return _add_jitter(policy_id, failures, _FIRST_WAIT)
 
 
-def wait_for_decision(policy_id: UUID, attempts: int) -> timedelta:
+def compute_decision_wait(policy_id: UUID, attempts: int) -> timedelta:
     """Return the delay before asking again for a pending decision: a minute, doubled, at most an hour."""
-    return _spread(policy_id, attempts, _FIRST_QUESTION)
+    return _add_jitter(policy_id, attempts, _FIRST_DECISION_WAIT)
 
 
-def _spread(policy_id: UUID, times: int, first: int) -> timedelta:
+def _add_jitter(policy_id: UUID, count: int, base_seconds: int) -> timedelta:
     """Return 0.75 to 1.25 times the delay, derived from the id, so that retries do not come back together."""
-    digest = hashlib.blake2b(policy_id.bytes + times.to_bytes(4), digest_size=2).digest()
-    longest = min(first << min(max(times, 1) - 1, 16), _LONGEST_WAIT)
-    return timedelta(seconds=round(longest * (0.75 + int.from_bytes(digest) / 0xFFFF / 2), 3))
+    digest = hashlib.blake2b(policy_id.bytes + count.to_bytes(4), digest_size=2).digest()
+    wait_seconds = min(base_seconds << min(max(count, 1) - 1, 16), _MAX_WAIT)
+    return timedelta(seconds=round(wait_seconds * (0.75 + int.from_bytes(digest) / 0xFFFF / 2), 3))
 
 
-def names_nobody(text: str, numbers: Sequence[str] | frozenset[str]) -> str:
+def mask_numbers(text: str, numbers: Sequence[str] | frozenset[str]) -> str:
     """Return the insurer's text with the policy's personal numbers masked (contract A3)."""
     for number in numbers:
         text = text.replace(number, seal.mask(number) or "")

@@ -33,7 +33,7 @@ class SubmissionDetail:
     reportable: bool
 
 
-def one(session: ScopedSession, policy_id: UUID, *, activated: bool) -> SubmissionDetail | None:
+def get_submission(session: ScopedSession, policy_id: UUID, *, activated: bool) -> SubmissionDetail | None:
     """Return the submission of a policy; None if it has none."""
     query = (
         sa.select(Submission, col(Provider.segment))
@@ -43,23 +43,23 @@ def one(session: ScopedSession, policy_id: UUID, *, activated: bool) -> Submissi
     row = session.execute(query).one_or_none()
     if row is None:
         return None
-    told: Submission = row.Submission
-    connected = settings().insurer_url(row.segment, is_live=told.is_live) is not None
-    waits = told.state in awaiting.OPEN
-    situation = awaiting.situation_of(told, connected=connected) if waits else told.state.capitalize()
+    submission: Submission = row.Submission
+    connected = settings().insurer_url(row.segment, is_live=submission.is_live) is not None
+    is_open = submission.state in awaiting.OPEN_STATES
+    situation = awaiting.get_situation(submission, connected=connected) if is_open else submission.state.capitalize()
     return SubmissionDetail(
-        state=told.state,
+        state=submission.state,
         situation=situation,
-        attempts=told.attempts,
-        last_error=told.last_error,
-        answer=told.answer,
-        answered_at=told.answered_at,
-        insurer_number=told.insurer_number,
-        insurer_certificate_url=told.insurer_certificate_url,
-        next_try_at=told.next_try_at if connected and situation != "Being sent" else None,
-        created_at=told.created_at,
-        updated_at=told.updated_at,
-        waits=waits,
-        resendable=waits and connected and situation != "Being sent",
-        reportable=waits and activated and situation != "Being sent",
+        attempts=submission.attempts,
+        last_error=submission.last_error,
+        answer=submission.answer,
+        answered_at=submission.answered_at,
+        insurer_number=submission.insurer_number,
+        insurer_certificate_url=submission.insurer_certificate_url,
+        next_try_at=submission.next_try_at if connected and situation != "Being sent" else None,
+        created_at=submission.created_at,
+        updated_at=submission.updated_at,
+        waits=is_open,
+        resendable=is_open and connected and situation != "Being sent",
+        reportable=is_open and activated and situation != "Being sent",
     )

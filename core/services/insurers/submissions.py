@@ -11,18 +11,18 @@ from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Policy, Submission
 
 
-def open_for(session: ScopedSession, policy: Policy, segment: str) -> None:
+def queue_policy(session: ScopedSession, policy: Policy, segment: str) -> None:
     """Queue a policy for its insurer; without a connection it is issued here, to be reported by bordereau."""
     address = settings().insurer_url(segment, is_live=policy.is_live)
-    delegated = policy.submitted_to_provider and address is None
+    is_delegated = policy.submitted_to_provider and address is None
     session.insert(
         Submission(
             distributor_id=policy.distributor_id,
             is_live=policy.is_live,
             policy_id=policy.id,
             provider_id=policy.provider_id,
-            state="delegated" if delegated else "queued",
-            next_try_at=None if delegated else clock.now(),
+            state="delegated" if is_delegated else "queued",
+            next_try_at=None if is_delegated else clock.now(),
             created_at=clock.now(),
             updated_at=clock.now(),
         )

@@ -12,99 +12,101 @@ from core.covers import request
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
 from core.services.audit import log as audit
 from core.services.people import staff, staff_sessions
-from core.services.people.staff import Duties, NewPerson, Person
+from core.services.people.staff import NewStaffInput, Person, StaffInput
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Staff
 
 ADMIN: Final = "admin"
-NOT_YOURSELF: Final = "You cannot take away your own access: ask another admin"
+OWN_ACCESS_MESSAGE: Final = "You cannot take away your own access: ask another admin"
 
 
-def add(session: ScopedSession, staff_id: UUID, said: dict[str, Any], *, by: Person) -> None:
+def add_person(session: ScopedSession, staff_id: UUID, inputs: dict[str, Any], *, by: Person) -> None:
     """Add a person without a password: an invitation lets them choose one.
 
     The caller generates `staff_id`, so that repeating the call adds once. `inputs` holds email, name, roles and
     claim_limit as
     submitted; InvalidInput names every invalid field.
     """
-    refuse_unless_admin(by)
-    wanted: NewPerson = request.read(NewPerson, said)
-    row = Staff(id=staff_id, email=wanted.email, name=wanted.name)
-    staff.assign(row, wanted)
+    require_admin(by)
+    validated: NewStaffInput = request.validate(NewStaffInput, inputs)
+    row = Staff(id=staff_id, email=validated.email, name=validated.name)
+    staff.apply_input(row, validated)
     if session.insert_if_absent(row):
-        staff.note(session, row, "staff added", actor=by.actor, before=None)
+        staff.record_change(session, row, "staff added", actor=by.actor, before=None)
     elif session.get(Staff, staff_id) is None:
-        raise InvalidInput.one("email", "belongs to somebody who has an account already")
+        raise InvalidInput.for_field("email", "belongs to somebody who has an account already")
 
 
-def change(session: ScopedSession, staff_id: UUID, said: dict[str, Any], *, seen_at: datetime, by: Person) -> None:
+def change_person(
+    session: ScopedSession, staff_id: UUID, inputs: dict[str, Any], *, seen_at: datetime, by: Person
+) -> None:
     """Change a person's name, roles and limit; roles apply from that person's next request.
 
     `seen_at` is the `updated_at` that the admin saw: StaleVersion if it changed. StateForbids for one's own admin role
     and
     for that of the last admin.
     """
-    refuse_unless_admin(by)
-    row = _locked(session, staff_id)
-    wanted: Duties = request.read(Duties, {**said})
-    before, was = staff.facts(row), row.updated_at
-    if ADMIN in row.roles and ADMIN not in wanted.roles:
-        _refuse_yourself(row, by)
+    require_admin(by)
+    row = _get_for_update(session, staff_id)
+    validated: StaffInput = request.validate(StaffInput, {**inputs})
+    before, previous_updated_at = staff.get_audited_facts(row), row.updated_at
+    if ADMIN in row.roles and ADMIN not in validated.roles:
+        _require_other(row, by)
         if row.disabled_at is None:
-            staff.refuse_without_admin(session, row)
-    staff.assign(row, wanted)
-    if staff.facts(row) == before:
-        row.updated_at = was
+            staff.require_other_admin(session, row)
+    staff.apply_input(row, validated)
+    if staff.get_audited_facts(row) == before:
+        row.updated_at = previous_updated_at
         return
-    if was != seen_at:
+    if previous_updated_at != seen_at:
         raise StaleVersion
     session.flush()
-    staff.note(session, row, "staff changed", actor=by.actor, before=before)
+    staff.record_change(session, row, "staff changed", actor=by.actor, before=before)
 
 
-def disable(session: ScopedSession, staff_id: UUID, *, by: Person) -> None:
+def disable_person(session: ScopedSession, staff_id: UUID, *, by: Person) -> None:
     """Disable a person at once, with every session and link; StateForbids for oneself and for the last admin."""
-    refuse_unless_admin(by)
-    row = _locked(session, staff_id)
-    _refuse_yourself(row, by)
-    staff.shut_out(session, row, actor=by.actor)
+    require_admin(by)
+    row = _get_for_update(session, staff_id)
+    _require_other(row, by)
+    staff.disable_row(session, row, actor=by.actor)
 
 
-def enable(session: ScopedSession, staff_id: UUID, *, by: Person) -> None:
+def enable_person(session: ScopedSession, staff_id: UUID, *, by: Person) -> None:
     """Enable a disabled person, with their former password and roles."""
-    refuse_unless_admin(by)
-    row = _locked(session, staff_id)
+    require_admin(by)
+    row = _get_for_update(session, staff_id)
     if row.disabled_at is None:
         return
-    before = staff.facts(row)
+    before = staff.get_audited_facts(row)
     row.disabled_at, row.updated_at = None, clock.now()
     session.flush()
-    staff.note(session, row, "staff enabled", actor=by.actor, before=before)
+    staff.record_change(session, row, "staff enabled", actor=by.actor, before=before)
 
 
 def end_sessions(session: ScopedSession, staff_id: UUID, *, by: Person, handle: str | None = None) -> int:
     """End one session of a person, or all open ones; returns how many were open."""
-    refuse_unless_admin(by)
-    row = _locked(session, staff_id)
-    ended = staff_sessions.end_of(session, row.id, handle=handle)
+    require_admin(by)
+    row = _get_for_update(session, staff_id)
+    ended = staff_sessions.end_sessions(session, row.id, handle=handle)
     if ended:
         subject = audit.subject_of("staff", row.id)
         audit.write(session, actor=by.actor, action="sessions ended", subject=subject, after={"sessions": ended})
     return ended
 
 
-def refuse_unless_admin(person: Person) -> None:
+def require_admin(person: Person) -> None:
     """Raise NotAllowed unless the person is an admin; checked here too, not on the screen only."""
-    if not person.may(ADMIN):
+    if not person.has_role(ADMIN):
         raise NotAllowed("Only an admin can do this")
 
 
-def _refuse_yourself(row: Staff, by: Person) -> None:
+def _require_other(row: Staff, by: Person) -> None:
     if row.id == by.id:
-        raise StateForbids(NOT_YOURSELF)
+        raise StateForbids(OWN_ACCESS_MESSAGE)
 
 
-def _locked(session: ScopedSession, staff_id: UUID) -> Staff:
+def _get_for_update(session: ScopedSession, staff_id: UUID) -> Staff:
     found = session.execute(sa.select(Staff).where(col(Staff.id) == staff_id).with_for_update())
     row: Staff | None = found.scalar_one_or_none()
     if row is None:

@@ -17,13 +17,13 @@ from core.covers import request
 from core.errors import InvalidInput, NotFound, StateForbids, Unauthorized
 from core.services.audit import log as audit
 from core.services.people import account_changes, passwords, staff, staff_sessions, tickets
-from core.services.people.staff import NewPerson, Person
+from core.services.people.staff import NewStaffInput, Person
 from core.settings import settings
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Staff
 
-LASTS: Final = timedelta(hours=24)
-OVER: Final = "This link has been used, has run out, or was replaced by a newer one"
+LIFETIME: Final = timedelta(hours=24)
+LINK_OVER: Final = "This link has been used, has run out, or was replaced by a newer one"
 PATHS: Final = {"set-up": "/set-up", "password": "/set-password"}
 _FIRST_ADMIN = "first admin"
 
@@ -39,25 +39,29 @@ class Invitation:
     name: str = ""
 
 
-def set_up_link(session: ScopedSession) -> str | None:
+def create_set_up_link(session: ScopedSession) -> str | None:
     """Return a link that creates the first admin; None once there is an admin."""
-    return None if staff.has_admin(session) else _address("set-up", tickets.mint("set-up", _FIRST_ADMIN, lasts=LASTS))
+    return (
+        None
+        if staff.has_admin(session)
+        else _build_url("set-up", tickets.issue_ticket("set-up", _FIRST_ADMIN, lifetime=LIFETIME))
+    )
 
 
-def password_link(session: ScopedSession, staff_id: UUID, *, by: Person) -> str:
+def create_password_link(session: ScopedSession, staff_id: UUID, *, by: Person) -> str:
     """Create a link with which a person chooses a password; it replaces any earlier one.
 
     NotFound for an unknown person, StateForbids for a disabled one. The current password stays valid until then.
     """
-    account_changes.refuse_unless_admin(by)
+    account_changes.require_admin(by)
     row = session.execute(sa.select(Staff).where(col(Staff.id) == staff_id).with_for_update()).scalar_one_or_none()
     if row is None:
         raise NotFound("No such person")
     if row.disabled_at is not None:
         raise StateForbids("This account is disabled: enable it first")
-    row.link_until, row.link_by = clock.now() + LASTS, by.id
+    row.link_until, row.link_by = clock.now() + LIFETIME, by.id
     session.flush()
-    until = clock.wire(row.link_until)
+    until = clock.to_wire(row.link_until)
     audit.write(
         session,
         actor=by.actor,
@@ -65,56 +69,56 @@ def password_link(session: ScopedSession, staff_id: UUID, *, by: Person) -> str:
         subject=audit.subject_of("staff", row.id),
         after={"until": until},
     )
-    return _address("password", tickets.mint("password", f"{row.id} {until}", lasts=LASTS))
+    return _build_url("password", tickets.issue_ticket("password", f"{row.id} {until}", lifetime=LIFETIME))
 
 
-def opened(session: ScopedSession, ticket: str) -> Invitation:
+def open_invitation(session: ScopedSession, ticket: str) -> Invitation:
     """Return the invitation of a link without using it; Unauthorized if it is no longer valid."""
-    if _reads(session, "set-up", ticket) is not None:
+    if _read_ticket(session, "set-up", ticket) is not None:
         if staff.has_admin(session):
-            raise Unauthorized(OVER)
+            raise Unauthorized(LINK_OVER)
         return Invitation(kind="set-up")
-    row = _invited(session, _reads(session, "password", ticket))
+    row = _get_invited(session, _read_ticket(session, "password", ticket))
     return Invitation(kind="password", email=row.email, name=row.name)
 
 
-def set_up(session: ScopedSession, ticket: str, *, email: str, name: str, password: str | None) -> UUID:
+def set_up_admin(session: ScopedSession, ticket: str, *, email: str, name: str, password: str | None) -> UUID:
     """Create the first admin; of two concurrent calls one is refused with Unauthorized.
 
     InvalidInput names every invalid field, and the link stays valid. Without a password the admin signs in with the
     identity
     provider.
     """
-    wanted = _judged(email, name, password)
-    hashed = None if password is None else passwords.hashed(password, email=wanted.email)
+    validated = _validate(email, name, password)
+    password_hash = None if password is None else passwords.hash_password(password, email=validated.email)
     session.next_in_transaction(_FIRST_ADMIN)
     _redeem(session, "set-up", ticket)
     if staff.has_admin(session):
-        raise Unauthorized(OVER)
-    row = session.execute(sa.select(Staff).where(col(Staff.email) == wanted.email)).scalar_one_or_none()
-    before = None if row is None else staff.facts(row)
-    row = row or Staff(email=wanted.email, name=wanted.name)
+        raise Unauthorized(LINK_OVER)
+    row = session.execute(sa.select(Staff).where(col(Staff.email) == validated.email)).scalar_one_or_none()
+    before = None if row is None else staff.get_audited_facts(row)
+    row = row or Staff(email=validated.email, name=validated.name)
     if row.password_hash is not None:
         passwords.rest(row)
-    staff.assign(row, wanted)
-    row.password_hash, row.disabled_at = hashed, None
+    staff.apply_input(row, validated)
+    row.password_hash, row.disabled_at = password_hash, None
     session.add(row)
     session.flush()
-    staff_sessions.end_of(session, row.id)
-    staff.note(session, row, "first admin set up", actor="set-up link", before=before)
+    staff_sessions.end_sessions(session, row.id)
+    staff.record_change(session, row, "first admin set up", actor="set-up link", before=before)
     return row.id
 
 
-def _judged(email: str, name: str, password: str | None) -> NewPerson:
+def _validate(email: str, name: str, password: str | None) -> NewStaffInput:
     """Validate the first admin's input; InvalidInput reports all errors at once."""
-    faults = [] if password is None else passwords.weaknesses(password, email=email)
+    faults = [] if password is None else passwords.find_weaknesses(password, email=email)
     try:
-        wanted: NewPerson = request.read(NewPerson, {"email": email, "name": name, "roles": ["admin"]})
+        validated: NewStaffInput = request.validate(NewStaffInput, {"email": email, "name": name, "roles": ["admin"]})
     except InvalidInput as error:
         raise InvalidInput([*error.faults, *faults]) from None
     if faults:
         raise InvalidInput(faults)
-    return wanted
+    return validated
 
 
 def choose_password(session: ScopedSession, ticket: str, password: str) -> UUID:
@@ -124,37 +128,37 @@ def choose_password(session: ScopedSession, ticket: str, password: str) -> UUID:
 
     Unauthorized when the link is no longer good; InvalidInput for a weak password, and the link stays good.
     """
-    row = _invited(session, _reads(session, "password", ticket), lock=True)
-    row.password_hash = passwords.hashed(password, email=row.email)
+    row = _get_invited(session, _read_ticket(session, "password", ticket), lock=True)
+    row.password_hash = passwords.hash_password(password, email=row.email)
     _redeem(session, "password", ticket)
     if row.link_by != row.id:
         passwords.rest(row)
     row.link_until = row.link_by = None
     session.flush()
-    passwords.forgive(session, row.email)
-    ended = staff_sessions.end_of(session, row.id)
+    passwords.clear_failures(session, row.email)
+    ended = staff_sessions.end_sessions(session, row.id)
     subject = audit.subject_of("staff", row.id)
     actor = f"staff {row.email}"
     audit.write(session, actor=actor, action="password chosen", subject=subject, after={"sessions_ended": ended})
     return row.id
 
 
-def _invited(session: ScopedSession, value: str | None, *, lock: bool = False) -> Staff:
+def _get_invited(session: ScopedSession, value: str | None, *, lock: bool = False) -> Staff:
     """Return the person of a link; Unauthorized unless it is the latest link."""
     staff_id, _, until = (value or "").partition(" ")
     query = sa.select(Staff).where(col(Staff.disabled_at).is_(None))
     if value is None:
-        raise Unauthorized(OVER)
+        raise Unauthorized(LINK_OVER)
     query = query.where(col(Staff.id) == ids.parse(staff_id), col(Staff.link_until) == datetime.fromisoformat(until))
     row: Staff | None = session.execute(query.with_for_update() if lock else query).scalar_one_or_none()
     if row is None:
-        raise Unauthorized(OVER)
+        raise Unauthorized(LINK_OVER)
     return row
 
 
-def _reads(session: ScopedSession, kind: Kind, ticket: str) -> str | None:
+def _read_ticket(session: ScopedSession, kind: Kind, ticket: str) -> str | None:
     try:
-        return tickets.read(session, kind, ticket)
+        return tickets.read_ticket(session, kind, ticket)
     except Unauthorized:
         return None
 
@@ -163,8 +167,8 @@ def _redeem(session: ScopedSession, kind: Kind, ticket: str) -> None:
     try:
         tickets.redeem(session, kind, ticket)
     except Unauthorized:
-        raise Unauthorized(OVER) from None
+        raise Unauthorized(LINK_OVER) from None
 
 
-def _address(kind: Kind, ticket: str) -> str:
+def _build_url(kind: Kind, ticket: str) -> str:
     return f"{settings().base_url}{PATHS[kind]}?" + urlencode({"t": ticket})

@@ -17,41 +17,41 @@ from core.errors import FieldFault, InvalidInput, TooManyRequests, Unauthorized
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import SignInAttempt, Staff
 
-SHORTEST, LONGEST = 12, 1000
-WRONG: Final = "The e-mail or the password is wrong"
+MIN_LENGTH, MAX_LENGTH = 12, 1000
+WRONG_CREDENTIALS: Final = "The e-mail or the password is wrong"
 FREE_FAILURES: Final = 5
 # Many people may share a network address, so it has more free failures than an e-mail.
-FREE_FAILURES_OF_A_PLACE: Final = 30
+FREE_FAILURES_PER_ADDRESS: Final = 30
 # Whoever resets somebody's password must not at once approve in their name.
 RESTS_FOR: Final = timedelta(hours=24)
-_LONGEST_WAIT_SECONDS = 900
-_FORGOTTEN_AFTER = timedelta(days=1)
+_MAX_WAIT_SECONDS = 900
+_RETENTION = timedelta(days=1)
 _hasher = PasswordHash((Argon2Hasher(),))
 # One check takes 64 MiB: the semaphore bounds memory under concurrent guesses.
-_at_once = threading.BoundedSemaphore(4)
+_hash_slots = threading.BoundedSemaphore(4)
 
 
-def hashed(password: str, *, email: str = "", check_strength: bool = True) -> str:
+def hash_password(password: str, *, email: str = "", check_strength: bool = True) -> str:
     """Return the hash of a new password; InvalidInput if the password is weak."""
-    faults = weaknesses(password, email=email) if check_strength else []
+    faults = find_weaknesses(password, email=email) if check_strength else []
     if faults:
         raise InvalidInput(faults)
-    with _at_once:
+    with _hash_slots:
         return _hasher.hash(password)
 
 
-def weaknesses(password: str, *, email: str = "") -> list[FieldFault]:
+def find_weaknesses(password: str, *, email: str = "") -> list[FieldFault]:
     """Return what is wrong with a new password; empty if it is strong enough."""
     same = bool(email) and password.strip().lower() == email.strip().lower()
     faults = {
-        f"must have at least {SHORTEST} characters": len(password) < SHORTEST,
-        f"must have at most {LONGEST} characters": len(password) > LONGEST,
+        f"must have at least {MIN_LENGTH} characters": len(password) < MIN_LENGTH,
+        f"must have at most {MAX_LENGTH} characters": len(password) > MAX_LENGTH,
         "must not be the e-mail address": same,
     }
     return [FieldFault("password", message) for message, holds in faults.items() if holds]
 
 
-def check(session: ScopedSession, email: str, password: str) -> UUID:
+def verify_password(session: ScopedSession, email: str, password: str) -> UUID:
     """Return the id of the person with this password; else Unauthorized, with the same text and timing for everybody.
 
     Slow on purpose: call it in its own read transaction, after `sign_in.admit` has counted the attempt.
@@ -62,21 +62,21 @@ def check(session: ScopedSession, email: str, password: str) -> UUID:
             col(Staff.email) == key, col(Staff.disabled_at).is_(None)
         )
     ).one_or_none()
-    with _at_once:
-        matches = _hasher.verify(password, (row and row.password_hash) or _decoy())
+    with _hash_slots:
+        matches = _hasher.verify(password, (row and row.password_hash) or _get_decoy_hash())
     if row is None or row.password_hash is None or not matches:
-        raise Unauthorized(WRONG)
+        raise Unauthorized(WRONG_CREDENTIALS)
     return UUID(str(row.id))
 
 
 @functools.cache
-def _decoy() -> str:
-    return _hasher.hash(ids.token())
+def _get_decoy_hash() -> str:
+    return _hasher.hash(ids.new_token())
 
 
 def matches(password_hash: str, password: str) -> bool:
     """True for the password that a hash was made of."""
-    with _at_once:
+    with _hash_slots:
         return bool(_hasher.verify(password, password_hash))
 
 
@@ -85,24 +85,24 @@ def rest(row: Staff) -> None:
     row.approves_from = clock.now() + RESTS_FOR
 
 
-def refuse_guessing(session: ScopedSession, email: str, *, place: str | None = None) -> None:
+def check_throttle(session: ScopedSession, email: str, *, address: str | None = None) -> None:
     """Raise TooManyRequests while an e-mail or its network address has too many recent failures.
 
     Each further failure makes the wait longer, up to a quarter of an hour.
     """
-    for key, free in _counted(email, place).items():
+    for key, free in _get_throttle_keys(email, address).items():
         attempt = session.get(SignInAttempt, key)
         if attempt is None or attempt.failures < free:
             continue
-        wait = timedelta(seconds=min(2 ** (attempt.failures - free + 1), _LONGEST_WAIT_SECONDS))
+        wait = timedelta(seconds=min(2 ** (attempt.failures - free + 1), _MAX_WAIT_SECONDS))
         left = attempt.last_failed_at + wait - clock.now()
         if left > timedelta(0):
             raise TooManyRequests(math.ceil(left.total_seconds()))
 
 
-def note_failure(session: ScopedSession, email: str, *, place: str | None = None) -> None:
+def record_failure(session: ScopedSession, email: str, *, address: str | None = None) -> None:
     """Count one failed attempt for an e-mail and for its network address."""
-    for key in _counted(email, place):
+    for key in _get_throttle_keys(email, address):
         session.insert_if_absent(SignInAttempt(email_hash=key, failures=0, last_failed_at=clock.now()))
         session.execute(
             sa.update(SignInAttempt)
@@ -111,41 +111,41 @@ def note_failure(session: ScopedSession, email: str, *, place: str | None = None
         )
 
 
-def forgive(session: ScopedSession, email: str, *, place: str | None = None) -> None:
+def clear_failures(session: ScopedSession, email: str, *, address: str | None = None) -> None:
     """Reset the failures of an e-mail after a successful sign-in, and delete all old ones."""
     session.execute(
         sa.delete(SignInAttempt).where(
             sa.or_(
-                col(SignInAttempt.email_hash) == email_hash(email),
-                col(SignInAttempt.last_failed_at) < clock.now() - _FORGOTTEN_AFTER,
+                col(SignInAttempt.email_hash) == hash_email(email),
+                col(SignInAttempt.last_failed_at) < clock.now() - _RETENTION,
             )
         )
     )
-    if place:
+    if address:
         # Its own attempt and one more: an office's typing errors never add up, and one valid account does not
         # reset the guesses at other accounts.
         left = col(SignInAttempt.failures) - 2
         session.execute(
             sa.update(SignInAttempt)
-            .where(col(SignInAttempt.email_hash) == _place_hash(place))
+            .where(col(SignInAttempt.email_hash) == _hash_address(address))
             .values(failures=sa.case((left > 0, left), else_=0))
             .execution_options(synchronize_session=False)
         )
 
 
-def email_hash(email: str) -> str:
+def hash_email(email: str) -> str:
     """Return the hash under which failures of an e-mail are stored."""
     return seal.keyed_hash("sign-in", email.strip().lower())
 
 
-def _place_hash(place: str) -> str:
-    return seal.keyed_hash("sign-in place", place)
+def _hash_address(address: str) -> str:
+    return seal.keyed_hash("sign-in place", address)
 
 
-def _counted(email: str, place: str | None) -> dict[str, int]:
+def _get_throttle_keys(email: str, address: str | None) -> dict[str, int]:
     """Return the keys that an attempt is counted under, with the failures each has free.
 
     Always in this order, because the rows are locked.
     """
-    counted = {email_hash(email): FREE_FAILURES}
-    return counted | ({_place_hash(place): FREE_FAILURES_OF_A_PLACE} if place else {})
+    counted = {hash_email(email): FREE_FAILURES}
+    return counted | ({_hash_address(address): FREE_FAILURES_PER_ADDRESS} if address else {})

@@ -23,7 +23,7 @@ from core.store.schema import parties as party_tables
 from core.store.schema.tables import Staff, StaffSession
 
 ROLES: Final = party_tables.ROLES
-LAST_ADMIN: Final = "This is the last admin who can sign in: give somebody else the role first"
+LAST_ADMIN_MESSAGE: Final = "This is the last admin who can sign in: give somebody else the role first"
 _UNKNOWN: Final = "No such person"
 
 
@@ -48,32 +48,32 @@ class Person:
         """The person's name in the audit log."""
         return f"staff {self.email}"
 
-    def may(self, *roles: str) -> bool:
+    def has_role(self, *roles: str) -> bool:
         """Return True if the person has one of the roles; an admin has them all."""
         return "admin" in self.roles or any(role in self.roles for role in roles)
 
 
-def _known(roles: list[str]) -> list[str]:
+def _check_roles(roles: list[str]) -> list[str]:
     if not roles or set(roles) - set(ROLES):
         raise fault(f"must be one or more of {', '.join(ROLES)}")
     return sorted(set(roles))
 
 
-class Duties(Request):
+class StaffInput(Request):
     """The editable fields of a person: name, roles, and the limit up to which they decide claims."""
 
     name: Annotated[str, Field(min_length=1, max_length=100)]
-    roles: Annotated[list[str], AfterValidator(_known)]
+    roles: Annotated[list[str], AfterValidator(_check_roles)]
     claim_limit: fields.Naira | None = None
 
 
-class NewPerson(Duties):
+class NewStaffInput(StaffInput):
     """A person to add; the e-mail is limited in length to fit the audit log."""
 
     email: Annotated[fields.Email, Field(max_length=100), AfterValidator(str.lower)]
 
 
-def add(
+def add_or_update(
     session: ScopedSession,
     *,
     email: str,
@@ -90,36 +90,38 @@ def add(
     again; whoever was signed in with the password before is not any more. Where the password of a known person
     becomes another one, the person approves nothing for a day (`passwords.rest`).
     """
-    said = {"email": email, "name": name, "roles": list(roles), "claim_limit": claim_limit}
-    wanted: NewPerson = request.read(NewPerson, {key: value for key, value in said.items() if value is not None})
-    password_hash = passwords.hashed(password, email=wanted.email, check_strength=check_strength)
-    row = session.execute(sa.select(Staff).where(col(Staff.email) == wanted.email)).scalar_one_or_none()
-    before = None if row is None else facts(row)
-    if row is not None and "admin" not in wanted.roles:
-        refuse_without_admin(session, row)
-    row = row or Staff(email=wanted.email, name=wanted.name)
+    submitted = {"email": email, "name": name, "roles": list(roles), "claim_limit": claim_limit}
+    validated: NewStaffInput = request.validate(
+        NewStaffInput, {key: value for key, value in submitted.items() if value is not None}
+    )
+    password_hash = passwords.hash_password(password, email=validated.email, check_strength=check_strength)
+    row = session.execute(sa.select(Staff).where(col(Staff.email) == validated.email)).scalar_one_or_none()
+    before = None if row is None else get_audited_facts(row)
+    if row is not None and "admin" not in validated.roles:
+        require_other_admin(session, row)
+    row = row or Staff(email=validated.email, name=validated.name)
     if row.password_hash is not None and not passwords.matches(row.password_hash, password):
         passwords.rest(row)
-    assign(row, wanted)
+    apply_input(row, validated)
     row.password_hash, row.disabled_at, row.link_until = password_hash, None, None
     session.add(row)
     session.flush()
-    staff_sessions.end_of(session, row.id)
-    note(session, row, "staff saved", actor=actor, before=before)
+    staff_sessions.end_sessions(session, row.id)
+    record_change(session, row, "staff saved", actor=actor, before=before)
     return row.id
 
 
 def refuse_resting(person: Person) -> None:
     """NotAllowed for whoever may approve nothing yet, with the time from which they may."""
     if not person.may_approve:
-        from_then = clock.in_lagos(person.approves_from)
+        from_then = clock.format_lagos(person.approves_from)
         raise NotAllowed(f"Somebody else has reset your password: you can approve again from {from_then} on")
 
 
-def assign(row: Staff, wanted: Duties) -> None:
+def apply_input(row: Staff, inputs: StaffInput) -> None:
     """Copy the submitted fields into a row."""
-    row.name, row.roles = wanted.name, list(wanted.roles)
-    row.claim_limit_minor = None if wanted.claim_limit is None else money.to_minor(wanted.claim_limit)
+    row.name, row.roles = inputs.name, list(inputs.roles)
+    row.claim_limit_minor = None if inputs.claim_limit is None else money.to_minor(inputs.claim_limit)
     row.updated_at = clock.now()
 
 
@@ -128,23 +130,23 @@ def disable(session: ScopedSession, email: str, *, actor: str) -> None:
     row = session.execute(sa.select(Staff).where(col(Staff.email) == email.strip().lower())).scalar_one_or_none()
     if row is None:
         raise NotFound(_UNKNOWN)
-    shut_out(session, row, actor=actor)
+    disable_row(session, row, actor=actor)
 
 
-def shut_out(session: ScopedSession, row: Staff, *, actor: str) -> None:
+def disable_row(session: ScopedSession, row: Staff, *, actor: str) -> None:
     """Disable an account, ending its sessions and its link; does nothing if it is disabled already."""
-    refuse_without_admin(session, row)
+    require_other_admin(session, row)
     if row.disabled_at is not None:
         return
-    before = facts(row)
+    before = get_audited_facts(row)
     row.disabled_at = row.updated_at = clock.now()
     row.link_until = None
     session.flush()
-    ended = staff_sessions.end_of(session, row.id)
-    note(session, row, "staff disabled", actor=actor, before=before, sessions_ended=ended)
+    ended = staff_sessions.end_sessions(session, row.id)
+    record_change(session, row, "staff disabled", actor=actor, before=before, sessions_ended=ended)
 
 
-def refuse_without_admin(session: ScopedSession, leaving: Staff) -> None:
+def require_other_admin(session: ScopedSession, leaving: Staff) -> None:
     """Raise StateForbids if no other admin would remain; locks rows against two leaving at once."""
     others = session.execute(
         sa.select(col(Staff.id), col(Staff.roles))
@@ -154,7 +156,7 @@ def refuse_without_admin(session: ScopedSession, leaving: Staff) -> None:
     ).all()
     admins = {row.id for row in others if "admin" in row.roles}
     if admins == {leaving.id}:
-        raise StateForbids(LAST_ADMIN)
+        raise StateForbids(LAST_ADMIN_MESSAGE)
 
 
 def has_admin(session: ScopedSession) -> bool:
@@ -163,53 +165,55 @@ def has_admin(session: ScopedSession) -> bool:
     return any("admin" in each for each in roles)
 
 
-def facts(row: Staff) -> dict[str, Any]:
+def get_audited_facts(row: Staff) -> dict[str, Any]:
     """Return the audited fields of a person: never a password or its hash."""
     limit = row.claim_limit_minor
     return {
         "email": row.email,
         "name": row.name,
         "roles": list(row.roles),
-        "claim_limit": None if limit is None else money.wire(limit),
+        "claim_limit": None if limit is None else money.to_wire(limit),
         "enabled": row.disabled_at is None,
-        **({"approves_from": clock.wire(row.approves_from)} if row.approves_from else {}),
+        **({"approves_from": clock.to_wire(row.approves_from)} if row.approves_from else {}),
     }
 
 
-def note(
+def record_change(
     session: ScopedSession, row: Staff, action: str, *, actor: str, before: Mapping[str, Any] | None, **more: Any
 ) -> None:
     """Write a change of a person to the audit log, with the state before and after."""
     subject = audit.subject_of("staff", row.id)
-    audit.write(session, actor=actor, action=action, subject=subject, before=before, after={**facts(row), **more})
+    audit.write(
+        session, actor=actor, action=action, subject=subject, before=before, after={**get_audited_facts(row), **more}
+    )
 
 
-def person_of(session: ScopedSession, token: str | None) -> Person | None:
+def get_by_token(session: ScopedSession, token: str | None) -> Person | None:
     """Return the person of a session token; None if the session ended, idled or grew too old."""
     if not token:
         return None
-    row = session.execute(_live_session(token)).one_or_none()
-    return None if row is None else _person(row)
+    row = session.execute(_build_session_query(token)).one_or_none()
+    return None if row is None else _build_person(row)
 
 
-def person_named(session: ScopedSession, email: str) -> Person:
+def get_by_email(session: ScopedSession, email: str) -> Person:
     """Return the person with an e-mail, for commands; NotFound if unknown or disabled."""
     key = email.strip().lower()
     row = session.execute(
-        sa.select(*_OF_PERSON).where(col(Staff.email) == key, col(Staff.disabled_at).is_(None))
+        sa.select(*_PERSON_COLUMNS).where(col(Staff.email) == key, col(Staff.disabled_at).is_(None))
     ).one_or_none()
     if row is None:
         raise NotFound(_UNKNOWN)
-    return _person(row)
+    return _build_person(row)
 
 
-_OF_PERSON = (
+_PERSON_COLUMNS = (
     *(col(Staff.id), col(Staff.email), col(Staff.name), col(Staff.roles), col(Staff.claim_limit_minor)),
     col(Staff.approves_from),
 )
 
 
-def _person(row: Any) -> Person:
+def _build_person(row: Any) -> Person:
     return Person(
         id=row.id,
         email=row.email,
@@ -220,13 +224,13 @@ def _person(row: Any) -> Person:
     )
 
 
-def _live_session(token: str) -> AnySelect:
+def _build_session_query(token: str) -> AnySelect:
     return (
-        sa.select(*_OF_PERSON)
+        sa.select(*_PERSON_COLUMNS)
         .join(StaffSession, col(StaffSession.staff_id) == col(Staff.id))
         .where(
-            col(StaffSession.token_hash) == staff_sessions.hash_of(token),
-            *staff_sessions.still_open(),
+            col(StaffSession.token_hash) == staff_sessions.hash_token(token),
+            *staff_sessions.build_open_conditions(),
             col(Staff.disabled_at).is_(None),
         )
     )

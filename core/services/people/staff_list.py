@@ -14,8 +14,8 @@ from core.errors import NotFound
 from core.services import filters
 from core.services.audit import log as audit
 from core.services.paging import Page, Paging
-from core.services.people.staff_sessions import SIGNED_IN, still_open
-from core.services.views.sale import Event
+from core.services.people.staff_sessions import SIGNED_IN, build_open_conditions
+from core.services.views.sale import AuditEvent
 from core.settings import settings
 from core.store.access.scope import AnySelect, ScopedSession
 from core.store.schema.tables import AuditEntry, Staff, StaffSession
@@ -77,25 +77,27 @@ class StaffRow:
         return self.link_until is not None and self.link_until > clock.now()
 
 
-def page(session: ScopedSession, wanted: StaffFilter, paging: Paging, *, order: Order = "name") -> Page[StaffRow]:
+def list_staff(
+    session: ScopedSession, criteria: StaffFilter, paging: Paging, *, order: Order = "name"
+) -> Page[StaffRow]:
     """One page of people, and how many there are in all."""
-    conditions = _conditions(wanted)
+    conditions = _build_conditions(criteria)
     total = session.execute(sa.select(sa.func.count()).select_from(Staff).where(*conditions)).scalar_one()
     rows = session.execute(
-        _rows().where(*conditions).order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
+        _build_query().where(*conditions).order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
     )
-    return Page([_row(row) for row in rows], total)
+    return Page([_build_row(row) for row in rows], total)
 
 
-def one(session: ScopedSession, staff_id: UUID) -> StaffRow:
+def get_staff(session: ScopedSession, staff_id: UUID) -> StaffRow:
     """Return one person; NotFound for an unknown id."""
-    row = session.execute(_rows().where(col(Staff.id) == staff_id)).one_or_none()
+    row = session.execute(_build_query().where(col(Staff.id) == staff_id)).one_or_none()
     if row is None:
         raise NotFound("No such person")
-    return _row(row)
+    return _build_row(row)
 
 
-def history(session: ScopedSession, staff_id: UUID, *, limit: int = 30) -> list[Event]:
+def list_events(session: ScopedSession, staff_id: UUID, *, limit: int = 30) -> list[AuditEvent]:
     """Return the audit events of an account, newest first, without sign-ins; changes list only what differs."""
     entries = session.execute(
         sa.select(AuditEntry)
@@ -103,10 +105,10 @@ def history(session: ScopedSession, staff_id: UUID, *, limit: int = 30) -> list[
         .order_by(col(AuditEntry.created_at).desc(), col(AuditEntry.position).desc())
         .limit(limit)
     ).scalars()
-    return [Event(at=e.created_at, actor=e.actor, action=e.action, facts=_changed(e)) for e in entries]
+    return [AuditEvent(at=e.created_at, actor=e.actor, action=e.action, facts=_list_changes(e)) for e in entries]
 
 
-def _changed(entry: AuditEntry) -> dict[str, Any]:
+def _list_changes(entry: AuditEntry) -> dict[str, Any]:
     before, after = entry.before or {}, entry.after or {}
     return {
         name: {"before": before[name], "after": value} if name in before else value
@@ -115,10 +117,10 @@ def _changed(entry: AuditEntry) -> dict[str, Any]:
     }
 
 
-def _rows() -> AnySelect:
+def _build_query() -> AnySelect:
     mine = col(StaffSession.staff_id) == col(Staff.id)
     last = sa.select(sa.func.max(col(StaffSession.created_at))).where(mine).correlate(Staff).scalar_subquery()
-    opened = sa.select(sa.func.count()).where(mine, *still_open()).correlate(Staff).scalar_subquery()
+    opened = sa.select(sa.func.count()).where(mine, *build_open_conditions()).correlate(Staff).scalar_subquery()
     names = ("id", "email", "name", "roles", "claim_limit_minor", "disabled_at", "link_until", "created_at")
     return sa.select(
         *(col(getattr(Staff, name)) for name in (*names, "updated_at")),
@@ -128,19 +130,19 @@ def _rows() -> AnySelect:
     )
 
 
-def _conditions(wanted: StaffFilter) -> list[sa.ColumnElement[bool]]:
+def _build_conditions(criteria: StaffFilter) -> list[sa.ColumnElement[bool]]:
     conditions: list[sa.ColumnElement[bool]] = []
-    if wanted.text:
+    if criteria.text:
         searched = sa.func.lower(col(Staff.name) + "\n" + col(Staff.email))
-        conditions.append(searched.like(filters.containing(wanted.text), escape="\\"))
-    if wanted.role:
-        conditions.append(sa.cast(col(Staff.roles), sa.String).like(f'%"{wanted.role}"%'))
-    if wanted.enabled is not None:
+        conditions.append(searched.like(filters.containing(criteria.text), escape="\\"))
+    if criteria.role:
+        conditions.append(sa.cast(col(Staff.roles), sa.String).like(f'%"{criteria.role}"%'))
+    if criteria.enabled is not None:
         disabled = col(Staff.disabled_at)
-        conditions.append(disabled.is_(None) if wanted.enabled else disabled.is_not(None))
+        conditions.append(disabled.is_(None) if criteria.enabled else disabled.is_not(None))
     return conditions
 
 
-def _row(row: Any) -> StaffRow:
+def _build_row(row: Any) -> StaffRow:
     values = dict(row._mapping)
     return StaffRow(**{**values, "roles": tuple(row.roles), "has_password": bool(row.has_password)})

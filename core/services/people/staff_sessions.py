@@ -15,10 +15,10 @@ from core.services.people import passwords
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Staff, StaffSession
 
-IDLE: Final = timedelta(minutes=30)
-LONGEST: Final = timedelta(hours=12)
+IDLE_LIMIT: Final = timedelta(minutes=30)
+MAX_DURATION: Final = timedelta(hours=12)
 SIGNED_IN: Final = "signed in"
-_SEEN_AGAIN_AFTER = timedelta(minutes=1)
+_KEEP_ALIVE_INTERVAL = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,22 +32,24 @@ class SessionFacts:
     is_open: bool
 
 
-def open_session(session: ScopedSession, staff_id: UUID, *, how: str = "password", place: str | None = None) -> str:
+def open_session(
+    session: ScopedSession, staff_id: UUID, *, method: str = "password", address: str | None = None
+) -> str:
     """Open a session and return the token for the cookie; only its hash is stored.
 
     `method` is the sign-in method, for the log; `address` is the network address, whose last attempt succeeded.
     """
-    token = ids.token()
+    token = ids.new_token()
     now = clock.now()
     email = session.execute(sa.select(col(Staff.email)).where(col(Staff.id) == staff_id)).scalar_one()
-    session.insert(StaffSession(token_hash=hash_of(token), staff_id=staff_id, created_at=now, seen_at=now))
-    passwords.forgive(session, email, place=place)
+    session.insert(StaffSession(token_hash=hash_token(token), staff_id=staff_id, created_at=now, seen_at=now))
+    passwords.clear_failures(session, email, address=address)
     audit.write(
         session,
         actor=f"staff {email}",
         action=SIGNED_IN,
         subject=audit.subject_of("staff", staff_id),
-        after={"with": how},
+        after={"with": method},
     )
     return token
 
@@ -57,8 +59,8 @@ def keep_alive(session: ScopedSession, token: str) -> None:
     session.execute(
         sa.update(StaffSession)
         .where(
-            col(StaffSession.token_hash) == hash_of(token),
-            col(StaffSession.seen_at) < clock.now() - _SEEN_AGAIN_AFTER,
+            col(StaffSession.token_hash) == hash_token(token),
+            col(StaffSession.seen_at) < clock.now() - _KEEP_ALIVE_INTERVAL,
             col(StaffSession.ended_at).is_(None),
         )
         .values(seen_at=clock.now())
@@ -66,26 +68,26 @@ def keep_alive(session: ScopedSession, token: str) -> None:
     )
 
 
-def needs_keeping(session: ScopedSession, token: str) -> bool:
+def needs_keep_alive(session: ScopedSession, token: str) -> bool:
     """Return True if a session's last use was recorded over a minute ago."""
     seen: datetime | None = session.execute(
-        sa.select(col(StaffSession.seen_at)).where(col(StaffSession.token_hash) == hash_of(token))
+        sa.select(col(StaffSession.seen_at)).where(col(StaffSession.token_hash) == hash_token(token))
     ).scalar_one_or_none()
-    return seen is not None and seen < clock.now() - _SEEN_AGAIN_AFTER
+    return seen is not None and seen < clock.now() - _KEEP_ALIVE_INTERVAL
 
 
 def end_session(session: ScopedSession, token: str) -> None:
     """Sign out."""
-    _end(session, col(StaffSession.token_hash) == hash_of(token))
+    _end_where(session, col(StaffSession.token_hash) == hash_token(token))
 
 
-def end_of(session: ScopedSession, staff_id: UUID, *, handle: str | None = None) -> int:
+def end_sessions(session: ScopedSession, staff_id: UUID, *, handle: str | None = None) -> int:
     """End all open sessions of a person, or the one with that handle; returns how many were open."""
-    which = [col(StaffSession.staff_id) == staff_id, *still_open()]
-    return _end(session, *which, *([col(StaffSession.token_hash) == handle] if handle else []))
+    conditions = [col(StaffSession.staff_id) == staff_id, *build_open_conditions()]
+    return _end_where(session, *conditions, *([col(StaffSession.token_hash) == handle] if handle else []))
 
 
-def _end(session: ScopedSession, *which: sa.ColumnElement[bool]) -> int:
+def _end_where(session: ScopedSession, *which: sa.ColumnElement[bool]) -> int:
     ended: Any = session.execute(
         sa.update(StaffSession)
         .where(*which, col(StaffSession.ended_at).is_(None))
@@ -96,20 +98,20 @@ def _end(session: ScopedSession, *which: sa.ColumnElement[bool]) -> int:
     return len(ended.all())
 
 
-def still_open() -> list[sa.ColumnElement[bool]]:
+def build_open_conditions() -> list[sa.ColumnElement[bool]]:
     """Build the conditions of a session that has not ended, is not idle for too long and not too old."""
     now = clock.now()
     return [
         col(StaffSession.ended_at).is_(None),
-        col(StaffSession.seen_at) > now - IDLE,
-        col(StaffSession.created_at) > now - LONGEST,
+        col(StaffSession.seen_at) > now - IDLE_LIMIT,
+        col(StaffSession.created_at) > now - MAX_DURATION,
     ]
 
 
-def latest(session: ScopedSession, staff_id: UUID, *, limit: int = 20) -> list[SessionFacts]:
+def list_latest(session: ScopedSession, staff_id: UUID, *, limit: int = 20) -> list[SessionFacts]:
     """Return the last sessions of a person, newest first."""
     rows = session.execute(
-        sa.select(StaffSession, sa.and_(*still_open()).label("is_open"))
+        sa.select(StaffSession, sa.and_(*build_open_conditions()).label("is_open"))
         .where(col(StaffSession.staff_id) == staff_id)
         .order_by(col(StaffSession.created_at).desc())
         .limit(limit)
@@ -126,6 +128,6 @@ def latest(session: ScopedSession, staff_id: UUID, *, limit: int = 20) -> list[S
     ]
 
 
-def hash_of(token: str) -> str:
+def hash_token(token: str) -> str:
     """Return the hash under which a token is stored."""
     return hashlib.sha256(token.encode()).hexdigest()

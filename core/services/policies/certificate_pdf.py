@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from core import clock, money
-from core.services.policies.certificate_lines import in_words
+from core.services.policies.certificate_lines import format_day
 from core.services.policies.certificates import TEST_MODE, CertificateFacts
 
 if TYPE_CHECKING:
@@ -25,20 +25,20 @@ _EVIDENCE = (
 
 
 @lru_cache(maxsize=128)
-def rendered(facts: CertificateFacts) -> bytes:
+def render(facts: CertificateFacts) -> bytes:
     """Return the PDF of a certificate; it depends on the facts only, never on the time of printing."""
-    page = _sheet(facts)
-    _heading(page, facts)
-    _number(page, facts)
-    _table(page, "Insured", [("Policyholder", facts.holder), ("Product", facts.product), *facts.covered])
-    _table(page, "Cover", _cover(facts))
-    _verification(page, facts)
+    page = _create_page(facts)
+    _draw_heading(page, facts)
+    _draw_number(page, facts)
+    _draw_table(page, "Insured", [("Policyholder", facts.holder), ("Product", facts.product), *facts.covered])
+    _draw_table(page, "Cover", _list_cover_lines(facts))
+    _draw_verification(page, facts)
     if not facts.is_live or facts.cancelled_at:
-        _stamp(page, "Cancelled" if facts.is_live else TEST_MODE)
+        _draw_stamp(page, "Cancelled" if facts.is_live else TEST_MODE)
     return bytes(page.output())
 
 
-def _sheet(facts: CertificateFacts) -> "FPDF":
+def _create_page(facts: CertificateFacts) -> "FPDF":
     # Imported on first use: the PDF library is slow to load and would delay the start of the server.
     import font_roboto  # noqa: PLC0415
     from fpdf import FPDF  # noqa: PLC0415
@@ -48,8 +48,8 @@ def _sheet(facts: CertificateFacts) -> "FPDF":
         page.add_font("Roboto", style, f"{font_roboto.font_directory}/{face}.ttf")
     # Needed to place tone marks on their letters: Olúwatóyìn, Ṣọlá.
     page.set_text_shaping(True)
-    page.set_title(_text(f"{facts.title} {facts.policy_number}"))
-    page.set_author(_text(facts.insurer))
+    page.set_title(_normalise(f"{facts.title} {facts.policy_number}"))
+    page.set_author(_normalise(facts.insurer))
     page.set_creator("Coverdesk")
     page.set_producer("Coverdesk")
     page.set_lang("en-NG")
@@ -61,22 +61,22 @@ def _sheet(facts: CertificateFacts) -> "FPDF":
     return page
 
 
-def _text(value: str) -> str:
+def _normalise(value: str) -> str:
     """Return the text in NFC, as the font has combined letters."""
     return unicodedata.normalize("NFC", value)
 
 
-def _heading(page: "FPDF", facts: CertificateFacts) -> None:
+def _draw_heading(page: "FPDF", facts: CertificateFacts) -> None:
     page.set_fill_color(_TEAL)
     page.rect(0, 0, page.w, 36, style="F")
     page.set_fill_color(_AMBER)
     page.rect(0, 36, page.w, 1.4, style="F")
     page.set_text_color("#FFFFFF")
     page.set_xy(_LEFT, 10)
-    _fitted(page, facts.insurer, _WIDTH, size=21, bold=True)
+    _draw_fitted(page, facts.insurer, _WIDTH, size=21, bold=True)
     page.set_x(_LEFT)
     page.set_font("Roboto", "", 11.5)
-    page.cell(_WIDTH, 8, _text(facts.title))
+    page.cell(_WIDTH, 8, _normalise(facts.title))
     if not facts.is_live:
         page.set_xy(_LEFT, 39.5)
         page.set_text_color(_RED)
@@ -84,50 +84,50 @@ def _heading(page: "FPDF", facts: CertificateFacts) -> None:
         page.cell(_WIDTH, 6, TEST_MODE, align="R")
 
 
-def _fitted(page: "FPDF", value: str, width: float, *, size: float, bold: bool) -> None:
+def _draw_fitted(page: "FPDF", value: str, width: float, *, size: float, bold: bool) -> None:
     """Print one line of text, in a smaller font if it would not fit, and move to the next line."""
     page.set_font("Roboto", "B" if bold else "", size)
-    needed = page.get_string_width(_text(value))
+    needed = page.get_string_width(_normalise(value))
     if needed > width:
         page.set_font_size(max(7.0, size * width / needed))
-    page.cell(width, size * 0.45, _text(value), new_x="LMARGIN", new_y="NEXT")
+    page.cell(width, size * 0.45, _normalise(value), new_x="LMARGIN", new_y="NEXT")
 
 
-def _number(page: "FPDF", facts: CertificateFacts) -> None:
+def _draw_number(page: "FPDF", facts: CertificateFacts) -> None:
     page.set_xy(_LEFT, 47)
     page.set_text_color(_QUIET)
     page.set_font("Roboto", "", 9)
     page.cell(_WIDTH, 5, "Policy number", new_x="LMARGIN", new_y="NEXT")
     page.set_text_color(_INK)
-    _fitted(page, facts.policy_number, _WIDTH, size=19, bold=True)
+    _draw_fitted(page, facts.policy_number, _WIDTH, size=19, bold=True)
     page.set_y(page.get_y() + 5)
 
 
-def _cover(facts: CertificateFacts) -> list[tuple[str, str]]:
+def _list_cover_lines(facts: CertificateFacts) -> list[tuple[str, str]]:
     insured = facts.sum_insured_minor
     return [
-        ("Period of insurance", f"{_day(facts.start_at)} to {_day(facts.expiration_at)}"),
-        *([("Sum insured", money.shown(insured))] if insured is not None else []),
-        ("Premium", money.shown(facts.premium_minor)),
-        ("Date of issue", _day(facts.issued_at)),
-        *([("Cancelled", _day(facts.cancelled_at))] if facts.cancelled_at else []),
+        ("Period of insurance", f"{_format_day(facts.start_at)} to {_format_day(facts.expiration_at)}"),
+        *([("Sum insured", money.format_naira(insured))] if insured is not None else []),
+        ("Premium", money.format_naira(facts.premium_minor)),
+        ("Date of issue", _format_day(facts.issued_at)),
+        *([("Cancelled", _format_day(facts.cancelled_at))] if facts.cancelled_at else []),
     ]
 
 
-def _day(instant: datetime) -> str:
-    return in_words(clock.lagos_day(instant))
+def _format_day(instant: datetime) -> str:
+    return format_day(clock.to_lagos_day(instant))
 
 
-def _table(page: "FPDF", heading: str, lines: list[tuple[str, str]]) -> None:
+def _draw_table(page: "FPDF", heading: str, lines: list[tuple[str, str]]) -> None:
     page.set_text_color(_TEAL)
     page.set_font("Roboto", "B", 11)
     page.cell(_WIDTH, 8, heading, new_x="LMARGIN", new_y="NEXT")
     for label, value in lines:
-        _line(page, label, value)
+        _draw_line(page, label, value)
     page.set_y(page.get_y() + 5)
 
 
-def _line(page: "FPDF", label: str, value: str) -> None:
+def _draw_line(page: "FPDF", label: str, value: str) -> None:
     page.set_draw_color(_LINE)
     page.set_line_width(0.2)
     page.line(_LEFT, page.get_y(), _LEFT + _WIDTH, page.get_y())
@@ -138,41 +138,41 @@ def _line(page: "FPDF", label: str, value: str) -> None:
     page.cell(_LABEL, 5, label)
     page.set_text_color(_INK)
     page.set_font("Roboto", "", 10.5)
-    page.multi_cell(_WIDTH - _LABEL, 5, _shortened(page, _text(value)), align="L", new_x="LMARGIN", new_y="NEXT")
+    page.multi_cell(_WIDTH - _LABEL, 5, _shorten(page, _normalise(value)), align="L", new_x="LMARGIN", new_y="NEXT")
     page.set_y(page.get_y() + 1.4)
 
 
-def _shortened(page: "FPDF", value: str) -> str:
+def _shorten(page: "FPDF", value: str) -> str:
     """Truncate a text to two lines, so that everything stays on one page."""
-    room = 2 * (_WIDTH - _LABEL) * 0.92
-    if page.get_string_width(value) <= room:
+    max_width = 2 * (_WIDTH - _LABEL) * 0.92
+    if page.get_string_width(value) <= max_width:
         return value
-    while page.get_string_width(f"{value}…") > room:
+    while page.get_string_width(f"{value}…") > max_width:
         value = value[: int(len(value) * 0.95)]
     return f"{value.rstrip()}…"
 
 
-def _verification(page: "FPDF", facts: CertificateFacts) -> None:
+def _draw_verification(page: "FPDF", facts: CertificateFacts) -> None:
     page.set_fill_color(_TINT)
     page.rect(0, _FOOT - 7, page.w, page.h - _FOOT + 7, style="F")
-    _code(page, facts.verification_url, x=_LEFT, y=_FOOT, size=30)
-    beside = _LEFT + 36
-    page.set_xy(beside, _FOOT)
+    _draw_qr_code(page, facts.verification_url, x=_LEFT, y=_FOOT, size=30)
+    left = _LEFT + 36
+    page.set_xy(left, _FOOT)
     page.set_text_color(_INK)
     page.set_font("Roboto", "B", 10.5)
     page.cell(_WIDTH - 36, 5, "Check this certificate")
-    page.set_xy(beside, _FOOT + 6)
+    page.set_xy(left, _FOOT + 6)
     page.set_font("Roboto", "", 8.5)
     page.set_text_color(_TEAL)
     page.cell(_WIDTH - 36, 4.5, facts.verification_url, link=facts.verification_url)
-    page.set_xy(beside, _FOOT + 12)
+    page.set_xy(left, _FOOT + 12)
     page.set_text_color(_QUIET)
     page.multi_cell(_WIDTH - 36, 4.2, _EVIDENCE, align="L")
-    page.set_x(beside)
-    page.cell(_WIDTH - 36, 6, _text(f"Arranged by {facts.distributor} through Coverdesk"))
+    page.set_x(left)
+    page.cell(_WIDTH - 36, 6, _normalise(f"Arranged by {facts.distributor} through Coverdesk"))
 
 
-def _code(page: "FPDF", address: str, *, x: float, y: float, size: float) -> None:
+def _draw_qr_code(page: "FPDF", address: str, *, x: float, y: float, size: float) -> None:
     """Draw a QR code as rectangles: sharp at every size, byte-identical every time."""
     import segno  # noqa: PLC0415 - as above
 
@@ -190,10 +190,10 @@ def _code(page: "FPDF", address: str, *, x: float, y: float, size: float) -> Non
             across += length
 
 
-def _stamp(page: "FPDF", words: str) -> None:
+def _draw_stamp(page: "FPDF", text: str) -> None:
     """Print large diagonal text across the page, light enough to read through."""
     with page.local_context(fill_opacity=0.14), page.rotation(54, page.w / 2, page.h / 2):
         page.set_text_color(_RED)
         page.set_font("Roboto", "B", 40)
-        page.set_font_size(min(90, 40 * 260 / page.get_string_width(words)))
-        page.text((page.w - page.get_string_width(words)) / 2, page.h / 2, words)
+        page.set_font_size(min(90, 40 * 260 / page.get_string_width(text)))
+        page.text((page.w - page.get_string_width(text)) / 2, page.h / 2, text)

@@ -57,9 +57,9 @@ class CertificateFacts:
         return f"{settings().base_url}/verify/{self.code}"
 
 
-def issued(policy: Policy, *, start_at: datetime, expiration_at: datetime, at: datetime) -> Certificate:
+def build_certificate(policy: Policy, *, start_at: datetime, expiration_at: datetime, at: datetime) -> Certificate:
     """Build the certificate of one term, to be inserted by the caller; sets the policy's certificate code."""
-    policy.certificate_code = ids.code()
+    policy.certificate_code = ids.new_code()
     return Certificate(
         distributor_id=policy.distributor_id,
         is_live=policy.is_live,
@@ -71,15 +71,15 @@ def issued(policy: Policy, *, start_at: datetime, expiration_at: datetime, at: d
     )
 
 
-def by_code(session: ScopedSession, code: str) -> CertificateFacts:
+def get_by_code(session: ScopedSession, code: str) -> CertificateFacts:
     """Return the content of the certificate with this code; NotFound for an unknown code."""
-    found = session.execute(_by_code(code)).one_or_none() if _CODE.fullmatch(code) else None
+    found = session.execute(_build_query(code)).one_or_none() if _CODE.fullmatch(code) else None
     if found is None:
         raise NotFound("Certificate not found")
-    return _facts(found)
+    return _build_facts(found)
 
 
-def _by_code(code: str) -> AnySelect:
+def _build_query(code: str) -> AnySelect:
     """Build the query for a certificate and its related rows, with the renewal that paid for its term, if any."""
     paid_by_renewal = sa.and_(
         col(Renewal.policy_id) == col(Certificate.policy_id), col(Renewal.start_at) == col(Certificate.start_at)
@@ -96,31 +96,31 @@ def _by_code(code: str) -> AnySelect:
     )
 
 
-def _facts(row: Any) -> CertificateFacts:
+def _build_facts(row: Any) -> CertificateFacts:
     certificate, policy = row.Certificate, row.Policy
-    ended_by = policy.cancelled_at
+    cancelled_at = policy.cancelled_at
     return CertificateFacts(
         code=certificate.code,
         policy_number=policy.policy_number,
         insurer=row.Provider.company_name,
-        title=_title(row.Product),
+        title=_build_title(row.Product),
         product=row.Product.name,
         distributor=row.Distributor.business_name,
         holder=f"{policy.first_name} {policy.last_name}",
-        covered=tuple(certificate_lines.covered(policy.submitted)),
+        covered=tuple(certificate_lines.list_lines(policy.submitted)),
         start_at=certificate.start_at,
         expiration_at=certificate.expiration_at,
         sum_insured_minor=policy.sum_insured_minor,
         premium_minor=(row.Renewal or row.Purchase).total_minor,
         issued_at=certificate.created_at,
-        cancelled_at=ended_by if ended_by and ended_by < certificate.expiration_at else None,
+        cancelled_at=cancelled_at if cancelled_at and cancelled_at < certificate.expiration_at else None,
         is_live=certificate.is_live,
     )
 
 
-def _title(product: Product) -> str:
-    cover = registry.cover_of(product.prefix, product.route_name)
-    words = (cover.title if cover else product.name).lower()
+def _build_title(product: Product) -> str:
+    cover = registry.get_cover(product.prefix, product.route_name)
+    name = (cover.title if cover else product.name).lower()
     for ending in (" insurance", " cover"):
-        words = words.removesuffix(ending)
-    return f"Certificate of {words} insurance"
+        name = name.removesuffix(ending)
+    return f"Certificate of {name} insurance"

@@ -18,14 +18,14 @@ from core.services.insurers import submissions
 from core.services.policies import certificates, policies, refunding
 from core.services.policies import states as policy_states
 from core.services.products import products
-from core.services.products.products import OnSale
+from core.services.products.products import ProductForSale
 from core.services.selling import numbering
 from core.services.shapes import PolicyRecord
 from core.store.access.scope import ScopedSession
 from core.store.policy_numbers import Series
 from core.store.schema.tables import Policy, Product, Purchase
 
-LONGEST_NUMBER, LONGEST_WORD = 60, 200
+MAX_NUMBER_LENGTH, LONGEST_WORD = 60, 200
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,9 +65,9 @@ def activate(
     so, or how somebody at the desk knows it; otherwise the policy is issued by hand and still waits for its insurer.
     InvalidInput for a number that is taken and for dates beyond the premium.
     """
-    policy = _seen(session, policy_id, expected_version, "activate")
-    sale, cover = _sold(session, policy)
-    start_at, expiration_at = _term(policy, cover, sale, start_on=start_on, expiration_on=expiration_on)
+    policy = _get_for_update(session, policy_id, expected_version, "activate")
+    sale, cover = _get_sale(session, policy)
+    start_at, expiration_at = _compute_term(policy, cover, sale, start_on=start_on, expiration_on=expiration_on)
     if policy.activation_at is None or start_on is not None:
         policy.activation_at = start_at
     policy.start_at, policy.expiration_at = start_at, expiration_at
@@ -79,16 +79,16 @@ def activate(
     if word:
         policy.submitted_to_provider = True
         submissions.settle(session, policy.id, "accepted", note=word if isinstance(word, str) else None)
-    certificate = certificates.issued(policy, start_at=start_at, expiration_at=expiration_at, at=clock.now())
+    certificate = certificates.build_certificate(policy, start_at=start_at, expiration_at=expiration_at, at=clock.now())
     after = {
         "policy_number": policy.policy_number,
-        "start_date": clock.wire(start_at),
-        "expiration_date": clock.wire(expiration_at),
+        "start_date": clock.to_wire(start_at),
+        "expiration_date": clock.to_wire(expiration_at),
         "backdated_days": _days_back(start_at) or None,
         "insurer_accepted": word,
     }
     action = "policy activated" if word else "policy issued by hand"
-    change = _changed(session, policy, cover, actor=actor, action=action, after=after)
+    change = _save_change(session, policy, cover, actor=actor, action=action, after=after)
     session.insert(certificate)
     return change
 
@@ -105,10 +105,10 @@ def activation_preview(
 
     The blanks are the next number of the series, the day it was to start or today, and the end of what was paid for.
     """
-    policy = policies.row(session, policy_id)
-    _refuse_unless_allowed(session, policy, "activate")
-    sale, cover = _sold(session, policy)
-    start_at, expiration_at = _term(policy, cover, sale, start_on=start_on, expiration_on=expiration_on)
+    policy = policies.get_row(session, policy_id)
+    _require_action(session, policy, "activate")
+    sale, cover = _get_sale(session, policy)
+    start_at, expiration_at = _compute_term(policy, cover, sale, start_on=start_on, expiration_on=expiration_on)
     given = (policy_number or "").strip()
     return Activation(
         policy_number=given or numbering.upcoming(session, _series(policy, sale)),
@@ -124,14 +124,14 @@ def decline(session: ScopedSession, policy_id: UUID, *, actor: str, reason: str,
 
     StateForbids, with the claims in its detail, while a claim on the policy is open or when one was paid.
     """
-    why = _reason(reason)
-    policy = _seen(session, policy_id, expected_version, "decline")
-    _, cover = _sold(session, policy)
-    refund = refunding.give_back(session, policy, refunding.on_declining(session, policy), reason=why)
+    reason_text = _check_reason(reason)
+    policy = _get_for_update(session, policy_id, expected_version, "decline")
+    _, cover = _get_sale(session, policy)
+    refund = refunding.record_refund(session, policy, refunding.on_declining(session, policy), reason=reason_text)
     policy.declined_at = clock.now()
-    submissions.settle(session, policy.id, "declined", note=why)
-    after = {"reason": why, "refund": f"{refund.price.total:.2f}"}
-    return _changed(session, policy, cover, actor=actor, action="policy declined", after=after, refund=refund)
+    submissions.settle(session, policy.id, "declined", note=reason_text)
+    after = {"reason": reason_text, "refund": f"{refund.price.total:.2f}"}
+    return _save_change(session, policy, cover, actor=actor, action="policy declined", after=after, refund=refund)
 
 
 def cancel(
@@ -141,64 +141,71 @@ def cancel(
 
     StateForbids, with the claims in its detail, while a claim on the policy is open.
     """
-    why = _reason(reason)
-    policy = _seen(session, policy_id, expected_version, "cancel")
-    _, cover = _sold(session, policy)
+    reason_text = _check_reason(reason)
+    policy = _get_for_update(session, policy_id, expected_version, "cancel")
+    _, cover = _get_sale(session, policy)
     found = refunding.on_cancelling(session, policy, by_insurer=by_insurer)
-    refund = refunding.give_back(session, policy, found, reason=why)
+    refund = refunding.record_refund(session, policy, found, reason=reason_text)
     policy.cancelled_at = clock.now()
     submissions.settle(session, policy.id, "withdrawn", note="Cancelled before the insurer took it")
-    after = {"reason": why, "by_insurer": by_insurer, "refund": f"{refund.price.total:.2f}", "method": refund.method}
-    return _changed(session, policy, cover, actor=actor, action="policy cancelled", after=after, refund=refund)
+    after = {
+        "reason": reason_text,
+        "by_insurer": by_insurer,
+        "refund": f"{refund.price.total:.2f}",
+        "method": refund.method,
+    }
+    return _save_change(session, policy, cover, actor=actor, action="policy cancelled", after=after, refund=refund)
 
 
-def refund_preview(session: ScopedSession, policy_id: UUID, *, by_insurer: bool) -> Refund:
+def preview_refund(session: ScopedSession, policy_id: UUID, *, by_insurer: bool) -> Refund:
     """Return the refund of a cancellation today, by the same calculation; nothing is written."""
-    policy = policies.row(session, policy_id)
-    _refuse_unless_allowed(session, policy, "cancel")
+    policy = policies.get_row(session, policy_id)
+    _require_action(session, policy, "cancel")
     return refunding.together(refunding.on_cancelling(session, policy, by_insurer=by_insurer))
 
 
 def decline_preview(session: ScopedSession, policy_id: UUID) -> Refund:
     """The same for declining it today: the whole premium."""
-    policy = policies.row(session, policy_id)
-    _refuse_unless_allowed(session, policy, "decline")
+    policy = policies.get_row(session, policy_id)
+    _require_action(session, policy, "decline")
     return refunding.together(refunding.on_declining(session, policy))
 
 
-def _seen(session: ScopedSession, policy_id: UUID, expected_version: int, action: policy_states.Action) -> Policy:
+def _get_for_update(
+    session: ScopedSession, policy_id: UUID, expected_version: int, action: policy_states.Action
+) -> Policy:
     """Return the row locked for update; StaleVersion if it changed, StateForbids if its stage forbids the action."""
-    policy = policies.locked(session, policy_id)
+    policy = policies.get_for_update(session, policy_id)
     if policy.version != expected_version:
         raise StaleVersion(detail={"version": policy.version})
-    _refuse_unless_allowed(session, policy, action)
+    _require_action(session, policy, action)
     return policy
 
 
-def _refuse_unless_allowed(session: ScopedSession, policy: Policy, action: policy_states.Action) -> None:
-    state = policy_states.of(session, policy.id)
+def _require_action(session: ScopedSession, policy: Policy, action: policy_states.Action) -> None:
+    state = policy_states.get_state(session, policy.id)
     if action not in state.actions:
-        text = f"A policy that is {state.stage.lower()} cannot be {_PAST[action]}"
+        text = f"A policy that is {state.stage.lower()} cannot be {_PAST_TENSE[action]}"
         raise StateForbids(text, detail={"stage": state.stage})
 
 
-_PAST = {"activate": "activated", "decline": "declined", "cancel": "cancelled", "renew": "renewed"}
+_PAST_TENSE = {"activate": "activated", "decline": "declined", "cancel": "cancelled", "renew": "renewed"}
 
 
-def _sold(session: ScopedSession, policy: Policy) -> tuple[OnSale, Cover[Any] | None]:
+def _get_sale(session: ScopedSession, policy: Policy) -> tuple[ProductForSale, Cover[Any] | None]:
     product = session.get_one(Product, policy.product_id)
     purchase = session.get_one(Purchase, policy.purchase_id)
-    sale = products.as_sold(session, purchase.product_version_id)
-    return sale, registry.cover_of(product.prefix, product.route_name)
+    sale = products.get_as_sold(session, purchase.product_version_id)
+    return sale, registry.get_cover(product.prefix, product.route_name)
 
 
-def _term(
-    policy: Policy, cover: Cover[Any] | None, sale: OnSale, *, start_on: date | None, expiration_on: date | None
+def _compute_term(
+    policy: Policy, cover: Cover[Any] | None, sale: ProductForSale, *, start_on: date | None, expiration_on: date | None
 ) -> tuple[datetime, datetime]:
     """Return the first and last instant of cover; never longer than the premium paid for (contract S4, S8)."""
-    set_before = clock.lagos_day(policy.start_at) if policy.start_at else None
-    first_on = start_on or set_before or clock.today()
-    last_on = _paid_until(policy, cover, sale, first_on)
+    planned_on = clock.to_lagos_day(policy.start_at) if policy.start_at else None
+    first_on = start_on or planned_on or clock.today()
+    last_on = _get_paid_until(policy, cover, sale, first_on)
     end_on = expiration_on or last_on
     refuse_unless(
         [
@@ -214,18 +221,18 @@ def _term(
     return clock.midnight(first_on), clock.midnight(end_on)
 
 
-def _paid_until(policy: Policy, cover: Cover[Any] | None, sale: OnSale, first_on: date) -> date:
+def _get_paid_until(policy: Policy, cover: Cover[Any] | None, sale: ProductForSale, first_on: date) -> date:
     if cover is None:
         return clock.add_months(first_on, sale.rates.cover_months)
     end_on = cover.next_term(policy.submitted, sale.rates, first_on).expiration_on
     return end_on or clock.add_months(first_on, sale.rates.cover_months)
 
 
-def _set_number(session: ScopedSession, policy: Policy, sale: OnSale, given: str | None) -> None:
-    number = (given or "").strip()
+def _set_number(session: ScopedSession, policy: Policy, sale: ProductForSale, requested: str | None) -> None:
+    number = (requested or "").strip()
     refuse_unless(
         [
-            (len(number) <= LONGEST_NUMBER, "policy_number", f"must have at most {LONGEST_NUMBER} characters"),
+            (len(number) <= MAX_NUMBER_LENGTH, "policy_number", f"must have at most {MAX_NUMBER_LENGTH} characters"),
             (not has_control_characters(number), "policy_number", "must not contain control characters"),
         ]
     )
@@ -233,26 +240,26 @@ def _set_number(session: ScopedSession, policy: Policy, sale: OnSale, given: str
         # A test policy may be given a number in the live style, which no live policy may get then.
         for is_live in (True, False):
             series = numbering.series(sale.provider_segment, sale.number_series, is_live=is_live)
-            numbering.pass_over(session, series, number)
+            numbering.skip_number(session, series, number)
     policy.policy_number = number or numbering.next_number(session, _series(policy, sale))
     policy.number_key = numbering.key(policy.policy_number)
     try:
         session.flush()
     except IntegrityError:
         # Numbers are unique per insurer, across distributors and modes that this session cannot see.
-        raise InvalidInput.one("policy_number", "is the number of another policy of this insurer") from None
+        raise InvalidInput.for_field("policy_number", "is the number of another policy of this insurer") from None
 
 
-def _series(policy: Policy, sale: OnSale) -> Series:
+def _series(policy: Policy, sale: ProductForSale) -> Series:
     return numbering.series(sale.provider_segment, sale.number_series, is_live=policy.is_live)
 
 
 def _days_back(start_at: datetime) -> int:
     """By how many days cover would begin in the past."""
-    return max(0, (clock.today() - clock.lagos_day(start_at)).days)
+    return max(0, (clock.today() - clock.to_lagos_day(start_at)).days)
 
 
-def _reason(reason: str) -> str:
+def _check_reason(reason: str) -> str:
     return _said(reason, "reason", most=500)
 
 
@@ -262,7 +269,7 @@ def _said(text: str, field: str, *, most: int) -> str:
     return words
 
 
-def _changed(
+def _save_change(
     session: ScopedSession,
     policy: Policy,
     cover: Cover[Any] | None,
@@ -278,4 +285,4 @@ def _changed(
     session.flush()
     subject = audit.subject_of("policy", policy.id)
     audit.write(session, actor=actor, action=action, subject=subject, before=before, after=after)
-    return PolicyChange(policy=policies.record_of(policy, cover), version=policy.version, refund=refund)
+    return PolicyChange(policy=policies.build_record(policy, cover), version=policy.version, refund=refund)

@@ -32,12 +32,12 @@ class PaidTerm:
     @property
     def start_on(self) -> date:
         """The first day in Lagos."""
-        return clock.lagos_day(self.start_at)
+        return clock.to_lagos_day(self.start_at)
 
     @property
     def expiration_on(self) -> date:
         """The day in Lagos on which cover ends."""
-        return clock.lagos_day(self.expiration_at)
+        return clock.to_lagos_day(self.expiration_at)
 
 
 def paid(row: Purchase | Renewal) -> Split:
@@ -45,24 +45,24 @@ def paid(row: Purchase | Renewal) -> Split:
     return Split(row.total_minor, row.mca_profit_minor, row.distributor_profit_minor)
 
 
-def of(session: ScopedSession, policy: Policy) -> list[PaidTerm]:
+def list_paid_terms(session: ScopedSession, policy: Policy) -> list[PaidTerm]:
     """Return every paid term of a policy, oldest first; empty while the insurer has not set its dates."""
-    return of_all(session, [policy])[policy.id]
+    return list_by_policy(session, [policy])[policy.id]
 
 
-def of_all(session: ScopedSession, found: Sequence[Policy]) -> dict[UUID, list[PaidTerm]]:
+def list_by_policy(session: ScopedSession, policies: Sequence[Policy]) -> dict[UUID, list[PaidTerm]]:
     """Like `list_paid_terms`, for several policies by their ids, in two queries."""
-    dated = [policy for policy in found if policy.start_at is not None and policy.expiration_at is not None]
-    renewals = _renewals(session, [policy.id for policy in dated])
-    sales = _sales(session, [policy.purchase_id for policy in dated])
-    terms: dict[UUID, list[PaidTerm]] = {policy.id: [] for policy in found}
+    dated = [policy for policy in policies if policy.start_at is not None and policy.expiration_at is not None]
+    renewals = _load_renewals(session, [policy.id for policy in dated])
+    sales = _load_purchases(session, [policy.purchase_id for policy in dated])
+    terms: dict[UUID, list[PaidTerm]] = {policy.id: [] for policy in policies}
     for policy in dated:
         later = renewals.get(policy.id, [])
-        terms[policy.id] = [_first(policy, sales[policy.purchase_id], later), *map(_renewed, later)]
+        terms[policy.id] = [_build_first(policy, sales[policy.purchase_id], later), *map(_build_renewed, later)]
     return terms
 
 
-def _first(policy: Policy, sale: Purchase, later: Sequence[Renewal]) -> PaidTerm:
+def _build_first(policy: Policy, sale: Purchase, later: Sequence[Renewal]) -> PaidTerm:
     assert policy.start_at is not None and policy.expiration_at is not None, "it has dates"  # noqa: S101, PT018
     return PaidTerm(
         start_at=policy.start_at,
@@ -72,12 +72,12 @@ def _first(policy: Policy, sale: Purchase, later: Sequence[Renewal]) -> PaidTerm
     )
 
 
-def _sales(session: ScopedSession, purchase_ids: Sequence[UUID]) -> dict[UUID, Purchase]:
+def _load_purchases(session: ScopedSession, purchase_ids: Sequence[UUID]) -> dict[UUID, Purchase]:
     found = session.execute(sa.select(Purchase).where(col(Purchase.id).in_(purchase_ids))).scalars()
     return {sale.id: sale for sale in found}
 
 
-def _renewals(session: ScopedSession, policy_ids: Sequence[UUID]) -> dict[UUID, list[Renewal]]:
+def _load_renewals(session: ScopedSession, policy_ids: Sequence[UUID]) -> dict[UUID, list[Renewal]]:
     query = (
         sa.select(Renewal)
         .where(col(Renewal.policy_id).in_(policy_ids), col(Renewal.status), col(Renewal.deleted_at).is_(None))
@@ -89,7 +89,7 @@ def _renewals(session: ScopedSession, policy_ids: Sequence[UUID]) -> dict[UUID, 
     return found
 
 
-def _renewed(renewal: Renewal) -> PaidTerm:
+def _build_renewed(renewal: Renewal) -> PaidTerm:
     return PaidTerm(
         start_at=renewal.start_at,
         expiration_at=renewal.expiration_at,

@@ -13,70 +13,72 @@ from core.covers.cover import Cover
 from core.errors import NotFound
 from core.services import filters, records
 from core.services.filters import SalesFilter
-from core.services.paging import Page, Paging, newest
+from core.services.paging import Page, Paging, fetch_newest
 from core.services.policies import states as policy_states
 from core.services.products import catalogue_cache
 from core.services.sales import page_locator
-from core.services.sales.conditions import by_customer
+from core.services.sales.conditions import resolve_customer
 from core.services.shapes import PolicyRecord, ProductRecord
 from core.store.access.scope import AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Distributor, Policy, Purchase
 
-EVERYTHING = SalesFilter()
-_OF_PRODUCT = ("name", "description", "id", "inspectable", "is_dynamic_pricing", "claimable")
+UNFILTERED = SalesFilter()
+_PRODUCT_FIELDS = ("name", "description", "id", "inspectable", "is_dynamic_pricing", "claimable")
 
 
-def record_of(row: Any, cover: Cover[Any] | None) -> PolicyRecord:
+def build_record(row: Any, cover: Cover[Any] | None) -> PolicyRecord:
     """A policy as its record, nothing embedded."""
-    return records.policy(row, status=policy_states.status_of(row), echo=cover.echo if cover else "payload")
+    return records.build_policy(row, status=policy_states.status_of(row), echo=cover.echo_field if cover else "payload")
 
 
-def page(session: ScopedSession, wanted: SalesFilter = EVERYTHING, paging: Paging = Paging()) -> Page[PolicyRecord]:
+def list_policies(
+    session: ScopedSession, criteria: SalesFilter = UNFILTERED, paging: Paging = Paging()
+) -> Page[PolicyRecord]:
     """Return a page of policies in list form, newest first, with the exact total (contract P2)."""
-    wanted = by_customer(session, wanted)
+    criteria = resolve_customer(session, criteria)
 
-    def read(ids: list[UUID]) -> list[PolicyRecord]:
-        products = catalogue_cache.shelf(session).records
-        rows = session.execute(_embedding(col(Policy.id).in_(ids)))
-        return [_listed(row, products[row.Policy.product_id, row.Policy.is_live]) for row in rows]
+    def load(ids: list[UUID]) -> list[PolicyRecord]:
+        products = catalogue_cache.get_catalogue(session).records
+        rows = session.execute(_build_query(col(Policy.id).in_(ids)))
+        return [_build_list_record(row, products[row.Policy.product_id, row.Policy.is_live]) for row in rows]
 
-    if not wanted.of_catalogue:
-        return newest(session, Policy, _matching(wanted), paging, read)
+    if not criteria.of_catalogue:
+        return fetch_newest(session, Policy, _build_id_query(criteria), paging, load)
     # Policies have the creation time of their purchase, so the purchases' day counts locate the page.
-    place = page_locator.place(session, wanted, paging)
-    found = _matching(replace(wanted, created=place.span))
-    return newest(session, Policy, found, paging, read, total=place.total, offset=place.offset)
+    location = page_locator.locate_page(session, criteria, paging)
+    query = _build_id_query(replace(criteria, created=location.span))
+    return fetch_newest(session, Policy, query, paging, load, total=location.total, offset=location.offset)
 
 
-def _matching(wanted: SalesFilter) -> AnySelect:
-    return sa.select(col(Policy.id)).where(*conditions_of(wanted))
+def _build_id_query(criteria: SalesFilter) -> AnySelect:
+    return sa.select(col(Policy.id)).where(*build_conditions(criteria))
 
 
-def one(session: ScopedSession, policy_id: UUID) -> PolicyRecord:
+def get_policy(session: ScopedSession, policy_id: UUID) -> PolicyRecord:
     """Return one policy with customer, provider, purchase and product in full; NotFound if unknown in this scope."""
-    row = session.execute(_embedding(col(Policy.id) == policy_id, col(Policy.deleted_at).is_(None))).one_or_none()
+    row = session.execute(_build_query(col(Policy.id) == policy_id, col(Policy.deleted_at).is_(None))).one_or_none()
     if row is None:
         raise NotFound("Policy not found")
-    product = catalogue_cache.shelf(session).records[row.Policy.product_id, row.Policy.is_live]
+    product = catalogue_cache.get_catalogue(session).records[row.Policy.product_id, row.Policy.is_live]
     return {
-        **_listed(row, product),
+        **_build_list_record(row, product),
         "provider": dict(product["provider"]),
-        "purchase": dict(records.purchase(row.Purchase, row.Policy.id)),
+        "purchase": dict(records.build_purchase(row.Purchase, row.Policy.id)),
         "product": dict(product),
     }
 
 
-def locked(session: ScopedSession, policy_id: UUID) -> Policy:
+def get_for_update(session: ScopedSession, policy_id: UUID) -> Policy:
     """Return the row of one policy locked for update, with its current values; NotFound if unknown in this scope."""
-    return _row(session, sa.select(Policy).where(col(Policy.id) == policy_id).with_for_update())
+    return _load_row(session, sa.select(Policy).where(col(Policy.id) == policy_id).with_for_update())
 
 
-def row(session: ScopedSession, policy_id: UUID) -> Policy:
+def get_row(session: ScopedSession, policy_id: UUID) -> Policy:
     """Return the row of one policy for other services to read; NotFound if unknown in this scope."""
-    return _row(session, sa.select(Policy).where(col(Policy.id) == policy_id))
+    return _load_row(session, sa.select(Policy).where(col(Policy.id) == policy_id))
 
 
-def _row(session: ScopedSession, query: AnySelect) -> Policy:
+def _load_row(session: ScopedSession, query: AnySelect) -> Policy:
     found = session.execute(query.where(col(Policy.deleted_at).is_(None)).execution_options(populate_existing=True))
     policy: Policy | None = found.scalar_one_or_none()
     if policy is None:
@@ -84,15 +86,15 @@ def _row(session: ScopedSession, query: AnySelect) -> Policy:
     return policy
 
 
-def conditions_of(wanted: SalesFilter) -> list[sa.ColumnElement[bool]]:
+def build_conditions(criteria: SalesFilter) -> list[sa.ColumnElement[bool]]:
     """Build the SQL conditions of a filter on policies; `status` true means in force now (contract P5)."""
-    conditions = [*filters.on_record(wanted, Policy), *filters.on_policy(wanted), col(Policy.deleted_at).is_(None)]
-    if wanted.status is not None:
-        conditions.append(filters.in_force() if wanted.status else sa.not_(filters.in_force()))
+    conditions = [*filters.on_record(criteria, Policy), *filters.on_policy(criteria), col(Policy.deleted_at).is_(None)]
+    if criteria.status is not None:
+        conditions.append(filters.in_force() if criteria.status else sa.not_(filters.in_force()))
     return conditions
 
 
-def _embedding(*conditions: sa.ColumnElement[bool]) -> AnySelect:
+def _build_query(*conditions: sa.ColumnElement[bool]) -> AnySelect:
     return (
         sa.select(Policy, Customer, Purchase, col(Distributor.business_name))
         .join(Customer, col(Customer.id) == col(Policy.customer_id))
@@ -102,13 +104,13 @@ def _embedding(*conditions: sa.ColumnElement[bool]) -> AnySelect:
     )
 
 
-def _listed(row: Any, product: ProductRecord) -> PolicyRecord:
+def _build_list_record(row: Any, product: ProductRecord) -> PolicyRecord:
     return {
-        **record_of(row.Policy, registry.cover_of(product["prefix"], product["route_name"])),
-        "customer": records.customer(row.Customer),
-        "product": records.only(product, *_OF_PRODUCT),
+        **build_record(row.Policy, registry.get_cover(product["prefix"], product["route_name"])),
+        "customer": records.build_customer(row.Customer),
+        "product": records.pick_fields(product, *_PRODUCT_FIELDS),
         "distributor": {"id": str(row.Policy.distributor_id), "business_name": row.business_name},
-        "provider": records.only(product["provider"], "id", "company_name"),
-        "purchase": {"id": str(row.Purchase.id), "total": money.wire(row.Purchase.total_minor)},
+        "provider": records.pick_fields(product["provider"], "id", "company_name"),
+        "purchase": {"id": str(row.Purchase.id), "total": money.to_wire(row.Purchase.total_minor)},
         "inspection": None,
     }

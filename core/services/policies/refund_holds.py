@@ -53,7 +53,7 @@ def of(session: ScopedSession, policy_id: UUID) -> list[PolicyClaim]:
         PolicyClaim(
             id=row.id,
             status=row.claim_status,
-            happened_on=_day(row.incident_date) or clock.lagos_day(row.created_at),
+            happened_on=_day(row.incident_date) or clock.to_lagos_day(row.created_at),
             is_open=row.claim_status not in DECIDED,
             was_paid=row.was_paid,
         )

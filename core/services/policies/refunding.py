@@ -6,7 +6,7 @@ from uuid import UUID
 
 from core import clock, ids, money
 from core.covers import refunds
-from core.covers.refunds import Refund, Stretch
+from core.covers.refunds import PaidPeriod, Refund
 from core.errors import StateForbids
 from core.money import Split
 from core.services.policies import paid_terms, refund_holds
@@ -37,7 +37,7 @@ def on_cancelling(session: ScopedSession, policy: Policy, *, by_insurer: bool) -
     """
     claims = refund_holds.of(session, policy.id)
     refund_holds.refuse_while_open(claims)
-    terms = paid_terms.of(session, policy) if policy.activated else []
+    terms = paid_terms.list_paid_terms(session, policy) if policy.activated else []
     if not terms:
         return [_unused(session, policy, claims)]
     return [
@@ -59,7 +59,7 @@ def together(found: Sequence[TermRefund]) -> Refund:
     return refunds.together([each.refund for each in found])
 
 
-def give_back(session: ScopedSession, policy: Policy, found: Sequence[TermRefund], *, reason: str) -> Refund:
+def record_refund(session: ScopedSession, policy: Policy, found: Sequence[TermRefund], *, reason: str) -> Refund:
     """Note the refunds of a policy that ends today, one for each term; the rows are never changed again."""
     now = clock.now()
     for each in found:
@@ -92,7 +92,9 @@ def _unused(session: ScopedSession, policy: Policy, claims: Sequence[PolicyClaim
     """The purchase of a policy that was never in force, which goes back whole; nothing where a claim was paid."""
     purchase = session.get_one(Purchase, policy.purchase_id)
     paid = [claim.reference for claim in claims if claim.was_paid]
-    refund = refunds.none(_used_up(", ".join(paid))) if paid else refunds.full(money.to_naira(purchase.total_minor))
+    refund = (
+        refunds.none(_used_up(", ".join(paid))) if paid else refunds.compute_full(money.to_naira(purchase.total_minor))
+    )
     return _split(session, None, purchase.product_version_id, paid=paid_terms.paid(purchase), refund=refund)
 
 
@@ -100,21 +102,21 @@ def _by_term(
     session: ScopedSession, policy: Policy, terms: Sequence[PaidTerm], *, by_insurer: bool
 ) -> Iterator[tuple[PaidTerm, Refund]]:
     if "loan_tenure" in policy.submitted:
-        yield terms[0], _of_loan(session, terms[0], int(policy.submitted["loan_tenure"]))
+        yield terms[0], _compute_loan_refund(session, terms[0], int(policy.submitted["loan_tenure"]))
         return
-    rule = refunds.pro_rata if by_insurer else refunds.short_rate
+    rule = refunds.compute_pro_rata if by_insurer else refunds.compute_short_rate
     for term in terms:
         if term.expiration_at > clock.now():
             premium = money.to_naira(term.total_minor)
-            stretch = Stretch(premium=premium, start_at=term.start_at, expiration_at=term.expiration_at)
+            stretch = PaidPeriod(premium=premium, start_at=term.start_at, expiration_at=term.expiration_at)
             yield term, rule(stretch, clock.today())
 
 
-def _of_loan(session: ScopedSession, term: PaidTerm, months: int) -> Refund:
-    basis = products.as_sold(session, term.version_id).rates.meta.get("basis", "single")
-    rule = refunds.decreasing if basis == "reducing" else refunds.level
-    left = refunds.months_left(clock.today(), term.expiration_on, months)
-    return rule(money.to_naira(term.total_minor), left, months)
+def _compute_loan_refund(session: ScopedSession, term: PaidTerm, months: int) -> Refund:
+    basis = products.get_as_sold(session, term.version_id).rates.meta.get("basis", "single")
+    rule = refunds.compute_decreasing if basis == "reducing" else refunds.compute_level
+    months_left = refunds.count_months_left(clock.today(), term.expiration_on, months)
+    return rule(money.to_naira(term.total_minor), months_left, months)
 
 
 def _unless_paid(term: PaidTerm, terms: Sequence[PaidTerm], claims: Sequence[PolicyClaim], refund: Refund) -> Refund:
@@ -135,7 +137,7 @@ def _split(
 ) -> TermRefund:
     if refund.amount_minor > paid.total_minor:
         raise StateForbids("The refund is above what was paid for the term: nothing was written")
-    sale = products.as_sold(session, version_id)
+    sale = products.get_as_sold(session, version_id)
     parts = money.refund_split(
         refund.amount_minor, paid, mca_bp=sale.mca_commission_bp, distributor_bp=sale.distributor_commission_bp
     )

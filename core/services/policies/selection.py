@@ -38,7 +38,7 @@ class PolicySelection:
         sales = reader.part(Selection.read, Selection())
         first, last = reader.days("expires_from", "expires_to")
         find = reader.text("find") or ""
-        reader.part(lambda _: policy_search.tidied(find), "")
+        reader.part(lambda _: policy_search.normalise_text(find), "")
         force, role = reader.word("force", tuple(FORCE)), reader.word("role", tuple(ROLES))
         return reader.read(cls(sales=sales, find=find, force=force, role=role, expires_first=first, expires_last=last))
 

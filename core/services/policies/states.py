@@ -26,7 +26,7 @@ class PolicyState:
     actions: tuple[Action, ...]
 
 
-def of(session: ScopedSession, policy_id: UUID) -> PolicyState:
+def get_state(session: ScopedSession, policy_id: UUID) -> PolicyState:
     """Return the state of one policy; NotFound if unknown in this scope."""
     query = (
         sa.select(Policy, col(Product.renewable))
@@ -36,13 +36,13 @@ def of(session: ScopedSession, policy_id: UUID) -> PolicyState:
     row = session.execute(query).one_or_none()
     if row is None:
         raise NotFound("Policy not found")
-    stage = stage_of(row.Policy)
+    stage = get_stage(row.Policy)
     renewable = row.renewable and stage in {"In force", "Expired", "Not started"}
     actions = (*_ACTIONS[stage], *(("renew",) if renewable else ()))
     return PolicyState(stage=stage, version=row.Policy.version, actions=actions)
 
 
-def stage_of(policy: Any) -> Stage:
+def get_stage(policy: Any) -> Stage:
     """Return the current stage of a policy row."""
     now = clock.now()
     if policy.cancelled_at is not None or policy.declined_at is not None:
@@ -56,28 +56,28 @@ def stage_of(policy: Any) -> Stage:
 
 def status_of(policy: Any) -> PolicyStatus:
     """The stage as the API says it: active from activation to the end, also before its start (contract S11)."""
-    return _STATUSES[stage_of(policy)]
+    return _STATUSES[get_stage(policy)]
 
 
-def stage_in_sql() -> Any:
+def build_stage_sql() -> Any:
     """Like `get_stage`, as an SQL expression, for lists of any length."""
-    started, ended = col(Policy.start_at) > _now(), col(Policy.expiration_at) <= _now()
+    started, ended = col(Policy.start_at) > _now_parameter(), col(Policy.expiration_at) <= _now_parameter()
     return sa.case(
-        (col(Policy.cancelled_at).is_not(None), _word("Cancelled")),
-        (col(Policy.declined_at).is_not(None), _word("Declined")),
-        (col(Policy.activated).is_(False), _word("Pending")),
-        (ended, _word("Expired")),
-        (started, _word("Not started")),
-        else_=_word("In force"),
+        (col(Policy.cancelled_at).is_not(None), _stage_literal("Cancelled")),
+        (col(Policy.declined_at).is_not(None), _stage_literal("Declined")),
+        (col(Policy.activated).is_(False), _stage_literal("Pending")),
+        (ended, _stage_literal("Expired")),
+        (started, _stage_literal("Not started")),
+        else_=_stage_literal("In force"),
     )
 
 
-def _now() -> Any:
+def _now_parameter() -> Any:
     # Evaluated when the statement is executed, not when it is built.
     return sa.bindparam(None, callable_=clock.now, type_=UTCDateTime())
 
 
-def _word(stage: Stage) -> Any:
+def _stage_literal(stage: Stage) -> Any:
     return sa.literal_column(f"'{stage}'", sa.String)
 
 

@@ -20,7 +20,7 @@ from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Product, ProductVersion, Provider
 
 
-class Encoded(NamedTuple):
+class EncodedProduct(NamedTuple):
     """A product's record and its embedded category and provider, as ready JSON fragments."""
 
     product: orjson.Fragment
@@ -29,22 +29,24 @@ class Encoded(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Shelf:
+class Catalogue:
     """Every product by (id, is_live), active or not, with the rates valid until the next planned change."""
 
     revision: tuple[Any, ...]
-    since: datetime
-    until: datetime | None
+    valid_from: datetime
+    valid_until: datetime | None
     records: Mapping[tuple[UUID, bool], ProductRecord]
-    encoded: Mapping[tuple[str, bool], Encoded]
+    encoded: Mapping[tuple[str, bool], EncodedProduct]
 
-    def holds(self, revision: tuple[Any, ...], at: datetime) -> bool:
+    def is_current(self, revision: tuple[Any, ...], at: datetime) -> bool:
         """Return True while nothing changed and no planned rates came into force."""
-        return self.revision == revision and self.since <= at and (self.until is None or at < self.until)
+        return (
+            self.revision == revision and self.valid_from <= at and (self.valid_until is None or at < self.valid_until)
+        )
 
 
 # Every change increments a product's version; changes to an insurer always advance its `updated_at`.
-_REVISION = CompiledQuery(
+_REVISION_QUERY = CompiledQuery(
     sa.select(
         sa.func.count(),
         sa.func.sum(col(Product.version)),
@@ -52,45 +54,45 @@ _REVISION = CompiledQuery(
         sa.select(sa.func.count(col(ProductVersion.id))).scalar_subquery(),
     ).select_from(Product)
 )
-_NEXT = CompiledQuery(
+_NEXT_CHANGE_QUERY = CompiledQuery(
     sa.select(sa.func.min(col(ProductVersion.effective_at))).where(
         col(ProductVersion.effective_at) > sa.bindparam("now", type_=UTCDateTime()),
         col(ProductVersion.withdrawn_at).is_(None),
     )
 )
-_shelves: WeakKeyDictionary[Any, Shelf] = WeakKeyDictionary()
+_catalogues: WeakKeyDictionary[Any, Catalogue] = WeakKeyDictionary()
 
 
-def revision(session: ScopedSession) -> PendingRows:
+def submit_revision(session: ScopedSession) -> PendingRows:
     """Submit the query for the catalogue's revision, so that it can be batched with other queries."""
-    return _REVISION.submit(session)
+    return _REVISION_QUERY.submit(session)
 
 
-def shelf(session: ScopedSession, asked: PendingRows | None = None) -> Shelf:
+def get_catalogue(session: ScopedSession, pending: PendingRows | None = None) -> Catalogue:
     """Return the catalogue as of this transaction; `pending` is its pending revision."""
     bind: Any = session.get_bind()
     now = clock.now()
-    stands = (asked or revision(session)).one
+    current_revision = (pending or submit_revision(session)).one
     # Do not cache what a write transaction reads: it may never be committed.
     if bind.get_execution_options().get("write"):
-        return _stocked(session, stands, now)
-    found = _shelves.get(bind.engine.pool)
-    if found is None or not found.holds(stands, now):
-        found = _shelves[bind.engine.pool] = _stocked(session, stands, now)
-    return found
+        return _load(session, current_revision, now)
+    cached = _catalogues.get(bind.engine.pool)
+    if cached is None or not cached.is_current(current_revision, now):
+        cached = _catalogues[bind.engine.pool] = _load(session, current_revision, now)
+    return cached
 
 
-def _stocked(session: ScopedSession, revision: tuple[Any, ...], now: datetime) -> Shelf:
-    records = products.embedded(session)
-    return Shelf(
+def _load(session: ScopedSession, revision: tuple[Any, ...], now: datetime) -> Catalogue:
+    records = products.load_records(session)
+    return Catalogue(
         revision=revision,
-        since=now,
-        until=_NEXT.one(session, now=now)[0],
+        valid_from=now,
+        valid_until=_NEXT_CHANGE_QUERY.one(session, now=now)[0],
         records=records,
-        encoded={(str(key), is_live): _encoded(record) for (key, is_live), record in records.items()},
+        encoded={(str(key), is_live): _encode(record) for (key, is_live), record in records.items()},
     )
 
 
-def _encoded(record: ProductRecord) -> Encoded:
+def _encode(record: ProductRecord) -> EncodedProduct:
     parts = (record, record["productCategory"], record["provider"])
-    return Encoded(*(orjson.Fragment(orjson.dumps(part)) for part in parts))
+    return EncodedProduct(*(orjson.Fragment(orjson.dumps(part)) for part in parts))

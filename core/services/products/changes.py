@@ -17,30 +17,30 @@ from core.covers import request
 from core.covers.request import Request
 from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
 from core.services.audit import log as audit
-from core.services.people.account_changes import refuse_unless_admin
+from core.services.people.account_changes import require_admin
 from core.services.people.staff import Person
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Distributor, Product, ProductBlock
 
-_TAGS = {"p", "br", "ul", "ol", "li", "b", "strong", "i", "em", "a"}
+_ALLOWED_TAGS = {"p", "br", "ul", "ol", "li", "b", "strong", "i", "em", "a"}
 
 
-def switch(session: ScopedSession, product_id: UUID, *, on: bool, seen: int, by: Person) -> None:
+def set_active(session: ScopedSession, product_id: UUID, *, active: bool, seen_version: int, by: Person) -> None:
     """Activate or deactivate a product for everybody, from now on; policies in force stay so (contract S3)."""
-    refuse_unless_admin(by)
-    row = next_version(session, product_id, seen)
-    before, row.active = row.active, on
+    require_admin(by)
+    row = next_version(session, product_id, seen_version)
+    before, row.active = row.active, active
     session.flush()
-    action = "product switched on" if on else "product switched off"
-    note(session, product_id, action, by=by, before={"active": before}, after={"active": on})
+    action = "product switched on" if active else "product switched off"
+    note(session, product_id, action, by=by, before={"active": before}, after={"active": active})
 
 
-def offer(
-    session: ScopedSession, product_id: UUID, distributor_id: UUID, *, offered: bool, seen: int, by: Person
+def set_offered(
+    session: ScopedSession, product_id: UUID, distributor_id: UUID, *, offered: bool, seen_version: int, by: Person
 ) -> None:
     """Offer a product to one distributor or withhold it, from now on (contract M2)."""
-    refuse_unless_admin(by)
-    next_version(session, product_id, seen)
+    require_admin(by)
+    next_version(session, product_id, seen_version)
     name = session.execute(
         sa.select(col(Distributor.business_name)).where(col(Distributor.id) == distributor_id)
     ).scalar_one_or_none()
@@ -52,37 +52,41 @@ def offer(
         session.execute(sa.delete(ProductBlock).where(mine).execution_options(synchronize_session=False))
     else:
         session.insert_if_absent(block)
-    said = {"distributor_id": str(distributor_id), "distributor": name}
+    distributor_facts = {"distributor_id": str(distributor_id), "distributor": name}
     action = "product offered to a distributor" if offered else "product withheld from a distributor"
     note(
         session,
         product_id,
         action,
         by=by,
-        before={**said, "offered": not offered},
-        after={**said, "offered": offered},
+        before={**distributor_facts, "offered": not offered},
+        after={**distributor_facts, "offered": offered},
     )
 
 
-class Texts(Request):
+class ProductTexts(Request):
     """The texts that customers read about a product; the key benefits are HTML of a few safe elements."""
 
-    prose: ClassVar[frozenset[str]] = frozenset({"description", "key_benefits", "how_it_works", "how_to_claim"})
-    suggests: ClassVar[bool] = False
+    multiline_fields: ClassVar[frozenset[str]] = frozenset(
+        {"description", "key_benefits", "how_it_works", "how_to_claim"}
+    )
+    suggests_spelling: ClassVar[bool] = False
     description: str = Field(min_length=10, max_length=2000)
     key_benefits: str = Field(min_length=1, max_length=5000)
     how_it_works: str | None = Field(default=None, max_length=4000)
     how_to_claim: str | None = Field(default=None, max_length=4000)
 
 
-def describe(session: ScopedSession, product_id: UUID, said: Mapping[str, Any], *, seen: int, by: Person) -> None:
+def change_texts(
+    session: ScopedSession, product_id: UUID, inputs: Mapping[str, Any], *, seen_version: int, by: Person
+) -> None:
     """Change the texts of a product; InvalidInput names every invalid field. Unsafe HTML is removed."""
-    refuse_unless_admin(by)
-    wanted: Texts = request.read(Texts, dict(said))
-    new = {**wanted.model_dump(), "key_benefits": harmless(wanted.key_benefits)}
+    require_admin(by)
+    validated: ProductTexts = request.validate(ProductTexts, dict(inputs))
+    new = {**validated.model_dump(), "key_benefits": sanitise_html(validated.key_benefits)}
     if not nh3.clean(new["key_benefits"], tags=set()).strip():
-        raise InvalidInput.one("key_benefits", "must say something")
-    row = next_version(session, product_id, seen)
+        raise InvalidInput.for_field("key_benefits", "must say something")
+    row = next_version(session, product_id, seen_version)
     before = {name: getattr(row, name) for name in new}
     changed = [name for name in new if new[name] != before[name]]
     if not changed:
@@ -100,9 +104,9 @@ def describe(session: ScopedSession, product_id: UUID, said: Mapping[str, Any], 
     )
 
 
-def harmless(html: str) -> str:
+def sanitise_html(html: str) -> str:
     """Sanitise HTML: only paragraphs, lists, emphasis and https links remain."""
-    return nh3.clean(html, tags=_TAGS, attributes={"a": {"href"}}, url_schemes={"https"})
+    return nh3.clean(html, tags=_ALLOWED_TAGS, attributes={"a": {"href"}}, url_schemes={"https"})
 
 
 def next_version(session: ScopedSession, product_id: UUID, seen: int) -> Product:

@@ -11,8 +11,8 @@ from sqlmodel import col
 
 from core import clock, money
 from core.covers.cover import Cover
-from core.covers.registry import cover_of
-from core.covers.tariff import Changeable, Tariff
+from core.covers.registry import get_cover
+from core.covers.tariff import EditableTariff, Tariff
 from core.errors import NotFound
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import (
@@ -30,7 +30,7 @@ State = Literal["Past", "In force", "Planned", "Withdrawn"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RatesFrom:
+class RatesVersion:
     """One version of a product's rates and its effective date."""
 
     id: UUID
@@ -54,7 +54,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SoldBy:
+class ProductSeller:
     """A distributor, and whether the product is withheld from it."""
 
     id: UUID
@@ -87,14 +87,14 @@ class ProductDetail:
     how_to_claim: str | None
     version: int
     updated_at: datetime
-    versions: Sequence[RatesFrom]
+    versions: Sequence[RatesVersion]
     proposal: Proposal | None
-    sellers: Sequence[SoldBy]
+    sellers: Sequence[ProductSeller]
 
     @property
     def cover(self) -> Cover[Any] | None:
         """The cover that sells it; None if no endpoint does."""
-        return cover_of(self.prefix, self.route_name)
+        return get_cover(self.prefix, self.route_name)
 
     @property
     def endpoint(self) -> str:
@@ -102,31 +102,31 @@ class ProductDetail:
         return "/".join(part for part in (self.prefix, self.route_name) if part)
 
     @property
-    def in_force(self) -> RatesFrom:
+    def in_force(self) -> RatesVersion:
         """The current rates."""
         return next(version for version in self.versions if version.state == "In force")
 
     @property
-    def planned(self) -> list[RatesFrom]:
+    def planned(self) -> list[RatesVersion]:
         """The planned changes, the next one first."""
         return [version for version in reversed(self.versions) if version.state == "Planned"]
 
     @property
-    def latest(self) -> RatesFrom:
+    def latest(self) -> RatesVersion:
         """The last planned rates, or the current ones: the starting point of a new change."""
         return (self.planned or [self.in_force])[-1]
 
-    def charged_at(self, instant: datetime) -> RatesFrom:
+    def get_rates_at(self, instant: datetime) -> RatesVersion:
         """Return the rates at an instant."""
-        held = [version for version in self.versions if version.withdrawn_at is None]
-        return next((version for version in held if version.effective_at <= instant), held[-1])
+        effective = [version for version in self.versions if version.withdrawn_at is None]
+        return next((version for version in effective if version.effective_at <= instant), effective[-1])
 
-    def changeable(self, version: RatesFrom | Proposal) -> Changeable:
+    def get_editable_tariff(self, version: RatesVersion | Proposal) -> EditableTariff:
         """The figures of one of its versions, or of a proposal, to change or compare them."""
-        return Changeable(tariff=version.tariff, cover=self.cover, renewable=self.renewable)
+        return EditableTariff(tariff=version.tariff, cover=self.cover, renewable=self.renewable)
 
 
-def one(session: ScopedSession, product_id: UUID) -> ProductDetail:
+def get_product(session: ScopedSession, product_id: UUID) -> ProductDetail:
     """Return a product, active or not; NotFound if unknown."""
     row = session.execute(
         sa.select(Product, col(Provider.company_name), col(ProductCategory.name))
@@ -137,35 +137,35 @@ def one(session: ScopedSession, product_id: UUID) -> ProductDetail:
     if row is None:
         raise NotFound("There is no such product")
     product, insurer, category = row
-    kept = {name: getattr(product, name) for name in _AS_KEPT}
+    copied = {name: getattr(product, name) for name in _COPIED_FIELDS}
     return ProductDetail(
-        **kept,
+        **copied,
         insurer=insurer,
         category=category,
-        versions=versions(session, product),
+        versions=list_versions(session, product),
         proposal=_proposal(session, product),
-        sellers=_sellers(session, product_id),
+        sellers=_list_sellers(session, product_id),
     )
 
 
-_AS_KEPT = (
+_COPIED_FIELDS = (
     *("id", "name", "prefix", "route_name", "active", "renewable", "claimable", "inspectable", "is_dynamic_pricing"),
     *("description", "key_benefits", "how_it_works", "how_to_claim", "version", "updated_at"),
 )
 
 
-def versions(session: ScopedSession, product: Product) -> list[RatesFrom]:
+def list_versions(session: ScopedSession, product: Product) -> list[RatesVersion]:
     """Return all versions of a product's rates, newest first."""
     rows = session.execute(
         sa.select(ProductVersion)
         .where(col(ProductVersion.product_id) == product.id)
         .order_by(col(ProductVersion.effective_at).desc(), col(ProductVersion.created_at).desc())
     ).scalars()
-    found: list[RatesFrom] = []
+    result: list[RatesVersion] = []
     for row in rows:
-        holds = any(earlier.state == "In force" for earlier in found)
-        found.append(_rates(product, row, _state(row, holds=holds)))
-    return found
+        has_current = any(earlier.state == "In force" for earlier in result)
+        result.append(_build_version(product, row, _get_state(row, has_current=has_current)))
+    return result
 
 
 def _proposal(session: ScopedSession, product: Product) -> Proposal | None:
@@ -176,10 +176,10 @@ def _proposal(session: ScopedSession, product: Product) -> Proposal | None:
         return None
     row, proposer = found
     kept = {name: getattr(row, name) for name in ("id", "effective_at", "proposed_by", "proposed_at")}
-    return Proposal(**kept, proposer=proposer, tariff=tariff_of(product, row))
+    return Proposal(**kept, proposer=proposer, tariff=build_tariff(product, row))
 
 
-def tariff_of(product: Product, row: ProductVersion | RateProposal) -> Tariff:
+def build_tariff(product: Product, row: ProductVersion | RateProposal) -> Tariff:
     """What one version says, or a proposal."""
     return Tariff(
         price=money.to_naira(row.price_minor),
@@ -191,27 +191,27 @@ def tariff_of(product: Product, row: ProductVersion | RateProposal) -> Tariff:
     )
 
 
-def _rates(product: Product, row: ProductVersion, state: State) -> RatesFrom:
-    return RatesFrom(
+def _build_version(product: Product, row: ProductVersion, state: State) -> RatesVersion:
+    return RatesVersion(
         id=row.id,
         effective_at=row.effective_at,
         created_at=row.created_at,
         withdrawn_at=row.withdrawn_at,
-        tariff=tariff_of(product, row),
+        tariff=build_tariff(product, row),
         state=state,
     )
 
 
-def _state(row: ProductVersion, *, holds: bool) -> State:
+def _get_state(row: ProductVersion, *, has_current: bool) -> State:
     """Return the state of a version; `has_current` is True if a newer version is in force already."""
     if row.withdrawn_at is not None:
         return "Withdrawn"
     if row.effective_at > clock.now():
         return "Planned"
-    return "Past" if holds else "In force"
+    return "Past" if has_current else "In force"
 
 
-def _sellers(session: ScopedSession, product_id: UUID) -> list[SoldBy]:
+def _list_sellers(session: ScopedSession, product_id: UUID) -> list[ProductSeller]:
     off = sa.and_(col(ProductBlock.distributor_id) == col(Distributor.id), col(ProductBlock.product_id) == product_id)
     rows = session.execute(
         sa.select(
@@ -224,4 +224,6 @@ def _sellers(session: ScopedSession, product_id: UUID) -> list[SoldBy]:
         .where(col(Distributor.deleted_at).is_(None))
         .order_by(sa.func.lower(col(Distributor.business_name)))
     )
-    return [SoldBy(id=row.id, name=row.business_name, active=row.active, blocked=bool(row.blocked)) for row in rows]
+    return [
+        ProductSeller(id=row.id, name=row.business_name, active=row.active, blocked=bool(row.blocked)) for row in rows
+    ]

@@ -75,44 +75,53 @@ class ProductRow:
     changes_at: datetime | None
 
 
-def page(
-    session: ScopedSession, wanted: ProductSelection, paging: Paging, *, order: Order = "name"
+def list_products(
+    session: ScopedSession, criteria: ProductSelection, paging: Paging, *, order: Order = "name"
 ) -> Page[ProductRow]:
     """One page of products, and how many there are in all."""
-    query = products.current().where(*_conditions(wanted))
+    query = products.build_current_query().where(*_build_conditions(criteria))
     total = session.execute(sa.select(sa.func.count()).select_from(query.subquery("matching"))).scalar_one()
     rows = session.execute(
-        query.add_columns(_withheld(), _changes_at()).order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
+        query.add_columns(_withheld_count_sql(), _next_change_sql())
+        .order_by(*ORDERS[order])
+        .limit(paging.limit)
+        .offset(paging.offset)
     )
-    return Page([_row(*row) for row in rows], total)
+    return Page([_build_row(*row) for row in rows], total)
 
 
-def _conditions(wanted: ProductSelection) -> Sequence[sa.ColumnElement[bool]]:
+def _build_conditions(criteria: ProductSelection) -> Sequence[sa.ColumnElement[bool]]:
     conditions: list[sa.ColumnElement[bool]] = []
-    if wanted.provider:
-        conditions.append(col(Product.provider_id).in_(wanted.provider))
-    if wanted.category:
-        conditions.append(col(Product.product_category_id).in_(wanted.category))
-    if wanted.on is not None:
-        conditions.append(col(Product.active).is_(wanted.on))
-    if wanted.q:
+    if criteria.provider:
+        conditions.append(col(Product.provider_id).in_(criteria.provider))
+    if criteria.category:
+        conditions.append(col(Product.product_category_id).in_(criteria.category))
+    if criteria.on is not None:
+        conditions.append(col(Product.active).is_(criteria.on))
+    if criteria.q:
         searched = sa.func.lower(
-            col(Product.name) + "\n" + col(Provider.company_name) + "\n" + _endpoint() + "\n" + col(Product.description)
+            col(Product.name)
+            + "\n"
+            + col(Provider.company_name)
+            + "\n"
+            + _endpoint_sql()
+            + "\n"
+            + col(Product.description)
         )
-        conditions.append(searched.like(filters.containing(wanted.q), escape="\\"))
+        conditions.append(searched.like(filters.containing(criteria.q), escape="\\"))
     return conditions
 
 
-def _endpoint() -> Any:
+def _endpoint_sql() -> Any:
     return col(Product.prefix) + "/" + col(Product.route_name)
 
 
-def _withheld() -> Any:
+def _withheld_count_sql() -> Any:
     mine = col(ProductBlock.product_id) == col(Product.id)
     return sa.select(sa.func.count()).where(mine).correlate(Product).scalar_subquery()
 
 
-def _changes_at() -> Any:
+def _next_change_sql() -> Any:
     other = aliased(ProductVersion)
     return (
         sa.select(sa.func.min(col(other.effective_at)))
@@ -126,7 +135,7 @@ def _changes_at() -> Any:
     )
 
 
-def _row(
+def _build_row(
     product: Product,
     version: ProductVersion,
     group: ProductCategory,
@@ -141,7 +150,7 @@ def _row(
         category=group.name,
         endpoint=f"{product.prefix}/{product.route_name}".strip("/"),
         active=product.active,
-        tariff=product_detail.tariff_of(product, version),
+        tariff=product_detail.build_tariff(product, version),
         withheld=withheld,
         changes_at=changes_at,
     )
@@ -156,13 +165,13 @@ def proposed(session: ScopedSession) -> list[tuple[UUID, str]]:
     return [(row.id, row.name) for row in session.execute(query)]
 
 
-def known(session: ScopedSession) -> tuple[dict[UUID, str], dict[UUID, str]]:
+def load_choices(session: ScopedSession) -> tuple[dict[UUID, str], dict[UUID, str]]:
     """Return the insurers and the categories to choose from: names by id."""
-    insurers, categories = ({row[0]: row[1] for row in session.execute(query)} for query in _names())
+    insurers, categories = ({row[0]: row[1] for row in session.execute(query)} for query in _build_name_queries())
     return insurers, categories
 
 
-def _names() -> tuple[AnySelect, AnySelect]:
+def _build_name_queries() -> tuple[AnySelect, AnySelect]:
     return (
         sa.select(col(Provider.id), col(Provider.company_name)).order_by(sa.func.lower(col(Provider.company_name))),
         sa.select(col(ProductCategory.id), col(ProductCategory.name)).order_by(col(ProductCategory.name)),

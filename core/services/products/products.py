@@ -32,7 +32,7 @@ class ProductFilter:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class OnSale:
+class ProductForSale:
     """A product with the version of its rates that a sale refers to."""
 
     id: UUID
@@ -49,7 +49,7 @@ class OnSale:
     rates: Rates
 
 
-def current(at: Any = None) -> AnySelect:
+def build_current_query(at: Any = None) -> AnySelect:
     """Build the query for products with the rates in force at an instant (default now), category and provider."""
     other = aliased(ProductVersion)
     newest = (
@@ -62,14 +62,14 @@ def current(at: Any = None) -> AnySelect:
         .correlate(Product)
         .scalar_subquery()
     )
-    return _versions().where(
+    return _build_versions_query().where(
         col(ProductVersion.effective_at) == newest,
         col(ProductVersion.withdrawn_at).is_(None),
         col(Product.deleted_at).is_(None),
     )
 
 
-def _versions() -> AnySelect:
+def _build_versions_query() -> AnySelect:
     """Build the query for every version of every product, with category and provider."""
     return (
         sa.select(Product, ProductVersion, ProductCategory, Provider)
@@ -79,94 +79,105 @@ def _versions() -> AnySelect:
     )
 
 
-def _offered_to(query: AnySelect, distributor_id: Any) -> AnySelect:
+def _exclude_blocked(query: AnySelect, distributor_id: Any) -> AnySelect:
     blocked = sa.select(col(ProductBlock.product_id)).where(col(ProductBlock.distributor_id) == distributor_id)
     return query.where(col(Product.id).not_in(blocked))
 
 
-def page(session: ScopedSession, wanted: ProductFilter, paging: Paging, *, is_live: bool) -> Page[ProductRecord]:
+def list_products(
+    session: ScopedSession, criteria: ProductFilter, paging: Paging, *, is_live: bool
+) -> Page[ProductRecord]:
     """Return a page of the active products that the session's distributor may sell, by name (contract P2)."""
-    query = _offered_to(current(), session.scope.distributor_id).where(col(Product.active))
-    if wanted.search:
-        pattern = filters.containing(wanted.search)
+    query = _exclude_blocked(build_current_query(), session.scope.distributor_id).where(col(Product.active))
+    if criteria.search:
+        pattern = filters.containing(criteria.search)
         query = query.where(
             sa.func.lower(Product.name).like(pattern, escape="\\")
             | sa.func.lower(Product.description).like(pattern, escape="\\")
         )
-    if wanted.provider_id:
-        query = query.where(col(Product.provider_id) == wanted.provider_id)
-    if wanted.category_ids:
-        query = query.where(col(Product.product_category_id).in_(wanted.category_ids))
-    if wanted.product_ids:
-        query = query.where(col(Product.id).in_(wanted.product_ids))
+    if criteria.provider_id:
+        query = query.where(col(Product.provider_id) == criteria.provider_id)
+    if criteria.category_ids:
+        query = query.where(col(Product.product_category_id).in_(criteria.category_ids))
+    if criteria.product_ids:
+        query = query.where(col(Product.id).in_(criteria.product_ids))
     total = session.execute(sa.select(sa.func.count()).select_from(query.subquery("matching"))).scalar_one()
     by_name = (sa.func.lower(Product.name), col(Product.id))
     found = session.execute(query.order_by(*by_name).limit(paging.limit).offset(paging.offset))
-    return Page([product_records.record(*row, is_live=is_live) for row in found], total)
+    return Page([product_records.build_product(*row, is_live=is_live) for row in found], total)
 
 
-def one(session: ScopedSession, product_id: UUID, *, is_live: bool) -> ProductRecord:
+def get_product(session: ScopedSession, product_id: UUID, *, is_live: bool) -> ProductRecord:
     """Return one product with its category and provider; NotFound if unknown or withheld from the distributor."""
     row = session.execute(
-        _offered_to(current(), session.scope.distributor_id).where(col(Product.id) == product_id)
+        _exclude_blocked(build_current_query(), session.scope.distributor_id).where(col(Product.id) == product_id)
     ).one_or_none()
     if row is None:
         raise NotFound("Product not found")
-    return product_records.record(*row, is_live=is_live)
+    return product_records.build_product(*row, is_live=is_live)
 
 
-def embedded(session: ScopedSession) -> Mapping[tuple[UUID, bool], ProductRecord]:
+def load_records(session: ScopedSession) -> Mapping[tuple[UUID, bool], ProductRecord]:
     """Return every product record by (id, is_live), active or not, for embedding in other records."""
-    rows = session.execute(current()).all()
-    return {(row[0].id, live): product_records.record(*row, is_live=live) for row in rows for live in (True, False)}
+    rows = session.execute(build_current_query()).all()
+    return {
+        (row[0].id, live): product_records.build_product(*row, is_live=live) for row in rows for live in (True, False)
+    }
 
 
-def categories(session: ScopedSession, *, is_live: bool) -> list[CountedCategoryRecord]:
+def list_categories(session: ScopedSession, *, is_live: bool) -> list[CountedCategoryRecord]:
     """Every category, by name, each with how many products of it the session's distributor may sell."""
-    offered = _offered_to(current(), session.scope.distributor_id).where(col(Product.active))
+    offered = _exclude_blocked(build_current_query(), session.scope.distributor_id).where(col(Product.active))
     per_category = offered.with_only_columns(col(ProductCategory.id), sa.func.count()).group_by(col(ProductCategory.id))
     counts: dict[UUID, int] = {row[0]: row[1] for row in session.execute(per_category)}
     by_name = (sa.func.lower(ProductCategory.name), col(ProductCategory.id))
     rows = session.execute(sa.select(ProductCategory).order_by(*by_name)).scalars()
-    return [{**product_records.category(row, is_live=is_live), "product_count": counts.get(row.id, 0)} for row in rows]
+    return [
+        {**product_records.build_category(row, is_live=is_live), "product_count": counts.get(row.id, 0)} for row in rows
+    ]
 
 
-def on_sale(session: ScopedSession, cover: Cover[Any], product_id: str, distributor_id: UUID) -> OnSale:
+def get_for_sale(session: ScopedSession, cover: Cover[Any], product_id: str, distributor_id: UUID) -> ProductForSale:
     """Return the product of a sale with today's rates; InvalidInput if this endpoint cannot sell it."""
-    asked = {"product_id": UUID(product_id), "prefix": cover.prefix, "route": cover.route}
-    rows = _ON_SALE.rows(session, **asked, distributor_id=distributor_id, now=clock.now())
+    parameters = {"product_id": UUID(product_id), "prefix": cover.prefix, "route": cover.route}
+    rows = _FOR_SALE_QUERY.rows(session, **parameters, distributor_id=distributor_id, now=clock.now())
     if not rows:
-        raise InvalidInput.one("product_id", "must be an active product of this endpoint")
-    return _on_sale(rows[0])
+        raise InvalidInput.for_field("product_id", "must be an active product of this endpoint")
+    return _build_for_sale(rows[0])
 
 
-def offered(session: ScopedSession, cover: Cover[Any], distributor_id: UUID) -> list[OnSale]:
+def list_for_sale(session: ScopedSession, cover: Cover[Any], distributor_id: UUID) -> list[ProductForSale]:
     """Return the products that a distributor can sell through this endpoint now, with today's rates, by name."""
     rows = session.execute(
-        _offers(_offered_to(current(), distributor_id))
+        _select_sale_columns(_exclude_blocked(build_current_query(), distributor_id))
         .where(col(Product.active), col(Product.prefix) == cover.prefix, col(Product.route_name) == cover.route)
         .order_by(sa.func.lower(Product.name), col(Product.id))
     )
-    return [_on_sale(row) for row in rows]
+    return [_build_for_sale(row) for row in rows]
 
 
-def as_sold(session: ScopedSession, version_id: UUID) -> OnSale:
+def get_as_sold(session: ScopedSession, version_id: UUID) -> ProductForSale:
     """Return a product with the rates of one version, active or not: what a sold policy keeps (contract S4)."""
-    return _on_sale(session.execute(_offers(_versions()).where(col(ProductVersion.id) == version_id)).one())
+    return _build_for_sale(
+        session.execute(_select_sale_columns(_build_versions_query()).where(col(ProductVersion.id) == version_id)).one()
+    )
 
 
-def on_shelf(session: ScopedSession) -> dict[UUID, OnSale]:
+def load_active(session: ScopedSession) -> dict[UUID, ProductForSale]:
     """Return every active product with today's rates by its id, ignoring what is withheld from whom."""
-    return {row.id: _on_sale(row) for row in session.execute(_offers(current()).where(col(Product.active)))}
+    return {
+        row.id: _build_for_sale(row)
+        for row in session.execute(_select_sale_columns(build_current_query()).where(col(Product.active)))
+    }
 
 
-def all_as_sold(session: ScopedSession, version_ids: Collection[UUID]) -> dict[UUID, OnSale]:
+def load_as_sold(session: ScopedSession, version_ids: Collection[UUID]) -> dict[UUID, ProductForSale]:
     """Return the products of several versions, each with the rates of that version, by version id."""
-    rows = session.execute(_offers(_versions()).where(col(ProductVersion.id).in_(version_ids)))
-    return {row.version_id: _on_sale(row) for row in rows}
+    rows = session.execute(_select_sale_columns(_build_versions_query()).where(col(ProductVersion.id).in_(version_ids)))
+    return {row.version_id: _build_for_sale(row) for row in rows}
 
 
-class _Offer(NamedTuple):
+class _SaleRow(NamedTuple):
     """The columns that a sale needs, in the order in which `_select_sale_columns` selects them."""
 
     id: UUID
@@ -186,12 +197,12 @@ class _Offer(NamedTuple):
     number_series: str
 
 
-def _offers(query: AnySelect) -> AnySelect:
+def _select_sale_columns(query: AnySelect) -> AnySelect:
     """Restrict a query to the columns of `_SaleRow`."""
     return query.with_only_columns(
-        *(col(getattr(Product, name)) for name in _Offer._fields[:5]),
+        *(col(getattr(Product, name)) for name in _SaleRow._fields[:5]),
         col(ProductVersion.id).label("version_id"),
-        *(col(getattr(ProductVersion, name)) for name in _Offer._fields[6:11]),
+        *(col(getattr(ProductVersion, name)) for name in _SaleRow._fields[6:11]),
         col(Provider.id).label("provider_id"),
         col(Provider.company_name),
         col(Provider.segment),
@@ -200,26 +211,28 @@ def _offers(query: AnySelect) -> AnySelect:
     )
 
 
-def _on_sale(row: Sequence[Any]) -> OnSale:
-    offer = _Offer._make(row)
-    return OnSale(
-        id=offer.id,
-        name=offer.name,
-        version_id=offer.version_id,
-        provider_id=offer.provider_id,
-        provider_name=offer.provider_name,
-        provider_segment=offer.provider_segment,
-        number_series=offer.number_series,
-        product_category_id=offer.product_category_id,
-        inspectable=offer.inspectable,
-        mca_commission_bp=offer.mca_commission_bp,
-        distributor_commission_bp=offer.distributor_commission_bp,
-        rates=product_records.rates_of(offer, offer),
+def _build_for_sale(row: Sequence[Any]) -> ProductForSale:
+    sale_row = _SaleRow._make(row)
+    return ProductForSale(
+        id=sale_row.id,
+        name=sale_row.name,
+        version_id=sale_row.version_id,
+        provider_id=sale_row.provider_id,
+        provider_name=sale_row.provider_name,
+        provider_segment=sale_row.provider_segment,
+        number_series=sale_row.number_series,
+        product_category_id=sale_row.product_category_id,
+        inspectable=sale_row.inspectable,
+        mca_commission_bp=sale_row.mca_commission_bp,
+        distributor_commission_bp=sale_row.distributor_commission_bp,
+        rates=product_records.rates_of(sale_row, sale_row),
     )
 
 
-_ON_SALE = CompiledQuery(
-    _offers(_offered_to(current(sa.bindparam("now")), sa.bindparam("distributor_id"))).where(
+_FOR_SALE_QUERY = CompiledQuery(
+    _select_sale_columns(
+        _exclude_blocked(build_current_query(sa.bindparam("now")), sa.bindparam("distributor_id"))
+    ).where(
         col(Product.id) == sa.bindparam("product_id"),
         col(Product.active),
         col(Product.prefix) == sa.bindparam("prefix"),
@@ -228,7 +241,7 @@ _ON_SALE = CompiledQuery(
 )
 
 
-def insurers(session: ScopedSession) -> dict[str, UUID]:
+def get_insurer_ids(session: ScopedSession) -> dict[str, UUID]:
     """Return every insurer's id by its path segment ("insurer-a")."""
     rows = session.execute(sa.select(col(Provider.segment), col(Provider.id)).order_by(col(Provider.segment)))
     return {row.segment: row.id for row in rows}

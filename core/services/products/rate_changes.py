@@ -17,14 +17,14 @@ from core import clock, ids, money
 from core.covers import list_prices, request
 from core.covers.request import Request
 from core.covers.tariff import DISTRIBUTOR, HUNDRED, MCA, Tariff
-from core.covers.tariff_reading import typed_tariff
+from core.covers.tariff_reading import parse_tariff
 from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.people import staff
-from core.services.people.account_changes import refuse_unless_admin
+from core.services.people.account_changes import require_admin
 from core.services.people.staff import Person
 from core.services.products import changes as product_changes
 from core.services.products import detail as product_detail
-from core.services.products.detail import ProductDetail, Proposal, RatesFrom
+from core.services.products.detail import ProductDetail, Proposal, RatesVersion
 from core.settings import settings
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import ProductVersion, RateProposal
@@ -67,10 +67,10 @@ def propose(
     `start`. InvalidInput names every fault, StateForbids says that nothing would change or that another proposal
     waits, StaleVersion that the product is not what was seen.
     """
-    refuse_unless_admin(by)
+    require_admin(by)
     row = product_changes.next_version(session, product_id, seen)
-    product = product_detail.one(session, product_id)
-    tariff = typed_tariff(product.changeable(_version(product, start)), typed)
+    product = product_detail.get_product(session, product_id)
+    tariff = parse_tariff(product.get_editable_tariff(_version(product, start)), typed)
     if faults := _faults(product, tariff, effective_at):
         raise InvalidInput(faults)
     _refuse_no_change(product, tariff, effective_at)
@@ -125,7 +125,7 @@ def refuse(session: ScopedSession, product_id: UUID, proposal_id: UUID, *, reaso
     """Refuse what another admin proposed, with the reason."""
     product, proposal = _open(session, product_id, proposal_id, seen, by)
     _refuse_maker(proposal, by)
-    told: Refusal = request.read(Refusal, {"reason": reason})
+    told: Refusal = request.validate(Refusal, {"reason": reason})
     _decide(session, proposal_id, "refused", by=by, reason=told.reason)
     _note_end(session, product, "rates refused", proposal, by=by, reason=told.reason)
 
@@ -144,9 +144,9 @@ def withdraw(session: ScopedSession, product_id: UUID, version_id: UUID, *, seen
 
     One admin is enough: what then goes on to hold was confirmed by two.
     """
-    refuse_unless_admin(by)
+    require_admin(by)
     product_changes.next_version(session, product_id, seen)
-    planned = _version(product_detail.one(session, product_id), version_id)
+    planned = _version(product_detail.get_product(session, product_id), version_id)
     if planned.state != "Planned":
         raise StateForbids("Only a change that is still to come can be withdrawn")
     session.execute(
@@ -155,7 +155,7 @@ def withdraw(session: ScopedSession, product_id: UUID, version_id: UUID, *, seen
         .values(withdrawn_at=clock.now())
         .execution_options(synchronize_session=False)
     )
-    before = {"effective_at": clock.wire(planned.effective_at), **facts_of(planned.tariff)}
+    before = {"effective_at": clock.to_wire(planned.effective_at), **facts_of(planned.tariff)}
     after = {"version_id": str(version_id), "withdrawn": True}
     product_changes.note(session, product_id, "rates withdrawn", by=by, before=before, after=after)
 
@@ -183,9 +183,9 @@ def _open(
     session: ScopedSession, product_id: UUID, proposal_id: UUID, seen: int, by: Person
 ) -> tuple[ProductDetail, Proposal]:
     """The product, held as its next version, with the proposal that waits for a decision."""
-    refuse_unless_admin(by)
+    require_admin(by)
     product_changes.next_version(session, product_id, seen)
-    product = product_detail.one(session, product_id)
+    product = product_detail.get_product(session, product_id)
     if product.proposal is None or product.proposal.id != proposal_id:
         raise StateForbids("This change does not wait for a decision any more")
     return product, product.proposal
@@ -202,7 +202,7 @@ def _faults(product: ProductDetail, tariff: Tariff, at: datetime) -> list[FieldF
 
 
 def _refuse_no_change(product: ProductDetail, tariff: Tariff, at: datetime) -> None:
-    if product.charged_at(at).tariff == tariff:
+    if product.get_rates_at(at).tariff == tariff:
         raise StateForbids("These are the rates that hold at that time already: nothing would change")
 
 
@@ -226,7 +226,7 @@ def _decide(session: ScopedSession, proposal_id: UUID, state: str, *, by: Person
     )
 
 
-def _version(product: ProductDetail, version_id: UUID) -> RatesFrom:
+def _version(product: ProductDetail, version_id: UUID) -> RatesVersion:
     for version in product.versions:
         if version.id == version_id:
             return version
@@ -243,14 +243,14 @@ def _note(
     *,
     by: Person,
 ) -> None:
-    before = facts_of(product.charged_at(at).tariff)
-    after = {"effective_at": clock.wire(at), "record_id": str(record_id), **facts_of(tariff)}
+    before = facts_of(product.get_rates_at(at).tariff)
+    after = {"effective_at": clock.to_wire(at), "record_id": str(record_id), **facts_of(tariff)}
     product_changes.note(session, product.id, action, by=by, before=before, after=after)
 
 
 def _note_end(
     session: ScopedSession, product: ProductDetail, action: str, proposal: Proposal, *, by: Person, **more: str
 ) -> None:
-    before = {"effective_at": clock.wire(proposal.effective_at), **facts_of(proposal.tariff)}
+    before = {"effective_at": clock.to_wire(proposal.effective_at), **facts_of(proposal.tariff)}
     after = {"proposal_id": str(proposal.id), **more}
     product_changes.note(session, product.id, action, by=by, before=before, after=after)

@@ -10,20 +10,20 @@ from core.services.shapes import CategoryRecord, ProductRecord, ProviderRecord
 from core.store.schema.tables import Product, ProductCategory, ProductVersion, Provider
 
 
-def category(row: ProductCategory, *, is_live: bool) -> CategoryRecord:
+def build_category(row: ProductCategory, *, is_live: bool) -> CategoryRecord:
     """Return the record of a category; categories are shared by both modes, so the mode is the caller's."""
-    return {"id": str(row.id), "is_live": is_live, "name": row.name, **records.timed(row)}
+    return {"id": str(row.id), "is_live": is_live, "name": row.name, **records.build_times(row)}
 
 
-def provider(row: Provider) -> ProviderRecord:
+def build_provider(row: Provider) -> ProviderRecord:
     """Return the record of an insurer; its personal numbers are stored masked."""
-    kept = {name: getattr(row, name) for name in _AS_KEPT_PROVIDER}
-    ids = {name: records.text(getattr(row, name)) for name in ("owner_id", "wallet_id", "bank_account_id")}
-    times = records.only(records.timed(row), "created_at", "updated_at")
-    return cast(ProviderRecord, {"id": str(row.id), **ids, **kept, **times})
+    copied = {name: getattr(row, name) for name in _PROVIDER_FIELDS}
+    ids = {name: records.format_id(getattr(row, name)) for name in ("owner_id", "wallet_id", "bank_account_id")}
+    times = records.pick_fields(records.build_times(row), "created_at", "updated_at")
+    return cast(ProviderRecord, {"id": str(row.id), **ids, **copied, **times})
 
 
-_AS_KEPT_PROVIDER = (
+_PROVIDER_FIELDS = (
     "first_name",
     "last_name",
     "email",
@@ -40,7 +40,7 @@ _AS_KEPT_PROVIDER = (
     "support_email",
     "active",
 )
-_AS_KEPT_PRODUCT = (
+_PRODUCT_FIELDS = (
     "name",
     "description",
     "key_benefits",
@@ -72,7 +72,7 @@ def rates_of(product: Any, version: Any) -> Rates:
 def _meta(row: Product, rates: Rates) -> dict[str, Any]:
     """What the version says, and what follows from it: the minimum age of a cover of life, prices by stretch."""
     meta = dict(rates.meta)
-    cover = registry.cover_of(row.prefix, row.route_name)
+    cover = registry.get_cover(row.prefix, row.route_name)
     if cover is not None and cover.life_insured is not None:
         meta[ages.MINIMUM_AGE] = ages.minimum_age(rates.meta)
     stretches = list_prices.by_stretch(rates)
@@ -81,25 +81,25 @@ def _meta(row: Product, rates: Rates) -> dict[str, Any]:
     return meta
 
 
-def record(
+def build_product(
     row: Product, version: ProductVersion, group: ProductCategory, insurer: Provider, *, is_live: bool
 ) -> ProductRecord:
     """Return the record of a product with one version of its rates, category and insurer embedded."""
-    kept = {name: getattr(row, name) for name in _AS_KEPT_PRODUCT}
+    copied = {name: getattr(row, name) for name in _PRODUCT_FIELDS}
     rates = rates_of(row, version)
-    whole = {
+    fields = {
         "id": str(row.id),
         "is_live": is_live,
-        **kept,
+        **copied,
         "meta": _meta(row, rates),
         "price": list_prices.written(list_prices.list_price(rates)),
-        "distributor_commission_percentage": records.percentage(version.distributor_commission_bp),
-        "mca_commission_percentage": records.percentage(version.mca_commission_bp),
+        "distributor_commission_percentage": records.format_percentage(version.distributor_commission_bp),
+        "mca_commission_percentage": records.format_percentage(version.mca_commission_bp),
         "cover_period": str(version.cover_months),
         "product_category_id": str(row.product_category_id),
         "provider_id": str(row.provider_id),
-        "productCategory": category(group, is_live=is_live),
-        "provider": provider(insurer),
-        **records.timed(row),
+        "productCategory": build_category(group, is_live=is_live),
+        "provider": build_provider(insurer),
+        **records.build_times(row),
     }
-    return cast(ProductRecord, whole)
+    return cast(ProductRecord, fields)

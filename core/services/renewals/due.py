@@ -14,10 +14,10 @@ from core.services.filters import SalesFilter, Span
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Policy, Product, Renewal
 
-EVERYTHING = SalesFilter()
+UNFILTERED = SalesFilter()
 
 
-class Stretch(NamedTuple):
+class DayRange(NamedTuple):
     """A range of days from today, both ends included, in which a policy of a bucket expires."""
 
     label: str
@@ -26,12 +26,12 @@ class Stretch(NamedTuple):
 
 
 # A policy that expires today counts as due, although its cover ended at the start of the day.
-BUCKETS: Final[Mapping[str, Stretch]] = {
-    "week": Stretch("0-7 days", 0, 7),
-    "month": Stretch("8-30 days", 8, 30),
-    "two-months": Stretch("31-60 days", 31, 60),
-    "quarter": Stretch("61-90 days", 61, 90),
-    "lapsed": Stretch("Lapsed up to 30 days", -30, -1),
+BUCKETS: Final[Mapping[str, DayRange]] = {
+    "week": DayRange("0-7 days", 0, 7),
+    "month": DayRange("8-30 days", 8, 30),
+    "two-months": DayRange("31-60 days", 31, 60),
+    "quarter": DayRange("61-90 days", 61, 90),
+    "lapsed": DayRange("Lapsed up to 30 days", -30, -1),
 }
 
 
@@ -46,42 +46,42 @@ class Bucket:
     premium_minor: int
 
 
-def due(session: ScopedSession, today: date, wanted: SalesFilter = EVERYTHING) -> Sequence[Bucket]:
+def list_due(session: ScopedSession, today: date, criteria: SalesFilter = UNFILTERED) -> Sequence[Bucket]:
     """Return renewable policies by days to expiry, the most urgent first, lapsed ones last.
 
     Premium at risk is the cost of each policy's last term, in kobo; `criteria` filters as in any list.
     """
-    expires, furthest = col(Policy.expiration_at), _span(today, -30, 90)
+    expires, whole_span = col(Policy.expiration_at), _build_span(today, -30, 90)
     lines = session.execute(
-        sa.select(expires, sa.func.count(), sa.func.sum(last_premium()))
-        .where(*conditions(wanted), *furthest.on(expires))
+        sa.select(expires, sa.func.count(), sa.func.sum(build_last_premium()))
+        .where(*build_conditions(criteria), *whole_span.on(expires))
         .group_by(expires)
     ).all()
-    return [_bucket(key, expiring_in(today, key), lines) for key in BUCKETS]
+    return [_build_bucket(key, get_span(today, key), lines) for key in BUCKETS]
 
 
-def expiring_in(today: date, key: str) -> Span:
+def get_span(today: date, key: str) -> Span:
     """Return the span in which the policies of a bucket expire."""
-    return _span(today, BUCKETS[key].first, BUCKETS[key].last)
+    return _build_span(today, BUCKETS[key].first, BUCKETS[key].last)
 
 
-def conditions(wanted: SalesFilter = EVERYTHING) -> list[sa.ColumnElement[bool]]:
+def build_conditions(criteria: SalesFilter = UNFILTERED) -> list[sa.ColumnElement[bool]]:
     """Build the SQL conditions of renewable policies within a filter, whatever their dates."""
     # Catalogue criteria are resolved to product ids, which the index on policies has.
-    rest = replace(wanted, provider_ids=(), category_ids=(), product_ids=(), distributor_ids=())
+    record_criteria = replace(criteria, provider_ids=(), category_ids=(), product_ids=(), distributor_ids=())
     return [
         col(Policy.activated).is_(True),
         col(Policy.cancelled_at).is_(None),
         col(Policy.declined_at).is_(None),
         col(Policy.deleted_at).is_(None),
         col(Policy.product_id).in_(sa.select(col(Product.id)).where(col(Product.renewable))),
-        *filters.on_catalogue(wanted, Policy),
-        *filters.on_record(rest, Policy),
-        *filters.on_policy(wanted),
+        *filters.on_catalogue(criteria, Policy),
+        *filters.on_record(record_criteria, Policy),
+        *filters.on_policy(criteria),
     ]
 
 
-def last_premium() -> Any:
+def build_last_premium() -> Any:
     """Build the SQL expression for the price of a policy's current term: its last renewal's, or the purchase's."""
     renewed = (
         sa.select(col(Renewal.total_minor))
@@ -97,8 +97,8 @@ def last_premium() -> Any:
     return sa.func.coalesce(renewed, col(Policy.genius_price_minor))
 
 
-def _bucket(key: str, span: Span, lines: Sequence[Any]) -> Bucket:
-    inside = [(count, minor) for expires, count, minor in lines if _holds(span, expires)]
+def _build_bucket(key: str, span: Span, lines: Sequence[Any]) -> Bucket:
+    inside = [(count, minor) for expires, count, minor in lines if _contains(span, expires)]
     return Bucket(
         key=key,
         label=BUCKETS[key].label,
@@ -108,10 +108,10 @@ def _bucket(key: str, span: Span, lines: Sequence[Any]) -> Bucket:
     )
 
 
-def _holds(span: Span, instant: datetime) -> bool:
+def _contains(span: Span, instant: datetime) -> bool:
     assert span.start is not None and span.end is not None, "a bucket has two ends"  # noqa: S101, PT018
     return span.start <= instant < span.end
 
 
-def _span(today: date, first: int, last: int) -> Span:
+def _build_span(today: date, first: int, last: int) -> Span:
     return Span(clock.midnight(clock.add_days(today, first)), clock.midnight(clock.add_days(today, last + 1)))

@@ -21,12 +21,12 @@ from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Policy
 
 Order = Literal["soonest", "latest"]
-_ENDS = col(Policy.expiration_at)
+_EXPIRES_AT = col(Policy.expiration_at)
 ORDERS: Mapping[Order, tuple[Any, ...]] = {
-    "soonest": (_ENDS, col(Policy.created_at), col(Policy.id)),
-    "latest": (_ENDS.desc(), col(Policy.created_at).desc(), col(Policy.id).desc()),
+    "soonest": (_EXPIRES_AT, col(Policy.created_at), col(Policy.id)),
+    "latest": (_EXPIRES_AT.desc(), col(Policy.created_at).desc(), col(Policy.id).desc()),
 }
-_SHOWN = (
+_COLUMNS = (
     *("id", "purchase_id", "policy_number", "first_name", "last_name", "phone", "email"),
     *("product_id", "distributor_id", "expiration_at"),
 )
@@ -57,10 +57,10 @@ class DueRow:
     refusal: str | None
 
 
-def rows(
+def list_rows(
     session: ScopedSession,
     bucket: str,
-    wanted: SalesFilter,
+    criteria: SalesFilter,
     names: Choices,
     *,
     order: Order = "soonest",
@@ -68,19 +68,21 @@ def rows(
 ) -> list[DueRow]:
     """Return one page of the policies of a bucket as of today; a page past the end is empty."""
     today = clock.today()
-    page = sa.select(col(Policy.id)).where(
-        *renewals_due.conditions(wanted), *renewals_due.expiring_in(today, bucket).on(_ENDS)
+    page_ids = sa.select(col(Policy.id)).where(
+        *renewals_due.build_conditions(criteria), *renewals_due.get_span(today, bucket).on(_EXPIRES_AT)
     )
-    page = page.order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
-    columns = [col(getattr(Policy, name)) for name in _SHOWN]
-    query = sa.select(*columns, renewals_due.last_premium().label("last_minor")).where(col(Policy.id).in_(page))
+    page_ids = page_ids.order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
+    columns = [col(getattr(Policy, name)) for name in _COLUMNS]
+    query = sa.select(*columns, renewals_due.build_last_premium().label("last_minor")).where(
+        col(Policy.id).in_(page_ids)
+    )
     found = session.execute(query.order_by(*ORDERS[order])).all()
-    after = next_terms.of_many(session, [row.id for row in found])
-    return [_row(row, after[row.id], names, today) for row in found]
+    terms_by_policy = next_terms.get_next_terms(session, [row.id for row in found])
+    return [_build_row(row, terms_by_policy[row.id], names, today) for row in found]
 
 
-def _row(row: Any, after: NextTerm | NotRenewable, names: Choices, today: date) -> DueRow:
-    distributor, provider, product, _ = names.of_sale(row.product_id, row.distributor_id)
+def _build_row(row: Any, next_term: NextTerm | NotRenewable, names: Choices, today: date) -> DueRow:
+    distributor, provider, product, _ = names.get_names_of_sale(row.product_id, row.distributor_id)
     return DueRow(
         id=row.id,
         purchase_id=row.purchase_id,
@@ -93,8 +95,8 @@ def _row(row: Any, after: NextTerm | NotRenewable, names: Choices, today: date) 
         distributor=distributor,
         expiration_at=row.expiration_at,
         is_over=row.expiration_at <= clock.now(),
-        days_left=(clock.lagos_day(row.expiration_at) - today).days,
+        days_left=(clock.to_lagos_day(row.expiration_at) - today).days,
         last_minor=row.last_minor,
-        next_minor=None if isinstance(after, NotRenewable) else money.to_minor(after.price.total),
-        refusal=str(after) if isinstance(after, NotRenewable) else None,
+        next_minor=None if isinstance(next_term, NotRenewable) else money.to_minor(next_term.price.total),
+        refusal=str(next_term) if isinstance(next_term, NotRenewable) else None,
     )

@@ -23,7 +23,7 @@ from core.store.schema.tables import Policy, Renewal
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Renewed:
+class RenewalResult:
     """The result of a renewal: its id, its price, and the updated policy."""
 
     renewal_id: UUID
@@ -38,7 +38,7 @@ def renew(
     *,
     cover: Cover[Any] | None = None,
     expected_version: int | None = None,
-) -> Renewed:
+) -> RenewalResult:
     """Renew a policy for one more term; with `cover`, only a policy of that cover.
 
     NotFound if the policy is unknown in this scope; NotRenewable, with the reason and the dates in its detail, if the
@@ -47,23 +47,29 @@ def renew(
     have
     the expected version.
     """
-    policy = policies.locked(session, policy_id)
+    policy = policies.get_for_update(session, policy_id)
     if expected_version not in (None, policy.version):
         raise StaleVersion(detail={"version": policy.version})
-    after = next_terms.of(session, policy, cover)
-    duplicate_guard.claim_again(session, policy, after.term)
-    renewal = _renewal(policy, after, seller=seller)
+    next_term = next_terms.get_next_term(session, policy, cover)
+    duplicate_guard.lock_risk_again(session, policy, next_term.term)
+    renewal = _build_renewal(policy, next_term, seller=seller)
     if not session.insert_if_absent(renewal):
-        next_terms.refuse(policy, "This term was renewed already", renewal_id=_renewal_of(session, policy))
-    _extend(session, policy, renewal)
-    _write_down(session, seller.actor, renewal)
-    return Renewed(renewal_id=renewal.id, policy=policies.record_of(policy, after.cover), price=after.price)
+        next_terms.raise_not_renewable(
+            policy, "This term was renewed already", renewal_id=_get_existing_id(session, policy)
+        )
+    _extend_policy(session, policy, renewal)
+    _record(session, seller.actor, renewal)
+    return RenewalResult(
+        renewal_id=renewal.id, policy=policies.build_record(policy, next_term.cover), price=next_term.price
+    )
 
 
-def _renewal(policy: Policy, after: NextTerm, *, seller: Seller) -> Renewal:
-    sale = after.sale
+def _build_renewal(policy: Policy, next_term: NextTerm, *, seller: Seller) -> Renewal:
+    sale = next_term.sale
     split = money.split(
-        money.to_minor(after.price.total), mca_bp=sale.mca_commission_bp, distributor_bp=sale.distributor_commission_bp
+        money.to_minor(next_term.price.total),
+        mca_bp=sale.mca_commission_bp,
+        distributor_bp=sale.distributor_commission_bp,
     )
     return Renewal(
         distributor_id=policy.distributor_id,
@@ -78,48 +84,48 @@ def _renewal(policy: Policy, after: NextTerm, *, seller: Seller) -> Renewal:
         total_minor=split.total_minor,
         mca_profit_minor=split.mca_profit_minor,
         distributor_profit_minor=split.distributor_profit_minor,
-        previous_expiration_at=after.last.expiration_at,
-        start_at=after.start_at,
-        expiration_at=_end(after.term),
+        previous_expiration_at=next_term.last.expiration_at,
+        start_at=next_term.start_at,
+        expiration_at=_get_end(next_term.term),
         payment_option="wallet",
         payment_channel=seller.source,
         request_source=seller.source,
     )
 
 
-def _extend(session: ScopedSession, policy: Policy, renewal: Renewal) -> None:
+def _extend_policy(session: ScopedSession, policy: Policy, renewal: Renewal) -> None:
     policy.expiration_at = renewal.expiration_at
     policy.version += 1
     policy.updated_at = renewal.created_at
-    certificate = certificates.issued(
+    certificate = certificates.build_certificate(
         policy, start_at=renewal.start_at, expiration_at=renewal.expiration_at, at=renewal.created_at
     )
     session.flush()
     session.insert(certificate)
 
 
-def _write_down(session: ScopedSession, actor: str, renewal: Renewal) -> None:
+def _record(session: ScopedSession, actor: str, renewal: Renewal) -> None:
     audit.write(
         session,
         actor=actor,
         action="policy renewed",
         subject=audit.subject_of("policy", renewal.policy_id),
-        before={"expiration_date": clock.wire(renewal.previous_expiration_at)},
+        before={"expiration_date": clock.to_wire(renewal.previous_expiration_at)},
         after={
-            "expiration_date": clock.wire(renewal.expiration_at),
+            "expiration_date": clock.to_wire(renewal.expiration_at),
             "renewal_id": str(renewal.id),
-            "total": money.wire(renewal.total_minor),
+            "total": money.to_wire(renewal.total_minor),
         },
     )
 
 
-def _renewal_of(session: ScopedSession, policy: Policy) -> str:
-    rival = sa.select(col(Renewal.id)).where(
+def _get_existing_id(session: ScopedSession, policy: Policy) -> str:
+    query = sa.select(col(Renewal.id)).where(
         col(Renewal.policy_id) == policy.id, col(Renewal.previous_expiration_at) == policy.expiration_at
     )
-    return str(session.execute(rival).scalar_one())
+    return str(session.execute(query).scalar_one())
 
 
-def _end(term: Term) -> datetime:
+def _get_end(term: Term) -> datetime:
     assert term.expiration_at is not None, "a term that was paid for has an end"  # noqa: S101 - next_term's promise
     return term.expiration_at

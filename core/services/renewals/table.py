@@ -15,11 +15,11 @@ from core.services.renewals import records as renewal_records
 from core.services.sales import refunded, sales_totals, sold_columns
 from core.services.sales.choices import Choices
 from core.services.sales.refunded import OF_RENEWAL
-from core.services.sales.sold_columns import Order, Sold
+from core.services.sales.sold_columns import Order, SoldRow
 from core.store.access.scope import AnySelect, ScopedSession
 from core.store.schema.tables import Policy, Renewal
 
-ORDERS = sold_columns.orders(Renewal)
+ORDERS = sold_columns.build_orders(Renewal)
 _MEASURES = ("renewed", "renewed_minor", "renewed_mca_minor", "renewed_distributor_minor")
 
 
@@ -50,13 +50,13 @@ class RenewalTotal:
     failed: Sums
 
     @property
-    def whole(self) -> Sums:
+    def all_rows(self) -> Sums:
         """The sums of all rows, as the table lists and an export adds them up."""
         return Sums(*map(sum, zip(self.effective, self.failed, strict=True)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RenewalRow(Sold):
+class RenewalRow(SoldRow):
     """One row of the renewals table."""
 
     policy_id: UUID
@@ -68,66 +68,66 @@ class RenewalRow(Sold):
     policy_expires_at: datetime | None
 
 
-def total(session: ScopedSession, wanted: SalesFilter) -> RenewalTotal:
+def compute_total(session: ScopedSession, criteria: SalesFilter) -> RenewalTotal:
     """Return count and sums of all renewals of a filter, to the kobo."""
     return RenewalTotal(
-        effective=Sums() if wanted.status is False else _effective(session, replace(wanted, status=True)),
-        failed=Sums() if wanted.status is True else _summed(session, replace(wanted, status=False)),
+        effective=Sums() if criteria.status is False else _sum_effective(session, replace(criteria, status=True)),
+        failed=Sums() if criteria.status is True else _sum_rows(session, replace(criteria, status=False)),
     )
 
 
 def given_back(session: ScopedSession, wanted: SalesFilter) -> Split:
     """What went back of the renewals of a filter until now."""
-    query = refunded.SUMS.join(Renewal, OF_RENEWAL).where(*renewal_records.conditions_of(wanted))
+    query = refunded.SUMS.join(Renewal, OF_RENEWAL).where(*renewal_records.build_conditions(wanted))
     if wanted.concerns_policy:
         query = query.join(Policy, col(Policy.id) == col(Renewal.policy_id))
     return refunded.together(session, query)
 
 
-def rows(
-    session: ScopedSession, wanted: SalesFilter, names: Choices, *, order: Order = "newest", paging: Paging
+def list_rows(
+    session: ScopedSession, criteria: SalesFilter, names: Choices, *, order: Order = "newest", paging: Paging
 ) -> list[RenewalRow]:
     """Return one page of renewals; a page past the end is empty."""
     # Select the ids of the page first, so that skipped rows are not read in full.
-    page = _matching(sa.select(col(Renewal.id)), wanted)
-    page = page.order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
+    page_ids = _apply_criteria(sa.select(col(Renewal.id)), criteria)
+    page_ids = page_ids.order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
     columns = (Policy.policy_number, Policy.first_name, Policy.last_name, Policy.email, Policy.expiration_at)
     query = (
         sa.select(Renewal, *(col(column) for column in columns))
         .join(Policy, col(Policy.id) == col(Renewal.policy_id))
-        .where(col(Renewal.id).in_(page))
+        .where(col(Renewal.id).in_(page_ids))
         .order_by(*ORDERS[order])
     )
-    return [_row(row.Renewal, row, names) for row in session.execute(query)]
+    return [_build_row(row.Renewal, row, names) for row in session.execute(query)]
 
 
-def _effective(session: ScopedSession, wanted: SalesFilter) -> Sums:
+def _sum_effective(session: ScopedSession, criteria: SalesFilter) -> Sums:
     """Sum effective renewals, from the daily rollup if it supports the filter: fast at any size."""
-    plain = replace(wanted, status=None)
-    if not plain.of_catalogue:
-        return _summed(session, wanted)
-    taken = sales_totals.by(session, plain, measures=_MEASURES).get((), sales_totals.NOTHING)
-    return Sums(*(getattr(taken, name) for name in _MEASURES))
+    without_status = replace(criteria, status=None)
+    if not without_status.of_catalogue:
+        return _sum_rows(session, criteria)
+    totals = sales_totals.group_totals(session, without_status, measures=_MEASURES).get((), sales_totals.ZERO_TOTALS)
+    return Sums(*(getattr(totals, name) for name in _MEASURES))
 
 
-def _summed(session: ScopedSession, wanted: SalesFilter) -> Sums:
+def _sum_rows(session: ScopedSession, criteria: SalesFilter) -> Sums:
     amounts = (Renewal.total_minor, Renewal.mca_profit_minor, Renewal.distributor_profit_minor)
     sums = (sa.func.coalesce(sa.func.sum(col(amount)), 0) for amount in amounts)
-    found = session.execute(_matching(sa.select(sa.func.count(), *sums), wanted)).one()
+    found = session.execute(_apply_criteria(sa.select(sa.func.count(), *sums), criteria)).one()
     return Sums(*map(int, found))
 
 
-def _matching(query: AnySelect, wanted: SalesFilter) -> AnySelect:
+def _apply_criteria(query: AnySelect, criteria: SalesFilter) -> AnySelect:
     """Apply a filter to a query on renewals; joins the policy only if a condition reads it."""
     query = query.select_from(Renewal)
-    if wanted.concerns_policy:
+    if criteria.concerns_policy:
         query = query.join(Policy, col(Policy.id) == col(Renewal.policy_id))
-    return query.where(*renewal_records.conditions_of(wanted))
+    return query.where(*renewal_records.build_conditions(criteria))
 
 
-def _row(renewal: Renewal, policy: Any, names: Choices) -> RenewalRow:
+def _build_row(renewal: Renewal, policy: Any, names: Choices) -> RenewalRow:
     return RenewalRow(
-        **sold_columns.facts(renewal, policy, names),
+        **sold_columns.build_fields(renewal, policy, names),
         policy_id=renewal.policy_id,
         purchase_id=renewal.purchase_id,
         status=renewal.status,

@@ -19,12 +19,12 @@ class RenewalWindow:
     opens_on: date
     closes_on: date
 
-    def holds(self, day: date) -> bool:
+    def contains(self, day: date) -> bool:
         """Return True on a day of the window."""
         return self.opens_on <= day <= self.closes_on
 
 
-def window(start_on: date, expiration_on: date, meta: Mapping[str, Any]) -> RenewalWindow:
+def compute_window(start_on: date, expiration_on: date, meta: Mapping[str, Any]) -> RenewalWindow:
     """Return the renewal window of a term; the product's `meta` may set `renewal_window: {days_before, days_after}`.
 
     It opens no earlier than half-way through the term: otherwise a renewed monthly instalment would be in its own
@@ -41,7 +41,7 @@ def is_far_ahead(expiration_on: date, today: date) -> bool:
     return expiration_on > clock.add_months(today, 12 * TEST_YEARS_AHEAD)
 
 
-def policy_year(first_on: date, day: date) -> int:
+def compute_policy_year(first_on: date, day: date) -> int:
     """Return how many whole years after the first day of a policy a day is."""
     years = day.year - first_on.year
     return years if clock.add_months(first_on, 12 * years) <= day else years - 1

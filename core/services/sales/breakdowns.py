@@ -11,13 +11,13 @@ from core import clock
 from core.services.filters import SalesFilter
 from core.services.sales import sales_totals
 from core.services.sales.choices import UNKNOWN, Choices, Dimension
-from core.services.sales.metrics import Facts
-from core.services.sales.sales_totals import Key, Takings, added
+from core.services.sales.metrics import PeriodFacts
+from core.services.sales.sales_totals import Key, SalesTotals, add_totals
 from core.services.windows import Window
 from core.store.access.scope import ScopedSession
 
 Grain = Literal["day", "week", "month"]
-_WRITTEN = ("sold", "sold_minor", "renewed", "renewed_minor")
+_PREMIUM_MEASURES = ("sold", "sold_minor", "renewed", "renewed_minor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Slice:
 
     id: UUID | None
     name: str
-    takings: Takings
+    totals: SalesTotals
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,13 @@ class Series:
 
     id: UUID | None
     name: str
-    minor: Sequence[int]
-    place: int | None = None
+    amounts_minor: Sequence[int]
+    position: int | None = None
 
     @property
     def total_minor(self) -> int:
         """Sum of the line in kobo."""
-        return sum(self.minor)
+        return sum(self.amounts_minor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,41 +59,47 @@ class Breakdown:
         """Total premium in kobo."""
         return sum(part.premium_minor for part in self.groups.values())
 
-    def shares(self, dimension: Dimension) -> list[Slice]:
+    def list_shares(self, dimension: Dimension) -> list[Slice]:
         """Return the totals of each member of a dimension, the largest premium first."""
         names = self.choices.names[dimension]
-        found: defaultdict[UUID, list[Takings]] = defaultdict(list)
+        parts_by_member: defaultdict[UUID, list[SalesTotals]] = defaultdict(list)
         for (product_id, distributor_id, _), part in self.groups.items():
-            found[self.choices.place(dimension, product_id, distributor_id)].append(part)
-        return _largest_first([Slice(key, names.get(key, UNKNOWN), added(parts)) for key, parts in found.items()])
+            parts_by_member[self.choices.get_member(dimension, product_id, distributor_id)].append(part)
+        return _sort_by_premium(
+            [Slice(key, names.get(key, UNKNOWN), add_totals(parts)) for key, parts in parts_by_member.items()]
+        )
 
-    def tops(self, dimension: Dimension, most: int = 8) -> list[Slice]:
+    def get_top_members(self, dimension: Dimension, limit: int = 8) -> list[Slice]:
         """Return the members with the largest premium."""
-        return self.shares(dimension)[:most]
+        return self.list_shares(dimension)[:limit]
 
-    def instalments(self) -> list[Slice]:
+    def list_instalments(self) -> list[Slice]:
         """Return the totals by premium frequency, the largest premium first."""
-        found: defaultdict[str, list[Takings]] = defaultdict(list)
+        parts_by_frequency: defaultdict[str, list[SalesTotals]] = defaultdict(list)
         for (_, _, frequency), part in self.groups.items():
-            found[frequency].append(part)
-        return _largest_first([Slice(None, key.capitalize(), added(parts)) for key, parts in found.items()])
+            parts_by_frequency[frequency].append(part)
+        return _sort_by_premium(
+            [Slice(None, key.capitalize(), add_totals(parts)) for key, parts in parts_by_frequency.items()]
+        )
 
 
-def _largest_first(slices: list[Slice]) -> list[Slice]:
-    return sorted(slices, key=lambda part: (-part.takings.premium_minor, part.name))
+def _sort_by_premium(slices: list[Slice]) -> list[Slice]:
+    return sorted(slices, key=lambda part: (-part.totals.premium_minor, part.name))
 
 
-def breakdown(session: ScopedSession, window: Window, wanted: SalesFilter, choices: Choices) -> Breakdown:
+def compute_breakdown(session: ScopedSession, window: Window, criteria: SalesFilter, choices: Choices) -> Breakdown:
     """Compute the breakdown of one window, with a single set of queries."""
-    within = replace(wanted, created=window.span)
-    groups = sales_totals.by(session, within, "product_id", "distributor_id", "premium_frequency", measures=_WRITTEN)
+    within = replace(criteria, created=window.span)
+    groups = sales_totals.group_totals(
+        session, within, "product_id", "distributor_id", "premium_frequency", measures=_PREMIUM_MEASURES
+    )
     return Breakdown(groups, choices)
 
 
-def over_time(
+def compute_premium_over_time(
     session: ScopedSession,
     window: Window,
-    wanted: SalesFilter,
+    criteria: SalesFilter,
     choices: Choices,
     *,
     grain: Grain,
@@ -101,37 +107,39 @@ def over_time(
 ) -> list[Series]:
     """Return the premium per bucket, one line per member of a dimension, largest first; empty buckets are zero."""
     key: Key = "distributor_id" if split == "distributor" else "product_id"
-    within = replace(wanted, created=window.span)
+    within = replace(criteria, created=window.span)
     sums: defaultdict[UUID, defaultdict[date, int]] = defaultdict(lambda: defaultdict(int))
-    for (bucket, member), part in sales_totals.by(
+    for (bucket, member), part in sales_totals.group_totals(
         session, within, grain, key, measures=("sold_minor", "renewed_minor")
     ).items():
-        sums[choices.place(split, member, member)][bucket] += part.premium_minor
-    names, when, places = choices.names[split], buckets(window, grain), choices.places(split)
+        sums[choices.get_member(split, member, member)][bucket] += part.premium_minor
+    names, when, places = choices.names[split], list_buckets(window, grain), choices.get_positions(split)
     lines = [
         Series(key, names.get(key, UNKNOWN), [part[day] for day in when], places.get(key)) for key, part in sums.items()
     ]
     return sorted(lines, key=lambda line: (-line.total_minor, line.name))
 
 
-def bucketed(window: Window, days: Sequence[Facts], grain: Grain, of: Callable[[Takings], int], name: str) -> Series:
+def build_bucket_series(
+    window: Window, days: Sequence[PeriodFacts], grain: Grain, measure: Callable[[SalesTotals], int], name: str
+) -> Series:
     """Sum a measure of a summary's days into buckets."""
     sums: defaultdict[date, int] = defaultdict(int)
     for day, facts in zip(window.days, days, strict=True):
-        sums[bucket_of(day, grain)] += of(facts.takings)
-    return Series(None, name, [sums[day] for day in buckets(window, grain)])
+        sums[get_bucket_start(day, grain)] += measure(facts.totals)
+    return Series(None, name, [sums[day] for day in list_buckets(window, grain)])
 
 
-def buckets(window: Window, grain: Grain) -> list[date]:
+def list_buckets(window: Window, grain: Grain) -> list[date]:
     """List the first day of every bucket that a window touches: days, Mondays or first days of months."""
-    found, at = [], bucket_of(window.start, grain)
+    found, at = [], get_bucket_start(window.start, grain)
     while at < window.end:
         found.append(at)
         at = clock.add_months(at, 1) if grain == "month" else clock.add_days(at, 7 if grain == "week" else 1)
     return found
 
 
-def bucket_of(day: date, grain: Grain) -> date:
+def get_bucket_start(day: date, grain: Grain) -> date:
     """Return the first day of the bucket that contains a day."""
     if grain == "week":
         return clock.add_days(day, -day.weekday())

@@ -24,42 +24,42 @@ class Choices:
     provider_of: Mapping[UUID, UUID]
     category_of: Mapping[UUID, UUID]
 
-    def place(self, dimension: Dimension, product_id: UUID, distributor_id: UUID) -> UUID:
+    def get_member(self, dimension: Dimension, product_id: UUID, distributor_id: UUID) -> UUID:
         """Return the member of a dimension that a sale of this product and distributor belongs to."""
         if dimension == "distributor":
             return distributor_id
-        belongs = {"provider": self.provider_of, "category": self.category_of}.get(dimension, {})
-        return belongs.get(product_id, product_id)
+        parents = {"provider": self.provider_of, "category": self.category_of}.get(dimension, {})
+        return parents.get(product_id, product_id)
 
-    def places(self, dimension: Dimension) -> Mapping[UUID, int]:
+    def get_positions(self, dimension: Dimension) -> Mapping[UUID, int]:
         """Return a fixed position per member, by id: ids grow with time, so new or renamed members move no other."""
         return {key: place for place, key in enumerate(sorted(self.names[dimension]))}
 
-    def of_sale(self, product_id: UUID, distributor_id: UUID) -> tuple[str, str, str, str]:
+    def get_names_of_sale(self, product_id: UUID, distributor_id: UUID) -> tuple[str, str, str, str]:
         """Return the names of a sale's distributor, insurer, product and category."""
-        found = {dimension: self.place(dimension, product_id, distributor_id) for dimension in DIMENSIONS}
-        wanted: tuple[Dimension, ...] = ("distributor", "provider", "product", "category")
-        distributor, provider, product, category = (self.names[name].get(found[name], UNKNOWN) for name in wanted)
+        members = {dimension: self.get_member(dimension, product_id, distributor_id) for dimension in DIMENSIONS}
+        order: tuple[Dimension, ...] = ("distributor", "provider", "product", "category")
+        distributor, provider, product, category = (self.names[name].get(members[name], UNKNOWN) for name in order)
         return distributor, provider, product, category
 
 
-def choices(session: ScopedSession) -> Choices:
+def load_choices(session: ScopedSession) -> Choices:
     """Load all members of every dimension, sold or not."""
     products = session.execute(
         sa.select(col(Product.id), col(Product.name), col(Product.provider_id), col(Product.product_category_id))
     ).all()
     return Choices(
         names={
-            "provider": _named(session, Provider.id, Provider.company_name),
-            "category": _named(session, ProductCategory.id, ProductCategory.name),
+            "provider": _load_names(session, Provider.id, Provider.company_name),
+            "category": _load_names(session, ProductCategory.id, ProductCategory.name),
             "product": {row.id: row.name for row in sorted(products, key=lambda row: row.name.lower())},
-            "distributor": _named(session, Distributor.id, Distributor.business_name),
+            "distributor": _load_names(session, Distributor.id, Distributor.business_name),
         },
         provider_of={row.id: row.provider_id for row in products},
         category_of={row.id: row.product_category_id for row in products},
     )
 
 
-def _named(session: ScopedSession, key: Any, name: Any) -> dict[UUID, str]:
+def _load_names(session: ScopedSession, key: Any, name: Any) -> dict[UUID, str]:
     rows = sorted(session.execute(sa.select(col(key), col(name))), key=lambda row: row[1].lower())
     return dict(iter(rows))

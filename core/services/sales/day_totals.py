@@ -10,15 +10,15 @@ from core.services.windows import Window
 from core.store.access.scope import Scope
 from core.store.schema.tables import DayTotal
 
-_EVERYTHING = SalesFilter()
+_UNFILTERED = SalesFilter()
 
 
-def tell(scope: Scope, wanted: SalesFilter) -> bool:
+def can_answer(scope: Scope, criteria: SalesFilter) -> bool:
     """Return True when the roll-up can answer: only times are filtered, and the scope covers all distributors."""
-    return scope.distributor_id is None and replace(wanted, created=Span()) == _EVERYTHING
+    return scope.distributor_id is None and replace(criteria, created=Span()) == _UNFILTERED
 
 
-def of(scope: Scope, days: Window) -> list[sa.ColumnElement[bool]]:
+def build_conditions(scope: Scope, days: Window) -> list[sa.ColumnElement[bool]]:
     """Return the conditions on the day totals of a window, in the scope's mode, or both modes for the system."""
     mode = [] if scope.is_live is None else [col(DayTotal.is_live).is_(scope.is_live)]
     return [*mode, col(DayTotal.day) >= days.start, col(DayTotal.day) < days.end]

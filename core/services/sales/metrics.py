@@ -8,31 +8,31 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Generic, Literal, NamedTuple, TypeVar
 
-from core.services.sales.sales_totals import NOTHING, Takings, added
+from core.services.sales.sales_totals import ZERO_TOTALS, SalesTotals, add_totals
 
 Value = int | Decimal | None
 Unit = Literal["naira", "count", "share", "time"]
-Of = TypeVar("Of")
-WRITTEN = "The moment a purchase or renewal is recorded, as days in Lagos."
+Source = TypeVar("Source")
+WRITTEN_BASIS = "The moment a purchase or renewal is recorded, as days in Lagos."
 MOVED = "The moment a purchase, renewal or refund is recorded, as days in Lagos."
 
 
-class Facts(NamedTuple):
+class PeriodFacts(NamedTuple):
     """Facts of a period that the metrics are computed from; amounts in kobo."""
 
-    takings: Takings = NOTHING
+    totals: SalesTotals = ZERO_TOTALS
     in_force: int = 0
     ended: int = 0
     renewed: int = 0
     claims_paid_minor: int = 0
 
 
-def together(days: Sequence[Facts]) -> Facts:
+def combine_days(days: Sequence[PeriodFacts]) -> PeriodFacts:
     """Combine several days into one period: amounts add up, policies in force are those of the last day."""
     if not days:
-        return Facts()
-    return Facts(
-        added([day.takings for day in days]),
+        return PeriodFacts()
+    return PeriodFacts(
+        add_totals([day.totals for day in days]),
         days[-1].in_force,
         sum(day.ended for day in days),
         sum(day.renewed for day in days),
@@ -41,7 +41,7 @@ def together(days: Sequence[Facts]) -> Facts:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Metric(Generic[Of]):
+class Metric(Generic[Source]):
     """One figure, computed from the facts of a period.
 
     `better` says which direction is good, if either; times are in milliseconds.
@@ -54,7 +54,7 @@ class Metric(Generic[Of]):
     leaves_out: str
     basis: str
     better: Literal["more", "less", "neither"] = "more"
-    of: Callable[[Of], Value]
+    compute: Callable[[Source], Value]
 
     @property
     def definition(self) -> str:
@@ -62,7 +62,7 @@ class Metric(Generic[Of]):
         return f"**Counts** {self.counts}\n\n**Leaves out** {self.leaves_out}\n\n**Timed by** {self.basis}"
 
 
-def moved(unit: Unit, now: Value, then: Value) -> Decimal | None:
+def compute_change(unit: Unit, now: Value, then: Value) -> Decimal | None:
     """Return the change of a figure: relative, or in points for a share; None without a base."""
     if now is None or then is None:
         return None
@@ -81,15 +81,15 @@ def share(part: int, whole: int) -> Decimal | None:
     return Decimal(part) / whole if whole else None
 
 
-METRICS: tuple[Metric[Facts], ...] = (
+METRICS: tuple[Metric[PeriodFacts], ...] = (
     Metric(
         key="premium",
         label="Gross written premium",
         unit="naira",
         counts="the totals of purchases and of renewals that took effect, before commission.",
         leaves_out="refunds, which are shown apart; deleted records; the other mode.",
-        basis=WRITTEN,
-        of=lambda facts: facts.takings.premium_minor,
+        basis=WRITTEN_BASIS,
+        compute=lambda facts: facts.totals.premium_minor,
     ),
     Metric(
         key="policies_sold",
@@ -98,7 +98,7 @@ METRICS: tuple[Metric[Facts], ...] = (
         counts="purchases; each is one policy, the ones that await their insurer too.",
         leaves_out="renewals, deleted records.",
         basis="The moment a purchase is recorded, as days in Lagos.",
-        of=lambda facts: facts.takings.sold,
+        compute=lambda facts: facts.totals.sold,
     ),
     Metric(
         key="average_premium",
@@ -106,8 +106,8 @@ METRICS: tuple[Metric[Facts], ...] = (
         unit="naira",
         counts="gross written premium divided by the policies it was written for, sold or renewed.",
         leaves_out="refunds, deleted records.",
-        basis=WRITTEN,
-        of=lambda facts: average(facts.takings.premium_minor, facts.takings.written),
+        basis=WRITTEN_BASIS,
+        compute=lambda facts: average(facts.totals.premium_minor, facts.totals.written),
     ),
     Metric(
         key="platform_commission",
@@ -117,7 +117,7 @@ METRICS: tuple[Metric[Facts], ...] = (
         "refunds gave back.",
         leaves_out="the distributors' share.",
         basis=MOVED,
-        of=lambda facts: facts.takings.mca_minor,
+        compute=lambda facts: facts.totals.mca_minor,
     ),
     Metric(
         key="distributor_commission",
@@ -127,7 +127,7 @@ METRICS: tuple[Metric[Facts], ...] = (
         "share of what refunds gave back.",
         leaves_out="our own share.",
         basis=MOVED,
-        of=lambda facts: facts.takings.distributor_minor,
+        compute=lambda facts: facts.totals.distributor_minor,
     ),
     Metric(
         key="in_force",
@@ -136,7 +136,7 @@ METRICS: tuple[Metric[Facts], ...] = (
         counts="policies that are activated, neither cancelled nor declined, and not past their expiration.",
         leaves_out="policies that await their insurer, and the days between two terms of one renewed late.",
         basis="The end of the last day of the period.",
-        of=lambda facts: facts.in_force,
+        compute=lambda facts: facts.in_force,
     ),
     Metric(
         key="renewal_rate",
@@ -146,7 +146,7 @@ METRICS: tuple[Metric[Facts], ...] = (
         leaves_out="products that cannot be renewed, terms cancelled before their end, terms still to end. "
         "A term can be renewed for some weeks after its end, so recent days still rise.",
         basis="The day a term ended in Lagos, whenever it was renewed.",
-        of=lambda facts: share(facts.renewed, facts.ended),
+        compute=lambda facts: share(facts.renewed, facts.ended),
     ),
     Metric(
         key="claims_to_premium",
@@ -157,10 +157,10 @@ METRICS: tuple[Metric[Facts], ...] = (
         leaves_out="offers that are not paid yet, costs of handling.",
         basis="The day of each payment, and the day premium was written, in Lagos.",
         better="less",
-        of=lambda facts: share(facts.claims_paid_minor, facts.takings.premium_minor),
+        compute=lambda facts: share(facts.claims_paid_minor, facts.totals.premium_minor),
     ),
 )
-REFUNDS: Metric[Facts] = Metric(
+REFUNDS: Metric[PeriodFacts] = Metric(
     key="refunds",
     label="Given back",
     unit="naira",
@@ -168,6 +168,6 @@ REFUNDS: Metric[Facts] = Metric(
     leaves_out="nothing; the gross written premium is not lowered by it, the commissions are.",
     basis="The moment a refund is recorded, as days in Lagos.",
     better="less",
-    of=lambda facts: facts.takings.refunded_minor,
+    compute=lambda facts: facts.totals.refunded_minor,
 )
-BY_KEY = {metric.key: metric for metric in METRICS}
+METRICS_BY_KEY = {metric.key: metric for metric in METRICS}

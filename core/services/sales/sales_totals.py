@@ -25,7 +25,7 @@ from core.store.schema.tables import DaybookLine, DayTotal, Policy, Purchase, Re
 Key = Literal["day", "week", "month", "product_id", "distributor_id", "premium_frequency"]
 
 
-class Takings(NamedTuple):
+class SalesTotals(NamedTuple):
     """What a stretch of days wrote, and what its refunds gave back; amounts in kobo, premium before commission."""
 
     sold: int = 0
@@ -87,61 +87,63 @@ class Takings(NamedTuple):
         return self.net.distributor_profit_minor
 
 
-NOTHING = Takings()
-Grouped = dict[tuple[Any, ...], Takings]
-_CALENDAR: frozenset[Key] = frozenset({"day", "week", "month"})
+ZERO_TOTALS = SalesTotals()
+Grouped = dict[tuple[Any, ...], SalesTotals]
+_CALENDAR_KEYS: frozenset[Key] = frozenset({"day", "week", "month"})
 
 
-def added(parts: Sequence[Takings]) -> Takings:
+def add_totals(parts: Sequence[SalesTotals]) -> SalesTotals:
     """Add up the totals of several groups or days."""
-    return Takings(*map(sum, zip(*parts, strict=True))) if parts else NOTHING
+    return SalesTotals(*map(sum, zip(*parts, strict=True))) if parts else ZERO_TOTALS
 
 
-def total(session: ScopedSession, wanted: SalesFilter) -> Takings:
+def compute_total(session: ScopedSession, criteria: SalesFilter) -> SalesTotals:
     """Return the totals of all sales of a filter."""
-    return by(session, wanted).get((), NOTHING)
+    return group_totals(session, criteria).get((), ZERO_TOTALS)
 
 
-def by(session: ScopedSession, wanted: SalesFilter, *keys: Key, measures: Sequence[str] = Takings._fields) -> Grouped:
+def group_totals(
+    session: ScopedSession, criteria: SalesFilter, *keys: Key, measures: Sequence[str] = SalesTotals._fields
+) -> Grouped:
     """Return the totals grouped by the keys, in their order; measures not requested stay zero.
 
     Days, weeks (their Mondays) and months (their first days) are in Lagos time. Empty groups are absent.
     """
-    found: dict[tuple[Any, ...], list[int]] = {}
+    sums_by_group: dict[tuple[Any, ...], list[int]] = {}
     width = len(keys)
-    for query in _queries(session.scope, wanted, keys, measures):
+    for query in _queries(session.scope, criteria, keys, measures):
         result = session.execute(query)
-        told = [Takings._fields.index(name) for name in list(result.keys())[width:]]
+        positions = [SalesTotals._fields.index(name) for name in list(result.keys())[width:]]
         for row in result:
-            sums = found.setdefault(tuple(row[:width]), [0] * len(Takings._fields))
-            for place, value in zip(told, row[width:], strict=True):
+            sums = sums_by_group.setdefault(tuple(row[:width]), [0] * len(SalesTotals._fields))
+            for place, value in zip(positions, row[width:], strict=True):
                 sums[place] += int(value or 0)
-    return {group: Takings(*sums) for group, sums in found.items() if any(sums)}
+    return {group: SalesTotals(*sums) for group, sums in sums_by_group.items() if any(sums)}
 
 
-def _queries(scope: Scope, wanted: SalesFilter, keys: Sequence[Key], measures: Sequence[str]) -> Iterator[AnySelect]:
-    window = Window.within(wanted.created)
-    if window and _CALENDAR.issuperset(keys) and day_totals.tell(scope, wanted):
-        yield _in_totals(scope, window, keys, measures)
+def _queries(scope: Scope, criteria: SalesFilter, keys: Sequence[Key], measures: Sequence[str]) -> Iterator[AnySelect]:
+    window = Window.from_span(criteria.created)
+    if window and _CALENDAR_KEYS.issuperset(keys) and day_totals.can_answer(scope, criteria):
+        yield _build_day_totals_query(scope, window, keys, measures)
         return
-    if window and wanted.of_catalogue:
+    if window and criteria.of_catalogue:
         # One query per grain: the lines of a grain are already sorted by day.
-        for grain, days in _stretches(window, keys):
-            yield _in_daybook(grain, days, wanted, keys, measures)
+        for grain, days in _split_window(window, keys):
+            yield _build_rollup_query(grain, days, criteria, keys, measures)
         return
-    for part in _PARTS:
+    for part in _SOURCES:
         if part.measures.keys() & set(measures):
-            yield _in_rows(part, wanted, keys, measures)
+            yield _build_rows_query(part, criteria, keys, measures)
 
 
-def _in_totals(scope: Scope, days: Window, keys: Sequence[Key], measures: Sequence[str]) -> AnySelect:
-    groups = _calendar(col(DayTotal.day))
+def _build_day_totals_query(scope: Scope, days: Window, keys: Sequence[Key], measures: Sequence[str]) -> AnySelect:
+    groups = _build_calendar_keys(col(DayTotal.day))
     sums = [sa.func.sum(col(getattr(DayTotal, name))).label(name) for name in measures]
-    query = sa.select(*(groups[key] for key in keys), *sums).where(*day_totals.of(scope, days))
+    query = sa.select(*(groups[key] for key in keys), *sums).where(*day_totals.build_conditions(scope, days))
     return query.group_by(*(groups[key] for key in keys))
 
 
-def _stretches(window: Window, keys: Sequence[Key]) -> list[tuple[str, Window]]:
+def _split_window(window: Window, keys: Sequence[Key]) -> list[tuple[str, Window]]:
     """Return the roll-up lines to read: whole months where they suffice, and the days before and after."""
     until = window.end
     if until > clock.today():
@@ -154,23 +156,23 @@ def _stretches(window: Window, keys: Sequence[Key]) -> list[tuple[str, Window]]:
     return [("month", months), *(("day", days) for days in (before, after) if days.length)]
 
 
-def _in_daybook(
-    grain: str, days: Window, wanted: SalesFilter, keys: Sequence[Key], measures: Sequence[str]
+def _build_rollup_query(
+    grain: str, days: Window, criteria: SalesFilter, keys: Sequence[Key], measures: Sequence[str]
 ) -> AnySelect:
-    groups = _keyed(grain, days, keys)
+    groups = _build_rollup_keys(grain, days, keys)
     sums = [sa.func.sum(col(getattr(DaybookLine, name))).label(name) for name in measures]
     query = sa.select(*groups, *sums).where(
         col(DaybookLine.grain) == grain,
         col(DaybookLine.day) >= days.start,
         col(DaybookLine.day) < days.end,
-        *filters.on_catalogue(wanted, DaybookLine),
+        *filters.on_catalogue(criteria, DaybookLine),
     )
     return query.group_by(*groups)
 
 
-def _keyed(grain: str, days: Window, keys: Sequence[Key]) -> list[Any]:
+def _build_rollup_keys(grain: str, days: Window, keys: Sequence[Key]) -> list[Any]:
     """Return the grouping expressions on roll-up lines; avoids computing the month of a day in SQL, which is slow."""
-    groups: dict[Key, Any] = dict(_calendar(col(DaybookLine.day)))
+    groups: dict[Key, Any] = dict(_build_calendar_keys(col(DaybookLine.day)))
     if grain == "month":
         groups["month"] = col(DaybookLine.day)
     elif days.start.replace(day=1) == days.last.replace(day=1):
@@ -178,10 +180,12 @@ def _keyed(grain: str, days: Window, keys: Sequence[Key]) -> list[Any]:
     return [groups[key] if key in groups else col(getattr(DaybookLine, key)) for key in keys]
 
 
-def _in_rows(part: "_Part", wanted: SalesFilter, keys: Sequence[Key], measures: Sequence[str]) -> AnySelect:
+def _build_rows_query(
+    part: "_MeasureSource", criteria: SalesFilter, keys: Sequence[Key], measures: Sequence[str]
+) -> AnySelect:
     row = part.entity
     groups = {
-        **_calendar(lagos_day(col(row.created_at))),
+        **_build_calendar_keys(lagos_day(col(row.created_at))),
         "product_id": col(Purchase.product_id),
         "distributor_id": col(row.distributor_id),
         "premium_frequency": sa.func.coalesce(col(Purchase.premium_frequency), ONCE),
@@ -190,22 +194,22 @@ def _in_rows(part: "_Part", wanted: SalesFilter, keys: Sequence[Key], measures: 
     query = sa.select(*(groups[key] for key in keys), *sums).select_from(row)
     if row is not Purchase:
         query = query.join(Purchase, col(Purchase.id) == col(row.purchase_id))
-    if wanted.concerns_policy:
+    if criteria.concerns_policy:
         query = query.join(Policy, col(Policy.purchase_id) == col(Purchase.id))
     return query.where(
-        *filters.on_record(replace(wanted, created=Span()), Purchase),
-        *filters.on_policy(wanted),
-        *wanted.created.on(col(row.created_at)),
+        *filters.on_record(replace(criteria, created=Span()), Purchase),
+        *filters.on_policy(criteria),
+        *criteria.created.on(col(row.created_at)),
         *part.conditions,
     ).group_by(*(groups[key] for key in keys))
 
 
-def _calendar(day: Any) -> dict[Key, Any]:
+def _build_calendar_keys(day: Any) -> dict[Key, Any]:
     return {"day": day, "week": first_of_week(day), "month": first_of_month(day)}
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _MeasureSource:
     """A table and the measures that are summed from it."""
 
     entity: Any
@@ -213,17 +217,17 @@ class _Part:
     conditions: tuple[sa.ColumnElement[bool], ...] = ()
 
 
-def _part(entity: Any, count: str, verb: str, *conditions: sa.ColumnElement[bool]) -> _Part:
+def _part(entity: Any, count: str, verb: str, *conditions: sa.ColumnElement[bool]) -> _MeasureSource:
     amounts = {
         count: sa.literal(1),
         f"{verb}_minor": col(entity.total_minor),
         f"{verb}_mca_minor": col(entity.mca_profit_minor),
         f"{verb}_distributor_minor": col(entity.distributor_profit_minor),
     }
-    return _Part(entity, amounts, conditions)
+    return _MeasureSource(entity, amounts, conditions)
 
 
-_PARTS = (
+_SOURCES = (
     _part(Purchase, "sold", "sold", col(Purchase.deleted_at).is_(None)),
     _part(Renewal, "renewed", "renewed", col(Renewal.deleted_at).is_(None), col(Renewal.status).is_(True)),
     _part(Refund, "refunds", "refunded"),

@@ -15,7 +15,7 @@ Order = Literal["newest", "oldest", "largest", "smallest"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Sold:
+class SoldRow:
     """One purchase or renewal as a table row; amounts in kobo."""
 
     id: UUID
@@ -34,9 +34,9 @@ class Sold:
     request_source: str | None
 
 
-def facts(row: Purchase | Renewal, policy: Any, names: Choices) -> dict[str, Any]:
+def build_fields(row: Purchase | Renewal, policy: Any, names: Choices) -> dict[str, Any]:
     """Return the fields of a row; `policy` needs the policy's number, names and e-mail."""
-    distributor, provider, product, category = names.of_sale(row.product_id, row.distributor_id)
+    distributor, provider, product, category = names.get_names_of_sale(row.product_id, row.distributor_id)
     return {
         "id": row.id,
         "created_at": row.created_at,
@@ -55,7 +55,7 @@ def facts(row: Purchase | Renewal, policy: Any, names: Choices) -> dict[str, Any
     }
 
 
-def orders(entity: type[Purchase | Renewal]) -> Mapping[Order, tuple[Any, ...]]:
+def build_orders(entity: type[Purchase | Renewal]) -> Mapping[Order, tuple[Any, ...]]:
     """Return the sort columns of each order; ids break ties, so that no row appears on two pages."""
     written, amount, key = col(entity.created_at), col(entity.total_minor), col(entity.id)
     return {

@@ -14,50 +14,55 @@ from core.services.sales import conditions as sale_conditions
 from core.services.sales import refunded, sales_totals, sold_columns
 from core.services.sales.choices import Choices
 from core.services.sales.refunded import OF_PURCHASE
-from core.services.sales.sales_totals import Takings
-from core.services.sales.sold_columns import Order, Sold
+from core.services.sales.sales_totals import SalesTotals
+from core.services.sales.sold_columns import Order, SoldRow
 from core.store.access.scope import ScopedSession
 from core.store.rollups.daily_rollup import ONCE
 from core.store.schema.tables import Policy, Purchase
 
-ORDERS = sold_columns.orders(Purchase)
+ORDERS = sold_columns.build_orders(Purchase)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SaleRow(Sold):
+class SaleRow(SoldRow):
     """One purchase as a row of the table."""
 
     premium_frequency: str
 
 
-def total(session: ScopedSession, wanted: SalesFilter) -> Takings:
+def compute_total(session: ScopedSession, criteria: SalesFilter) -> SalesTotals:
     """Return the count and sums of all purchases of a filter; the same figures as on the dashboard."""
-    return sales_totals.by(
-        session, wanted, measures=("sold", "sold_minor", "sold_mca_minor", "sold_distributor_minor")
-    ).get((), sales_totals.NOTHING)
+    return sales_totals.group_totals(
+        session, criteria, measures=("sold", "sold_minor", "sold_mca_minor", "sold_distributor_minor")
+    ).get((), sales_totals.ZERO_TOTALS)
 
 
 def given_back(session: ScopedSession, wanted: SalesFilter) -> Split:
     """What went back of the purchases of a filter until now; the terms that were renewed later are not in it."""
-    query = refunded.SUMS.join(Purchase, OF_PURCHASE).where(*sale_conditions.conditions_of(wanted))
+    query = refunded.SUMS.join(Purchase, OF_PURCHASE).where(*sale_conditions.build_conditions(wanted))
     if wanted.concerns_policy:
         query = query.join(Policy, col(Policy.purchase_id) == col(Purchase.id))
     return refunded.together(session, query)
 
 
-def rows(
-    session: ScopedSession, wanted: SalesFilter, names: Choices, *, order: Order = "newest", paging: Paging
+def list_rows(
+    session: ScopedSession, criteria: SalesFilter, names: Choices, *, order: Order = "newest", paging: Paging
 ) -> list[SaleRow]:
     """Return one page of purchases; a page past the end is empty."""
     # Ids first, from an index, so that skipped rows are never read.
-    matching = sale_conditions.matching(sa.select(col(Purchase.id)), wanted, sale_conditions.conditions_of(wanted))
-    page = matching.order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
+    query_ids = sale_conditions.apply_conditions(
+        sa.select(col(Purchase.id)), criteria, sale_conditions.build_conditions(criteria)
+    )
+    page = query_ids.order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
     query = sa.select(Purchase).where(col(Purchase.id).in_(page)).order_by(*ORDERS[order])
-    found = list(session.execute(query).scalars())
-    held = _policies(session, [sale.id for sale in found])
+    sales = list(session.execute(query).scalars())
+    policies_by_sale = _policies(session, [sale.id for sale in sales])
     return [
-        SaleRow(**sold_columns.facts(sale, held[sale.id], names), premium_frequency=sale.premium_frequency or ONCE)
-        for sale in found
+        SaleRow(
+            **sold_columns.build_fields(sale, policies_by_sale[sale.id], names),
+            premium_frequency=sale.premium_frequency or ONCE,
+        )
+        for sale in sales
     ]
 
 

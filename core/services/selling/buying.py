@@ -8,7 +8,7 @@ from core import ids, money
 from core.covers import request_parts
 from core.covers.cover import Cover, Price, Term
 from core.covers.offers import offer
-from core.errors import InvalidInput, all_of
+from core.errors import InvalidInput, run_checks
 from core.services import personal
 from core.services.audit import log as audit
 from core.services.customers import customers
@@ -17,14 +17,14 @@ from core.services.files.links import Owner
 from core.services.insurers import submissions
 from core.services.policies import certificates, policies
 from core.services.products import products
-from core.services.products.products import OnSale
+from core.services.products.products import ProductForSale
 from core.services.selling import duplicate_guard, numbering
 from core.services.shapes import PolicyRecord
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Certificate, Policy, Purchase
 
 # Columns that a policy copies from its purchase.
-_SHARED: Final = (
+_COPIED_FIELDS: Final = (
     *("distributor_id", "is_live", "created_at", "updated_at", "customer_id"),
     *("product_id", "product_category_id", "provider_id"),
     *("payment_option", "payment_channel", "request_source"),
@@ -60,14 +60,14 @@ class Sale:
 
 def quote(session: ScopedSession, cover: Cover[Any], request: Any, distributor_id: UUID) -> Price:
     """Return the price of a request now, by the function that the sale uses."""
-    product = products.on_sale(session, cover, request.product_id, distributor_id)
+    product = products.get_for_sale(session, cover, request.product_id, distributor_id)
     return above_zero(cover, cover.premium(request, product.rates))
 
 
 def above_zero(cover: Cover[Any], price: Price) -> Price:
     """The price, unless it is nothing: InvalidInput names the amount that it was worked out from (contract S4)."""
     if not price.total:
-        raise InvalidInput.one(cover.rated_on, "must come to a premium: what costs nothing is not covered")
+        raise InvalidInput.for_field(cover.rated_on, "must come to a premium: what costs nothing is not covered")
     return price
 
 
@@ -78,34 +78,34 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
     premium of nothing or a link to somebody else's file, and with DuplicateRisk when the same thing is insured for
     these dates (contract S4, S12, S15, S17).
     """
-    product, _ = all_of(
-        lambda: products.on_sale(session, cover, request.product_id, seller.distributor_id),
-        lambda: file_links.refuse_foreign(session, request, seller.owner),
+    product, _ = run_checks(
+        lambda: products.get_for_sale(session, cover, request.product_id, seller.distributor_id),
+        lambda: file_links.require_own_files(session, request, seller.owner),
     )
     offered = offer(cover, request, product.rates)
     price, term = above_zero(cover, offered.price), offered.term
-    holder = request_parts.holder(request)
-    risk = duplicate_guard.claim(
+    holder = request_parts.get_policyholder(request)
+    risk_hash = duplicate_guard.lock_risk(
         session,
         product.id,
-        cover.risk(request),
+        cover.risk_key(request),
         term,
         distributor_id=seller.distributor_id,
         is_live=seller.is_live,
     )
-    customer_id = customers.find_or_make(session, holder, seller.distributor_id, is_live=seller.is_live)
-    twin = duplicate_guard.possible_duplicate(session, cover, request, customer_id)
-    purchase = _purchase(product, price, customer_id, seller)
+    customer_id = customers.get_or_create(session, holder, seller.distributor_id, is_live=seller.is_live)
+    possible_duplicate_of = duplicate_guard.find_possible_duplicate(session, cover, request, customer_id)
+    purchase = _build_purchase(product, price, customer_id, seller)
     purchase.premium_frequency = getattr(request, "premium_frequency", None)
-    policy = _policy(cover, request, price, term, purchase, holder)
-    policy.risk_hash, policy.possible_duplicate_of = risk, twin
-    if cover.birth.active:
+    policy = _build_policy(cover, request, price, term, purchase, holder)
+    policy.risk_hash, policy.possible_duplicate_of = risk_hash, possible_duplicate_of
+    if cover.initial_state.active:
         series = numbering.series(product.provider_segment, product.number_series, is_live=seller.is_live)
         policy.policy_number = numbering.next_number(session, series)
         policy.number_key = numbering.key(policy.policy_number)
-    session.insert(purchase, policy, *_certificate(policy))
-    submissions.open_for(session, policy, product.provider_segment)
-    record = policies.record_of(policy, cover)
+    session.insert(purchase, policy, *_build_certificates(policy))
+    submissions.queue_policy(session, policy, product.provider_segment)
+    record = policies.build_record(policy, cover)
     audit.write(
         session,
         actor=seller.actor,
@@ -113,11 +113,17 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
         subject=audit.subject_of("policy", policy.id),
         after={"purchase_id": str(purchase.id), "product_id": str(product.id), "total": record["genius_price"]},
     )
-    return Sale(policy_id=policy.id, purchase_id=purchase.id, policy=record, price=price, possible_duplicate_of=twin)
+    return Sale(
+        policy_id=policy.id,
+        purchase_id=purchase.id,
+        policy=record,
+        price=price,
+        possible_duplicate_of=possible_duplicate_of,
+    )
 
 
-def _purchase(product: OnSale, price: Price, customer_id: UUID, seller: Seller) -> Purchase:
-    parts_ = money.split(
+def _build_purchase(product: ProductForSale, price: Price, customer_id: UUID, seller: Seller) -> Purchase:
+    split = money.split(
         money.to_minor(price.total),
         mca_bp=product.mca_commission_bp,
         distributor_bp=product.distributor_commission_bp,
@@ -131,28 +137,28 @@ def _purchase(product: OnSale, price: Price, customer_id: UUID, seller: Seller) 
         product_category_id=product.product_category_id,
         provider_id=product.provider_id,
         batch_id=seller.batch_id or ids.new(),
-        total_minor=parts_.total_minor,
-        mca_profit_minor=parts_.mca_profit_minor,
-        distributor_profit_minor=parts_.distributor_profit_minor,
+        total_minor=split.total_minor,
+        mca_profit_minor=split.mca_profit_minor,
+        distributor_profit_minor=split.distributor_profit_minor,
         payment_option="wallet",
         payment_channel=seller.source,
         request_source=seller.source,
     )
 
 
-def _policy(
+def _build_policy(
     cover: Cover[Any],
     request: Any,
     price: Price,
     term: Term,
     purchase: Purchase,
-    holder: request_parts.Holder,
+    holder: request_parts.Policyholder,
 ) -> Policy:
-    numbers = personal.numbers_in(request)
+    numbers = personal.find_personal_numbers(request)
     submitted, payload = request.model_dump(mode="json", exclude_none=True), cover.payload(request, price)
     return Policy(
         # Timestamps are copied too: the daily rollup counts by the purchase's, and policy lists are ordered by them.
-        **{name: getattr(purchase, name) for name in _SHARED},
+        **{name: getattr(purchase, name) for name in _COPIED_FIELDS},
         purchase_id=purchase.id,
         buyer_id=purchase.customer_id,
         first_name=holder.first_name,
@@ -163,24 +169,26 @@ def _policy(
         start_at=term.start_at,
         activation_at=term.activation_at,
         expiration_at=term.expiration_at,
-        activated=cover.birth.active,
-        submitted_to_provider=cover.birth.submitted,
-        plate_key=cover.plate(request),
-        twin_key=cover.twin(request),
+        activated=cover.initial_state.active,
+        submitted_to_provider=cover.initial_state.submitted,
+        plate_key=cover.registration(request),
+        twin_key=cover.duplicate_key(request),
         sum_insured_minor=None if price.sum_insured is None else money.to_minor(price.sum_insured),
         market_price_minor=purchase.total_minor,
         genius_price_minor=purchase.total_minor,
         profit_minor=purchase.mca_profit_minor,
-        submitted=personal.masked(submitted, numbers),
-        payload=personal.masked(payload, numbers),
-        sealed=personal.sealed({"submitted": submitted, "payload": payload}, numbers),
+        submitted=personal.mask_personal_numbers(submitted, numbers),
+        payload=personal.mask_personal_numbers(payload, numbers),
+        sealed=personal.seal_personal_numbers({"submitted": submitted, "payload": payload}, numbers),
         explained=price.explained,
     )
 
 
-def _certificate(policy: Policy) -> list[Certificate]:
+def _build_certificates(policy: Policy) -> list[Certificate]:
     if not policy.activated or policy.start_at is None or policy.expiration_at is None:
         return []
     return [
-        certificates.issued(policy, start_at=policy.start_at, expiration_at=policy.expiration_at, at=policy.created_at)
+        certificates.build_certificate(
+            policy, start_at=policy.start_at, expiration_at=policy.expiration_at, at=policy.created_at
+        )
     ]

@@ -13,7 +13,7 @@ from core.store.access.scope import AnySelect, ScopedSession
 from core.store.schema.tables import InsuredRisk, Policy
 
 
-def claim(
+def lock_risk(
     session: ScopedSession, product_id: UUID, risk: str | None, term: Term, *, distributor_id: UUID, is_live: bool
 ) -> str | None:
     """Lock a risk for this transaction and return its keyed hash; DuplicateRisk if it is already insured.
@@ -24,36 +24,36 @@ def claim(
     """
     if risk is None:
         return None
-    hashed = seal.keyed_hash("risk", risk)
-    _hold(session, product_id, hashed)
-    mine = (col(Policy.distributor_id) == distributor_id, col(Policy.is_live) == is_live)
-    _refuse_if_insured(session, _insured(product_id, hashed, term).where(*mine))
-    return hashed
+    risk_hash = seal.keyed_hash("risk", risk)
+    _lock(session, product_id, risk_hash)
+    own_policies = (col(Policy.distributor_id) == distributor_id, col(Policy.is_live) == is_live)
+    _require_uninsured(session, _build_insured_query(product_id, risk_hash, term).where(*own_policies))
+    return risk_hash
 
 
-def claim_again(session: ScopedSession, policy: Policy, term: Term) -> None:
+def lock_risk_again(session: ScopedSession, policy: Policy, term: Term) -> None:
     """Lock the risk of a policy for one more term; DuplicateRisk if another policy covers it by now."""
     if policy.risk_hash is None:
         return
-    _hold(session, policy.product_id, policy.risk_hash)
+    _lock(session, policy.product_id, policy.risk_hash)
     others = (
         col(Policy.distributor_id) == policy.distributor_id,
         col(Policy.is_live) == policy.is_live,
         col(Policy.id) != policy.id,
     )
-    _refuse_if_insured(session, _insured(policy.product_id, policy.risk_hash, term).where(*others))
+    _require_uninsured(session, _build_insured_query(policy.product_id, policy.risk_hash, term).where(*others))
 
 
-def _hold(session: ScopedSession, product_id: UUID, hashed: str) -> None:
-    if not session.insert_if_absent(InsuredRisk(product_id=product_id, risk_hash=hashed, sold_at=clock.now())):
+def _lock(session: ScopedSession, product_id: UUID, risk_hash: str) -> None:
+    if not session.insert_if_absent(InsuredRisk(product_id=product_id, risk_hash=risk_hash, sold_at=clock.now())):
         session.execute(
             sa.select(col(InsuredRisk.sold_at))
-            .where(col(InsuredRisk.product_id) == product_id, col(InsuredRisk.risk_hash) == hashed)
+            .where(col(InsuredRisk.product_id) == product_id, col(InsuredRisk.risk_hash) == risk_hash)
             .with_for_update()
         ).one()
 
 
-def _refuse_if_insured(session: ScopedSession, query: AnySelect) -> None:
+def _require_uninsured(session: ScopedSession, query: AnySelect) -> None:
     first = session.execute(query).first()
     if first is not None:
         raise DuplicateRisk(
@@ -62,30 +62,30 @@ def _refuse_if_insured(session: ScopedSession, query: AnySelect) -> None:
         )
 
 
-def _insured(product_id: UUID, hashed: str, term: Term) -> AnySelect:
+def _build_insured_query(product_id: UUID, risk_hash: str, term: Term) -> AnySelect:
     """Build the query for the first policy of a risk that is pending or in force on a day of the term."""
     starts, ends = col(Policy.start_at), col(Policy.expiration_at)
     query = sa.select(col(Policy.id), col(Policy.policy_number)).where(
         col(Policy.product_id) == product_id,
-        col(Policy.risk_hash) == hashed,
+        col(Policy.risk_hash) == risk_hash,
         col(Policy.cancelled_at).is_(None),
         col(Policy.declined_at).is_(None),
         sa.or_(ends.is_(None), ends > clock.now()),
     )
     if term.start_at is not None and term.expiration_at is not None:
-        meets = sa.and_(ends > term.start_at, starts < term.expiration_at)
-        query = query.where(sa.or_(ends.is_(None), meets))
+        overlaps = sa.and_(ends > term.start_at, starts < term.expiration_at)
+        query = query.where(sa.or_(ends.is_(None), overlaps))
     return query.order_by(col(Policy.created_at), col(Policy.id)).limit(1)
 
 
-def possible_duplicate(session: ScopedSession, cover: Cover[Any], request: Any, customer_id: UUID) -> UUID | None:
+def find_possible_duplicate(session: ScopedSession, cover: Cover[Any], request: Any, customer_id: UUID) -> UUID | None:
     """Return an earlier policy of this customer with the same duplicate key; the sale is not refused for it."""
-    twin = cover.twin(request)
-    if twin is None:
+    duplicate_key = cover.duplicate_key(request)
+    if duplicate_key is None:
         return None
     rows = session.execute(
         sa.select(col(Policy.id))
-        .where(col(Policy.customer_id) == customer_id, col(Policy.twin_key) == twin)
+        .where(col(Policy.customer_id) == customer_id, col(Policy.twin_key) == duplicate_key)
         .order_by(col(Policy.created_at))
         .limit(1)
     )

@@ -10,8 +10,8 @@ from core.store.access.scope import ScopedSession
 from core.store.policy_numbers import Series, key, printed, series
 from core.store.schema.tables import NumberCounter
 
-__all__ = ["key", "next_number", "pass_over", "series", "upcoming"]
-_FARTHEST = 1_000_000
+__all__ = ["key", "next_number", "series", "skip_number", "upcoming"]
+_MAX_AHEAD = 1_000_000
 
 
 def next_number(session: ScopedSession, series: Series) -> str:
@@ -26,28 +26,28 @@ def upcoming(session: ScopedSession, series: Series) -> str:
     return printed(series.pattern, last + 1, clock.today())
 
 
-def pass_over(session: ScopedSession, series: Series, number: str) -> None:
+def skip_number(session: ScopedSession, series: Series, number: str) -> None:
     """Count past a number that an insurer gave itself, so that we never print it for another policy.
 
     A number in another format, or too far ahead, changes nothing.
     """
-    counted = re.fullmatch(_pattern(series.pattern), number, re.IGNORECASE)
-    if counted is None:
+    match = re.fullmatch(_build_pattern(series.pattern), number, re.IGNORECASE)
+    if match is None:
         return
-    reached = int(counted["n"])
+    value = int(match["n"])
     session.insert_if_absent(NumberCounter(series=series.counter, last=0))
     session.execute(
         sa.update(NumberCounter)
         .where(
             col(NumberCounter.series) == series.counter,
-            col(NumberCounter.last).between(reached - _FARTHEST, reached - 1),
+            col(NumberCounter.last).between(value - _MAX_AHEAD, value - 1),
         )
-        .values(last=reached)
+        .values(last=value)
         .execution_options(synchronize_session=False)
     )
 
 
-def _pattern(pattern: str) -> str:
+def _build_pattern(pattern: str) -> str:
     """The style of a series as a regular expression that finds the counted part."""
     return re.sub(
         r"\\\{(\w+)(?::\w+)?\\\}", lambda m: r"(?P<n>\d{1,15})" if m[1] == "n" else r"\d+", re.escape(pattern)

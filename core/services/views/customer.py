@@ -11,10 +11,10 @@ from sqlmodel import col
 from core.errors import NotFound
 from core.services import pii_reveal
 from core.services.customers import table as customers_table
-from core.services.customers.table import Bought
+from core.services.customers.table import PurchaseTotals
 from core.services.filters import SalesFilter
 from core.services.paging import Page, Paging
-from core.services.pii_reveal import Hidden
+from core.services.pii_reveal import HiddenField
 from core.services.policies import search as policy_search
 from core.services.policies.search import PolicyRow
 from core.services.renewals import table as renewals_table
@@ -26,8 +26,8 @@ from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Claim, ClaimPayment, Customer, Policy
 
 # Holds a person's whole history; customers with more, such as fleets, continue in the lists.
-MOST = 50
-_ALL = Paging(1, MOST)
+MAX_ROWS = 50
+_FIRST_PAGE = Paging(1, MAX_ROWS)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,7 +44,7 @@ class ClaimLine:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Namesake:
+class SameEmailCustomer:
     """A customer with the same e-mail address at another distributor (contract S2)."""
 
     id: UUID
@@ -52,12 +52,12 @@ class Namesake:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Known:
+class PersonalValue:
     """A hidden personal value of the customer, and the policy that it was given for."""
 
     label: str
     masked: str
-    hidden: Hidden
+    hidden: HiddenField
     policy_number: str | None
 
 
@@ -73,26 +73,26 @@ class CustomerDetail:
     email: str
     phone: str | None
     gender: str | None
-    birth_day: str | None
+    date_of_birth: str | None
     place: Sequence[str]
     distributor: str
-    elsewhere: Sequence[Namesake]
-    bought: Bought
+    same_email_customers: Sequence[SameEmailCustomer]
+    bought: PurchaseTotals
     claims_paid_minor: int
-    personal: Sequence[Known]
+    personal: Sequence[PersonalValue]
     purchases: Page[SaleRow]
     renewals: Page[RenewalRow]
     policies: Page[PolicyRow]
     claims: Page[ClaimLine]
 
 
-def one(session: ScopedSession, customer_id: UUID, names: Choices) -> CustomerDetail:
+def get_customer(session: ScopedSession, customer_id: UUID, names: Choices) -> CustomerDetail:
     """Return the detail view of a customer; NotFound when they do not exist in this mode."""
     query = sa.select(Customer).where(col(Customer.id) == customer_id, col(Customer.deleted_at).is_(None))
     row = session.execute(query).scalar_one_or_none()
     if row is None:
         raise NotFound("There is no such customer in this mode")
-    mine = SalesFilter(customer_id=customer_id)
+    criteria = SalesFilter(customer_id=customer_id)
     claims, paid_minor = _claims(session, customer_id)
     return CustomerDetail(
         id=row.id,
@@ -103,28 +103,30 @@ def one(session: ScopedSession, customer_id: UUID, names: Choices) -> CustomerDe
         email=row.email,
         phone=row.phone_number,
         gender=row.gender,
-        birth_day=row.date_of_birth,
+        date_of_birth=row.date_of_birth,
         place=list(dict.fromkeys(filter(None, (row.address, row.city, row.state_of_residence, row.country)))),
         distributor=names.names["distributor"].get(row.distributor_id, UNKNOWN),
-        elsewhere=_elsewhere(session, row, names),
-        bought=customers_table.bought_by(session, [row.id])[row.id],
+        same_email_customers=_list_same_email_customers(session, row, names),
+        bought=customers_table.sum_purchases(session, [row.id])[row.id],
         claims_paid_minor=paid_minor,
-        personal=_personal(session, row),
-        purchases=_purchases(session, mine, names),
-        renewals=_renewals(session, mine, names),
-        policies=policy_search.page(session, None, mine, names, paging=_ALL),
+        personal=_list_personal_values(session, row),
+        purchases=_purchases(session, criteria, names),
+        renewals=_renewals(session, criteria, names),
+        policies=policy_search.search_policies(session, None, criteria, names, paging=_FIRST_PAGE),
         claims=claims,
     )
 
 
-def _purchases(session: ScopedSession, mine: SalesFilter, names: Choices) -> Page[SaleRow]:
-    rows = sales_table.rows(session, mine, names, paging=_ALL)
-    return Page(rows, len(rows) if len(rows) < MOST else sales_table.total(session, mine).sold)
+def _purchases(session: ScopedSession, criteria: SalesFilter, names: Choices) -> Page[SaleRow]:
+    rows = sales_table.list_rows(session, criteria, names, paging=_FIRST_PAGE)
+    return Page(rows, len(rows) if len(rows) < MAX_ROWS else sales_table.compute_total(session, criteria).sold)
 
 
-def _renewals(session: ScopedSession, mine: SalesFilter, names: Choices) -> Page[RenewalRow]:
-    rows = renewals_table.rows(session, mine, names, paging=_ALL)
-    return Page(rows, len(rows) if len(rows) < MOST else renewals_table.total(session, mine).whole.renewals)
+def _renewals(session: ScopedSession, criteria: SalesFilter, names: Choices) -> Page[RenewalRow]:
+    rows = renewals_table.list_rows(session, criteria, names, paging=_FIRST_PAGE)
+    return Page(
+        rows, len(rows) if len(rows) < MAX_ROWS else renewals_table.compute_total(session, criteria).all_rows.renewals
+    )
 
 
 def _claims(session: ScopedSession, customer_id: UUID) -> tuple[Page[ClaimLine], int]:
@@ -139,7 +141,7 @@ def _claims(session: ScopedSession, customer_id: UUID) -> tuple[Page[ClaimLine],
         .join(Policy, col(Policy.id) == col(Claim.policy_id))
         .where(*mine)
         .order_by(col(Claim.created_at).desc(), col(Claim.id).desc())
-        .limit(MOST)
+        .limit(MAX_ROWS)
     )
     return Page([_claim(row.Claim, row.policy_number) for row in session.execute(query)], count), int(minor or 0)
 
@@ -156,28 +158,31 @@ def _claim(claim: Claim, policy_number: str | None) -> ClaimLine:
     )
 
 
-def _elsewhere(session: ScopedSession, row: Customer, names: Choices) -> list[Namesake]:
+def _list_same_email_customers(session: ScopedSession, row: Customer, names: Choices) -> list[SameEmailCustomer]:
     query = sa.select(col(Customer.id), col(Customer.distributor_id)).where(
         col(Customer.email_key) == row.email_key, col(Customer.id) != row.id, col(Customer.deleted_at).is_(None)
     )
-    found = names.names["distributor"]
-    return [Namesake(id=key, distributor=found.get(seller, UNKNOWN)) for key, seller in session.execute(query)]
+    distributor_names = names.names["distributor"]
+    return [
+        SameEmailCustomer(id=key, distributor=distributor_names.get(seller, UNKNOWN))
+        for key, seller in session.execute(query)
+    ]
 
 
-def _personal(session: ScopedSession, row: Customer) -> list[Known]:
+def _list_personal_values(session: ScopedSession, row: Customer) -> list[PersonalValue]:
     """List the personal values of the newest policies, each value once."""
     query = (
         sa.select(Policy)
         .where(col(Policy.customer_id) == row.id, col(Policy.deleted_at).is_(None))
         .order_by(col(Policy.created_at).desc())
-        .limit(MOST // 2)
+        .limit(MAX_ROWS // 2)
     )
-    found: dict[tuple[str, str], Known] = {}
+    found: dict[tuple[str, str], PersonalValue] = {}
     for policy in session.execute(query).scalars():
-        for path, masked in pii_reveal.hidden_in(policy):
+        for path, masked in pii_reveal.list_hidden_values(policy):
             label = path.removeprefix("submitted.")
-            hidden = Hidden(kind="policy", record_id=policy.id, path=path)
-            known = Known(label=label, masked=masked, hidden=hidden, policy_number=policy.policy_number)
+            hidden = HiddenField(kind="policy", record_id=policy.id, path=path)
+            known = PersonalValue(label=label, masked=masked, hidden=hidden, policy_number=policy.policy_number)
             if label != path:
                 found.setdefault((label, masked), known)
     return list(found.values())

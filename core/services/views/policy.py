@@ -32,7 +32,7 @@ class TermLine:
     start_at: datetime
     expiration_at: datetime
     total_minor: int
-    renewal: bool
+    is_renewal: bool
     certificate_code: str | None
 
 
@@ -61,14 +61,14 @@ class PolicyDetail:
     is_live: bool
     state: PolicyState
     sale: SaleDetail
-    beneficiary: bool
-    birth_day: str | None
-    plate: str | None
+    is_for_beneficiary: bool
+    date_of_birth: str | None
+    registration: str | None
     sum_insured_minor: int | None
     activation_at: datetime | None
     certificate_code: str | None
     possible_duplicate_of: UUID | None
-    sent: Mapping[str, Any]
+    insurer_payload: Mapping[str, Any]
     submission: SubmissionDetail | None
     terms: Sequence[TermLine]
     refunds: Sequence[RefundLine]
@@ -81,29 +81,29 @@ class PolicyDetail:
         return sum(refund.parts.total_minor for refund in self.refunds)
 
 
-def one(session: ScopedSession, policy_id: UUID) -> PolicyDetail:
+def get_policy(session: ScopedSession, policy_id: UUID) -> PolicyDetail:
     """Return the detail view of a policy; NotFound when it does not exist in this mode."""
-    policy, state = policies.row(session, policy_id), policy_states.of(session, policy_id)
-    sent = {name: sale_view.shown(value) for name, value in policy.payload.items()}
+    policy, state = policies.get_row(session, policy_id), policy_states.get_state(session, policy_id)
+    sent = {name: sale_view.hide_links(value) for name, value in policy.payload.items()}
     return PolicyDetail(
         id=policy.id,
         distributor_id=policy.distributor_id,
         is_live=policy.is_live,
         state=state,
-        sale=sale_view.one(session, policy.purchase_id),
-        beneficiary=policy.buyer_id != policy.customer_id,
-        birth_day=policy.dob,
-        plate=policy.plate_key,
+        sale=sale_view.get_sale(session, policy.purchase_id),
+        is_for_beneficiary=policy.buyer_id != policy.customer_id,
+        date_of_birth=policy.dob,
+        registration=policy.plate_key,
         sum_insured_minor=policy.sum_insured_minor,
         activation_at=policy.activation_at,
         certificate_code=policy.certificate_code,
         possible_duplicate_of=policy.possible_duplicate_of,
-        sent=sent,
-        submission=submission_detail.one(session, policy_id, activated=policy.activated),
+        insurer_payload=sent,
+        submission=submission_detail.get_submission(session, policy_id, activated=policy.activated),
         terms=_terms(session, policy),
         refunds=_refunds(session, policy_id),
-        renewal_window=_window(session, policy) if "renew" in state.actions else None,
-        not_renewable=next_terms.refusal(session, policy) if "renew" in state.actions else None,
+        renewal_window=_get_renewal_window(session, policy) if "renew" in state.actions else None,
+        not_renewable=next_terms.find_refusal(session, policy) if "renew" in state.actions else None,
     )
 
 
@@ -117,10 +117,10 @@ def _terms(session: ScopedSession, policy: Policy) -> list[TermLine]:
             start_at=term.start_at,
             expiration_at=term.expiration_at,
             total_minor=term.total_minor,
-            renewal=term.renewal_id is not None,
+            is_renewal=term.renewal_id is not None,
             certificate_code=codes.get(term.start_at),
         )
-        for term in paid_terms.of(session, policy)
+        for term in paid_terms.list_paid_terms(session, policy)
     ]
 
 
@@ -139,10 +139,10 @@ def _refunds(session: ScopedSession, policy_id: UUID) -> list[RefundLine]:
     ]
 
 
-def _window(session: ScopedSession, policy: Policy) -> RenewalWindow | None:
+def _get_renewal_window(session: ScopedSession, policy: Policy) -> RenewalWindow | None:
     """When the newest term can be renewed, by the rates that it was paid at; none for a test policy."""
-    terms = paid_terms.of(session, policy)
+    terms = paid_terms.list_paid_terms(session, policy)
     if not (policy.is_live and terms):
         return None
-    meta = products.as_sold(session, terms[-1].version_id).rates.meta
-    return renewal_windows.window(terms[-1].start_on, terms[-1].expiration_on, meta)
+    meta = products.get_as_sold(session, terms[-1].version_id).rates.meta
+    return renewal_windows.compute_window(terms[-1].start_on, terms[-1].expiration_on, meta)

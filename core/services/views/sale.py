@@ -15,7 +15,7 @@ from core.money import Split
 from core.services import pii_reveal
 from core.services.audit import log as audit
 from core.services.audit import search as audit_search
-from core.services.pii_reveal import HIDDEN, HiddenValue
+from core.services.pii_reveal import HIDDEN_PLACEHOLDER, HiddenValue
 from core.services.policies import states as policy_states
 from core.services.records import certificate_url
 from core.services.sales import refunded
@@ -35,32 +35,32 @@ from core.store.schema.tables import (
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Part:
+class PremiumShare:
     """One party's part of the money, in kobo; `basis_points` of the total, none for what remains.
 
     `refunded_minor` is what it gave back of that.
     """
 
     name: str
-    minor: int
+    amount_minor: int
     basis_points: int | None = None
     refunded_minor: int = 0
 
     @property
     def net_minor(self) -> int:
         """What the party keeps."""
-        return self.minor - self.refunded_minor
+        return self.amount_minor - self.refunded_minor
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Event:
+class AuditEvent:
     """One entry of the audit log; `who` is the actor's display name, if looked up."""
 
     at: datetime
     actor: str
     action: str
     facts: Mapping[str, Any]
-    who: str | None = None
+    actor_name: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,7 +74,7 @@ class SaleDetail:
     id: UUID
     created_at: datetime
     total_minor: int
-    parts: Sequence[Part]
+    premium_shares: Sequence[PremiumShare]
     refunded_minor: int
     product: str
     provider: str
@@ -98,10 +98,10 @@ class SaleDetail:
     submitted: Mapping[str, Any]
     hidden: Sequence[HiddenValue]
     explained: Sequence[Mapping[str, str]]
-    history: Sequence[Event]
+    history: Sequence[AuditEvent]
 
 
-def one(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
+def get_sale(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
     """Return the detail view of a purchase; NotFound when it does not exist in this mode."""
     row = session.execute(_sale(purchase_id)).one_or_none()
     if row is None:
@@ -112,7 +112,7 @@ def one(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
         id=sale.id,
         created_at=sale.created_at,
         total_minor=sale.total_minor,
-        parts=_parts(sale, back, row.ProductVersion, row.company_name, row.business_name),
+        premium_shares=_parts(sale, back, row.ProductVersion, row.company_name, row.business_name),
         refunded_minor=back.total_minor,
         product=row.product,
         provider=row.company_name,
@@ -123,7 +123,7 @@ def one(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
         request_source=sale.request_source,
         policy_id=policy.id,
         policy_number=policy.policy_number,
-        stage=policy_states.stage_of(policy),
+        stage=policy_states.get_stage(policy),
         start_at=policy.start_at,
         expiration_at=policy.expiration_at,
         ended_at=policy.cancelled_at or policy.declined_at,
@@ -134,9 +134,11 @@ def one(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
         phone=policy.phone,
         place=", ".join(filter(None, (customer.city, customer.state_of_residence))) or None,
         submitted={
-            name: _named(name, shown(value)) for name, value in policy.submitted.items() if name != "product_id"
+            name: _get_lookup_name(name, hide_links(value))
+            for name, value in policy.submitted.items()
+            if name != "product_id"
         },
-        hidden=pii_reveal.hidden_in(policy),
+        hidden=pii_reveal.list_hidden_values(policy),
         explained=policy.explained,
         history=_history(session, sale.id, policy.id, product=row.product),
     )
@@ -170,52 +172,52 @@ def _refunded(session: ScopedSession, sale: Purchase) -> Split:
     return refunded.together(session, refunded.SUMS.where(*mine))
 
 
-def _parts(sale: Purchase, back: Split, version: ProductVersion, provider: str, distributor: str) -> list[Part]:
+def _parts(sale: Purchase, back: Split, version: ProductVersion, provider: str, distributor: str) -> list[PremiumShare]:
     rest = sale.total_minor - sale.mca_profit_minor - sale.distributor_profit_minor
     return [
-        Part(name=f"{provider} (insurer)", minor=rest, refunded_minor=back.provider_share_minor),
-        Part(
+        PremiumShare(name=f"{provider} (insurer)", amount_minor=rest, refunded_minor=back.provider_share_minor),
+        PremiumShare(
             name="Platform commission",
-            minor=sale.mca_profit_minor,
+            amount_minor=sale.mca_profit_minor,
             basis_points=version.mca_commission_bp,
             refunded_minor=back.mca_profit_minor,
         ),
-        Part(
+        PremiumShare(
             name=f"{distributor} (distributor)",
-            minor=sale.distributor_profit_minor,
+            amount_minor=sale.distributor_profit_minor,
             basis_points=version.distributor_commission_bp,
             refunded_minor=back.distributor_profit_minor,
         ),
     ]
 
 
-def shown(value: Any) -> Any:
+def hide_links(value: Any) -> Any:
     """Return a submitted value with links hidden: pictures and papers of a person are not linked (contract A3)."""
     if isinstance(value, str) and value.startswith(("http://", "https://")):
-        return HIDDEN
+        return HIDDEN_PLACEHOLDER
     if isinstance(value, list):
-        return [shown(part) for part in value]
-    return {name: shown(part) for name, part in value.items()} if isinstance(value, dict) else value
+        return [hide_links(part) for part in value]
+    return {name: hide_links(part) for name, part in value.items()} if isinstance(value, dict) else value
 
 
-def _named(field: str, value: Any) -> Any:
+def _get_lookup_name(field: str, value: Any) -> Any:
     """Return the name behind an id of the vehicle lookups, which some insurers require (contract S14)."""
-    lookup = {"vehicle_make": reference.make_by_id, "vehicle_model": reference.model_by_id}.get(field)
+    lookup = {"vehicle_make": reference.find_make_by_id, "vehicle_model": reference.find_model_by_id}.get(field)
     found = lookup(value) if lookup and isinstance(value, str) else None
     return found.name if found else value
 
 
-def _history(session: ScopedSession, purchase_id: UUID, policy_id: UUID, *, product: str) -> list[Event]:
+def _history(session: ScopedSession, purchase_id: UUID, policy_id: UUID, *, product: str) -> list[AuditEvent]:
     """Load the audit events of a sale; a product id in them is replaced by the product's name."""
     entries = [
         entry
         for kind, key in (("purchase", purchase_id), ("policy", policy_id))
-        for entry in audit.history(session, audit.subject_of(kind, key))
+        for entry in audit.list_history(session, audit.subject_of(kind, key))
     ]
     entries.sort(key=lambda entry: entry.created_at)
-    names = audit_search.known_as(session, {entry.actor for entry in entries})
+    names = audit_search.get_actor_names(session, {entry.actor for entry in entries})
     return [
-        Event(
+        AuditEvent(
             at=entry.created_at,
             actor=entry.actor,
             action=entry.action,
@@ -223,7 +225,7 @@ def _history(session: ScopedSession, purchase_id: UUID, policy_id: UUID, *, prod
                 **({"product": product} if "product_id" in (entry.after or {}) else {}),
                 **{name: value for name, value in (entry.after or {}).items() if name != "product_id"},
             },
-            who=names[entry.actor],
+            actor_name=names[entry.actor],
         )
         for entry in entries
     ]

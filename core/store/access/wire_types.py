@@ -43,7 +43,7 @@ class WireInstant(_WireType):
         """Return 2026-11-20T07:08:00.000Z."""
         return kept and f"{kept[:10]}T{kept[11:23]}Z"
 
-    of_driver = staticmethod(clock.wire)
+    of_driver = staticmethod(clock.to_wire)
 
 
 class WireMode(_WireType):
@@ -60,4 +60,4 @@ class WireMode(_WireType):
 class WireNaira(_WireType):
     """Kobo as naira with two decimals."""
 
-    of_sqlite = of_driver = staticmethod(money.wire)
+    of_sqlite = of_driver = staticmethod(money.to_wire)

@@ -57,9 +57,9 @@ class Manifest:
 def make(store: Store, target: Path, *, progress: Progress, overwrite: bool = False) -> Manifest:
     """Write a backup, whole or not at all, while sales go on; `progress` receives the size of each chunk."""
     if not target.parent.is_dir():
-        raise InvalidInput.one("FILE", "must lie in a folder that exists")
+        raise InvalidInput.for_field("FILE", "must lie in a folder that exists")
     if target.exists() and not overwrite:
-        raise InvalidInput.one("FILE", "exists already: name another, or say --overwrite")
+        raise InvalidInput.for_field("FILE", "exists already: name another, or say --overwrite")
     if versions.version(store) is None:
         raise StateForbids("There is no store yet to back up: `coverdesk init` makes one")
     with _drafting(target.parent, _BACKING_UP) as folder:
@@ -144,7 +144,7 @@ def _manifest(store: Store, hashes: Mapping[str, str], lost: list[str]) -> Manif
         format=FORMAT,
         kind=snapshots.kind_of(store),
         version=versions.version(store) or "",
-        made_at=clock.wire(clock.now()) or "",
+        made_at=clock.to_wire(clock.now()) or "",
         secret=secret_mark.mark(),
         hashes=hashes,
         lost=lost,
@@ -194,7 +194,7 @@ def _parts(source: Path) -> Iterator[tuple[str, IO[bytes]]]:
 
 
 def _broken() -> InvalidInput:
-    return InvalidInput.one("FILE", "must be a whole backup: this one is broken, or is none")
+    return InvalidInput.for_field("FILE", "must be a whole backup: this one is broken, or is none")
 
 
 def _hash_of(content: IO[bytes], progress: Progress) -> str:

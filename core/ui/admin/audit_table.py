@@ -63,7 +63,7 @@ def _text(name: str, value: Any) -> str:
 
 def screen_of(entry: Entry) -> menu.Screen | None:
     """Return the screen that shows the entry's record by its id, if there is one."""
-    if not audit_search.is_id(entry.about):
+    if not audit_search.is_id(entry.record_id):
         return None
     wanted = _SCREENS.get(entry.kind, ())
     return next((screen for screen in menu.SCREENS if screen.address in wanted), None)

@@ -12,11 +12,11 @@ def head(entry: Entry) -> None:
     with st.grid(2, min_column_width=320, gap="small"):
         with st.container(border=True, height="stretch"):
             facts.line("When", words.moment(entry.created_at))
-            facts.line("Who", entry.who)
+            facts.line("Who", entry.actor_name)
             facts.line("What", words.title(entry.action))
         with st.container(border=True, height="stretch"):
             facts.line("Record", words.title(entry.kind))
-            facts.line("Its id", entry.about)
+            facts.line("Its id", entry.record_id)
             facts.line("Place in the log", f"entry {words.count(entry.position)} of chain {entry.chain}")
 
 
@@ -29,13 +29,13 @@ def ways(entry: Entry) -> None:
                 screen.path,
                 label=f"Open the {words.plain(entry.kind)}",
                 icon=f":material/{screen.icon}:",
-                query_params={"id": entry.about, **frame.mode_query()},
+                query_params={"id": entry.record_id, **frame.mode_query()},
             )
         st.page_link(
             "admin/audit_log.py",
             label=f"All entries of this {words.plain(entry.kind)}",
             icon=":material/history:",
-            query_params={"kind": entry.kind, "id": entry.about, **frame.mode_query()},
+            query_params={"kind": entry.kind, "id": entry.record_id, **frame.mode_query()},
         )
         st.page_link(
             "admin/audit_log.py",

@@ -26,7 +26,7 @@ class CheckRun:
     """One run of the integrity check: its progress and findings."""
 
     started_at: datetime = field(default_factory=clock.now)
-    rules: int = field(default_factory=store_check.rules)
+    rules: int = field(default_factory=store_check.count_rules)
     findings: list[Finding] = field(default_factory=list)
     ended_at: datetime | None = None
     fault: str | None = None
@@ -55,7 +55,7 @@ class CheckRun:
     def _work(self, store: Store) -> None:
         try:
             with store.reading(Scope.system()) as session:
-                for finding in store_check.findings(session):
+                for finding in store_check.run_rules(session):
                     self.findings.append(finding)
         except CoverdeskError as error:
             self.fault = str(error)

@@ -70,7 +70,9 @@ def switching(of: DistributorRow) -> Decision:
 
     def act() -> str:
         admin_writes.write(
-            lambda session, by: partner_changes.switch_distributor(session, of.id, on=on, seen_at=of.updated_at, by=by)
+            lambda session, by: partner_changes.set_distributor_active(
+                session, of.id, active=on, seen_at=of.updated_at, by=by
+            )
         )
         return f"{of.name} is switched {'on' if on else 'off'}."
 

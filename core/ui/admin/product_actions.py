@@ -7,7 +7,7 @@ from uuid import UUID
 from core.services.people.staff import Person
 from core.services.products import changes as product_changes
 from core.services.products import rate_changes
-from core.services.products.detail import ProductDetail, Proposal, RatesFrom, SoldBy
+from core.services.products.detail import ProductDetail, ProductSeller, Proposal, RatesVersion
 from core.store.access.engine import store
 from core.store.access.scope import Scope, ScopedSession
 from core.ui.kit import dialogs, words
@@ -35,13 +35,15 @@ def switching(product: ProductDetail, by: Person) -> Decision:
         says=says,
         confirm=f"Switch {'on' if on else 'off'} for everybody",
         act=lambda: made(
-            lambda session: product_changes.switch(session, product.id, on=on, seen=product.version, by=by),
+            lambda session: product_changes.set_active(
+                session, product.id, active=on, seen_version=product.version, by=by
+            ),
             f"{product.name} is switched {'on' if on else 'off'}.",
         ),
     )
 
 
-def offering(product: ProductDetail, seller: SoldBy, by: Person) -> Decision:
+def offering(product: ProductDetail, seller: ProductSeller, by: Person) -> Decision:
     """Return the dialog that allows or forbids one distributor to sell the product."""
     offered = seller.blocked
     name = words.plain(seller.name)
@@ -52,8 +54,8 @@ def offering(product: ProductDetail, seller: SoldBy, by: Person) -> Decision:
         + ("" if offered else " Its policies stay as they are."),
         confirm=f"{'Offer to' if offered else 'Switch off for'} {name}",
         act=lambda: made(
-            lambda session: product_changes.offer(
-                session, product.id, seller.id, offered=offered, seen=product.version, by=by
+            lambda session: product_changes.set_offered(
+                session, product.id, seller.id, offered=offered, seen_version=product.version, by=by
             ),
             f"{product.name} is {'offered to' if offered else 'switched off for'} {seller.name}.",
         ),
@@ -111,7 +113,7 @@ def taking_back(product: ProductDetail, proposal: Proposal, headline: str, by: P
     )
 
 
-def withdrawing(product: ProductDetail, version: RatesFrom, by: Person) -> Decision:
+def withdrawing(product: ProductDetail, version: RatesVersion, by: Person) -> Decision:
     """Return the dialog that withdraws a planned change of rates."""
     at = words.moment(version.effective_at)
     return Decision(
@@ -129,5 +131,6 @@ def withdrawing(product: ProductDetail, version: RatesFrom, by: Person) -> Decis
 def describe(product_id: UUID, said: Mapping[str, Any], *, seen: int, by: Person) -> None:
     """Store the texts of a product."""
     store().transact(
-        Scope.system(), lambda session: product_changes.describe(session, product_id, said, seen=seen, by=by)
+        Scope.system(),
+        lambda session: product_changes.change_texts(session, product_id, said, seen_version=seen, by=by),
     )

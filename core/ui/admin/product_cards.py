@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.services.people.staff import Person
-from core.services.products.detail import ProductDetail, Proposal, RatesFrom
+from core.services.products.detail import ProductDetail, Proposal, RatesVersion
 from core.ui.admin import product_actions, product_page, product_preview, product_words
 from core.ui.kit import dialogs, facts, frame, page_links, words
 
@@ -40,7 +40,7 @@ def proposed(of: ProductDetail, person: Person) -> None:
     proposal = of.proposal
     if proposal is None:
         return
-    before, after = of.changeable(of.charged_at(proposal.effective_at)), of.changeable(proposal)
+    before, after = of.get_editable_tariff(of.get_rates_at(proposal.effective_at)), of.get_editable_tariff(proposal)
     headline = product_words.headline(before, after, proposal.effective_at)
     with st.container(border=True):
         st.markdown(f"{words.badge('Proposed')} **{words.plain(headline)}**")
@@ -90,7 +90,7 @@ def time_line(of: ProductDetail, person: Person) -> None:
         st.caption(f"{len(of.versions) - _MOST} older ones are in the audit log.")
 
 
-def _head(of: ProductDetail, version: RatesFrom, person: Person) -> None:
+def _head(of: ProductDetail, version: RatesVersion, person: Person) -> None:
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.markdown(
             f"{words.badge(version.state)} **from {words.moment(version.effective_at)}** · "
@@ -111,18 +111,18 @@ def _head(of: ProductDetail, version: RatesFrom, person: Person) -> None:
     st.caption(", ".join(said))
 
 
-def _changed(of: ProductDetail, version: RatesFrom, earlier: RatesFrom | None) -> None:
+def _changed(of: ProductDetail, version: RatesVersion, earlier: RatesVersion | None) -> None:
     if earlier is None:
         st.caption("The first rates of this product.")
         changes = []
     else:
-        changes = product_words.differences(of.changeable(earlier), of.changeable(version))
+        changes = product_words.differences(of.get_editable_tariff(earlier), of.get_editable_tariff(version))
     if changes:
         product_page.table(changes, "Before", "From then on")
     with st.expander("All figures"):
-        for figure in of.changeable(version).figures:
+        for figure in of.get_editable_tariff(version).figures:
             facts.line(f"{figure.group}: {figure.label}", product_words.shown(figure))
-        product_page.say_untouched(of.changeable(version).untouched)
+        product_page.say_untouched(of.get_editable_tariff(version).other_meta)
 
 
 def sellers(of: ProductDetail, person: Person) -> None:

@@ -10,7 +10,7 @@ from core import ids
 from core.errors import InvalidInput, NotFound
 from core.services.products import detail as product_detail
 from core.services.products import rate_changes
-from core.services.products.detail import ProductDetail, RatesFrom
+from core.services.products.detail import ProductDetail, RatesVersion
 from core.store.access.engine import reading
 from core.ui.admin.product_words import Difference
 from core.ui.kit import facts, frame, words
@@ -49,7 +49,7 @@ def asked() -> ProductDetail | None:
 def now(product_id: UUID) -> ProductDetail:
     """Return the current state of the product."""
     with reading(frame.scope()) as session:
-        return product_detail.one(session, product_id)
+        return product_detail.get_product(session, product_id)
 
 
 def query(product: ProductDetail) -> dict[str, str]:
@@ -64,7 +64,7 @@ def way_back(product: ProductDetail) -> None:
     )
 
 
-def say_start(product: ProductDetail, start: RatesFrom) -> None:
+def say_start(product: ProductDetail, start: RatesVersion) -> None:
     """Show the rates that the form starts from, and any planned change."""
     for version in product.planned:
         st.warning(

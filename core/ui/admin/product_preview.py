@@ -7,7 +7,7 @@ import streamlit as st
 
 from core import money
 from core.covers.cover import Cover, Price
-from core.covers.fields import example
+from core.covers.fields import build_example
 from core.covers.tariff import Tariff
 from core.services.products import previews as product_previews
 from core.ui.buying import live_prices, prices
@@ -37,7 +37,7 @@ def draw(key: str, cover: Cover[Any] | None, before: Named, after: Named) -> Non
 
 def _typed(key: str, cover: Cover[Any], tariff: Tariff) -> dict[str, Any]:
     """Return the sale's inputs: those that its price depends on are asked for, the others come from the example."""
-    samples = example(cover.request)
+    samples = build_example(cover.request)
     reads = live_prices.reads(cover, str(samples.get("product_id", "")), tariff.rates)
     given = {name: value for name, value in samples.items() if name not in reads}
     given |= {name: None for name in cover.request.model_fields if name not in reads and name not in given}
@@ -84,7 +84,7 @@ def _one(name: str, tariff: Tariff, known: SoFar, was: Price | None) -> None:
         delta_arrow="auto" if change else "off",
     )
     prices.show_steps(price.steps)
-    split = product_previews.split_of(price, tariff)
+    split = product_previews.split_price(price, tariff)
     facts.line(f"Platform, {tariff.mca_commission} %", words.naira(split.mca_profit_minor))
     facts.line(f"Distributor, {tariff.distributor_commission} %", words.naira(split.distributor_profit_minor))
     facts.line("Insurer, the rest", words.naira(split.provider_share_minor))

@@ -56,7 +56,7 @@ def _begin(product: ProductDetail) -> None:
 
 def _shown() -> None:
     st.text(st.session_state[f"{_KEY}.description"])
-    html = product_changes.harmless(st.session_state[f"{_KEY}.key_benefits"])
+    html = product_changes.sanitise_html(st.session_state[f"{_KEY}.key_benefits"])
     if html.strip():
         st.html(html)
     for name in ("how_it_works", "how_to_claim"):

@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from core import clock
-from core.covers.tariff import Changeable, Figure, Kind, Tariff
+from core.covers.tariff import EditableTariff, Figure, Kind, Tariff
 from core.ui.kit import words
 
 _COMMISSIONS = "Commissions: "
@@ -73,7 +73,7 @@ def shown(figure: Figure) -> str:
     return f"{value} %" if figure.kind is Kind.PERCENT else words.title(str(value))
 
 
-def differences(before: Changeable, after: Changeable) -> list[Difference]:
+def differences(before: EditableTariff, after: EditableTariff) -> list[Difference]:
     """Return the differences between two tariffs, in the order of the form."""
     was: dict[str, Figure] = {figure.field: figure for figure in before.figures}
     found: list[Difference] = []
@@ -86,7 +86,7 @@ def differences(before: Changeable, after: Changeable) -> list[Difference]:
     return found
 
 
-def headline(before: Changeable, after: Changeable, at: datetime) -> str:
+def headline(before: EditableTariff, after: EditableTariff, at: datetime) -> str:
     """Return a change in one line: "Platform commission 20 % → 25 %, Price ₦15,000.00 → ₦16,000.00 from 1 Dec 2026"."""
     changes = sorted(differences(before, after), key=lambda one: not one.label.startswith(_COMMISSIONS))
     parts = [f"{_short(one.label)} {_bare(one.before)} → {_bare(one.after)}" for one in changes[:_IN_A_HEADLINE]]
@@ -97,7 +97,7 @@ def headline(before: Changeable, after: Changeable, at: datetime) -> str:
 
 def since(at: datetime) -> str:
     """Return the instant from which rates apply; the date alone if they start with the day."""
-    return words.day(at).lstrip("0") if at == clock.lagos_midnight(clock.lagos_day(at)) else words.moment(at)
+    return words.day(at).lstrip("0") if at == clock.lagos_midnight(clock.to_lagos_day(at)) else words.moment(at)
 
 
 def _short(label: str) -> str:

@@ -50,7 +50,10 @@ def access(person: StaffRow, by: Person) -> None:
 def _buttons(person: StaffRow, by: Person) -> None:
     if person.disabled_at is not None:
         _button(
-            "Enable", "lock_open", lambda session, by: account_changes.enable(session, person.id, by=by), "Enabled."
+            "Enable",
+            "lock_open",
+            lambda session, by: account_changes.enable_person(session, person.id, by=by),
+            "Enabled.",
         )
         return
     if settings().passwords:
@@ -70,7 +73,9 @@ def _buttons(person: StaffRow, by: Person) -> None:
             " somebody enables the account."
         )
         disable = admin_writes.doing(
-            lambda session, by: account_changes.disable(session, person.id, by=by), "Disabled.", then=staff_form.forget
+            lambda session, by: account_changes.disable_person(session, person.id, by=by),
+            "Disabled.",
+            then=staff_form.forget,
         )
         st.button("Disable the account", type="primary", key="person.disable", on_click=disable)
 
@@ -116,7 +121,7 @@ def _open_session(person: StaffRow, one: SessionFacts) -> None:
 def _here() -> str | None:
     """Return the handle of this browser's session."""
     token = frame.session_token()
-    return staff_sessions.hash_of(token) if isinstance(token, str) else None
+    return staff_sessions.hash_token(token) if isinstance(token, str) else None
 
 
 def _ended(one: SessionFacts) -> dict[str, str]:
@@ -134,6 +139,6 @@ def _button(label: str, icon: str, work: Work[object], said: str, *, key: str | 
 
 def _make_link(person: StaffRow) -> None:
     try:
-        keep_link(admin_writes.write(lambda session, by: invitations.password_link(session, person.id, by=by)))
+        keep_link(admin_writes.write(lambda session, by: invitations.create_password_link(session, person.id, by=by)))
     except CoverdeskError as error:
         admin_writes.refuse(error)

@@ -10,7 +10,7 @@ from core import ids
 from core.covers.cover import Cover
 from core.covers.offers import Offer, offer
 from core.errors import InvalidInput, StateForbids
-from core.services.products.products import OnSale
+from core.services.products.products import ProductForSale
 from core.ui.buying import live_prices, prices, selling
 from core.ui.buying.selling import Counter, Receipt
 from core.ui.forms import forms
@@ -24,7 +24,7 @@ class Checkout:
 
     key: str
     cover: Cover[Any]
-    product: OnSale
+    product: ProductForSale
     counter: Counter
     given: Mapping[str, Any] = field(default_factory=dict)
 
@@ -52,7 +52,7 @@ def receipt_of(key: str) -> Receipt | None:
 def run(checkout: Checkout) -> None:
     """Draw the current stage of the sale."""
     # Idempotency token of a filled form: it sells once, however often the page reruns.
-    st.session_state.setdefault(f"{checkout.key}.token", ids.token())
+    st.session_state.setdefault(f"{checkout.key}.token", ids.new_token())
     reviewed: _Reviewed | None = st.session_state.get(f"{checkout.key}.reviewed")
     if reviewed is None or reviewed.checkout != checkout:
         _details(checkout)

@@ -7,8 +7,8 @@ from typing import Any
 import streamlit as st
 
 from core.covers.cover import Cover, Price, Rates
-from core.covers.fields import example
-from core.covers.request import read
+from core.covers.fields import build_example
+from core.covers.request import validate
 from core.errors import FieldFault, InvalidInput
 from core.ui.buying import prices
 from core.ui.forms import forms
@@ -52,9 +52,9 @@ def so_far(cover: Cover[Any], typed: Mapping[str, Any], rates: Rates) -> SoFar:
     given = {name: value for name, value in typed.items() if value is not None}
     wanting = _wanting(cover, given)
     filled = {name: value for name, value in given.items() if name not in wanting}
-    samples = {name: value for name, value in example(cover.request).items() if name in wanting}
+    samples = {name: value for name, value in build_example(cover.request).items() if name in wanting}
     try:
-        watched = _Watched(read(cover.request, {**filled, **samples}))
+        watched = _Watched(validate(cover.request, {**filled, **samples}))
     except InvalidInput:
         return SoFar(reads=frozenset())
     try:
@@ -67,7 +67,7 @@ def so_far(cover: Cover[Any], typed: Mapping[str, Any], rates: Rates) -> SoFar:
 
 def _wanting(cover: Cover[Any], given: Mapping[str, Any]) -> frozenset[str]:
     try:
-        read(cover.request, dict(given))
+        validate(cover.request, dict(given))
     except InvalidInput as error:
         return frozenset(fault.field.partition(".")[0] for fault in error.faults)
     return frozenset()

@@ -29,7 +29,7 @@ class Figures:
 
     def premium(self, rates: Rates, *, amount: Decimal | None = None, tenure: int | None = None) -> Decimal:
         """Return the premium of these figures, optionally with another amount or tenure."""
-        return credit_life.price(amount or self.amount, tenure or self.tenure, list(self.benefits), rates).total
+        return credit_life.compute_price(amount or self.amount, tenure or self.tenure, list(self.benefits), rates).total
 
 
 def basis_of(rates: Rates) -> str:
@@ -39,7 +39,7 @@ def basis_of(rates: Rates) -> str:
 
 def on_each_basis(figures: Figures, rates: Rates) -> dict[str, Decimal]:
     """Return the premium of the same figures on each of the three bases."""
-    return {basis: figures.premium(credit_life.on_basis(rates, basis)) for basis in credit_life.BASES}
+    return {basis: figures.premium(credit_life.with_basis(rates, basis)) for basis in credit_life.BASES}
 
 
 def against_tenure(figures: Figures, rates: Rates) -> go.Figure:
@@ -47,7 +47,7 @@ def against_tenure(figures: Figures, rates: Rates) -> go.Figure:
     months = range(SHORTEST, LONGEST + 1)
     chart = _chart("Tenure in months")
     for basis in credit_life.BASES:
-        on = credit_life.on_basis(rates, basis)
+        on = credit_life.with_basis(rates, basis)
         _line(chart, rates, basis, list(months), [figures.premium(on, tenure=month) for month in months])
     return _marked(chart, figures.tenure, figures.premium(rates))
 
@@ -58,7 +58,7 @@ def against_amount(figures: Figures, rates: Rates) -> go.Figure:
     amounts = [max((figures.amount * 2 * step / _STEPS).quantize(kobo), kobo) for step in range(1, _STEPS + 1)]
     chart = _chart("Loan amount in naira")
     for basis in credit_life.BASES:
-        on = credit_life.on_basis(rates, basis)
+        on = credit_life.with_basis(rates, basis)
         _line(chart, rates, basis, amounts, [figures.premium(on, amount=amount) for amount in amounts])
     return _marked(chart, figures.amount, figures.premium(rates))
 
@@ -68,7 +68,7 @@ def by_benefit(figures: Figures, rates: Rates) -> go.Figure:
     chart = _chart(None)
     for chosen, colour in ((True, colours.SERIES[0]), (False, colours.FAINT)):
         names = [name for name in rates.meta["shares"] if (name in figures.benefits) is chosen]
-        prices = [credit_life.price(figures.amount, figures.tenure, [name], rates).total for name in names]
+        prices = [credit_life.compute_price(figures.amount, figures.tenure, [name], rates).total for name in names]
         chart.add_bar(
             x=[words.title(name) for name in names],
             y=prices,

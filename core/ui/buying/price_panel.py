@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from core.covers.credit_life import CreditLifePriceRequest, price
-from core.covers.request import read
+from core.covers.credit_life import CreditLifePriceRequest, compute_price
+from core.covers.request import validate
 from core.errors import InvalidInput
-from core.services.products.products import OnSale
+from core.services.products.products import ProductForSale
 from core.ui.buying import price_curves, prices
 from core.ui.buying.price_curves import BASIS_NAMES, LONGEST, SHORTEST, Figures
 from core.ui.forms import forms
@@ -18,7 +18,7 @@ _CURVES = {
 }
 
 
-def ask_figures(product: OnSale, *, locked: bool) -> Figures | None:
+def ask_figures(product: ProductForSale, *, locked: bool) -> Figures | None:
     """Ask for amount, tenure and benefits; return None without an amount or when a value is invalid."""
     shares = product.rates.meta["shares"]
     amount = st.text_input(
@@ -48,7 +48,7 @@ def ask_figures(product: OnSale, *, locked: bool) -> Figures | None:
     if not typed["loan_amount"]:
         return None
     try:
-        request = read(CreditLifePriceRequest, {**typed, "product_id": str(product.id)})
+        request = validate(CreditLifePriceRequest, {**typed, "product_id": str(product.id)})
     except InvalidInput as error:
         for fault in error.faults:
             place = at_amount if fault.field == "loan_amount" else st
@@ -61,14 +61,14 @@ def _tidy() -> None:
     st.session_state.amount = words.as_typed(st.session_state.amount)
 
 
-def show_price(product: OnSale, figures: Figures) -> None:
+def show_price(product: ProductForSale, figures: Figures) -> None:
     """Show the premium and its calculation steps."""
     basis = BASIS_NAMES[price_curves.basis_of(product.rates)].lower()
-    prices.show(price(figures.amount, figures.tenure, list(figures.benefits), product.rates))
+    prices.show(compute_price(figures.amount, figures.tenure, list(figures.benefits), product.rates))
     st.caption(f"Insured by {words.plain(product.provider_name)}, {basis}.")
 
 
-def show_curve(product: OnSale, figures: Figures) -> None:
+def show_curve(product: ProductForSale, figures: Figures) -> None:
     """Show how the price depends on tenure, amount or benefits, and the price on the other bases."""
     with st.container(border=True):
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
@@ -90,7 +90,7 @@ def show_curve(product: OnSale, figures: Figures) -> None:
             grid.metric(BASIS_NAMES[basis] + (" (this)" if own else ""), words.naira_of(total))
 
 
-def summary(product: OnSale, figures: Figures, seller: str) -> str:
+def summary(product: ProductForSale, figures: Figures, seller: str) -> str:
     """Return the chosen figures as two lines of Markdown, shown while the rest is filled in."""
     benefits = ", ".join(words.title(benefit).lower() for benefit in figures.benefits)
     return (

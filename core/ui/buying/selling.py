@@ -11,10 +11,10 @@ from core.covers.cover import Cover
 from core.covers.registry import COVERS
 from core.errors import KeyReused, StateForbids
 from core.services import idempotency
-from core.services.idempotency import Answer
+from core.services.idempotency import WireResponse
 from core.services.people.staff import Person
 from core.services.products import products
-from core.services.products.products import OnSale
+from core.services.products.products import ProductForSale
 from core.services.selling import buying
 from core.services.selling.buying import Seller
 from core.store.access.engine import reading, store
@@ -55,17 +55,19 @@ class Receipt:
     possible_duplicate_of: str | None
 
 
-def offered(counter: Counter, cover: Cover[Any]) -> list[OnSale]:
+def offered(counter: Counter, cover: Cover[Any]) -> list[ProductForSale]:
     """Return the products that a distributor can sell now through a cover's endpoint, by name."""
     with reading(counter.scope) as session:
-        return products.offered(session, cover, counter.distributor_id)
+        return products.list_for_sale(session, cover, counter.distributor_id)
 
 
-def shelf(counter: Counter) -> list[tuple[Cover[Any], OnSale]]:
+def shelf(counter: Counter) -> list[tuple[Cover[Any], ProductForSale]]:
     """Return every product that a distributor can sell now, each with its cover."""
     with reading(counter.scope) as session:
         return [
-            (cover, product) for cover in COVERS for product in products.offered(session, cover, counter.distributor_id)
+            (cover, product)
+            for cover in COVERS
+            for product in products.list_for_sale(session, cover, counter.distributor_id)
         ]
 
 
@@ -76,9 +78,9 @@ def sell(cover: Cover[Any], request: Any, counter: Counter, *, token: str, expec
     the token was used for another sale.
     """
 
-    def work(session: ScopedSession) -> Answer:
+    def work(session: ScopedSession) -> WireResponse:
         print_ = idempotency.fingerprint(cover.key.encode(), request.model_dump_json().encode())
-        return idempotency.once(
+        return idempotency.run_once(
             session, counter.scope, f"desk {token}", print_, lambda: _sold(session, cover, request, counter, expected)
         )
 
@@ -89,11 +91,11 @@ def sell(cover: Cover[Any], request: Any, counter: Counter, *, token: str, expec
     return Receipt(**json.loads(answer.body))
 
 
-def _sold(session: ScopedSession, cover: Cover[Any], request: Any, counter: Counter, expected: Decimal) -> Answer:
+def _sold(session: ScopedSession, cover: Cover[Any], request: Any, counter: Counter, expected: Decimal) -> WireResponse:
     sale = buying.sell(session, cover, request, counter.seller)
     if sale.price.total != expected:
         raise StateForbids(
-            f"The price has changed to {money.shown(money.to_minor(sale.price.total))}: review it again."
+            f"The price has changed to {money.format_naira(money.to_minor(sale.price.total))}: review it again."
         )
     twin = sale.possible_duplicate_of
     receipt = Receipt(
@@ -107,4 +109,4 @@ def _sold(session: ScopedSession, cover: Cover[Any], request: Any, counter: Coun
         expiration_date=sale.policy["expiration_date"],
         possible_duplicate_of=str(twin) if twin else None,
     )
-    return Answer(201, json.dumps(asdict(receipt)).encode())
+    return WireResponse(201, json.dumps(asdict(receipt)).encode())

@@ -11,5 +11,5 @@ def show(person: Person) -> None:
         "There is no distributor to sell for yet. An administrator adds one under Distributors and insurers.",
         icon=":material/storefront:",
     )
-    if person.may("admin"):
+    if person.has_role("admin"):
         st.page_link("admin/partners.py", label="Add a distributor", icon=":material/storefront:")

@@ -12,7 +12,7 @@ from core.errors import CoverdeskError
 from core.services.claims.lists.queue import QueueRow
 from core.services.claims.review.officers import Officer
 from core.services.claims.workflow import assignment
-from core.services.claims.workflow.assignment import Seen
+from core.services.claims.workflow.assignment import ChosenClaim
 from core.services.people.staff import Person
 from core.store.access.engine import store
 from core.store.access.scope import ScopedSession
@@ -67,7 +67,7 @@ def take_button(person: Person) -> None:
 def _take(person: Person, token: UUID) -> None:
     if st.session_state.get(_TOKEN) != token:
         return
-    found = _write(lambda session: assignment.take_next(session, person=person))
+    found = _write(lambda session: assignment.assign_next(session, person=person))
     st.session_state[_TOKEN] = ids.new()
     if found is not None:
         st.session_state[_TAKEN] = found
@@ -75,7 +75,7 @@ def _take(person: Person, token: UUID) -> None:
         st.session_state[_SAID] = Said(done="Nothing is left to take: every open claim has its officer.")
 
 
-def chosen() -> list[Seen]:
+def chosen() -> list[ChosenClaim]:
     """Return the selected claims of the table that the URL shows."""
     where, seen = st.session_state.get(_CHOSEN, (None, []))
     return seen if where == url_state.whole() else []
@@ -85,7 +85,7 @@ def keep(rows: Sequence[QueueRow], picked: Sequence[QueueRow]) -> None:
     """Store the selection: the picked rows of this page, and selected ones that are no longer on the screen."""
     on_screen = {row.id for row in rows}
     gone = [seen for seen in chosen() if seen.id not in on_screen]
-    st.session_state[_CHOSEN] = (url_state.whole(), [*gone, *assignment.as_seen(picked)])
+    st.session_state[_CHOSEN] = (url_state.whole(), [*gone, *assignment.choose_rows(picked)])
 
 
 def bar(person: Person, officers: Sequence[Officer]) -> None:
@@ -126,11 +126,11 @@ def bar(person: Person, officers: Sequence[Officer]) -> None:
             st.button("Choose none", type="tertiary", on_click=_let_go)
 
 
-def _assign(person: Person, to: UUID | None, name: str, picked: Sequence[Seen]) -> None:
+def _assign(person: Person, to: UUID | None, name: str, picked: Sequence[ChosenClaim]) -> None:
     if not chosen():
         # Second click of a double click: the first one has already done it.
         return
-    result = _write(lambda session: assignment.assign(session, picked, to=to, person=person))
+    result = _write(lambda session: assignment.assign_claims(session, picked, to=to, person=person))
     if result is None:
         return
     _let_go()

@@ -13,7 +13,7 @@ import streamlit as st
 from core import ids
 from core.errors import CoverdeskError, InvalidInput, StaleVersion, WrongMediaType
 from core.services.claims.review.review import ClaimReview
-from core.services.claims.workflow.transitions import DESK
+from core.services.claims.workflow.transitions import CLAIMS_ROLES
 from core.ui.claims import review_actions
 from core.ui.claims.review_actions import Hand
 from core.ui.forms import forms
@@ -107,7 +107,7 @@ def token(claim_id: UUID) -> str:
 
 def fresh_token() -> str:
     """Create a new token for the next text."""
-    return ids.token()
+    return ids.new_token()
 
 
 def carry_out(form: str, review: ClaimReview, act: Callable[[Hand], str], clears: Mapping[str, Any] = _NOTHING) -> None:
@@ -115,7 +115,7 @@ def carry_out(form: str, review: ClaimReview, act: Callable[[Hand], str], clears
 
     `clears` maps the fields to reset on success to their new values.
     """
-    person, claim_id = frame.require(*DESK), review.id
+    person, claim_id = frame.require(*CLAIMS_ROLES), review.id
     hand = review_actions.hand(review, person)
     open_ = current(review)
     if form == MOVE:

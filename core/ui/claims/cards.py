@@ -10,7 +10,7 @@ from core.services.claims.review.officers import Officer
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow.clock import Clock
 from core.services.people.staff import Person
-from core.services.pii_reveal import Hidden
+from core.services.pii_reveal import HiddenField
 from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import review_actions
 from core.ui.claims import words as claim_words
@@ -70,7 +70,7 @@ def _amount(review: ClaimReview) -> tuple[str, str, str]:
 def _days_left(clock: Clock) -> tuple[str, str]:
     """Return the days left, and the state of the clock."""
     if clock.is_decided:
-        return "Decided", f"after {_days(clock.counted.days)} of the desk's time"
+        return "Decided", f"after {_days(clock.elapsed.days)} of the desk's time"
     if clock.is_overdue:
         return f"{-clock.days_left} over", ":red[:material/warning: past the statutory limit]"
     if clock.is_waiting:
@@ -114,7 +114,7 @@ def _assign(review: ClaimReview, to: Any, names: dict[Any, str]) -> None:
 
 def waiting(review: ClaimReview) -> None:
     """Show the open questions to the claimant, each with a button to record the answer."""
-    question = review.question
+    question = review.open_question
     if question is None:
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center", gap="small"):
@@ -139,13 +139,15 @@ def covered(review: ClaimReview, person: Person) -> None:
         st.markdown("**Covered?**")
         with st.container(gap="xxsmall"):
             for check in review.checks:
-                st.markdown(f"{_MARKS[check.holds]} {words.plain(check.question)} :small[– {words.plain(check.said)}]")
+                st.markdown(
+                    f"{_MARKS[check.passed]} {words.plain(check.question)} :small[– {words.plain(check.detail)}]"
+                )
             st.markdown(_complete(review))
-            for signal in review.signals:
+            for signal in review.fraud_flags:
                 st.markdown(f":orange[:material/flag: {words.plain(signal)}]")
         if not review.is_decided:
             _incident_day(review)
-        if person.may("operations", "claims"):
+        if person.has_role("operations", "claims"):
             st.page_link(
                 "policies/policy.py",
                 label=f"Policy {words.plain(review.policy_number or 'awaiting its number')}",
@@ -155,7 +157,7 @@ def covered(review: ClaimReview, person: Person) -> None:
 
 
 def _complete(review: ClaimReview) -> str:
-    papers = words.plain(", ".join(words.title(name).lower() for name in review.missing))
+    papers = words.plain(", ".join(words.title(name).lower() for name in review.missing_documents))
     said = f"Missing: {papers}" if papers else "All that the incident calls for"
     return f"{_MARKS[not papers]} Documents complete :small[– {said}]"
 
@@ -197,7 +199,7 @@ def changed(review: ClaimReview, officers: list[Officer]) -> None:
     lines = [
         f"- **{words.plain(claim_words.action(event))}** · {words.plain(claim_words.actor(event))} ·"
         f" {words.moment(event.at)} · {words.plain(claim_words.facts(event, names))}"
-        for event in review.since(seen)
+        for event in review.list_events_since(seen)
     ]
     st.warning(
         f"This claim was changed while you had it open: it is now {words.badge(review.status)}. Nothing of yours was"
@@ -220,7 +222,7 @@ def people(review: ClaimReview, person: Person) -> None:
         facts.line("Insurer", review.provider)
         facts.line("Policy", review.policy_number or "Not numbered yet")
         for name, value in review.personal.items():
-            place = Hidden(kind="policy", record_id=review.policy_id, path=f"submitted.{name}")
+            place = HiddenField(kind="policy", record_id=review.policy_id, path=f"submitted.{name}")
             reveal_dialog.value(words.title(name), value, of=place, by=person)
 
 
@@ -230,7 +232,7 @@ def submitted(review: ClaimReview, person: Person) -> None:
         st.markdown("**The loan**" if review.claim_type == "Credit life" else "**What happened**")
         for name, value in review.facts.items():
             if name in review.hidden:
-                place = Hidden(kind="claim", record_id=review.id, path=review.hidden[name])
+                place = HiddenField(kind="claim", record_id=review.id, path=review.hidden[name])
                 reveal_dialog.value(words.title(name), value, of=place, by=person)
             else:
                 facts.line(words.title(name), _shown(name, value))

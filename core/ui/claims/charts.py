@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import date
 
-from core.services.claims.reports.breakdowns import Aged, OfType, Took
+from core.services.claims.reports.breakdowns import AgeBucket, TurnaroundBucket, TypeDecisions
 from core.services.sales.breakdowns import Grain
 from core.ui.kit import colours, words
 from core.ui.sales import charts
@@ -34,7 +34,7 @@ def over_time(when: Sequence[date], lodged: Sequence[int], decided: Sequence[int
     return Chart(figure, f"Claims by {grain}: {sum(lodged):,} lodged, {sum(decided):,} decided.")
 
 
-def turnaround(took: Sequence[Took]) -> Chart:
+def turnaround(took: Sequence[TurnaroundBucket]) -> Chart:
     """Chart the number of paid claims by days taken: in calendar time, and in our own time."""
     labels = [each.days.label for each in took]
     series = [
@@ -47,7 +47,7 @@ def turnaround(took: Sequence[Took]) -> Chart:
     )
 
 
-def ageing(aged: Sequence[Aged]) -> Chart:
+def ageing(aged: Sequence[AgeBucket]) -> Chart:
     """Chart open claims by age; a click on a bar gives the index of its age class."""
     figure = charts.base()
     figure.add_bar(
@@ -92,7 +92,7 @@ def reasons(rows: Sequence[tuple[str, int]]) -> Chart:
     return Chart(figure, f"Declines by reason: {told}." if told else "Declines by reason: none.")
 
 
-def by_type(rows: Sequence[OfType]) -> Chart:
+def by_type(rows: Sequence[TypeDecisions]) -> Chart:
     """Chart approvals and declines of each claim type."""
     series = [
         ("Approved", [row.approved for row in rows]),

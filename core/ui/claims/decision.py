@@ -9,7 +9,7 @@ from core import money
 from core.services.claims.intake import requirements
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import offers as claim_offers
-from core.services.claims.workflow.transitions import AUTHORITY, Move
+from core.services.claims.workflow.transitions import AUTHORITY, Transition
 from core.services.people.staff import Person
 from core.ui.buying import prices
 from core.ui.claims import attempts as claim_attempts
@@ -34,19 +34,19 @@ def draw(review: ClaimReview, person: Person) -> None:
     with st.container(border=True, height="stretch"):
         st.markdown("**What next**")
         with st.container(horizontal=True, gap="xsmall"):
-            for move in review.moves:
+            for move in review.transitions_allowed:
                 _button(review, move, attempt)
-        for move in review.moves:
+        for move in review.transitions_allowed:
             if move.missing:
                 label = words.plain(claim_words.move(review.status, move.to))
                 st.caption(f":material/lock: **{label}** needs {words.plain(' and '.join(move.missing))}.")
         if attempt is not None:
             _form(review, attempt, person)
-        elif any(not move.missing for move in review.moves):
+        elif any(not move.missing for move in review.transitions_allowed):
             st.caption("Choose one to see what it needs. Nothing changes before you confirm it.")
 
 
-def _button(review: ClaimReview, move: Move, attempt: Open | None) -> None:
+def _button(review: ClaimReview, move: Transition, attempt: Open | None) -> None:
     is_open = attempt is not None and attempt.to == move.to
     st.button(
         claim_words.move(review.status, move.to),
@@ -61,11 +61,11 @@ def _button(review: ClaimReview, move: Move, attempt: Open | None) -> None:
 
 
 def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
-    move = next((move for move in review.moves if move.to == attempt.to), None)
+    move = next((move for move in review.transitions_allowed if move.to == attempt.to), None)
     if move is None or move.missing:
         _impossible(review, attempt)
         return
-    asked = {need.field for need in move.asks if need.field}
+    asked = {need.field for need in move.inputs_needed if need.field}
     st.markdown(f"**{words.plain(claim_words.move(review.status, move.to))}**")
     if move.to == "Paid":
         st.metric("To pay", words.naira(review.amounts.offer_minor))
@@ -96,12 +96,12 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
         )
 
 
-def _carried(hand: Hand, move: Move, asked: set[str]) -> str:
+def _carried(hand: Hand, move: Transition, asked: set[str]) -> str:
     told = {name: _typed(hand, move, name) for name in _FIELDS if name in asked or name == "note"}
     return review_actions.move(hand, to=move.to, **told)
 
 
-def _typed(hand: Hand, move: Move, name: str) -> str:
+def _typed(hand: Hand, move: Transition, name: str) -> str:
     if name == "amount":
         return words.read_naira(claim_attempts.typed(hand.claim_id, f"amount {move.to}"))
     return claim_attempts.typed(hand.claim_id, name) or ""
@@ -117,7 +117,7 @@ def _impossible(review: ClaimReview, attempt: Open) -> None:
     st.button("Put it away", key=key(review.id, "put away"), on_click=claim_attempts.close, args=(review.id,))
 
 
-def _ask_amount(review: ClaimReview, move: Move, person: Person) -> None:
+def _ask_amount(review: ClaimReview, move: Transition, person: Person) -> None:
     name = f"amount {move.to}"
     claim_attempts.propose(review.id, name, words.as_typed(_suggested(review, move)))
     st.text_input(
@@ -133,7 +133,7 @@ def _ask_amount(review: ClaimReview, move: Move, person: Person) -> None:
         st.caption(f"By the records {words.naira_of(review.amounts.owed)}: {_source(review)}.")
     if move.to == "Approved" and review.amounts.limits.most_minor is not None:
         st.caption(f"At most {words.plain(review.amounts.limits.shown)}: {_source(review)}.")
-    if person.claim_limit_minor is not None and not person.may("supervisor") and AUTHORITY in move.needs:
+    if person.claim_limit_minor is not None and not person.has_role("supervisor") and AUTHORITY in move.needs:
         st.caption(f"You may decide up to {words.naira(person.claim_limit_minor)}; above it a supervisor does.")
     if move.to == "Offer sent":
         most = words.naira_of(review.offer.total)
@@ -143,16 +143,16 @@ def _ask_amount(review: ClaimReview, move: Move, person: Person) -> None:
         _show_offer(review, words.read_naira(claim_attempts.typed(review.id, name)))
 
 
-def _suggested(review: ClaimReview, move: Move) -> str:
+def _suggested(review: ClaimReview, move: Transition) -> str:
     """Return the amount suggested by the records for a transition, as text; empty if there is none."""
     amounts = review.amounts
     if move.to == "Offer sent":
         return str(review.offer.total) if review.offer.total else ""
     approves = move.to == "Approved"
     if standing := amounts.approved_minor if approves else amounts.estimate_minor:
-        return money.wire(standing)
+        return money.to_wire(standing)
     if approves and amounts.limits.most_minor is not None:
-        return money.wire(amounts.limits.most_minor)
+        return money.to_wire(amounts.limits.most_minor)
     return str(amounts.owed) if amounts.owed else ""
 
 
@@ -168,7 +168,7 @@ def _source(review: ClaimReview) -> str:
 def _show_offer(review: ClaimReview, typed: str) -> None:
     """Show the offer that would result from the typed approval."""
     amounts = review.amounts
-    approved = claim_offers.readable(typed)
+    approved = claim_offers.parse_amount(typed)
     if approved is None:
         return
     price = claim_offers.of_amounts(

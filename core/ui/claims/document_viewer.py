@@ -8,7 +8,7 @@ from core.errors import InvalidInput
 from core.services import pii_reveal
 from core.services.claims.intake.documents import Document
 from core.services.claims.review.review import ClaimReview
-from core.services.pii_reveal import Hidden
+from core.services.pii_reveal import HiddenField
 from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import review_actions
 from core.ui.claims.attempts import DOCUMENT, key
@@ -47,7 +47,9 @@ def _may_be_seen(review: ClaimReview, document: Document) -> bool:
     """Return True for a medical report for which a reason was just given; otherwise draw the way to give one."""
     hidden = _hidden(review, document)
     if not reveal_dialog.is_shown(hidden):
-        reveal_dialog.value(words.title(document.name), pii_reveal.HIDDEN, of=hidden, by=frame.require(), is_paper=True)
+        reveal_dialog.value(
+            words.title(document.name), pii_reveal.HIDDEN_PLACEHOLDER, of=hidden, by=frame.require(), is_paper=True
+        )
         return False
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.caption("The audit log says that you have opened it.", width="content")
@@ -61,12 +63,14 @@ def _add(review: ClaimReview) -> None:
     """Draw the upload of a document that arrived later, or of a better copy."""
     # Widget keys contain the version: after a save, the saved file is not offered again.
     place, chosen = (key(review.id, f"{name} {review.version}") for name in ("place", "upload"))
-    first = review.missing[0] if review.missing else review.places[0]
-    with st.expander("Add or replace a document", icon=":material/attach_file:", expanded=bool(review.missing)):
+    first = review.missing_documents[0] if review.missing_documents else review.document_names[0]
+    with st.expander(
+        "Add or replace a document", icon=":material/attach_file:", expanded=bool(review.missing_documents)
+    ):
         st.selectbox(
             "Document",
-            review.places,
-            index=list(review.places).index(first),
+            review.document_names,
+            index=list(review.document_names).index(first),
             format_func=words.title,
             key=place,
             on_change="ignore",
@@ -84,7 +88,7 @@ def _add(review: ClaimReview) -> None:
 def _attach(hand: Hand, place: str, chosen: str) -> str:
     sent = st.session_state.get(chosen)
     if sent is None:
-        raise InvalidInput.one("file", "is required: choose one first")
+        raise InvalidInput.for_field("file", "is required: choose one first")
     return review_actions.attach(hand, name=st.session_state[place], file_name=sent.name, content=sent.getvalue())
 
 
@@ -108,13 +112,13 @@ def _chosen(review: ClaimReview, there: list[Document]) -> Document | None:
     return chosen
 
 
-def _hidden(review: ClaimReview, document: Document) -> Hidden:
-    return Hidden(kind="claim", record_id=review.id, path=f"credit_life_claim_meta.{document.name}")
+def _hidden(review: ClaimReview, document: Document) -> HiddenField:
+    return HiddenField(kind="claim", record_id=review.id, path=f"credit_life_claim_meta.{document.name}")
 
 
 def _line(document: Document) -> str:
-    name, need = words.plain(words.title(document.name)), "required" if document.required else "not required"
-    if document.missing:
+    name, need = words.plain(words.title(document.name)), "required" if document.is_required else "not required"
+    if document.is_missing:
         return f":red[:material/cancel:] **{name}** · {need}, :red[missing]"
     if document.code is None:
         where = words.plain(document.link)

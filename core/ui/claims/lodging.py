@@ -43,7 +43,7 @@ def ask(policy: ClaimablePolicy, counter: Counter) -> None:
     """Draw the form of a claim on a policy, and the button that lodges it."""
     form = _form(policy)
     # Idempotency token of a filled form: it lodges once, however often the page reruns.
-    token = st.session_state.setdefault(f"{form.key}.token", ids.token())
+    token = st.session_state.setdefault(f"{form.key}.token", ids.new_token())
     _fill_in(form, policy)
     typed = forms.ask(form, live=_LIVE)
     if refusal := st.session_state.pop(f"{form.key}.refusal", None):
@@ -58,7 +58,9 @@ def _form(policy: ClaimablePolicy) -> Form:
     key = f"lodge {policy.id.hex}"
     incident = st.session_state.get(f"{key}.incident_type") or ""
     accidental = st.session_state.get(f"{key}.accidental") == "Yes"
-    needed = frozenset(requirements.required_documents(incident, accidental=accidental)) if incident else frozenset()
+    needed = (
+        frozenset(requirements.list_required_documents(incident, accidental=accidental)) if incident else frozenset()
+    )
     happened: date | None = st.session_state.get(f"{key}.incident_date")
     return Form(
         key=key,
@@ -100,7 +102,7 @@ def _lodged(request: CreditLifeClaimRequest, counter: Counter, token: str) -> st
     frame.require("claims", "supervisor")
 
     def work(session: ScopedSession) -> str:
-        claim = lodging.lodge(session, request, [], owner=counter.seller.owner, actor=counter.person.actor)
+        claim = lodging.lodge_claim(session, request, [], owner=counter.seller.owner, actor=counter.person.actor)
         return claim["id"]
 
     return run_once.said(counter.scope, f"lodge {token}", work, request.model_dump_json())
@@ -111,7 +113,7 @@ def show_receipt(receipt: Receipt) -> None:
     with st.container(border=True, gap="medium"):
         st.success(f"The claim of {words.plain(receipt.holder)} is lodged.", icon=":material/check_circle:")
         grid = st.grid(2, min_column_width=200)
-        grid.metric("Claim", requirements.reference(receipt.claim_id))
+        grid.metric("Claim", requirements.format_reference(receipt.claim_id))
         grid.metric("Policy", receipt.policy_number)
         with st.container(horizontal=True):
             if st.button("Open the claim", type="primary", icon=":material/gavel:"):

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from core.services.claims.reports.breakdowns import Aged, OfType, Took, Work
+from core.services.claims.reports.breakdowns import AgeBucket, OfficerWorkload, TurnaroundBucket, TypeDecisions
 from core.services.claims.reports.figures import ClaimSummary
 from core.services.claims.reports.metrics import CLAIM_METRICS, OPEN_NOW
 from core.services.windows import Window
@@ -19,7 +19,7 @@ QUEUE: Final = "claims/queue.py"
 _CONFIG: Final = {"displayModeBar": False, "responsive": True}
 _GO: Final = "performance_go"
 _NOBODY: Final = "nobody"
-OFFICERS: Final[Table[Work]] = Table(
+OFFICERS: Final[Table[OfficerWorkload]] = Table(
     name="officers",
     noun=("officer", "officers"),
     opens=QUEUE,
@@ -47,13 +47,13 @@ def draw_tiles(summary: ClaimSummary) -> None:
         for metric in CLAIM_METRICS:
             tiles.tile(
                 metric,
-                now=metric.of(summary.current),
-                then=metric.of(summary.before),
+                now=metric.compute(summary.current),
+                then=metric.compute(summary.previous),
                 compared=summary.compared,
             )
 
 
-def draw_ageing(aged: Sequence[Aged]) -> None:
+def draw_ageing(aged: Sequence[AgeBucket]) -> None:
     """Draw open claims by age, as of now."""
 
     def claims_of(place: str) -> dict[str, str]:
@@ -77,10 +77,10 @@ def draw_over_time(summary: ClaimSummary) -> None:
     grain = dashboard_cards.read_cut(summary.window).grain
     with st.container(border=True, height="stretch"):
         _title("Lodged and decided", f"By {grain}. When more are lodged than decided, the desk falls behind.")
-        _plot("over time", claim_charts.over_time(*summary.over_time(grain), grain))
+        _plot("over time", claim_charts.over_time(*summary.count_by_bucket(grain), grain))
 
 
-def draw_turnaround(took: Sequence[Took]) -> None:
+def draw_turnaround(took: Sequence[TurnaroundBucket]) -> None:
     """Draw how long paid claims took."""
     with st.container(border=True, height="stretch"):
         _title("From lodged to paid", "Claims paid in the period; our own time leaves out waiting for the claimant.")
@@ -102,14 +102,14 @@ def draw_reasons(rows: Sequence[tuple[str, int]], window: Window) -> None:
             st.info("No claim was declined in this period.", icon=":material/thumb_up:")
 
 
-def draw_types(rows: Sequence[OfType]) -> None:
+def draw_types(rows: Sequence[TypeDecisions]) -> None:
     """Draw approvals and declines by type."""
     with st.container(border=True, height="stretch"):
         _title("Approvals and declines by type", "Approvals given in the period that still stand, and declines.")
         _plot_or(claim_charts.by_type(rows), "No claim was approved or declined.", shown=bool(rows))
 
 
-def draw_officers(rows: Sequence[Work]) -> None:
+def draw_officers(rows: Sequence[OfficerWorkload]) -> None:
     """Draw each officer's decisions in the period and current open claims."""
     with st.container(border=True):
         _title("By officer", "Decided in the period by whom it is assigned to; open and overdue as of now.")

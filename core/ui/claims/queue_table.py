@@ -2,9 +2,9 @@
 
 from datetime import date
 
-from core.services.claims.intake.requirements import FLAGS
+from core.services.claims.intake.requirements import FLAG_DESCRIPTIONS
 from core.services.claims.lists.queue import QueueRow
-from core.services.claims.workflow.clock import ALLOWED, Clock
+from core.services.claims.workflow.clock import STATUTORY_PERIOD, Clock
 from core.ui.kit import columns
 from core.ui.kit.tables import Table
 
@@ -27,7 +27,7 @@ def _happened(row: QueueRow) -> date | None:
 
 
 def _signals(row: QueueRow) -> str | None:
-    return f"{len(row.signals)} ⚑" if row.signals else None
+    return f"{len(row.fraud_flags)} ⚑" if row.fraud_flags else None
 
 
 CLAIMS: Table[QueueRow] = Table(
@@ -49,8 +49,8 @@ CLAIMS: Table[QueueRow] = Table(
         "left": columns.text(
             "Days left",
             lambda row: days_left(row.clock),
-            says=f"Of the {ALLOWED.days} days from lodging to Paid or Declined. They stand still while the claimant"
-            " has to act",
+            says=f"Of the {STATUTORY_PERIOD.days} days from lodging to Paid or Declined. They stand still while the"
+            " claimant has to act",
             sorts=("urgent", "relaxed"),
             right=True,
         ),
@@ -75,7 +75,7 @@ CLAIMS: Table[QueueRow] = Table(
         "phone": columns.text("Phone", lambda row: row.phone, 130, usual=False),
         "offered": columns.naira("Offered", lambda row: row.offered_minor or None, usual=False),
         "why": columns.text(
-            "What to look at", lambda row: "; ".join(FLAGS[name] for name in row.signals), 260, usual=False
+            "What to look at", lambda row: "; ".join(FLAG_DESCRIPTIONS[name] for name in row.signals), 260, usual=False
         ),
     },
 )

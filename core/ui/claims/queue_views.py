@@ -9,7 +9,7 @@ import streamlit as st
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists.queue import QueueCounts
 from core.services.claims.lists.selection import View
-from core.services.claims.workflow.clock import ALLOWED, NEAR
+from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
 from core.services.people.staff import Person
 from core.store.access.engine import reading
 from core.ui.kit import frame, url_state, words
@@ -26,7 +26,8 @@ NAMES: Final[Mapping[View, str]] = {
 _SAYS: Final[Mapping[View, str]] = {
     "mine": "Yours: open, or paid and still to be settled.",
     "unassigned": "Open, and nobody has it yet.",
-    "near": f"The clock runs, and the {ALLOWED.days} days are over or at most {NEAR.days} of them are left.",
+    "near": f"The clock runs, and the {STATUTORY_PERIOD.days} days are over"
+    f" or at most {NEAR_DEADLINE.days} of them are left.",
     "waiting": "An offer is out, or the claimant was asked for something: the clock stands still.",
     "open": "Not decided: neither paid nor declined.",
     "all": "Every claim, the decided ones too.",
@@ -37,7 +38,7 @@ _VIEW, _MOVED, _DRAWN = "claims_view", "claims_moved", "claims_drawn"
 def counted(person: Person) -> QueueCounts:
     """Return the current counts."""
     with reading(frame.scope()) as session:
-        return claim_queue.counts(session, person)
+        return claim_queue.count_views(session, person)
 
 
 def draw(person: Person, view: View, counts: QueueCounts) -> None:

@@ -13,7 +13,7 @@ from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import questions as claim_questions
 from core.services.files import files
-from core.services.files.files import Sent
+from core.services.files.files import ReceivedFile
 from core.services.people.staff import Person
 from core.store.access.engine import reading, store
 from core.store.access.scope import Scope, ScopedSession
@@ -53,13 +53,13 @@ def opened(claim_id: UUID, *, person: Person, is_live: bool) -> ClaimReview:
     found = _review(scope, claim_id, person)
     if found.status != "Pending":
         return found
-    store().transact(scope, lambda session: claim_actions.view(session, claim_id, person=person))
+    store().transact(scope, lambda session: claim_actions.open_claim(session, claim_id, person=person))
     return _review(scope, claim_id, person)
 
 
 def _review(scope: Scope, claim_id: UUID, person: Person) -> ClaimReview:
     with reading(scope) as session:
-        return claim_review.one(session, claim_id, person=person)
+        return claim_review.get_review(session, claim_id, person=person)
 
 
 def move(hand: Hand, *, to: str, **said: str | None) -> str:
@@ -67,7 +67,9 @@ def move(hand: Hand, *, to: str, **said: str | None) -> str:
 
     def work(session: ScopedSession) -> str:
         given: dict[str, Any] = {name: text or None for name, text in said.items()}
-        change = claim_actions.move(session, hand.claim_id, to=to, person=hand.person, version=hand.version, **given)
+        change = claim_actions.move_claim(
+            session, hand.claim_id, to=to, person=hand.person, version=hand.version, **given
+        )
         return f"The claim is {change.claim['claim_status']} now."
 
     return _once(hand, work, "move", to, *(f"{name} {text}" for name, text in said.items()))
@@ -77,7 +79,7 @@ def assign(hand: Hand, *, to: UUID | None, name: str) -> str:
     """Assign the claim to an officer, or to nobody."""
 
     def work(session: ScopedSession) -> str:
-        claim_actions.assign(session, hand.claim_id, to=to, person=hand.person, version=hand.version)
+        claim_actions.assign_claim(session, hand.claim_id, to=to, person=hand.person, version=hand.version)
         return f"The claim is with {name} now." if to else "The claim is with nobody now."
 
     return _once(hand, work, "assign", str(to))
@@ -107,11 +109,11 @@ def deduct(hand: Hand, *, excess: str, betterment: str) -> str:
 
 def attach(hand: Hand, *, name: str, file_name: str, content: bytes) -> str:
     """Add a document that arrived later; it is validated before the transaction that stores it."""
-    arriving = Sent(field=name, file_name=file_name, content=content)
-    with files.keeping([arriving]) as (kept,):
+    arriving = ReceivedFile(field=name, file_name=file_name, content=content)
+    with files.store_files([arriving]) as (kept,):
 
         def work(session: ScopedSession) -> str:
-            claim_attaching.attach(session, hand.claim_id, kept, person=hand.person, version=hand.version)
+            claim_attaching.attach_document(session, hand.claim_id, kept, person=hand.person, version=hand.version)
             return "The document is kept with the claim."
 
         return _once(hand, work, "document", name, arriving.sha256)
@@ -121,7 +123,7 @@ def comment(hand: Hand, *, text: str, for_claimant: bool, token: str) -> str:
     """Add a comment to the claim at any version; once per token of the typed text."""
 
     def work(session: ScopedSession) -> str:
-        claim_actions.comment(session, hand.claim_id, text=text, person=hand.person, for_claimant=for_claimant)
+        claim_actions.add_comment(session, hand.claim_id, text=text, person=hand.person, for_claimant=for_claimant)
         return "The comment can be read by the claimant." if for_claimant else "The note is kept, for the desk alone."
 
     return run_once.said(hand.scope, token, work, str(hand.claim_id), text, str(for_claimant))
@@ -131,7 +133,7 @@ def ask(hand: Hand, *, text: str, token: str) -> str:
     """Ask the claimant a question, which stops the clock."""
 
     def work(session: ScopedSession) -> str:
-        claim_questions.ask(session, hand.claim_id, text=text, person=hand.person)
+        claim_questions.ask_claimant(session, hand.claim_id, text=text, person=hand.person)
         return "The claimant is asked; the clock stands still until the answer is in."
 
     return run_once.said(hand.scope, token, work, str(hand.claim_id), text)
@@ -141,7 +143,7 @@ def note_answer(hand: Hand, *, question_id: UUID) -> str:
     """Record that the requested answer has arrived."""
 
     def work(session: ScopedSession) -> str:
-        claim_questions.answered(session, hand.claim_id, person=hand.person)
+        claim_questions.record_answer(session, hand.claim_id, person=hand.person)
         return "The answer is in; the clock runs again."
 
     return run_once.said(hand.scope, f"answer {question_id}", work, str(question_id))

@@ -9,7 +9,7 @@ from core import money
 from core.services.claims.review.officers import Officer
 from core.services.claims.review.related import ClaimLine
 from core.services.claims.review.review import ClaimReview
-from core.services.claims.review.timeline import Said
+from core.services.claims.review.timeline import Message
 from core.ui.buying import prices
 from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import review_actions
@@ -29,7 +29,7 @@ def time_line(review: ClaimReview) -> None:
     """Draw every status with its time, author and note, oldest first."""
     lodged = next((event for event in review.history if event.action == "claim lodged"), None)
     lodger = claim_words.actor(lodged) if lodged else "the distributor"
-    for step in review.steps:
+    for step in review.status_steps:
         st.markdown(f"{words.badge(step.status)} {words.moment(step.at)} · {words.plain(step.by or lodger)}")
         if step.note:
             st.caption(words.plain(step.note))
@@ -38,18 +38,18 @@ def time_line(review: ClaimReview) -> None:
 def conversation(review: ClaimReview) -> None:
     """Draw the messages, newest first, below the field for a new one."""
     _write(review)
-    for said in review.talk:
+    for said in review.messages:
         with st.container(border=True, gap="xxsmall"):
             st.markdown(
                 f"**{words.plain(said.by or 'Somebody who left')}** · {words.moment(said.at)} · {_to_whom(said)}"
             )
             st.text(said.text)
-    if not review.talk:
+    if not review.messages:
         st.caption("Nothing was said about this claim yet.")
 
 
-def _to_whom(said: Said) -> str:
-    if not said.asked:
+def _to_whom(said: Message) -> str:
+    if not said.is_question:
         return ":violet-badge[For the claimant]" if said.for_claimant else ":gray-badge[For the desk]"
     if said.is_open:
         return ":orange-badge[Asked, no answer yet]"
@@ -57,7 +57,7 @@ def _to_whom(said: Said) -> str:
 
 
 def _write(review: ClaimReview) -> None:
-    kinds = [_NOTE, _COMMENT] if review.is_decided or review.question else [_NOTE, _COMMENT, _QUESTION]
+    kinds = [_NOTE, _COMMENT] if review.is_decided or review.open_question else [_NOTE, _COMMENT, _QUESTION]
     chooser, box = key(review.id, "kind"), key(review.id, "text")
     with st.container(border=True, gap="xsmall"):
         kind = st.segmented_control("To whom", kinds, default=_NOTE, required=True, key=chooser) or _NOTE
@@ -142,7 +142,7 @@ def _payments(review: ClaimReview) -> None:
 def _deductions(review: ClaimReview) -> None:
     kept = {"excess": review.amounts.excess_minor, "betterment": review.amounts.betterment_minor}
     for name, minor in kept.items():
-        claim_attempts.propose(review.id, name, words.as_typed(money.wire(minor)))
+        claim_attempts.propose(review.id, name, words.as_typed(money.to_wire(minor)))
         st.text_input(f"{words.title(name)} (₦)", key=key(review.id, name), autocomplete="off", on_change="ignore")
         claim_attempts.blame(review.id, DEDUCTIONS, name)
     claim_attempts.complain(review.id, DEDUCTIONS, *kept)
@@ -166,7 +166,7 @@ def others(lines: Sequence[ClaimLine], *, linked: bool, empty: str) -> None:
         st.caption(empty)
         return
     heads = ["Claim", "Status", "About", "Incident", "Lodged", "Offer"]
-    ties = any(line.ties for line in lines)
+    ties = any(line.relations for line in lines)
     rows = [_cells(line, linked=linked, ties=ties) for line in lines]
     head = [*heads, *(["Why"] if ties else [])]
     align = [":---"] * 5 + ["---:"] + [":---"] * (len(head) - 6)
@@ -182,7 +182,7 @@ def _cells(line: ClaimLine, *, linked: bool, ties: bool) -> list[str]:
         words.day(line.incident_on),
         words.day(line.lodged_at),
         words.naira(line.offered_minor) if line.offered_minor else "–",
-        *([words.plain(", ".join(line.ties))] if ties else []),
+        *([words.plain(", ".join(line.relations))] if ties else []),
     ]
 
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from core.services.claims.intake import requirements
 from core.services.claims.review.officers import Officer
-from core.services.views.sale import Event
+from core.services.views.sale import AuditEvent
 from core.ui.kit import words
 
 _MOVES: Final[Mapping[str, str]] = {
@@ -72,19 +72,19 @@ def move(start: str, to: str) -> str:
     return _MOVES.get(to, to)
 
 
-def action(event: Event) -> str:
+def action(event: AuditEvent) -> str:
     """Return the description of a log entry's action."""
     return _ACTIONS.get(event.action, words.title(event.action))
 
 
-def actor(event: Event) -> str:
+def actor(event: AuditEvent) -> str:
     """Return the display name of the actor."""
     kind, _, name = event.actor.partition(" ")
     # The invisible word joiner keeps an e-mail address from becoming a link.
     return {"staff": name.replace("@", "\u2060@"), "key": "the distributor, over the API"}.get(kind, event.actor)
 
 
-def facts(event: Event, officers: Mapping[Any, str]) -> str:
+def facts(event: AuditEvent, officers: Mapping[Any, str]) -> str:
     """Return the changed facts in one line; `officers` maps ids as text to names."""
     return " · ".join(_fact(name, value, officers) for name, value in event.facts.items() if name not in _UNTOLD)
 
@@ -98,7 +98,7 @@ def _fact(name: str, value: Any, officers: Mapping[Any, str]) -> str:
     if name == "assigned_to":
         return f"to {officers.get(value, 'a colleague')}" if value else "to nobody"
     if name == "flags":
-        return "; ".join(requirements.FLAGS.get(flag, flag) for flag in value) or "no signal"
+        return "; ".join(requirements.FLAG_DESCRIPTIONS.get(flag, flag) for flag in value) or "no signal"
     if name == "claim_status":
         return str(value)
     if name == "document":

@@ -55,7 +55,7 @@ class Way:
     @property
     def holds_too_many(self) -> bool:
         """Return True if the format cannot hold that many rows."""
-        return self.format.most_rows is not None and self.rows > self.format.most_rows
+        return self.format.max_rows is not None and self.rows > self.format.max_rows
 
     @property
     def watched(self) -> str:
@@ -120,9 +120,9 @@ def offer(
     `rows` and `sum_minor` (None where the screen shows no sum) are the screen's totals for the same selection. A person
     without the role for this kind sees only `beside`.
     """
-    wanted = Offer(kind=export_registry.kind_named(kind), address=address, rows=rows, sum_minor=sum_minor)
+    wanted = Offer(kind=export_registry.get_kind(kind), address=address, rows=rows, sum_minor=sum_minor)
     person = frame.current()
-    allowed = person is not None and person.may(*wanted.kind.roles)
+    allowed = person is not None and person.has_role(*wanted.kind.roles)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         for format_ in FORMATS.values() if allowed else ():
             _button(wanted, format_)
@@ -134,9 +134,9 @@ def offer(
 def _button(wanted: Offer, format_: Format) -> None:
     """Draw the download button for exactly this selection; each click gets a receipt of its own."""
     way = Way(kind=wanted.kind, format=format_, query=wanted.link, rows=wanted.rows)
-    says = f"All {wanted.kind.counted(wanted.rows)} of this selection as one {format_.title} file, with a receipt."
+    says = f"All {wanted.kind.format_count(wanted.rows)} of this selection as one {format_.title} file, with a receipt."
     if way.holds_too_many:
-        says = f"A workbook holds {format_.most_rows:,} rows: take CSV, or choose fewer."
+        says = f"A workbook holds {format_.max_rows:,} rows: take CSV, or choose fewer."
     way.draw(f"Export {format_.title}", says=says, primary=format_.name == "csv")
 
 
@@ -163,13 +163,13 @@ def watch(export: Started, kind: ExportKind[Any]) -> None:
 
 def _watch(export: Started, kind: ExportKind[Any]) -> None:
     frame.require(*kind.roles)
-    written, waited = progress.rows(export.id), clock.now() - export.at
+    written, waited = progress.get_row_count(export.id), clock.now() - export.at
     if finished(export.id):
         st.rerun()
     elif written is not None:
         share = min(written / max(export.rows, 1), 1.0)
         doing = "Packing the file" if written >= export.rows else "Exporting"
-        st.progress(share, f"{doing}: {words.count(written)} of {kind.counted(export.rows)}")
+        st.progress(share, f"{doing}: {words.count(written)} of {kind.format_count(export.rows)}")
     elif waited < _PATIENCE:
         st.progress(0.0, "The export begins …")
     else:
@@ -179,7 +179,7 @@ def _watch(export: Started, kind: ExportKind[Any]) -> None:
 def finished(export_id: UUID) -> Receipt | None:
     """Return the receipt of an export; None while it is incomplete."""
     with reading(Scope.system()) as session:
-        return receipts.one(session, export_id)
+        return receipts.get_receipt(session, export_id)
 
 
 def _draw_receipt(receipt: Receipt, wanted: Offer) -> None:
@@ -196,6 +196,6 @@ def _draw_receipt(receipt: Receipt, wanted: Offer) -> None:
 
 def figures(receipt: Receipt) -> str:
     """Return the totals of a receipt as Markdown: "1,204 purchases · **₦1,234.00**"."""
-    kind = export_registry.kind_named(receipt.kind)
+    kind = export_registry.get_kind(receipt.kind)
     summed = f" · **{words.naira(receipt.sum_minor)}**" if kind.sum_title else ""
-    return kind.counted(receipt.rows) + summed
+    return kind.format_count(receipt.rows) + summed

@@ -9,9 +9,9 @@ from uuid import UUID
 from core.services.claims.review import officers as claim_officers
 from core.services.exports import registry as export_registry
 from core.services.exports.exports import ExportKind, Parameter
-from core.services.exports.formats import format_named
+from core.services.exports.formats import get_format
 from core.services.exports.receipts import Receipt
-from core.services.sales.choices import Choices, choices
+from core.services.sales.choices import Choices, load_choices
 from core.store.access.scope import ScopedSession
 from core.ui.kit import columns, words
 from core.ui.kit.tables import Table
@@ -55,7 +55,7 @@ RECEIPTS: Table[ReceiptRow] = Table(
     columns={
         "at": columns.moment("Made", lambda row: row.receipt.created_at, sorts=("oldest", "newest")),
         "kind": columns.text("Export", lambda row: row.kind.title, 85),
-        "format": columns.text("Format", lambda row: format_named(row.receipt.format).title, 110),
+        "format": columns.text("Format", lambda row: get_format(row.receipt.format).title, 110),
         "filters": columns.text("Filters", lambda row: row.in_one_line, 225),
         "rows": columns.number("Rows", lambda row: row.receipt.rows, sorts=("fewest-rows", "most-rows")),
         "sum": columns.naira(
@@ -70,13 +70,13 @@ RECEIPTS: Table[ReceiptRow] = Table(
 
 def rows(session: ScopedSession, receipts: Sequence[Receipt]) -> list[ReceiptRow]:
     """Return receipts with their filters as text, using current names."""
-    names = choices(session)
-    officers = claim_officers.names(session, {officer for receipt in receipts for officer in _officers(receipt)})
+    names = load_choices(session)
+    officers = claim_officers.get_names(session, {officer for receipt in receipts for officer in _officers(receipt)})
     return [_row(receipt, names, officers) for receipt in receipts]
 
 
 def _row(receipt: Receipt, names: Choices, officers: Mapping[UUID, str]) -> ReceiptRow:
-    kind = export_registry.kind_named(receipt.kind)
+    kind = export_registry.get_kind(receipt.kind)
     known = {parameter.name: parameter for parameter in kind.parameters}
     said = {
         known[name].title: ", ".join(_said(known[name], value, names, officers) for value in values)
@@ -87,7 +87,7 @@ def _row(receipt: Receipt, names: Choices, officers: Mapping[UUID, str]) -> Rece
 
 
 def _officers(receipt: Receipt) -> list[UUID]:
-    kind = export_registry.kind_named(receipt.kind)
+    kind = export_registry.get_kind(receipt.kind)
     staff = [parameter.name for parameter in kind.parameters if parameter.names == "staff"]
     return [key for name in staff for value in receipt.filters.get(name, ()) if (key := _id(value))]
 

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from core.services.exports import receipts
-from core.services.exports.formats import format_named
+from core.services.exports.formats import get_format
 from core.services.exports.receipts import Receipt
 from core.services.people.staff import Person
 from core.ui.exports import panel as export_panel
@@ -22,7 +22,7 @@ def said(row: ReceiptRow) -> None:
     with st.grid(2, min_column_width=320, gap="small"):
         with st.container(border=True, height="stretch"):
             st.markdown("**What was asked for**")
-            facts.line("Export", f"{row.kind.title} as {format_named(receipt.format).title}")
+            facts.line("Export", f"{row.kind.title} as {get_format(receipt.format).title}")
             facts.line("Records", "Live" if receipt.is_live else "Test")
             for title, value in row.filters.items():
                 facts.line(title, value)
@@ -45,7 +45,7 @@ def said(row: ReceiptRow) -> None:
 
 def run_again(row: ReceiptRow, person: Person) -> None:
     """Draw the button that repeats the export, and the comparison with the new result."""
-    if not person.may(*row.kind.roles):
+    if not person.has_role(*row.kind.roles):
         st.info(f"Running it again needs the role {' or '.join(row.kind.roles)}.", icon=":material/block:")
         return
     way = _way(row)
@@ -64,7 +64,7 @@ def _way(row: ReceiptRow) -> Way:
     mode = {} if receipt.is_live else {"mode": "test"}
     return Way(
         kind=row.kind,
-        format=format_named(receipt.format),
+        format=get_format(receipt.format),
         query=urlencode({**receipt.filters, **mode}, doseq=True),
         rows=max(receipt.rows, 1),
         again=receipt.id,
@@ -73,7 +73,7 @@ def _way(row: ReceiptRow) -> Way:
 
 def compared(before: Receipt, after: Receipt) -> None:
     """Show whether a later run gave the same result, and any differences."""
-    found = receipts.difference(before, after)
+    found = receipts.compare_receipts(before, after)
     if found.is_same:
         same = f"The same again: {export_panel.figures(after)}, and every row is as it was."
         st.success(same, icon=":material/check_circle:")

@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 from core import seal
-from core.covers.request import Request, read
+from core.covers.request import Request, validate
 from core.errors import FieldFault, InvalidInput
 from core.ui.buying.selling import Counter
 from core.ui.forms import items, labels, questions, uploads, widgets
@@ -80,7 +80,7 @@ def _ask_one(form: Form, question: Question, typed: Mapping[str, Any], *, reruns
 def judged(form: Form, typed: Mapping[str, Any]) -> Any:
     """Return the validated request; raises InvalidInput with all errors."""
     answers = {**typed, **{name: typed.get(source) for name, source in questions.repeated(form.model).items()}}
-    return read(form.model, {name: value for name, value in answers.items() if value is not None})
+    return validate(form.model, {name: value for name, value in answers.items() if value is not None})
 
 
 def taken(

@@ -73,7 +73,7 @@ def repeated(model: type[BaseModel]) -> dict[str, str]:
     return {
         name: mark.field
         for name, field in model.model_fields.items()
-        for mark in fields.marks(field)
+        for mark in fields.get_metadata(field)
         if isinstance(mark, fields.SameAs)
     }
 
@@ -102,7 +102,7 @@ def question(name: str, field: FieldInfo) -> Question:
 
 def _marks(field: FieldInfo) -> list[Any]:
     """Return all metadata of a field, including that of the type inside an optional."""
-    marks = [field, *fields.marks(field)]
+    marks = [field, *fields.get_metadata(field)]
     inner = [mark for mark in marks[1:] if isinstance(mark, FieldInfo)]
     return [*marks, *(limit for part in inner for limit in part.metadata)]
 

@@ -10,7 +10,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.errors import FieldFault, InvalidInput, WrongMediaType
 from core.services.files import files, inspection
-from core.services.files.files import Sent
+from core.services.files.files import ReceivedFile
 from core.services.files.links import Owner
 from core.store.access.engine import writing
 from core.ui.buying.selling import Counter
@@ -65,7 +65,7 @@ def faults(typed: Mapping[str, Any]) -> list[FieldFault]:
     for name, value in typed.items():
         if isinstance(value, UploadedFile):
             with _noting(found):
-                inspection.judge(value.getvalue(), name)
+                inspection.inspect(value.getvalue(), name)
     return found
 
 
@@ -98,8 +98,8 @@ def _link(sent: UploadedFile, name: str, counter: Counter, *, key: str) -> str:
     kept: _Kept | None = st.session_state.get(key)
     if kept is None or (kept.owner, kept.file_id) != (owner, sent.file_id):
         content = sent.getvalue()
-        arriving = [Sent(field=name, file_name=sent.name, content=content)]
-        with files.keeping(arriving) as on_disk, writing(counter.scope) as session:
+        arriving = [ReceivedFile(field=name, file_name=sent.name, content=content)]
+        with files.store_files(arriving) as on_disk, writing(counter.scope) as session:
             record = files.record(session, on_disk[0], owner, actor=counter.person.actor)
         kept = _Kept(owner=owner, file_id=sent.file_id, name=record["file_name"], link=record["file_url"])
         st.session_state[key] = kept

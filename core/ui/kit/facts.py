@@ -8,7 +8,7 @@ from typing import Any, Final
 import streamlit as st
 
 from core import clock
-from core.services.views.sale import Event, SaleDetail
+from core.services.views.sale import AuditEvent, SaleDetail
 from core.ui.kit import words
 
 # An instant as the log stores it. Terms start and end at midnight UTC, so such an instant is shown as a date.
@@ -57,7 +57,7 @@ def days_of_cover(sale: SaleDetail) -> None:
 def _end_of_cover(expiration_at: datetime | None) -> None:
     """Show the day on which cover ends or ended; today is worded as in the list of due renewals."""
     is_over = expiration_at is not None and expiration_at <= clock.now()
-    today = expiration_at is not None and clock.lagos_day(expiration_at) == clock.today()
+    today = expiration_at is not None and clock.to_lagos_day(expiration_at) == clock.today()
     label = words.until(0, is_over=is_over) if today else "Ended" if is_over else "Ends"
     line(label, words.day(expiration_at))
 
@@ -98,18 +98,18 @@ def masked(values: Mapping[str, Any], *, named: Callable[[str], str] | None = No
     st.table(rows, border="horizontal", width="content") if rows else st.caption("Nothing was kept.")
 
 
-def history(events: Sequence[Event]) -> None:
+def history(events: Sequence[AuditEvent]) -> None:
     """Show the log entries of the record, oldest first."""
     with st.expander("History", icon=":material/history:", expanded=True):
         log(events)
 
 
-def log(events: Sequence[Event]) -> None:
+def log(events: Sequence[AuditEvent]) -> None:
     """Show log entries: action, time and actor, with the changed facts below."""
     if not events:
         st.caption("The log holds nothing about this.")
     for event in events:
-        who = event.who or event.actor.removeprefix("staff ")
+        who = event.actor_name or event.actor.removeprefix("staff ")
         st.markdown(f"**{words.title(event.action)}** · {words.moment(event.at)} · {words.plain(who)}")
         told = {name: value for name, value in event.facts.items() if value not in (None, "")}
         ids = {name: value for name, value in told.items() if isinstance(value, str) and _UUID.fullmatch(value)}

@@ -14,7 +14,7 @@ from core.services.comparisons import Comparison
 from core.services.filters import SalesFilter
 from core.services.sales import breakdowns, figures
 from core.services.sales.breakdowns import Breakdown, Grain, Series
-from core.services.sales.choices import Choices, Dimension, choices
+from core.services.sales.choices import Choices, Dimension, load_choices
 from core.services.sales.figures import Summary
 from core.services.windows import Window
 from core.store.access import engine
@@ -54,7 +54,7 @@ def standing() -> Standing:
     """Return the current state of the store, in the mode that the screen shows."""
     store = engine.store()
     with store.reading_replica(Scope.system()) as session:
-        entries, sight = audit.length(session), session.sight
+        entries, sight = audit.count_entries(session), session.sight
     as_of = sight.as_of if sight else None
     return Standing(store, entries, clock.today(), frame.mode(), on_replica=sight is not None, as_of=as_of)
 
@@ -63,25 +63,25 @@ def standing() -> Standing:
 def summary(at: Standing, window: Window, compared: Comparison, wanted: SalesFilter) -> Summary:
     """Return every metric of a window and of its comparison period."""
     with at.reading() as session:
-        return figures.summary(session, window, wanted, compared=compared)
+        return figures.build_summary(session, window, wanted, compared=compared)
 
 
 @lru_cache(_MOST)
 def breakdown(at: Standing, window: Window, wanted: SalesFilter) -> Breakdown:
     """Return the premium of a window, broken down by every dimension that a chart shows."""
     with at.reading() as session:
-        return breakdowns.breakdown(session, window, wanted, names(at))
+        return breakdowns.compute_breakdown(session, window, wanted, names(at))
 
 
 @lru_cache(_MOST)
 def over_time(at: Standing, window: Window, wanted: SalesFilter, *, grain: Grain, split: Dimension) -> list[Series]:
     """Return the premium per time bucket, one series for each member of a dimension."""
     with at.reading() as session:
-        return breakdowns.over_time(session, window, wanted, names(at), grain=grain, split=split)
+        return breakdowns.compute_premium_over_time(session, window, wanted, names(at), grain=grain, split=split)
 
 
 @lru_cache(_MOST)
 def names(at: Standing) -> Choices:
     """Return the members by which sales can be filtered and split."""
     with at.reading() as session:
-        return choices(session)
+        return load_choices(session)

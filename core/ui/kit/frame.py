@@ -38,7 +38,7 @@ def current() -> Person | None:
     if token is None:
         return None
     with reading(Scope.system()) as session:
-        person, stale = staff.person_of(session, token), staff_sessions.needs_keeping(session, token)
+        person, stale = staff.get_by_token(session, token), staff_sessions.needs_keep_alive(session, token)
     if person and stale:
         with writing(Scope.system()) as session:
             staff_sessions.keep_alive(session, token)
@@ -48,7 +48,7 @@ def current() -> Person | None:
 def still_signed_in() -> bool:
     """Return True if the session is still valid, without extending it: called by a timer, not by a person's action."""
     with reading(Scope.system()) as session:
-        return staff.person_of(session, session_token()) is not None
+        return staff.get_by_token(session, session_token()) is not None
 
 
 def session_token() -> str | None:
@@ -65,7 +65,7 @@ def require(*roles: str) -> Person:
     if person is None:
         st.warning("Your sign-in has ended. Reload the page to sign in again.", icon=":material/lock_clock:")
         st.stop()
-    if roles and not person.may(*roles):
+    if roles and not person.has_role(*roles):
         needed = " or ".join(roles)
         st.error(f"Your account does not have this: it needs the role {needed}.", icon=":material/block:")
         st.stop()

@@ -74,9 +74,9 @@ SCREENS: tuple[Screen, ...] = (
 
 def allowed(person: Person) -> list[Screen]:
     """Return the screens that a person may open, in menu order; the first visible one is their home."""
-    return [screen for screen in SCREENS if person.may(*screen.roles)]
+    return [screen for screen in SCREENS if person.has_role(*screen.roles)]
 
 
 def refused(person: Person) -> list[Screen]:
     """Return the screens that this person may not open."""
-    return [screen for screen in SCREENS if not person.may(*screen.roles)]
+    return [screen for screen in SCREENS if not person.has_role(*screen.roles)]

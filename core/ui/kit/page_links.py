@@ -28,7 +28,7 @@ def go(path: str, *, replaces: bool = False, **query: str | Sequence[str]) -> No
 
     With `replaces` the current page is replaced in the history: for a page whose URL redirects.
     """
-    token = ids.token()
+    token = ids.new_token()
     _mount(key=f"go {token}", data={"href": frame.link(path, **query), "token": token, "replaces": replaces})
     st.stop()
 

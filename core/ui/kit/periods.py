@@ -44,7 +44,7 @@ def compared(period: str, window: Window) -> Comparison:
 
 def compared_in_words(compared: Comparison) -> str:
     """Format a comparison period: "21 Nov 2026 until 09:17"."""
-    until = f" until {clock.in_lagos(compared.until, '%H:%M')}" if compared.until else ""
+    until = f" until {clock.format_lagos(compared.until, '%H:%M')}" if compared.until else ""
     return in_words(compared.window) + until
 
 

@@ -18,7 +18,7 @@ from core.errors import CoverdeskError, InvalidInput
 from core.services import pii_reveal
 from core.services.files import links as file_links
 from core.services.people.staff import Person
-from core.services.pii_reveal import Hidden, HiddenValue, Kind
+from core.services.pii_reveal import HiddenField, HiddenValue, Kind
 from core.store.access.engine import writing
 from core.ui.forms import forms
 from core.ui.kit import frame, words
@@ -32,7 +32,7 @@ _REASON, _DETAILS = "reveal.reason", "reveal.details"
 class _Asked:
     """The value that somebody asks to see, and the result of the request."""
 
-    of: Hidden
+    of: HiddenField
     label: str
     is_paper: bool = False
     refusal: str = ""
@@ -40,13 +40,13 @@ class _Asked:
     done: bool = False
 
 
-def value(label: str, masked: str, *, of: Hidden, by: Person, is_paper: bool = False) -> None:
+def value(label: str, masked: str, *, of: HiddenField, by: Person, is_paper: bool = False) -> None:
     """Draw one line: label, masked value, and the reveal button for people who may use it."""
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
         st.caption(words.plain(label), width="content")
         with st.container(horizontal=True, vertical_alignment="center", width="content", gap="xsmall"):
             st.text(masked, width="content")
-            if pii_reveal.may(by, of.kind):
+            if pii_reveal.can_reveal(by, of.kind):
                 st.button(
                     "Show",
                     key=f"reveal.{of.kind}.{of.record_id}.{of.path}",
@@ -70,7 +70,7 @@ def values(hidden: Sequence[HiddenValue], *, within: str, kind: Kind, record_id:
         st.markdown("**Personal data**")
         for path, masked in found:
             label = words.title(path.partition(".")[2].replace(".", " "))
-            value(label, masked, of=Hidden(kind=kind, record_id=record_id, path=path), by=by)
+            value(label, masked, of=HiddenField(kind=kind, record_id=record_id, path=path), by=by)
 
 
 def _asked() -> _Asked | None:
@@ -78,7 +78,7 @@ def _asked() -> _Asked | None:
     return asked
 
 
-def is_shown(of: Hidden) -> bool:
+def is_shown(of: HiddenField) -> bool:
     """Return True while a document is revealed: from the reason given until it is hidden, at most 15 minutes."""
     shown, until = st.session_state.get(_PAPER, (None, None))
     return shown == of and until is not None and clock.now() < until
@@ -89,7 +89,7 @@ def put_away() -> None:
     st.session_state.pop(_PAPER, None)
 
 
-def _begin(label: str, of: Hidden, is_paper: bool) -> None:  # noqa: FBT001 - the arguments of a callback
+def _begin(label: str, of: HiddenField, is_paper: bool) -> None:  # noqa: FBT001 - the arguments of a callback
     _close()
     put_away()
     st.session_state[_OPEN] = _Asked(of=of, label=label, is_paper=is_paper)
@@ -121,7 +121,7 @@ def _show(clear: str) -> None:
     if not clear.startswith(("http://", "https://")):
         st.code(clear, language=None)
     else:
-        st.link_button("Open it in a tab", file_links.desk_path(clear) or clear, icon=":material/open_in_new:")
+        st.link_button("Open it in a tab", file_links.build_desk_path(clear) or clear, icon=":material/open_in_new:")
         st.caption(words.plain(clear))
     st.caption("The audit log says that you have seen it. It is hidden again when you close this.")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from core.errors import KeyReused, StateForbids
 from core.services import idempotency
-from core.services.idempotency import Answer
+from core.services.idempotency import WireResponse
 from core.store.access.engine import store
 from core.store.access.scope import Scope, ScopedSession
 
@@ -21,11 +21,11 @@ def said(scope: Scope, token: str, work: Callable[[ScopedSession], str], *given:
     """
     print_ = idempotency.fingerprint(*(part.encode() for part in given))
 
-    def attempt(session: ScopedSession) -> Answer:
-        def make() -> Answer:
-            return Answer(200, json.dumps(work(session)).encode())
+    def attempt(session: ScopedSession) -> WireResponse:
+        def make() -> WireResponse:
+            return WireResponse(200, json.dumps(work(session)).encode())
 
-        return idempotency.once(session, scope, f"desk {token}", print_, make)
+        return idempotency.run_once(session, scope, f"desk {token}", print_, make)
 
     try:
         answer = store().transact(scope, attempt)

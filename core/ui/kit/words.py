@@ -70,12 +70,12 @@ _COLOURS = {
 
 def naira(minor: int | None) -> str:
     """Format kobo as "₦1,234,567.00"; a dash for None."""
-    return "–" if minor is None else money.shown(minor)
+    return "–" if minor is None else money.format_naira(minor)
 
 
 def naira_of(amount: Decimal | str | None) -> str:
     """Format naira, given as Decimal or as the API's text, as "₦1,234,567.00"; a dash for None."""
-    return "–" if amount is None else money.shown(money.to_minor(money.half_up(Decimal(amount))))
+    return "–" if amount is None else money.format_naira(money.to_minor(money.round_half_up(Decimal(amount))))
 
 
 def short_naira(minor: int) -> str:
@@ -122,7 +122,7 @@ def day(value: date | datetime | str | None) -> str:
     if isinstance(value, str):
         value = datetime.fromisoformat(value) if "T" in value else date.fromisoformat(value)
     if isinstance(value, datetime):
-        return clock.in_lagos(value, "%d %b %Y")
+        return clock.format_lagos(value, "%d %b %Y")
     return f"{value:%d %b %Y}" if value else "–"
 
 
@@ -135,7 +135,7 @@ def moment(value: datetime | str | None) -> str:
     """Format an instant in Lagos time, "20 Nov 2026, 08:08"; a dash for None."""
     if isinstance(value, str):
         value = datetime.fromisoformat(value)
-    return clock.in_lagos(value) or "–"
+    return clock.format_lagos(value) or "–"
 
 
 def plain(text: str | None) -> str:

@@ -49,7 +49,7 @@ def begin(action: Action, policy: PolicyDetail, person: Person, *, about: str = 
         person=person,
         version=policy.state.version,
         # Idempotency token of this dialog: it acts once, however often its button is clicked.
-        token=ids.token(),
+        token=ids.new_token(),
     )
     st.session_state[_OPEN] = Attempt(action=action, hand=hand, about=about)
 

@@ -8,14 +8,14 @@ import streamlit as st
 
 from core import ids
 from core.errors import FieldFault, InvalidInput
-from core.services.insurers.awaiting import InsurerHealth, Order, Waiting, Wanted
+from core.services.insurers.awaiting import InsurerHealth, OpenSubmission, Order, QueueView
 from core.ui.kit import columns, tables, url_state
 from core.ui.kit.tables import Table
 from core.ui.policies import insurer_health, resends
 
 PAGE = "policies/awaiting.py"
 _PROVIDER, _STATE = "provider", "state"
-STATES: Mapping[Wanted, str] = {
+STATES: Mapping[QueueView, str] = {
     "queued": "Queued",
     "deciding": "Deciding",
     "failing": "Trying again",
@@ -36,7 +36,7 @@ class Asked:
     """The parsed query parameters of the screen."""
 
     provider_id: UUID | None
-    state: Wanted | None
+    state: QueueView | None
 
     @property
     def narrowed(self) -> bool:
@@ -80,7 +80,7 @@ def follow_retry() -> None:
         resends.one(policy_id)
 
 
-WAITING: Table[Waiting] = Table(
+WAITING: Table[OpenSubmission] = Table(
     name="awaiting",
     noun=("policy", "policies"),
     opens="policies/policy.py",

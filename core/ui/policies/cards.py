@@ -24,8 +24,8 @@ def cover(policy: PolicyDetail) -> None:
         st.markdown("**Cover**")
         facts.line("Product", policy.sale.product)
         facts.line("Insurer", policy.sale.provider)
-        if policy.plate:
-            facts.line("Plate", policy.plate)
+        if policy.registration:
+            facts.line("Plate", policy.registration)
         if policy.sum_insured_minor is not None:
             facts.line("Sum insured", words.naira(policy.sum_insured_minor))
         facts.days_of_cover(policy.sale)
@@ -44,9 +44,9 @@ def holder(policy: PolicyDetail) -> None:
         facts.line("E-mail", policy.sale.email)
         facts.line("Phone", policy.sale.phone or "–")
         facts.line("Place", policy.sale.place or "–")
-        if policy.birth_day:
-            facts.line("Born", words.day(policy.birth_day))
-        facts.line("Role", "Beneficiary" if policy.beneficiary else "Principal")
+        if policy.date_of_birth:
+            facts.line("Born", words.day(policy.date_of_birth))
+        facts.line("Role", "Beneficiary" if policy.is_for_beneficiary else "Principal")
         st.page_link(
             "sales/customer.py",
             label="Open the customer",
@@ -71,7 +71,7 @@ def sale(policy: PolicyDetail, person: Person) -> None:
         facts.line("Premium paid", words.title(policy.sale.premium_frequency))
         if policy.refunded_minor:
             facts.line("Given back", words.naira(policy.refunded_minor))
-        if person.may("operations", "finance"):
+        if person.has_role("operations", "finance"):
             st.page_link(
                 "sales/purchase.py",
                 label="Open the purchase",
@@ -134,7 +134,7 @@ def terms(policy: PolicyDetail) -> None:
 def _term(term: TermLine) -> str:
     """Return one row of a Markdown table, which can align money to the right."""
     cells = (
-        "Renewal" if term.renewal else "First term",
+        "Renewal" if term.is_renewal else "First term",
         words.day(term.start_at),
         words.day(term.expiration_at),
         words.naira(term.total_minor),
@@ -145,4 +145,4 @@ def _term(term: TermLine) -> str:
 
 def sent(policy: PolicyDetail) -> None:
     """Draw the payload sent to the insurer, with the insurer's field names."""
-    facts.masked(policy.sent, named=str)
+    facts.masked(policy.insurer_payload, named=str)

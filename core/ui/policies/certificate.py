@@ -31,5 +31,5 @@ def download(code: str) -> None:
 
 def _made(code: str) -> bytes:
     with reading(frame.scope()) as session:
-        facts = certificates.by_code(session, code)
-    return certificate_pdf.rendered(facts)
+        facts = certificates.get_by_code(session, code)
+    return certificate_pdf.render(facts)

@@ -5,7 +5,7 @@ from typing import Final
 import streamlit as st
 
 from core.services.claims.review import related
-from core.services.claims.workflow.transitions import DESK
+from core.services.claims.workflow.transitions import CLAIMS_ROLES
 from core.services.people.staff import Person
 from core.services.views.policy import PolicyDetail
 from core.store.access.engine import reading
@@ -18,8 +18,8 @@ _CLAIMED_HERE: Final = "Credit Life"
 def draw(policy: PolicyDetail, person: Person) -> None:
     """Draw every claim with its state, and the link to lodge one for people who may."""
     with reading(frame.scope()) as session:
-        lines = related.of_policy(session, policy.id)
-    works = person.may(*DESK)
+        lines = related.list_by_policy(session, policy.id)
+    works = person.has_role(*CLAIMS_ROLES)
     claim_tabs.others(lines, linked=works, empty="Nobody has claimed on this policy.")
     if works and policy.sale.category == _CLAIMED_HERE and policy.sale.policy_number:
         st.page_link(

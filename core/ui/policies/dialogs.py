@@ -79,7 +79,7 @@ def begin_renewal(policy_id: UUID, person: Person) -> None:
     """Open the dialog that renews a policy, from a screen of many; does nothing if the policy no longer exists."""
     try:
         with reading(frame.scope()) as session:
-            policy = policy_view.one(session, policy_id)
+            policy = policy_view.get_policy(session, policy_id)
     except NotFound:
         return
     sale = policy.sale

@@ -66,7 +66,7 @@ def read(names: Choices) -> Search:
 
 def _fault(text: str) -> str | None:
     try:
-        policy_search.tidied(text)
+        policy_search.normalise_text(text)
     except InvalidInput as error:
         return error.faults[0].message
     return None
@@ -79,7 +79,7 @@ def draw(search: Search, names: Choices) -> None:
         "Find",
         text=search.text,
         placeholder="Policy number, plate, customer name, e-mail or phone",
-        longest=policy_search.LONGEST,
+        longest=policy_search.MAX_LENGTH,
     )
     if search.fault:
         st.markdown(forms.complaint(search.fault))
@@ -93,5 +93,5 @@ def draw(search: Search, names: Choices) -> None:
 
 
 def _kinds(text: str) -> str:
-    kinds = [words.plain(kind) for kind in policy_search.kinds_of(policy_search.tidied(text))]
+    kinds = [words.plain(kind) for kind in policy_search.detect_kinds(policy_search.normalise_text(text))]
     return " or ".join([", ".join(kinds[:-1]), kinds[-1]] if len(kinds) > 1 else kinds)

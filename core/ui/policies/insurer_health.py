@@ -15,7 +15,7 @@ _CONFIRM = "awaiting.confirm"
 
 def draw(insurers: Sequence[InsurerHealth]) -> None:
     """Draw a card for each insurer that is connected or has policies waiting; the others in one line."""
-    shown = [insurer for insurer in insurers if insurer.connected or insurer.queued or insurer.dead]
+    shown = [insurer for insurer in insurers if insurer.is_connected or insurer.queued or insurer.dead]
     if shown:
         with st.grid(4, min_column_width=230, gap="small"):
             for insurer in shown:
@@ -43,7 +43,7 @@ def _card(insurer: InsurerHealth) -> None:
                     on_click=url_state.change,
                     args=({"provider": [str(insurer.id)], "state": []},),
                 )
-            if insurer.dead and insurer.connected:
+            if insurer.dead and insurer.is_connected:
                 st.button(
                     f"Retry {words.count(insurer.dead)} set aside",
                     icon=":material/replay:",
@@ -62,7 +62,7 @@ def _means(insurer: InsurerHealth) -> str:
         "Not used yet": "Connected; nothing was sent yet.",
         "Working": heard,
         "Failing": f"{trouble}. {heard}",
-        "Resting": f"{trouble}. Tried again at {clock.in_lagos(insurer.rests_until, '%H:%M:%S')}. {heard}",
+        "Resting": f"{trouble}. Tried again at {clock.format_lagos(insurer.rests_until, '%H:%M:%S')}. {heard}",
         "On trial": f"{trouble}. One policy is sent to see whether it is well again. {heard}",
     }[insurer.health]
 

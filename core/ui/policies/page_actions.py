@@ -42,13 +42,13 @@ class Hand:
 def state(hand: Hand) -> PolicyState:
     """Return the current state of the policy, whatever version was on the screen."""
     with reading(hand.scope) as session:
-        return policy_states.of(session, hand.policy_id)
+        return policy_states.get_state(session, hand.policy_id)
 
 
 def refund(hand: Hand, *, by_insurer: bool) -> Refund:
     """Return the refund due if the policy were cancelled today."""
     with reading(hand.scope) as session:
-        return policy_changes.refund_preview(session, hand.policy_id, by_insurer=by_insurer)
+        return policy_changes.preview_refund(session, hand.policy_id, by_insurer=by_insurer)
 
 
 def whole_refund(hand: Hand) -> Refund:
@@ -60,7 +60,7 @@ def whole_refund(hand: Hand) -> Refund:
 def next_term(hand: Hand) -> NextTerm:
     """Return the term that a renewal would buy now; NotRenewable says why there is none."""
     with reading(hand.scope) as session:
-        return next_terms.preview(session, hand.policy_id)
+        return next_terms.preview_next_term(session, hand.policy_id)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -173,7 +173,7 @@ def _refuse_other(expected: Decimal, actual: Decimal, what: str) -> None:
 
 
 def _shown(naira: Decimal) -> str:
-    return money.shown(money.to_minor(naira))
+    return money.format_naira(money.to_minor(naira))
 
 
 def _once(hand: Hand, work: Callable[[ScopedSession], str], *given: str) -> str:

@@ -16,10 +16,10 @@ _SAID, _REFUSED = "resends.said", "resends.refused"
 
 def one(policy_id: UUID) -> None:
     """Resend one policy, as the callback of a button."""
-    person = frame.require(*resending.SENDERS)
+    person = frame.require(*resending.SENDING_ROLES)
 
     def work(session: ScopedSession) -> str:
-        resending.retry(session, policy_id, person=person)
+        resending.resend(session, policy_id, person=person)
         return "The policy stands first in the queue and is sent within seconds."
 
     _do(work)
@@ -27,10 +27,10 @@ def one(policy_id: UUID) -> None:
 
 def reported(policy_id: UUID) -> None:
     """Record that the insurer was informed of a policy by other means, as the callback of a button."""
-    person = frame.require(*resending.SENDERS)
+    person = frame.require(*resending.SENDING_ROLES)
 
     def work(session: ScopedSession) -> str:
-        resending.note_reported(session, policy_id, person=person)
+        resending.record_reported(session, policy_id, person=person)
         return "The policy is noted as reported to its insurer."
 
     _do(work)
@@ -38,10 +38,10 @@ def reported(policy_id: UUID) -> None:
 
 def all_of(provider_id: UUID, name: str) -> None:
     """Resend everything set aside for an insurer, as the callback of a button."""
-    person = frame.require(*resending.SENDERS)
+    person = frame.require(*resending.SENDING_ROLES)
 
     def work(session: ScopedSession) -> str:
-        count = resending.retry_all(session, provider_id, person=person)
+        count = resending.resend_all(session, provider_id, person=person)
         noun = "policy is" if count == 1 else "policies are"
         return (
             f"{words.count(count)} {noun} queued again for {name}." if count else f"Nothing was set aside for {name}."

@@ -6,7 +6,7 @@ from core.services.insurers import resending
 from core.services.insurers.submission_detail import SubmissionDetail
 from core.services.people.staff import Person
 from core.services.views.policy import PolicyDetail
-from core.services.views.sale import Event
+from core.services.views.sale import AuditEvent
 from core.ui.kit import facts, words
 from core.ui.policies import resends
 
@@ -34,14 +34,14 @@ def draw(policy: PolicyDetail, person: Person) -> None:
             return
         st.markdown(f"{words.badge(told.situation)} {_means(told)}")
         if told.waits and (issued := _issued_by_hand(policy)):
-            facts.line("Issued by hand", f"{issued.who or issued.actor}, {words.moment(issued.at)}")
+            facts.line("Issued by hand", f"{issued.actor_name or issued.actor}, {words.moment(issued.at)}")
             st.caption("It is in force here, and the insurer has not accepted it.")
         facts.line("Since", words.moment(told.updated_at))
         if told.attempts:
             facts.line("Attempts", words.count(told.attempts))
         if told.last_error:
             st.caption(words.plain(told.last_error))
-        if person.may(*resending.SENDERS):
+        if person.has_role(*resending.SENDING_ROLES):
             _actions(policy, told)
 
 
@@ -52,7 +52,7 @@ def _means(told: SubmissionDetail) -> str:
     return _MEANS.get(told.situation, "")
 
 
-def _issued_by_hand(policy: PolicyDetail) -> Event | None:
+def _issued_by_hand(policy: PolicyDetail) -> AuditEvent | None:
     """Return the log entry that says who activated the policy without its insurer."""
     found = (event for event in policy.sale.history if event.action == "policy issued by hand")
     return next(found, None)

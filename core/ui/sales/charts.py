@@ -32,7 +32,7 @@ def over_time(when: Sequence[date], lines: Sequence[Series], grain: Grain, *, wh
     for rank, line in enumerate(_folded(lines)):
         figure.add_bar(
             x=[str(day) for day in when],
-            y=[minor / 100 for minor in line.minor],
+            y=[minor / 100 for minor in line.amounts_minor],
             name=plain(line.name),
             customdata=[str(line.id) if line.id else "" for _ in when],
             marker={"line": {"width": 0}, **_looks(line, rank)},
@@ -48,7 +48,7 @@ def lines_over_time(when: Sequence[date], lines: Sequence[Series], grain: Grain,
     for colour, dash, line in zip(colours.SERIES, ("solid", "dot", "dash"), lines, strict=False):
         figure.add_scatter(
             x=[str(day) for day in when],
-            y=[minor / 100 for minor in line.minor],
+            y=[minor / 100 for minor in line.amounts_minor],
             name=plain(line.name),
             mode="lines+markers" if len(when) < 70 else "lines",
             line={"color": colour, "width": 2.5, "dash": dash},
@@ -65,21 +65,21 @@ def ranked(slices: Sequence[Slice], *, whole: int, what: str) -> Chart:
     figure.add_bar(
         orientation="h",
         y=[_short(part.name) for part in rows],
-        x=[part.takings.premium_minor / 100 for part in rows],
-        customdata=[[str(part.id) if part.id else "", plain(part.name), part.takings.written] for part in rows],
-        text=[f"{words.short_naira(part.takings.premium_minor)} · {_percent(part, whole)}" for part in rows],
+        x=[part.totals.premium_minor / 100 for part in rows],
+        customdata=[[str(part.id) if part.id else "", plain(part.name), part.totals.written] for part in rows],
+        text=[f"{words.short_naira(part.totals.premium_minor)} · {_percent(part, whole)}" for part in rows],
         textposition="outside",
         cliponaxis=False,
         textfont={"color": colours.TEXT},
         marker={"color": colours.SERIES[0], "line": {"width": 0}},
         hovertemplate="%{customdata[1]}<br>₦%{x:,.2f}<br>%{customdata[2]:,} policies<extra></extra>",
     )
-    largest = max((part.takings.premium_minor for part in slices), default=0) / 100
+    largest = max((part.totals.premium_minor for part in slices), default=0) / 100
     # Leaves room for the label beside the longest bar.
     figure.update_xaxes(visible=False, range=[0, largest * 1.75 or 1])
     figure.update_yaxes(automargin=True, ticklabelstandoff=8)
     figure.update_layout(height=len(slices) * _BAR + 30, bargap=0.35, hovermode="closest", showlegend=False)
-    return Chart(figure, _told(what, [(part.name, part.takings.premium_minor) for part in slices]))
+    return Chart(figure, _told(what, [(part.name, part.totals.premium_minor) for part in slices]))
 
 
 def across_time(when: Sequence[date], grain: Grain, ticks: int) -> go.Figure:
@@ -123,9 +123,9 @@ def base() -> go.Figure:
 
 def _looks(line: Series, rank: int) -> dict[str, Any]:
     """Return the colour and pattern of a member by its rank; grey for the sum of the remaining ones."""
-    if rank >= MOST_SERIES and line.place is None:
+    if rank >= MOST_SERIES and line.position is None:
         return {"color": colours.FAINT}
-    turn, colour = divmod(rank if line.place is None else line.place, len(colours.SERIES))
+    turn, colour = divmod(rank if line.position is None else line.position, len(colours.SERIES))
     pattern = {"shape": _PATTERNS[turn % len(_PATTERNS)], "solidity": 0.25}
     return {"color": colours.SERIES[colour], "pattern": pattern}
 
@@ -134,12 +134,12 @@ def _folded(lines: Sequence[Series]) -> list[Series]:
     if len(lines) <= MOST_SERIES + 1:
         return list(lines)
     kept, rest = lines[:MOST_SERIES], lines[MOST_SERIES:]
-    others = [sum(column) for column in zip(*(line.minor for line in rest), strict=True)]
+    others = [sum(column) for column in zip(*(line.amounts_minor for line in rest), strict=True)]
     return [*kept, Series(None, f"{len(rest)} others", others)]
 
 
 def _percent(part: Slice, whole: int) -> str:
-    share = part.takings.premium_minor / (whole or 1)
+    share = part.totals.premium_minor / (whole or 1)
     return words.percent(share, 0 if share >= 0.1 else 1)
 
 

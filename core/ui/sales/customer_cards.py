@@ -36,7 +36,7 @@ def contact(customer: CustomerDetail) -> None:
         facts.line("Address", ", ".join(customer.place) or "–")
         facts.line("Distributor", customer.distributor)
         facts.line("First met", words.moment(customer.created_at))
-        for other in customer.elsewhere:
+        for other in customer.same_email_customers:
             st.page_link(
                 "sales/customer.py",
                 label=f"Also a customer of {words.plain(other.distributor)}",
@@ -50,7 +50,7 @@ def personal(customer: CustomerDetail, person: Person) -> None:
     with st.container(border=True, height="stretch", gap="xsmall"):
         st.markdown("**Personal data**")
         facts.line("Gender", customer.gender or "–")
-        facts.line("Born", words.day(customer.birth_day))
+        facts.line("Born", words.day(customer.date_of_birth))
         for known in customer.personal:
             reveal_dialog.value(words.title(known.label.replace(".", " ")), known.masked, of=known.hidden, by=person)
         if customer.personal:
@@ -61,7 +61,7 @@ def personal(customer: CustomerDetail, person: Person) -> None:
 
 def lists(customer: CustomerDetail, person: Person) -> None:
     """Draw all records of the customer, newest first; a row is a link if the person may open its screen."""
-    beneficiary = sum(row.beneficiary for row in customer.policies.rows)
+    beneficiary = sum(row.is_for_beneficiary for row in customer.policies.items)
     note = f"{beneficiary} of them bought by somebody else" if beneficiary else ""
     _list("Policies", OWN_POLICIES, customer.policies, person, note=note)
     _list("Purchases", OWN_PURCHASES, customer.purchases, person)
@@ -75,13 +75,13 @@ def _for(person: Person, table: Table[tables.Row]) -> Table[tables.Row]:
 
 
 def _list(title: str, table: Table[tables.Row], page: Page[tables.Row], person: Person, *, note: str = "") -> None:
-    total, shown = page.total_count, len(page.rows)
+    total, shown = page.total_count, len(page.items)
     newest = f"The newest {shown} are listed" if total > shown else ""
     with st.container(gap="xsmall"):
         st.subheader(f"{title} · {words.count(total)}", anchor=False)
         if said := " · ".join(filter(None, (newest, note))):
             st.caption(said)
         if total:
-            tables.listed(_for(person, table), page.rows)
+            tables.listed(_for(person, table), page.items)
         else:
             st.caption(f"No {table.noun[1]} yet.")

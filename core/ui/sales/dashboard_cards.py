@@ -38,7 +38,7 @@ def read_cut(window: Window) -> Cut:
     )
     grain, split = st.query_params.get("by", usual), st.query_params.get("split", "provider")
     # More bars are unreadable and slow down drawing the page.
-    offered = [known for known in GRAINS if len(breakdowns.buckets(window, known)) <= _MOST_BARS]
+    offered = [known for known in GRAINS if len(breakdowns.list_buckets(window, known)) <= _MOST_BARS]
     return Cut(
         next((known for known in offered if known == grain), usual),
         next((known for known in DIMENSIONS if known == split), "provider"),
@@ -56,7 +56,7 @@ def draw_premium(asked: Asked, cut: Cut, window: Window, lines: Sequence[Series]
                 _choice("by", "By", GRAINS, cut.grain)
                 _choice("split", "Stacked by", LABELS, cut.split)
         chart = charts.over_time(
-            breakdowns.buckets(window, cut.grain),
+            breakdowns.list_buckets(window, cut.grain),
             lines,
             cut.grain,
             what=f"Gross written premium stacked by {cut.split}",
@@ -72,7 +72,7 @@ def draw_commissions(asked: Asked, cut: Cut, summary: Summary) -> None:
             _bucketed(summary, cut, "Platform", lambda takings: takings.mca_minor),
             _bucketed(summary, cut, "Distributors", lambda takings: takings.distributor_minor),
         ]
-        when = breakdowns.buckets(summary.window, cut.grain)
+        when = breakdowns.list_buckets(summary.window, cut.grain)
         _draw("commissions", charts.lines_over_time(when, lines, cut.grain, what="Commissions"), asked)
 
 
@@ -84,7 +84,7 @@ def draw_new_against_renewal(asked: Asked, cut: Cut, summary: Summary) -> None:
             _bucketed(summary, cut, "New", lambda takings: takings.sold_minor),
             _bucketed(summary, cut, "Renewal", lambda takings: takings.renewed_minor),
         ]
-        when = breakdowns.buckets(summary.window, cut.grain)
+        when = breakdowns.list_buckets(summary.window, cut.grain)
         chart = charts.over_time(when, lines, cut.grain, what="Premium of new policies and renewals", ticks=5)
         for bars in chart.figure.data:
             bars.customdata = [str(day) for day in when]
@@ -94,10 +94,10 @@ def draw_new_against_renewal(asked: Asked, cut: Cut, summary: Summary) -> None:
 def draw_shares(asked: Asked, parts: Breakdown) -> None:
     """Draw the shares of insurers and categories, the top distributors and products, and the instalments."""
     cards: list[tuple[str, str, Dimension, list[Slice]]] = [
-        ("Share by insurer", "Of the premium.", "provider", parts.shares("provider")),
-        ("Share by category", "Of the premium.", "category", parts.shares("category")),
-        ("Top distributors", "By premium.", "distributor", parts.tops("distributor")),
-        ("Top products", "By premium.", "product", parts.tops("product")),
+        ("Share by insurer", "Of the premium.", "provider", parts.list_shares("provider")),
+        ("Share by category", "Of the premium.", "category", parts.list_shares("category")),
+        ("Top distributors", "By premium.", "distributor", parts.get_top_members("distributor")),
+        ("Top products", "By premium.", "product", parts.get_top_members("product")),
     ]
     with st.grid(2, min_column_width=380, gap="small"):
         for title, about, dimension, slices in cards:
@@ -107,7 +107,9 @@ def draw_shares(asked: Asked, parts: Breakdown) -> None:
                 _draw(title, chart, asked, _toggling(dimension))
     with st.container(border=True):
         _title("Instalments", "Premium by how often the customer pays it.")
-        _draw("Instalments", charts.ranked(parts.instalments(), whole=parts.premium_minor, what="Instalments"), asked)
+        _draw(
+            "Instalments", charts.ranked(parts.list_instalments(), whole=parts.premium_minor, what="Instalments"), asked
+        )
 
 
 def _toggling(dimension: Dimension) -> Callable[[str], None]:
@@ -115,7 +117,7 @@ def _toggling(dimension: Dimension) -> Callable[[str], None]:
 
 
 def _bucketed(summary: Summary, cut: Cut, name: str, of: Callable[[Any], int]) -> Series:
-    return breakdowns.bucketed(summary.window, summary.days, cut.grain, of, name)
+    return breakdowns.build_bucket_series(summary.window, summary.days, cut.grain, of, name)
 
 
 def _to_bucket(day: date, grain: Grain, window: Window) -> None:

@@ -40,7 +40,7 @@ def read(names: Choices) -> DueAsked:
     asked = sales_filters.read(names, default=periods.ALL)
     bucket = st.query_params.get(_BUCKET, _USUAL)
     if bucket not in BUCKETS:
-        url_state.way_back(InvalidInput.one(_BUCKET, f"must be one of {', '.join(BUCKETS)}").faults)
+        url_state.way_back(InvalidInput.for_field(_BUCKET, f"must be one of {', '.join(BUCKETS)}").faults)
     return DueAsked(bucket, asked)
 
 

@@ -2,18 +2,18 @@
 
 import streamlit as st
 
-from core.services.views.sale import Part, SaleDetail
+from core.services.views.sale import PremiumShare, SaleDetail
 from core.ui.kit import facts, words
 
 
 def draw(sale: SaleDetail) -> None:
     """Draw the shares as lines; after a refund, a table of written, refunded and kept with sums in both directions."""
     if not sale.refunded_minor:
-        for part in sale.parts:
-            facts.line(_label(part), words.naira(part.minor))
+        for part in sale.premium_shares:
+            facts.line(_label(part), words.naira(part.amount_minor))
         return
-    whole = Part(name="Premium", minor=sale.total_minor, refunded_minor=sale.refunded_minor)
-    rows = "\n".join(map(_row, (*sale.parts, whole)))
+    whole = PremiumShare(name="Premium", amount_minor=sale.total_minor, refunded_minor=sale.refunded_minor)
+    rows = "\n".join(map(_row, (*sale.premium_shares, whole)))
     st.markdown(f"| | Written | Given back | Kept |\n|:---|---:|---:|---:|\n{rows}")
     if sale.stage == "Declined":
         st.caption(
@@ -26,11 +26,11 @@ def draw(sale: SaleDetail) -> None:
         st.caption("The whole premium went back, and nobody keeps a commission.")
 
 
-def _row(part: Part) -> str:
-    amounts = (part.minor, part.refunded_minor, part.net_minor)
+def _row(part: PremiumShare) -> str:
+    amounts = (part.amount_minor, part.refunded_minor, part.net_minor)
     return f"| {words.plain(_label(part))} | {' | '.join(map(words.naira, amounts))} |"
 
 
-def _label(part: Part) -> str:
+def _label(part: PremiumShare) -> str:
     rate = f" · {words.percent(part.basis_points / 10_000, 2)}" if part.basis_points is not None else ""
     return f"{part.name}{rate}"

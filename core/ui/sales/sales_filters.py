@@ -77,7 +77,7 @@ def _with_period(selection: Selection, given: Sequence[str], default: str, offer
     by_days = selection.first or selection.last
     period = given[0] if given else (periods.CUSTOM if by_days else default)
     if period not in offer:
-        raise InvalidInput.one(_PERIOD, f"must be one of {', '.join(offer)}")
+        raise InvalidInput.for_field(_PERIOD, f"must be one of {', '.join(offer)}")
     if period == periods.ALL:
         return Asked(period, None, selection.without_days())
     if period != periods.CUSTOM:
@@ -86,8 +86,8 @@ def _with_period(selection: Selection, given: Sequence[str], default: str, offer
     last = selection.last or clock.today()
     first = selection.first or (EARLIEST if periods.ALL in offer else clock.add_days(last, 1 - _USUAL_DAYS))
     if last < first:
-        raise InvalidInput.one("from", "must not be in the future without a to")
-    window = Window.of_days(first, last)
+        raise InvalidInput.for_field("from", "must not be in the future without a to")
+    window = Window.from_days(first, last)
     return Asked(period, window, selection.within(window))
 
 

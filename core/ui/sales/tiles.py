@@ -9,7 +9,7 @@ import streamlit as st
 from core import money
 from core.services.comparisons import Comparison
 from core.services.sales.figures import Summary
-from core.services.sales.metrics import METRICS, REFUNDS, Facts, Metric, Value, moved
+from core.services.sales.metrics import METRICS, REFUNDS, Metric, PeriodFacts, Value, compute_change
 from core.ui.kit import periods, words
 
 _COLOURS: Any = {"more": "normal", "less": "inverse", "neither": "off"}
@@ -24,7 +24,7 @@ def draw(summary: Summary) -> None:
             _tile(metric, summary)
 
 
-def _tile(metric: Metric[Facts], summary: Summary) -> None:
+def _tile(metric: Metric[PeriodFacts], summary: Summary) -> None:
     days = [_plotted(metric, value) for value in summary.trend(metric)]
     tile(
         metric,
@@ -45,7 +45,7 @@ def tile(
     st.metric(
         metric.label,
         shown(metric, now),
-        _change(metric, moved(metric.unit, now, then)) if compared else None,
+        _change(metric, compute_change(metric.unit, now, then)) if compared else None,
         delta_color=_COLOURS[metric.better],
         delta_description=_described(before, compared) if compared else None,
         help=f"{metric.definition}{with_what}",

@@ -56,7 +56,7 @@ def _ask() -> None:
         st.warning(came_back, icon=":material/info:")
     if settings().passwords:
         _ask_password()
-    if settings().has_provider:
+    if settings().has_identity_provider:
         oidc.button(wanted())
     st.caption("Your sign-in ends after 30 minutes without use. An administrator can give you an account.")
     if not _has_admin():
@@ -72,7 +72,7 @@ def _ask_password() -> None:
         st.subheader("Sign in", anchor=False)
         email = st.text_input("E-mail", max_chars=254, autocomplete="username")
         password = st.text_input(
-            "Password", type="password", max_chars=passwords.LONGEST, autocomplete="current-password"
+            "Password", type="password", max_chars=passwords.MAX_LENGTH, autocomplete="current-password"
         )
         sent = st.form_submit_button("Sign in", type="primary", width="stretch")
         notice = st.empty()
@@ -105,10 +105,10 @@ def hand_over(email: str, password: str, wanted: str, *, place: str | None = Non
     address `place`.
     """
     with writing(Scope.system()) as session:
-        sign_in.admit(session, email, place=place)
+        sign_in.admit_attempt(session, email, address=place)
     with reading(Scope.system()) as session:
-        staff_id = passwords.check(session, email, password)
-    return sign_in.hand_over(staff_id, wanted, place=place)
+        staff_id = passwords.verify_password(session, email, password)
+    return sign_in.build_completion_url(staff_id, wanted, address=place)
 
 
 def go_to(address: str) -> None:

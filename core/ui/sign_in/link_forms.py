@@ -17,7 +17,7 @@ from core.ui.kit import words
 
 TICKET: Final = "t"
 _ON_THE_WAY = "link.address"
-_RULE = f"At least {passwords.SHORTEST} characters. A few words that belong to you alone are easiest to keep."
+_RULE = f"At least {passwords.MIN_LENGTH} characters. A few words that belong to you alone are easiest to keep."
 _UNEQUAL = "must be the same both times"
 
 
@@ -36,7 +36,7 @@ def draw(go_to: Callable[[str], None]) -> None:
     ticket = st.query_params[TICKET]
     try:
         with reading(Scope.system()) as session:
-            invitation = invitations.opened(session, ticket)
+            invitation = invitations.open_invitation(session, ticket)
     except Unauthorized as error:
         _refused(str(error))
         return
@@ -76,7 +76,7 @@ def _line(label: str, *, autocomplete: str, longest: int) -> tuple[str, "st.delt
 
 
 def _secret(label: str) -> tuple[str, "st.delta_generator.DeltaGenerator"]:
-    typed = st.text_input(label, type="password", max_chars=passwords.LONGEST, autocomplete="new-password")
+    typed = st.text_input(label, type="password", max_chars=passwords.MAX_LENGTH, autocomplete="new-password")
     return typed or "", st.empty()
 
 
@@ -94,7 +94,7 @@ def _submit(
             places[fault.field].markdown(forms.complaint(fault.message))
         return False
     # A second click finds the link already used, and is redirected like the first.
-    st.session_state[_ON_THE_WAY] = sign_in.hand_over(staff_id, "/", how="link")
+    st.session_state[_ON_THE_WAY] = sign_in.build_completion_url(staff_id, "/", method="link")
     return True
 
 
@@ -102,7 +102,7 @@ def _refuse_unequal(typed: dict[str, str | None]) -> None:
     """Raise InvalidInput if the passwords differ, together with errors of the password itself."""
     password = typed.get("password")
     if password != typed.get("again"):
-        weaknesses = passwords.weaknesses(password or "", email=typed["email"] or "")
+        weaknesses = passwords.find_weaknesses(password or "", email=typed["email"] or "")
         raise InvalidInput([*weaknesses, FieldFault("again", _UNEQUAL)])
 
 
@@ -110,7 +110,7 @@ def _accept(session: ScopedSession, invitation: Invitation, ticket: str, typed: 
     password = typed.get("password")
     if invitation.kind == "set-up":
         email, name = typed["email"] or "", typed["name"] or ""
-        return invitations.set_up(session, ticket, email=email, name=name, password=password)
+        return invitations.set_up_admin(session, ticket, email=email, name=name, password=password)
     return invitations.choose_password(session, ticket, password or "")
 
 

@@ -26,7 +26,7 @@ window.location.replace(to);
 def secrets() -> dict[str, Any] | None:
     """Return the configuration of Streamlit's own sign-in, for `st.App(secrets=...)`; None without a provider."""
     given = settings()
-    if not given.has_provider:
+    if not given.has_identity_provider:
         return None
     return {
         "auth": {
@@ -53,7 +53,7 @@ def button(wanted: str) -> None:
 
 def vouched() -> dict[str, Any] | None:
     """Return the provider's claims about the person at this browser; None if there are none."""
-    said = dict(st.user) if settings().has_provider else {}
+    said = dict(st.user) if settings().has_identity_provider else {}
     return said if said.get("is_logged_in") else None
 
 
@@ -62,8 +62,8 @@ def go_on(said: dict[str, Any]) -> None:
     address = st.session_state.get(_ON_THE_WAY)
     if address is None:
         with writing(Scope.system()) as session:
-            staff_id = sign_in.vouched(session, said)
+            staff_id = sign_in.authenticate_token(session, said)
         # A run may be interrupted and restarted. The provider's claims can be used only once, so the result is kept.
-        address = st.session_state[_ON_THE_WAY] = sign_in.hand_over(staff_id, "/", how="provider")
+        address = st.session_state[_ON_THE_WAY] = sign_in.build_completion_url(staff_id, "/", method="provider")
     st.info("Signing in …", icon=":material/passkey:")
     st.html(_GO_ON.format(address=json.dumps(address)), unsafe_allow_javascript=True)

@@ -9,39 +9,43 @@ from core.services.claims.intake import requirements
 from core.services.claims.review import fraud_flags
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow.changes import ClaimChange
-from core.services.claims.workflow.clock import DECIDED
+from core.services.claims.workflow.clock import DECIDED_STATUSES
 from core.services.files import files
-from core.services.files.files import Kept
+from core.services.files.files import StoredFile
 from core.services.files.links import Owner
 from core.services.people.staff import Person
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Claim
 
-_METAS: Final = ("credit_life_claim_meta", "gadget_claim_meta", "vehicle_claim_meta")
+_META_COLUMNS: Final = ("credit_life_claim_meta", "gadget_claim_meta", "vehicle_claim_meta")
 
 
-def attach(session: ScopedSession, claim_id: UUID, kept: Kept, *, person: Person, version: int) -> ClaimChange:
+def attach_document(
+    session: ScopedSession, claim_id: UUID, file: StoredFile, *, person: Person, version: int
+) -> ClaimChange:
     """Add a stored file to a claim as the document that its field names, replacing an earlier one.
 
     Raises NotAllowed, NotFound, StaleVersion, StateForbids for a decided claim, and InvalidInput for a document
     that this type of claim does not have. The replaced file stays among the claim's uploads.
     """
-    claim = claim_changes.seen(session, claim_id, person=person, version=version)
-    if claim.claim_status in DECIDED:
+    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+    if claim.claim_status in DECIDED_STATUSES:
         raise StateForbids(f"A claim that is {claim.claim_status} keeps its documents")
-    if kept.field not in claim_documents.places_of(claim):
-        raise InvalidInput.one("document", "must be one that this kind of claim has")
-    before = claim_changes.facts_of(claim)
-    if fraud_flags.was_sent(session, {kept.sent_sha256}, but=claim.id):
-        raised = {*claim.flags, "same_file"}
-        claim.flags = [name for name in requirements.FLAGS if name in raised]
+    if file.field not in claim_documents.list_document_names(claim):
+        raise InvalidInput.for_field("document", "must be one that this kind of claim has")
+    before = claim_changes.get_audited_facts(claim)
+    if fraud_flags.is_file_reused(session, {file.sent_sha256}, except_claim_id=claim.id):
+        flags = {*claim.flags, "same_file"}
+        claim.flags = [name for name in requirements.FLAG_DESCRIPTIONS if name in flags]
     owner = Owner(distributor_id=claim.distributor_id, is_live=claim.is_live)
-    address = files.record(session, kept, owner, actor=person.actor, claim_id=claim.id)["file_url"]
-    _put(claim, kept.field, address)
-    said = {"document": kept.field}
-    return claim_changes.saved(session, claim, before, person=person, action="claim document added", said=said)
+    address = files.record(session, file, owner, actor=person.actor, claim_id=claim.id)["file_url"]
+    _set_document(claim, file.field, address)
+    extra_facts = {"document": file.field}
+    return claim_changes.save_change(
+        session, claim, before, person=person, action="claim document added", extra_facts=extra_facts
+    )
 
 
-def _put(claim: Claim, name: str, address: str) -> None:
-    column = next((column for column in _METAS if getattr(claim, column) is not None), "gadget_claim_meta")
+def _set_document(claim: Claim, name: str, address: str) -> None:
+    column = next((column for column in _META_COLUMNS if getattr(claim, column) is not None), "gadget_claim_meta")
     setattr(claim, column, {**(getattr(claim, column) or {}), name: address})

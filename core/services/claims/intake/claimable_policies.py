@@ -16,7 +16,7 @@ from core.services.policies import states as policy_states
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Distributor, Policy, Provider
 
-MOST: Final = 10
+MAX_POLICIES: Final = 10
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,22 +38,24 @@ class ClaimablePolicy:
     loan_end_on: date | None
 
 
-def numbered(session: ScopedSession, policy_number: str) -> list[ClaimablePolicy]:
+def find_by_number(session: ScopedSession, policy_number: str) -> list[ClaimablePolicy]:
     """Find the credit life policies with this number in the session's mode, in any spelling; at most 10."""
     if not policy_number.strip():
         return []
-    query = lodging.numbered(policy_number).add_columns(col(Distributor.business_name), col(Provider.company_name))
+    query = lodging.build_policy_query(policy_number).add_columns(
+        col(Distributor.business_name), col(Provider.company_name)
+    )
     query = query.join(Distributor, col(Distributor.id) == col(Policy.distributor_id))
-    query = query.join(Provider, col(Provider.id) == col(Policy.provider_id)).limit(MOST)
+    query = query.join(Provider, col(Provider.id) == col(Policy.provider_id)).limit(MAX_POLICIES)
     return [_claimable(row) for row in session.execute(query)]
 
 
 def _claimable(row: Any) -> ClaimablePolicy:
-    policy, told = row.Policy, row.Policy.submitted
-    first, last = fraud_flags.cover_days(policy)
-    start = told.get("loan_start_date")
+    policy, submitted = row.Policy, row.Policy.submitted
+    first, last = fraud_flags.get_cover_days(policy)
+    start = submitted.get("loan_start_date")
     starts_on = date.fromisoformat(start[:10]) if start else first
-    tenure = told.get("loan_tenure")
+    tenure = submitted.get("loan_tenure")
     return ClaimablePolicy(
         id=policy.id,
         number=policy.policy_number,
@@ -62,10 +64,10 @@ def _claimable(row: Any) -> ClaimablePolicy:
         provider=row.company_name,
         holder=f"{policy.first_name} {policy.last_name}",
         email=policy.email,
-        stage=policy_states.stage_of(policy),
-        cover=fraud_flags.cover_facts(policy),
-        benefits=told.get("benefit_coverage", ()),
-        loan_amount=Decimal(str(told["loan_amount"])) if told.get("loan_amount") else None,
+        stage=policy_states.get_stage(policy),
+        cover=fraud_flags.describe_cover(policy),
+        benefits=submitted.get("benefit_coverage", ()),
+        loan_amount=Decimal(str(submitted["loan_amount"])) if submitted.get("loan_amount") else None,
         loan_start_on=starts_on,
         loan_end_on=clock.add_months(starts_on, int(tenure)) if starts_on and tenure else last,
     )

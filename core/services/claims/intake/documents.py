@@ -14,7 +14,7 @@ from core.store.access.scope import ScopedSession
 from core.store.operations import blob_storage
 from core.store.schema.tables import Claim, UploadedFile
 
-_OF_A_DEVICE: Final = (
+_DEVICE_DOCUMENTS: Final = (
     "front_image",
     "back_image",
     "side_image",
@@ -22,7 +22,7 @@ _OF_A_DEVICE: Final = (
     "repair_receipt",
     "payment_receipt",
 )
-_OF_THE_CLAIM: Final = ("claim_invoice_url", "offer_form_url")
+_DESK_DOCUMENTS: Final = ("claim_invoice_url", "offer_form_url")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,7 +33,7 @@ class Document:
     """
 
     name: str
-    required: bool
+    is_required: bool
     link: str | None = None
     code: str | None = None
     file_name: str | None = None
@@ -43,36 +43,36 @@ class Document:
     @property
     def is_medical(self) -> bool:
         """True when opening it requires a reason (contract A3)."""
-        return self.name == requirements.MEDICAL
+        return self.name == requirements.MEDICAL_REPORT
 
     @property
-    def missing(self) -> bool:
+    def is_missing(self) -> bool:
         """True when it is required and was not received."""
-        return self.required and self.link is None
+        return self.is_required and self.link is None
 
 
-def of(session: ScopedSession, claim: Claim) -> list[Document]:
+def list_documents(session: ScopedSession, claim: Claim) -> list[Document]:
     """List every document that a claim has or requires, in the order of the form."""
-    links, needed = links_of(claim), transitions.needed_documents(claim)
-    codes = {name: file_links.kept_code(link) for name, link in links.items()}
+    links, needed = get_document_links(claim), transitions.list_required_documents(claim)
+    codes = {name: file_links.parse_stored_code(link) for name, link in links.items()}
     files = _files(session, codes.values())
     return [
-        Document(name=name, required=name in needed, link=link, **files.get(codes[name], {}))
+        Document(name=name, is_required=name in needed, link=link, **files.get(codes[name], {}))
         for name, link in links.items()
         if link or name in needed
     ]
 
 
-def places_of(claim: Claim) -> Sequence[str]:
+def list_document_names(claim: Claim) -> Sequence[str]:
     """Return the names of the documents that this type of claim can have."""
-    return _OF_A_DEVICE if claim.credit_life_claim_meta is None else requirements.DOCUMENTS
+    return _DEVICE_DOCUMENTS if claim.credit_life_claim_meta is None else requirements.DOCUMENTS
 
 
-def links_of(claim: Claim) -> Mapping[str, str | None]:
+def get_document_links(claim: Claim) -> Mapping[str, str | None]:
     """Return the URL of every possible document by name, None where it is absent; includes those added by the desk."""
     meta = claim.credit_life_claim_meta or claim.gadget_claim_meta or claim.vehicle_claim_meta or {}
-    of_claim = {name: getattr(claim, name) for name in _OF_THE_CLAIM}
-    return {**{name: meta.get(name) or None for name in places_of(claim)}, **of_claim}
+    of_claim = {name: getattr(claim, name) for name in _DESK_DOCUMENTS}
+    return {**{name: meta.get(name) or None for name in list_document_names(claim)}, **of_claim}
 
 
 def _files(session: ScopedSession, codes: Collection[str]) -> Mapping[str, dict[str, Any]]:

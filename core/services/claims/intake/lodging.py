@@ -18,13 +18,13 @@ from core.services.claims.lists.shapes import ClaimRecord
 from core.services.claims.review import fraud_flags
 from core.services.files import files
 from core.services.files import links as file_links
-from core.services.files.files import Kept
+from core.services.files.files import StoredFile
 from core.services.files.links import Owner
 from core.services.selling import numbering
 from core.store.access.scope import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimEvent, Customer, Policy, Product, UploadedFile
 
-_NO_AMOUNTS: dict[str, Any] = dict.fromkeys(
+_ZERO_AMOUNTS: dict[str, Any] = dict.fromkeys(
     (
         "claim_amount_minor",
         "estimate_amount_minor",
@@ -38,8 +38,8 @@ _NO_AMOUNTS: dict[str, Any] = dict.fromkeys(
 )
 
 
-def lodge(
-    session: ScopedSession, request: CreditLifeClaimRequest, arrived: Sequence[Kept], *, owner: Owner, actor: str
+def lodge_claim(
+    session: ScopedSession, request: CreditLifeClaimRequest, uploads: Sequence[StoredFile], *, owner: Owner, actor: str
 ) -> ClaimRecord:
     """Lodge a credit life claim as Pending, with fraud flags (contract C3).
 
@@ -47,15 +47,15 @@ def lodge(
     InvalidInput names a policy number that is not one of the owner's credit life policies, and every document that
     is not an upload of the owner.
     """
-    policy, customer = _accepted(session, request, arrived, owner)
-    linked = set(file_links.codes_of(request.documents).values()) - {file.code for file in arrived}
-    claim = pending(policy, customer, request)
-    hashes = {file.sent_sha256 for file in arrived} | _hashes(session, linked)
-    claim.flags = fraud_flags.flags_of(session, policy, request, hashes)
-    session.insert(claim, _birth(claim))
-    for file in arrived:
+    policy, customer = _get_accepted_policy(session, request, uploads, owner)
+    linked = set(file_links.find_codes(request.documents).values()) - {file.code for file in uploads}
+    claim = build_initial_claim(policy, customer, request)
+    hashes = {file.sent_sha256 for file in uploads} | _hashes(session, linked)
+    claim.flags = fraud_flags.find_flags(session, policy, request, hashes)
+    session.insert(claim, _build_initial_event(claim))
+    for file in uploads:
         files.record(session, file, owner, actor=actor, claim_id=claim.id)
-    _attach(session, claim.id, linked)
+    _link_uploads(session, claim.id, linked)
     audit.write(
         session,
         actor=actor,
@@ -63,34 +63,34 @@ def lodge(
         subject=audit.subject_of("claim", claim.id),
         after={"policy_id": str(policy.id), "claim_status": claim.claim_status, "flags": claim.flags},
     )
-    return claims.one(session, claim.id)
+    return claims.get_claim(session, claim.id)
 
 
-def _accepted(
-    session: ScopedSession, request: CreditLifeClaimRequest, arrived: Sequence[Kept], owner: Owner
+def _get_accepted_policy(
+    session: ScopedSession, request: CreditLifeClaimRequest, uploads: Sequence[StoredFile], owner: Owner
 ) -> tuple[Policy, Customer]:
     """Return the policy of the claim and its customer, or raise InvalidInput (contract C1, C2)."""
-    found = session.execute(_claimable(request.policy_number, owner)).first()
-    codes = file_links.codes_of(request.documents)
-    known = {file.code for file in arrived} | file_links.owned(session, set(codes.values()), owner)
+    row = session.execute(_build_owner_query(request.policy_number, owner)).first()
+    codes = file_links.find_codes(request.documents)
+    known = {file.code for file in uploads} | file_links.list_owned(session, set(codes.values()), owner)
     faults = [
         FieldFault(name, "must be a file, or the address of one that you uploaded in this mode")
         for name in request.documents
         if codes.get(name) not in known
     ]
-    if found is None:
+    if row is None:
         faults.insert(0, FieldFault("policy_number", "must be a credit life policy of yours in this mode"))
-    if found is None or faults:
+    if row is None or faults:
         raise InvalidInput(faults)
-    return found.Policy, found.Customer
+    return row.Policy, row.Customer
 
 
-def _claimable(policy_number: str, owner: Owner) -> AnySelect:
+def _build_owner_query(policy_number: str, owner: Owner) -> AnySelect:
     mine = (col(Policy.distributor_id) == owner.distributor_id, col(Policy.is_live) == owner.is_live)
-    return numbered(policy_number).where(*mine).limit(1)
+    return build_policy_query(policy_number).where(*mine).limit(1)
 
 
-def numbered(policy_number: str) -> AnySelect:
+def build_policy_query(policy_number: str) -> AnySelect:
     """Build the query of credit life policies with this number, newest first; insurers may use a number twice."""
     return (
         sa.select(Policy, Customer)
@@ -106,7 +106,7 @@ def numbered(policy_number: str) -> AnySelect:
     )
 
 
-def pending(policy: Policy, customer: Customer, request: CreditLifeClaimRequest) -> Claim:
+def build_initial_claim(policy: Policy, customer: Customer, request: CreditLifeClaimRequest) -> Claim:
     """Build the initial record of a claim (contract C4)."""
     now = clock.now()
     return Claim(
@@ -128,12 +128,12 @@ def pending(policy: Policy, customer: Customer, request: CreditLifeClaimRequest)
         claim_owner_email=customer.email,
         claim_owner_phone_number=customer.phone_number,
         incident_date=request.incident_date.isoformat() if request.incident_date else None,
-        credit_life_claim_meta=_submitted(request),
-        **_NO_AMOUNTS,
+        credit_life_claim_meta=_build_meta(request),
+        **_ZERO_AMOUNTS,
     )
 
 
-def _submitted(request: CreditLifeClaimRequest) -> dict[str, Any]:
+def _build_meta(request: CreditLifeClaimRequest) -> dict[str, Any]:
     return {
         **{name: getattr(request, name) for name in requirements.DOCUMENTS},
         "loan_amount": f"{request.loan_amount:.2f}",
@@ -145,7 +145,7 @@ def _submitted(request: CreditLifeClaimRequest) -> dict[str, Any]:
     }
 
 
-def _birth(claim: Claim) -> ClaimEvent:
+def _build_initial_event(claim: Claim) -> ClaimEvent:
     return ClaimEvent(
         id=ids.new(),
         distributor_id=claim.distributor_id,
@@ -161,7 +161,7 @@ def _hashes(session: ScopedSession, codes: set[str]) -> set[str]:
     return set(found.scalars())
 
 
-def _attach(session: ScopedSession, claim_id: UUID, codes: set[str]) -> None:
+def _link_uploads(session: ScopedSession, claim_id: UUID, codes: set[str]) -> None:
     """Link earlier uploads to the claim; those already linked to a claim are left."""
     session.execute(
         sa.update(UploadedFile)

@@ -11,7 +11,7 @@ from core.covers.faults import fault
 from core.covers.request import Request
 from core.services.claims.intake import requirements
 
-_UPLOADED: Final = "https://coverdesk.example/v1/files/vucaqgdumbkyy253yr3a3ihswu"
+_EXAMPLE_UPLOAD: Final = "https://coverdesk.example/v1/files/vucaqgdumbkyy253yr3a3ihswu"
 IncidentType = Annotated[str, fields.one_of(*requirements.INCIDENTS)]
 
 
@@ -21,12 +21,14 @@ class CreditLifeClaimRequest(Request):
     policy_number: Annotated[str, Field(min_length=1, max_length=60)] = Field(examples=["CLP/2026/000001"])
     incident_type: IncidentType = Field(examples=["Loss of job"])
     accidental: fields.Flag = Field(examples=["false"], description="The incident was caused by an accident.")
-    loan_offer_date: Annotated[fields.Day, fields.InDays(-90)] = Field(description="The day the loan was paid out.")
-    loan_repayment_date: Annotated[fields.Day, fields.InDays(275)] = Field(description="The end of repayment.")
+    loan_offer_date: Annotated[fields.Day, fields.ExampleInDays(-90)] = Field(
+        description="The day the loan was paid out."
+    )
+    loan_repayment_date: Annotated[fields.Day, fields.ExampleInDays(275)] = Field(description="The end of repayment.")
     loan_amount: fields.PositiveNaira = Field(examples=[100000])
     pending_repayment_amount: fields.Naira = Field(examples=["75000.00"])
-    incident_date: Annotated[fields.Day, fields.InDays(-1)] | None = Field(default=None)
-    loan_offer_letter: fields.Document = Field(examples=[_UPLOADED])
+    incident_date: Annotated[fields.Day, fields.ExampleInDays(-1)] | None = Field(default=None)
+    loan_offer_letter: fields.Document = Field(examples=[_EXAMPLE_UPLOAD])
     police_report: fields.Document | None = Field(
         default=None, validate_default=True, description="Required when the incident was an accident."
     )
@@ -34,7 +36,7 @@ class CreditLifeClaimRequest(Request):
         default=None, validate_default=True, description="Required for death, disability and critical illness."
     )
     employment_termination_letter: fields.Document | None = Field(
-        default=None, validate_default=True, examples=[_UPLOADED], description="Required for loss of job."
+        default=None, validate_default=True, examples=[_EXAMPLE_UPLOAD], description="Required for loss of job."
     )
 
     @property
@@ -63,7 +65,7 @@ class CreditLifeClaimRequest(Request):
     @classmethod
     def _there_when_required(cls, value: str | None, info: ValidationInfo) -> str | None:
         incident, accidental = info.data.get("incident_type", ""), info.data.get("accidental", False)
-        if value is None and info.field_name in requirements.required_documents(incident, accidental=accidental):
-            reason = "an accident" if info.field_name in requirements.AFTER_AN_ACCIDENT else incident
+        if value is None and info.field_name in requirements.list_required_documents(incident, accidental=accidental):
+            reason = "an accident" if info.field_name in requirements.REQUIRED_AFTER_ACCIDENT else incident
             raise fault(f"is required for {reason}")
         return value

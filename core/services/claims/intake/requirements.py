@@ -21,18 +21,18 @@ class Incident:
     documents: tuple[str, ...] = ()
 
 
-MEDICAL: Final = "medical_report"
+MEDICAL_REPORT: Final = "medical_report"
 INCIDENTS: Final[Mapping[str, Incident]] = {
-    "Death": Incident("death", (MEDICAL,)),
-    "Permanent disability": Incident("permanent_disability", (MEDICAL,)),
-    "Temporary disability": Incident("temporary_disability", (MEDICAL,)),
-    "Critical illness": Incident(None, (MEDICAL,)),
+    "Death": Incident("death", (MEDICAL_REPORT,)),
+    "Permanent disability": Incident("permanent_disability", (MEDICAL_REPORT,)),
+    "Temporary disability": Incident("temporary_disability", (MEDICAL_REPORT,)),
+    "Critical illness": Incident(None, (MEDICAL_REPORT,)),
     "Loss of job": Incident("loss_of_job", ("employment_termination_letter",)),
     "Burglary": Incident(None),
 }
-ALWAYS: Final = ("loan_offer_letter",)
-AFTER_AN_ACCIDENT: Final = ("police_report",)
-DOCUMENTS: Final = (*ALWAYS, *AFTER_AN_ACCIDENT, MEDICAL, "employment_termination_letter")
+ALWAYS_REQUIRED: Final = ("loan_offer_letter",)
+REQUIRED_AFTER_ACCIDENT: Final = ("police_report",)
+DOCUMENTS: Final = (*ALWAYS_REQUIRED, *REQUIRED_AFTER_ACCIDENT, MEDICAL_REPORT, "employment_termination_letter")
 
 DECLINE_REASONS: Final = (
     "not covered",
@@ -50,7 +50,7 @@ DECLINE_REASONS: Final = (
 )
 NOT_DECLINED: Final = "None"
 
-FLAGS: Final[Mapping[str, str]] = {
+FLAG_DESCRIPTIONS: Final[Mapping[str, str]] = {
     "policy_expired": "The policy had expired when the claim came in",
     "policy_cancelled": "The policy had been cancelled or declined when the claim came in",
     "benefit_not_bought": "The policy does not hold the benefit that answers for this incident",
@@ -65,13 +65,13 @@ FLAGS: Final[Mapping[str, str]] = {
 }
 
 
-def reference(claim_id: UUID) -> str:
+def format_reference(claim_id: UUID) -> str:
     """A claim as people name it."""
     return records.claim_reference(claim_id)
 
 
-def required_documents(incident_type: str, *, accidental: bool) -> tuple[str, ...]:
+def list_required_documents(incident_type: str, *, accidental: bool) -> tuple[str, ...]:
     """Return the required documents for an incident, in the order of the form."""
     incident = INCIDENTS.get(incident_type, Incident(None))
-    needed = {*ALWAYS, *incident.documents, *(AFTER_AN_ACCIDENT if accidental else ())}
-    return tuple(name for name in DOCUMENTS if name in needed)
+    required = {*ALWAYS_REQUIRED, *incident.documents, *(REQUIRED_AFTER_ACCIDENT if accidental else ())}
+    return tuple(name for name in DOCUMENTS if name in required)

@@ -10,27 +10,29 @@ from core.services.claims.lists import records as claim_records
 from core.services.claims.lists import search as claim_search
 from core.services.claims.lists.search import ClaimFilter
 from core.services.claims.lists.shapes import ClaimRecord
-from core.services.paging import Page, Paging, newest
+from core.services.paging import Page, Paging, fetch_newest
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Claim
 
-EVERYTHING = ClaimFilter()
+UNFILTERED = ClaimFilter()
 
 
-def page(session: ScopedSession, wanted: ClaimFilter = EVERYTHING, paging: Paging = Paging()) -> Page[ClaimRecord]:
+def list_claims(
+    session: ScopedSession, criteria: ClaimFilter = UNFILTERED, paging: Paging = Paging()
+) -> Page[ClaimRecord]:
     """Return a page of claims, newest first, with the exact total (contract P2)."""
-    found = sa.select(col(Claim.id)).where(*claim_search.conditions_of(wanted))
+    query = sa.select(col(Claim.id)).where(*claim_search.build_conditions(criteria))
 
     def read(ids: list[UUID]) -> list[ClaimRecord]:
-        return claim_records.read(session, claim_records.embedding([col(Claim.id).in_(ids)]))
+        return claim_records.load_records(session, claim_records.build_query([col(Claim.id).in_(ids)]))
 
-    return newest(session, Claim, found, paging, read)
+    return fetch_newest(session, Claim, query, paging, read)
 
 
-def one(session: ScopedSession, claim_id: UUID) -> ClaimRecord:
+def get_claim(session: ScopedSession, claim_id: UUID) -> ClaimRecord:
     """Return one claim in full; NotFound when it does not exist in this scope."""
     conditions = [col(Claim.id) == claim_id, col(Claim.deleted_at).is_(None)]
-    found = claim_records.read(session, claim_records.embedding(conditions))
-    if not found:
+    records = claim_records.load_records(session, claim_records.build_query(conditions))
+    if not records:
         raise NotFound("Claim not found")
-    return found[0]
+    return records[0]

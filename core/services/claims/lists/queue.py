@@ -17,36 +17,36 @@ from core.services.claims.lists.search import ClaimFilter
 from core.services.claims.lists.selection import VIEWS, View
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import payments as claim_payments
-from core.services.claims.workflow.clock import DECIDED, Clock
+from core.services.claims.workflow.clock import DECIDED_STATUSES, Clock
 from core.services.paging import Paging
 from core.services.people.staff import Person
 from core.store.access.scope import AnySelect, ScopedSession
 from core.store.expressions import milliseconds_between
 from core.store.schema.tables import Claim, ClaimPayment, Policy, Staff
 
-_status, _from, _stopped = col(Claim.claim_status), col(Claim.clock_from), col(Claim.clock_stopped_at)
-_is_decided = _status.in_(sorted(DECIDED))
-_turn: Final = sa.case((_stopped.is_(None), 0), (_is_decided, 2), else_=1)
+_status, _clock_from, _clock_stopped_at = col(Claim.claim_status), col(Claim.clock_from), col(Claim.clock_stopped_at)
+_is_decided = _status.in_(sorted(DECIDED_STATUSES))
+_urgency_group: Final = sa.case((_clock_stopped_at.is_(None), 0), (_is_decided, 2), else_=1)
 _claimed = col(Claim.claim_amount_minor)
 _claimant = tuple(sa.func.lower(col(name)) for name in (Claim.claim_owner_first_name, Claim.claim_owner_last_name))
-_remaining = milliseconds_between(_from, _stopped)
+_remaining = milliseconds_between(_clock_from, _clock_stopped_at)
 _INCIDENT: Final = "incident_type"
 # Urgent order: running clocks first, by clock start (the same order as days left); then stopped clocks, least time
 # left first; decided claims last, latest decision first.
-BY: Final[Mapping[str, tuple[Any, ...]]] = {
+ORDERINGS: Final[Mapping[str, tuple[Any, ...]]] = {
     "urgent": (
-        _turn,
-        sa.case((_turn == 0, _from)),
-        sa.case((_turn == 1, _remaining)).desc(),
-        _stopped.desc(),
+        _urgency_group,
+        sa.case((_urgency_group == 0, _clock_from)),
+        sa.case((_urgency_group == 1, _remaining)).desc(),
+        _clock_stopped_at.desc(),
         col(Claim.id),
     ),
     # The same the other way round within those whose clock runs: what stands still or is decided stays behind.
     "relaxed": (
-        _turn,
-        sa.case((_turn == 0, _from)).desc(),
-        sa.case((_turn == 1, _remaining)),
-        _stopped.desc(),
+        _urgency_group,
+        sa.case((_urgency_group == 0, _clock_from)).desc(),
+        sa.case((_urgency_group == 1, _remaining)),
+        _clock_stopped_at.desc(),
         col(Claim.id),
     ),
     "newest": (col(Claim.created_at).desc(), col(Claim.id).desc()),
@@ -56,7 +56,7 @@ BY: Final[Mapping[str, tuple[Any, ...]]] = {
     "claimant": (*_claimant, col(Claim.id)),
     "claimant-back": (*(name.desc() for name in _claimant), col(Claim.id)),
 }
-ORDERS: Final = tuple(BY)
+ORDER_NAMES: Final = tuple(ORDERINGS)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,18 +99,21 @@ class QueueRow:
     clock: Clock
     assigned_to: UUID | None
     officer: str | None
-    signals: tuple[str, ...]
+    fraud_flags: tuple[str, ...]
 
 
-def counts(session: ScopedSession, person: Person) -> QueueCounts:
+def count_views(session: ScopedSession, person: Person) -> QueueCounts:
     """Count the claims of every view for this person, in one statement on one index."""
     parts = {
-        view: _counted(claim_search.in_stage(stage) if stage else sa.true(), *_holder(view, person))
+        view: _count_where(
+            claim_search.build_stage_condition(stage) if stage else sa.true(),
+            *_build_assignment_conditions(view, person),
+        )
         for view, stage in VIEWS.items()
     }
     query = sa.select(
         *(part.label(view) for view, part in parts.items()),
-        _counted(claim_search.in_stage("overdue")).label("overdue"),
+        _count_where(claim_search.build_stage_condition("overdue")).label("overdue"),
         sa.func.max(col(Claim.updated_at)).label("changed_at"),
     ).where(col(Claim.deleted_at).is_(None))
     row = session.execute(query).one()
@@ -118,19 +121,19 @@ def counts(session: ScopedSession, person: Person) -> QueueCounts:
     return QueueCounts(views=views, overdue=row.overdue or 0, changed_at=row.changed_at)
 
 
-def _holder(view: View, person: Person) -> list[sa.ColumnElement[bool]]:
+def _build_assignment_conditions(view: View, person: Person) -> list[sa.ColumnElement[bool]]:
     if view == "mine":
         return [col(Claim.assigned_to) == person.id]
     return [col(Claim.assigned_to).is_(None)] if view == "unassigned" else []
 
 
-def _counted(*conditions: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
+def _count_where(*conditions: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
     return sa.func.sum(sa.case((sa.and_(*conditions), 1), else_=0))
 
 
-def total(session: ScopedSession, wanted: ClaimFilter) -> QueueTotal:
+def get_totals(session: ScopedSession, criteria: ClaimFilter) -> QueueTotal:
     """The whole of a selection, whatever page of it is shown."""
-    matching = claim_search.conditions_of(wanted)
+    matching = claim_search.build_conditions(criteria)
     sums = (sa.func.sum(col(Claim.claim_amount_minor)), sa.func.sum(col(Claim.offer_amount_minor)))
     query = sa.select(sa.func.count(), *sums).select_from(Claim).where(*matching)
     count, claimed, offers = session.execute(query).one()
@@ -142,21 +145,21 @@ def total(session: ScopedSession, wanted: ClaimFilter) -> QueueTotal:
     )
 
 
-def rows(
-    session: ScopedSession, wanted: ClaimFilter, *, order: str = "urgent", paging: Paging = Paging()
+def list_rows(
+    session: ScopedSession, criteria: ClaimFilter, *, order: str = "urgent", paging: Paging = Paging()
 ) -> list[QueueRow]:
     """Return a page of claims in one of the named orders; the default order is by days left of the 60."""
-    found = sa.select(col(Claim.id)).where(*claim_search.conditions_of(wanted)).order_by(*BY[order])
-    page = list(session.execute(found.limit(paging.limit).offset(paging.offset)).scalars())
+    query = sa.select(col(Claim.id)).where(*claim_search.build_conditions(criteria)).order_by(*ORDERINGS[order])
+    page = list(session.execute(query.limit(paging.limit).offset(paging.offset)).scalars())
     now = clock.now()
-    of = {row.id: _row(row, now) for row in session.execute(_wide().where(col(Claim.id).in_(page)))}
-    return [of[claim_id] for claim_id in page if claim_id in of]
+    rows_by_id = {row.id: _row(row, now) for row in session.execute(_build_row_query().where(col(Claim.id).in_(page)))}
+    return [rows_by_id[claim_id] for claim_id in page if claim_id in rows_by_id]
 
 
-def _wide() -> AnySelect:
+def _build_row_query() -> AnySelect:
     other = orm.aliased(Claim)
     same = (col(other.account_key) == col(Claim.account_key), col(other.id) != col(Claim.id))
-    shares = sa.exists().where(*same, col(other.deleted_at).is_(None))
+    shares_account = sa.exists().where(*same, col(other.deleted_at).is_(None))
     names = (
         *("id", "version", "claim_type", "claim_status", "claim_owner_first_name", "claim_owner_last_name"),
         *("claim_owner_email", "claim_owner_phone_number", "incident_date", "claim_amount_minor"),
@@ -169,7 +172,7 @@ def _wide() -> AnySelect:
         sa.select(
             *(col(getattr(Claim, name)) for name in names),
             incident.label("incident"),
-            shares.label("shares"),
+            shares_account.label("shares"),
             col(Policy.policy_number),
             col(Staff.name).label("officer"),
         )
@@ -179,11 +182,11 @@ def _wide() -> AnySelect:
 
 
 def _row(row: Any, now: datetime) -> QueueRow:
-    raised = {*row.flags, *(["same_account"] if row.shares else [])}
+    flags = {*row.flags, *(["same_account"] if row.shares else [])}
     return QueueRow(
         id=row.id,
         version=row.version,
-        reference=requirements.reference(row.id),
+        reference=requirements.format_reference(row.id),
         policy_number=row.policy_number,
         claimant=f"{row.claim_owner_first_name} {row.claim_owner_last_name}",
         email=row.claim_owner_email,
@@ -195,7 +198,7 @@ def _row(row: Any, now: datetime) -> QueueRow:
         claimed_minor=row.claim_amount_minor,
         offered_minor=row.offer_amount_minor,
         lodged_at=row.created_at,
-        clock=claim_clock.kept(
+        clock=claim_clock.compute_from_stored(
             lodged_at=row.created_at,
             begins_at=row.clock_from,
             stopped_at=row.clock_stopped_at,
@@ -204,5 +207,5 @@ def _row(row: Any, now: datetime) -> QueueRow:
         ),
         assigned_to=row.assigned_to,
         officer=row.officer,
-        signals=tuple(name for name in requirements.FLAGS if name in raised),
+        fraud_flags=tuple(name for name in requirements.FLAG_DESCRIPTIONS if name in flags),
     )

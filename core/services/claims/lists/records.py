@@ -16,7 +16,7 @@ from core.services.policies import policies
 from core.store.access.scope import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, Customer, Policy, Product, Provider
 
-_AS_KEPT = (
+_COPIED_FIELDS = (
     "is_live",
     "claim_description",
     "claim_owner",
@@ -32,7 +32,7 @@ _AS_KEPT = (
     "offer_form_url",
     "version",
 )
-_AMOUNTS = (
+_AMOUNT_FIELDS = (
     "claim_amount",
     "estimate_amount",
     "repair_estimate",
@@ -40,11 +40,11 @@ _AMOUNTS = (
     "betterment_deduction_amount",
     "excess_deduction_amount",
 )
-_IDS = ("product_id", "customer_id", "distributor_id", "provider_id", "policy_id")
-_CLAIMANT = ("first_name", "last_name", "email", "phone_number")
+_ID_FIELDS = ("product_id", "customer_id", "distributor_id", "provider_id", "policy_id")
+_CLAIMANT_FIELDS = ("first_name", "last_name", "email", "phone_number")
 
 
-def embedding(conditions: Iterable[sa.ColumnElement[bool]]) -> AnySelect:
+def build_query(conditions: Iterable[sa.ColumnElement[bool]]) -> AnySelect:
     """Build the query of claims joined to everything that their records embed."""
     return (
         sa.select(Claim, Customer, Product, Provider, Policy)
@@ -56,67 +56,69 @@ def embedding(conditions: Iterable[sa.ColumnElement[bool]]) -> AnySelect:
     )
 
 
-def read(session: ScopedSession, query: AnySelect) -> list[ClaimRecord]:
+def load_records(session: ScopedSession, query: AnySelect) -> list[ClaimRecord]:
     """Run such a query and return its records; three statements, however many claims there are."""
     rows = session.execute(query).all()
     claim_ids = [row.Claim.id for row in rows]
-    lines, comments = _time_lines(session, claim_ids), _comments(session, claim_ids)
-    return [record(row, lines.get(row.Claim.id, []), comments.get(row.Claim.id, [])) for row in rows]
+    histories, comments = _load_status_histories(session, claim_ids), _comments(session, claim_ids)
+    return [build_record(row, histories.get(row.Claim.id, []), comments.get(row.Claim.id, [])) for row in rows]
 
 
-def record(row: Any, line: list[StatusTime], comments: list[CommentRecord]) -> ClaimRecord:
+def build_record(row: Any, status_history: list[StatusTime], comments: list[CommentRecord]) -> ClaimRecord:
     """Build the record of one row, with its status history and comments."""
     claim, customer, product, provider = row.Claim, row.Customer, row.Product, row.Provider
-    whole = {
+    fields = {
         "id": str(claim.id),
         "claim_id": str(claim.id),
-        "app_mode": records.mode(claim.is_live),
-        **{name: getattr(claim, name) for name in _AS_KEPT},
-        **{name: money.wire(getattr(claim, f"{name}_minor")) for name in _AMOUNTS},
-        **{name: str(getattr(claim, name)) for name in _IDS},
-        "inspection_id": records.text(claim.inspection_id),
-        "vehicle_claim_meta": masked(claim.vehicle_claim_meta),
-        "gadget_claim_meta": _gadget(claim.gadget_claim_meta, line),
+        "app_mode": records.format_mode(claim.is_live),
+        **{name: getattr(claim, name) for name in _COPIED_FIELDS},
+        **{name: money.to_wire(getattr(claim, f"{name}_minor")) for name in _AMOUNT_FIELDS},
+        **{name: str(getattr(claim, name)) for name in _ID_FIELDS},
+        "inspection_id": records.format_id(claim.inspection_id),
+        "vehicle_claim_meta": mask_account_number(claim.vehicle_claim_meta),
+        "gadget_claim_meta": _gadget(claim.gadget_claim_meta, status_history),
         "credit_life_claim_meta": _credit_life(claim.credit_life_claim_meta),
-        "status_time_line": line,
-        "customer": {"id": str(customer.id), **{name: getattr(customer, name) for name in _CLAIMANT}},
+        "status_time_line": status_history,
+        "customer": {"id": str(customer.id), **{name: getattr(customer, name) for name in _CLAIMANT_FIELDS}},
         "provider": {"id": str(provider.id), "company_name": provider.company_name},
         "product": {"id": str(product.id), "route_name": product.route_name, "name": product.name},
-        "policy": policies.record_of(row.Policy, registry.cover_of(product.prefix, product.route_name)),
+        "policy": policies.build_record(row.Policy, registry.get_cover(product.prefix, product.route_name)),
         "inspection": None,
         "comments": comments,
-        **records.timed(claim),
+        **records.build_times(claim),
     }
-    return cast(ClaimRecord, whole)
+    return cast(ClaimRecord, fields)
 
 
-def time_stamp(instant: datetime) -> str:
+def format_time_stamp(instant: datetime) -> str:
     """Format an instant of a status history in Lagos time: "Nov 20, 2026 8:08 AM"."""
     there = instant.astimezone(clock.LAGOS)
     return f"{there:%b} {there.day}, {there.year} {there.hour % 12 or 12}:{there:%M %p}"
 
 
-def _time_lines(session: ScopedSession, claim_ids: list[UUID]) -> Mapping[UUID, list[StatusTime]]:
+def _load_status_histories(session: ScopedSession, claim_ids: list[UUID]) -> Mapping[UUID, list[StatusTime]]:
     found: dict[UUID, list[StatusTime]] = {}
-    for event in _of_claims(session, ClaimEvent, claim_ids):
-        found.setdefault(event.claim_id, []).append({"name": event.status, "time_stamp": time_stamp(event.created_at)})
+    for event in _load_rows(session, ClaimEvent, claim_ids):
+        found.setdefault(event.claim_id, []).append(
+            {"name": event.status, "time_stamp": format_time_stamp(event.created_at)}
+        )
     return found
 
 
 def _comments(session: ScopedSession, claim_ids: list[UUID]) -> Mapping[UUID, list[CommentRecord]]:
     """Load the comments written for the claimant; internal notes are left out (contract C6)."""
     found: dict[UUID, list[CommentRecord]] = {}
-    for row in _of_claims(session, ClaimComment, claim_ids, col(ClaimComment.for_claimant).is_(True)):
+    for row in _load_rows(session, ClaimComment, claim_ids, col(ClaimComment.for_claimant).is_(True)):
         comment: CommentRecord = {
             "id": str(row.id),
             "text": row.text,
-            "created_at": clock.wire(row.created_at) or "",
+            "created_at": clock.to_wire(row.created_at) or "",
         }
         found.setdefault(row.claim_id, []).append(comment)
     return found
 
 
-def _of_claims(
+def _load_rows(
     session: ScopedSession, table: Any, claim_ids: list[UUID], *conditions: sa.ColumnElement[bool]
 ) -> Iterable[Any]:
     if not claim_ids:
@@ -125,16 +127,16 @@ def _of_claims(
     return session.execute(query.order_by(col(table.created_at), col(table.id))).scalars()
 
 
-def masked(meta: dict[str, Any] | None) -> dict[str, Any] | None:
+def mask_account_number(meta: dict[str, Any] | None) -> dict[str, Any] | None:
     """Return the details of a claim with the account number masked to its last four characters (contract A3)."""
     if meta is None or not meta.get("account_number"):
         return meta
     return {**meta, "account_number": seal.mask(str(meta["account_number"]))}
 
 
-def _gadget(meta: dict[str, Any] | None, line: list[StatusTime]) -> dict[str, Any] | None:
-    shown = masked(meta)
-    return shown and {**shown, "status_time_line": line}
+def _gadget(meta: dict[str, Any] | None, status_history: list[StatusTime]) -> dict[str, Any] | None:
+    masked_meta = mask_account_number(meta)
+    return masked_meta and {**masked_meta, "status_time_line": status_history}
 
 
 def _credit_life(meta: dict[str, Any] | None) -> CreditLifeClaimMeta | None:

@@ -159,5 +159,5 @@ def _officer(given: str | None, me: UUID | None) -> UUID | Unassigned | None:
     if given != ME:
         return ids.parse(given, "assigned")
     if me is None:
-        raise InvalidInput.one("assigned", "must be an officer's id here, as nobody reads this")
+        raise InvalidInput.for_field("assigned", "must be an officer's id here, as nobody reads this")
     return me

@@ -13,24 +13,24 @@ from sqlmodel.sql.sqltypes import UTCDateTime
 from core import clock
 from core.services import comparisons
 from core.services.claims.reports.metrics import ClaimFacts
-from core.services.claims.workflow.clock import ALLOWED, DECIDED
+from core.services.claims.workflow.clock import DECIDED_STATUSES, STATUTORY_PERIOD
 from core.services.comparisons import Comparison
 from core.services.filters import SalesFilter, Span
-from core.services.sales.breakdowns import Grain, bucket_of, buckets
-from core.services.sales.figures import claims_paid_by_day
+from core.services.sales.breakdowns import Grain, get_bucket_start, list_buckets
+from core.services.sales.figures import sum_claims_paid_by_day
 from core.services.windows import EARLIEST, Window
 from core.store.access.scope import ScopedSession
 from core.store.expressions import lagos_day, milliseconds_between
 from core.store.schema.tables import Claim, ClaimEvent
 
-KEPT: Final = col(Claim.deleted_at).is_(None)
-IS_DECIDED: Final = col(Claim.claim_status).in_(sorted(DECIDED))
+NOT_DELETED: Final = col(Claim.deleted_at).is_(None)
+IS_DECIDED: Final = col(Claim.claim_status).in_(sorted(DECIDED_STATUSES))
 DECIDED_AT: Final = col(Claim.clock_stopped_at)
 _DAY_MS: Final = 86_400_000
 # A Lagos midnight before every record, so that day differences are never negative.
 _EPOCH_DAY: Final = EARLIEST.toordinal()
 _EPOCH: Final = clock.lagos_midnight(EARLIEST)
-_ALLOWED_MS: Final = int(ALLOWED.total_seconds() * 1000)
+_ALLOWED_MS: Final = int(STATUTORY_PERIOD.total_seconds() * 1000)
 
 
 class Decision(NamedTuple):
@@ -40,11 +40,11 @@ class Decision(NamedTuple):
     calendar and net of pauses for the claimant; `officer` is the id as stored.
     """
 
-    day: int
+    day_ordinal: int
     declined: int
     officer: object
-    calendar: int
-    net: int
+    calendar_ms: int
+    net_ms: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,23 +54,23 @@ class ClaimSummary:
     window: Window
     compared: Comparison
     current: ClaimFacts
-    before: ClaimFacts
+    previous: ClaimFacts
     lodged: Mapping[date, int]
     decisions: Sequence[Decision]
 
-    def over_time(self, grain: Grain) -> tuple[list[date], list[int], list[int]]:
+    def count_by_bucket(self, grain: Grain) -> tuple[list[date], list[int], list[int]]:
         """Return the buckets of the window, and the numbers lodged and decided in each."""
-        when = buckets(self.window, grain)
+        when = list_buckets(self.window, grain)
         lodged: Counter[date] = Counter()
         for day in self.window.days:
-            lodged[bucket_of(day, grain)] += self.lodged.get(day, 0)
+            lodged[get_bucket_start(day, grain)] += self.lodged.get(day, 0)
         decided: Counter[date] = Counter()
-        for day_number, number in Counter(decision.day for decision in self.decisions).items():
-            decided[bucket_of(date.fromordinal(day_number), grain)] += number
+        for day_number, number in Counter(decision.day_ordinal for decision in self.decisions).items():
+            decided[get_bucket_start(date.fromordinal(day_number), grain)] += number
         return when, [lodged[day] for day in when], [decided[day] for day in when]
 
 
-def summary(session: ScopedSession, window: Window, *, compared: Comparison | None = None) -> ClaimSummary:
+def build_summary(session: ScopedSession, window: Window, *, compared: Comparison | None = None) -> ClaimSummary:
     """Every figure of a window and of what it is compared with; one narrow statement reads the decisions of each."""
     compared = compared or comparisons.like(window)
     lodged, decisions = _lodged(session, window.span), _decisions(session, window.span)
@@ -79,7 +79,7 @@ def summary(session: ScopedSession, window: Window, *, compared: Comparison | No
         window=window,
         compared=compared,
         current=_facts(session, window.span, lodged, decisions),
-        before=_facts(session, compared.span, before, decided),
+        previous=_facts(session, compared.span, before, decided),
         lodged=lodged,
         decisions=decisions,
     )
@@ -87,25 +87,25 @@ def summary(session: ScopedSession, window: Window, *, compared: Comparison | No
 
 def _facts(session: ScopedSession, span: Span, lodged: Mapping[date, int], decisions: Sequence[Decision]) -> ClaimFacts:
     paid = [decision for decision in decisions if not decision.declined]
-    calendar, net = sorted(each.calendar for each in paid), sorted(each.net for each in paid)
-    answers = _answers(session, span)
+    calendar, net = sorted(each.calendar_ms for each in paid), sorted(each.net_ms for each in paid)
+    answers = _load_answers(session, span)
     return ClaimFacts(
         lodged=sum(lodged.values()),
         paid=len(paid),
         declined=len(decisions) - len(paid),
-        in_time=sum(decision.net <= _ALLOWED_MS for decision in decisions),
-        paid_minor=sum(claims_paid_by_day(session, span, SalesFilter()).values()),
-        half=within(calendar, 50),
-        most=within(calendar, 90),
-        half_net=within(net, 50),
-        most_net=within(net, 90),
-        half_viewed=within(_viewed(session, span), 50),
+        in_time=sum(decision.net_ms <= _ALLOWED_MS for decision in decisions),
+        paid_minor=sum(sum_claims_paid_by_day(session, span, SalesFilter()).values()),
+        median_ms=percentile(calendar, 50),
+        p90_ms=percentile(calendar, 90),
+        median_net_ms=percentile(net, 50),
+        p90_net_ms=percentile(net, 90),
+        median_viewed_ms=percentile(_load_view_delays(session, span), 50),
         accepted=answers.get("Offer accepted", 0),
         rejected=answers.get("Offer rejected", 0),
     )
 
 
-def within(values: Sequence[int], percent: int) -> int | None:
+def percentile(values: Sequence[int], percent: int) -> int | None:
     """Return the percentile of sorted values (nearest rank), None when there are none."""
     return values[-(-len(values) * percent // 100) - 1] if values else None
 
@@ -119,7 +119,7 @@ def _decisions(session: ScopedSession, span: Span) -> list[Decision]:
         milliseconds_between(col(Claim.created_at), DECIDED_AT),
         milliseconds_between(col(Claim.clock_from), DECIDED_AT),
     )
-    rows = session.execute(query.where(IS_DECIDED, KEPT, *span.on(DECIDED_AT)))
+    rows = session.execute(query.where(IS_DECIDED, NOT_DELETED, *span.on(DECIDED_AT)))
     return [Decision._make(row) for row in rows]
 
 
@@ -131,22 +131,22 @@ def day_number(instant: Any) -> sa.ColumnElement[int]:
 
 def _lodged(session: ScopedSession, span: Span) -> dict[date, int]:
     day, at = lagos_day(col(Claim.created_at)), col(Claim.created_at)
-    query = sa.select(day, sa.func.count()).where(KEPT, *span.on(at)).group_by(day)
+    query = sa.select(day, sa.func.count()).where(NOT_DELETED, *span.on(at)).group_by(day)
     return {row[0]: row[1] for row in session.execute(query)}
 
 
-def _answers(session: ScopedSession, span: Span) -> dict[str, int]:
+def _load_answers(session: ScopedSession, span: Span) -> dict[str, int]:
     """How often an offer was accepted or rejected."""
     at, status = col(ClaimEvent.created_at), col(ClaimEvent.status)
-    deleted = sa.select(col(Claim.id)).where(~KEPT)
+    deleted = sa.select(col(Claim.id)).where(~NOT_DELETED)
     query = sa.select(status, sa.func.count()).where(status.in_(("Offer accepted", "Offer rejected")))
     rows = session.execute(query.where(col(ClaimEvent.claim_id).not_in(deleted), *span.on(at)).group_by(status))
     return {row[0]: row[1] for row in rows}
 
 
-def _viewed(session: ScopedSession, span: Span) -> list[int]:
+def _load_view_delays(session: ScopedSession, span: Span) -> list[int]:
     """How long each claim that was opened had waited for it, in ms, the shortest first."""
     at = col(ClaimEvent.created_at)
     waited = milliseconds_between(col(Claim.created_at), at)
     query = sa.select(waited).select_from(ClaimEvent).join(Claim, col(Claim.id) == col(ClaimEvent.claim_id))
-    return sorted(session.execute(query.where(col(ClaimEvent.status) == "Viewed", KEPT, *span.on(at))).scalars())
+    return sorted(session.execute(query.where(col(ClaimEvent.status) == "Viewed", NOT_DELETED, *span.on(at))).scalars())

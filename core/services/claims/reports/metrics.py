@@ -18,11 +18,11 @@ class ClaimFacts:
     declined: int = 0
     in_time: int = 0
     paid_minor: int = 0
-    half: int | None = None
-    most: int | None = None
-    half_net: int | None = None
-    most_net: int | None = None
-    half_viewed: int | None = None
+    median_ms: int | None = None
+    p90_ms: int | None = None
+    median_net_ms: int | None = None
+    p90_net_ms: int | None = None
+    median_viewed_ms: int | None = None
     accepted: int = 0
     rejected: int = 0
 
@@ -33,7 +33,7 @@ class ClaimFacts:
 
 
 _PAID = "The instant a claim was marked Paid, as days in Lagos; the claims that still stand Paid or Settled."
-_TAKEN_BACK = "decisions that an appeal or a reopening took back"
+_REVERSED = "decisions that an appeal or a reopening took back"
 _NET = "Days that waited for the claimant are taken off: an offer was out, or something was asked."
 CLAIM_METRICS: tuple[Metric[ClaimFacts], ...] = (
     Metric(
@@ -44,16 +44,16 @@ CLAIM_METRICS: tuple[Metric[ClaimFacts], ...] = (
         leaves_out="deleted records; the other mode.",
         basis="The instant of lodging, as days in Lagos.",
         better="neither",
-        of=lambda facts: facts.lodged,
+        compute=lambda facts: facts.lodged,
     ),
     Metric(
         key="decided",
         label="Decided",
         unit="count",
         counts="claims that were paid or declined.",
-        leaves_out=f"{_TAKEN_BACK}; approvals that are not paid yet.",
+        leaves_out=f"{_REVERSED}; approvals that are not paid yet.",
         basis="The instant of the decision, as days in Lagos.",
-        of=lambda facts: facts.decided,
+        compute=lambda facts: facts.decided,
     ),
     Metric(
         key="paid_amount",
@@ -63,7 +63,7 @@ CLAIM_METRICS: tuple[Metric[ClaimFacts], ...] = (
         leaves_out="offers that are not paid yet, costs of handling.",
         basis="The day of each payment, in Lagos.",
         better="neither",
-        of=lambda facts: facts.paid_minor,
+        compute=lambda facts: facts.paid_minor,
     ),
     Metric(
         key="severity",
@@ -73,7 +73,7 @@ CLAIM_METRICS: tuple[Metric[ClaimFacts], ...] = (
         leaves_out="offers that are not paid yet, costs of handling.",
         basis="The day of each payment, and the day a claim was last marked Paid, in Lagos.",
         better="neither",
-        of=lambda facts: average(facts.paid_minor, facts.paid),
+        compute=lambda facts: average(facts.paid_minor, facts.paid),
     ),
     Metric(
         key="turnaround_half",
@@ -83,7 +83,7 @@ CLAIM_METRICS: tuple[Metric[ClaimFacts], ...] = (
         leaves_out="declined claims.",
         basis=_PAID,
         better="less",
-        of=lambda facts: facts.half,
+        compute=lambda facts: facts.median_ms,
     ),
     Metric(
         key="turnaround_most",
@@ -93,7 +93,7 @@ CLAIM_METRICS: tuple[Metric[ClaimFacts], ...] = (
         leaves_out="declined claims.",
         basis=_PAID,
         better="less",
-        of=lambda facts: facts.most,
+        compute=lambda facts: facts.p90_ms,
     ),
     Metric(
         key="net_half",
@@ -103,7 +103,7 @@ CLAIM_METRICS: tuple[Metric[ClaimFacts], ...] = (
         leaves_out="declined claims.",
         basis=_PAID,
         better="less",
-        of=lambda facts: facts.half_net,
+        compute=lambda facts: facts.median_net_ms,
     ),
     Metric(
         key="net_most",
@@ -113,7 +113,7 @@ CLAIM_METRICS: tuple[Metric[ClaimFacts], ...] = (
         leaves_out="declined claims.",
         basis=_PAID,
         better="less",
-        of=lambda facts: facts.most_net,
+        compute=lambda facts: facts.p90_net_ms,
     ),
     Metric(
         key="acknowledged",
@@ -123,26 +123,26 @@ CLAIM_METRICS: tuple[Metric[ClaimFacts], ...] = (
         leaves_out="claims that nobody has opened yet, or that were moved without being opened.",
         basis="The instant a claim was first viewed, as days in Lagos.",
         better="less",
-        of=lambda facts: facts.half_viewed,
+        compute=lambda facts: facts.median_viewed_ms,
     ),
     Metric(
         key="in_time",
         label="Decided within 60 days",
         unit="share",
         counts=f"claims paid or declined within the statutory 60 days, of all decided. {_NET}",
-        leaves_out=f"{_TAKEN_BACK}; open claims, even overdue ones.",
+        leaves_out=f"{_REVERSED}; open claims, even overdue ones.",
         basis="The instant of the decision, as days in Lagos.",
-        of=lambda facts: share(facts.in_time, facts.decided),
+        compute=lambda facts: share(facts.in_time, facts.decided),
     ),
     Metric(
         key="decline_rate",
         label="Decline rate",
         unit="share",
         counts="declined claims, of all that were paid or declined.",
-        leaves_out=f"{_TAKEN_BACK}.",
+        leaves_out=f"{_REVERSED}.",
         basis="The instant of the decision, as days in Lagos.",
         better="less",
-        of=lambda facts: share(facts.declined, facts.decided),
+        compute=lambda facts: share(facts.declined, facts.decided),
     ),
     Metric(
         key="acceptance",
@@ -151,7 +151,7 @@ CLAIM_METRICS: tuple[Metric[ClaimFacts], ...] = (
         counts="offers that claimants accepted, of those that they answered; each answer counts.",
         leaves_out="offers that are out.",
         basis="The instant of the answer, as days in Lagos.",
-        of=lambda facts: share(facts.accepted, facts.accepted + facts.rejected),
+        compute=lambda facts: share(facts.accepted, facts.accepted + facts.rejected),
     ),
 )
 OPEN_NOW: Metric[int] = Metric(
@@ -162,5 +162,5 @@ OPEN_NOW: Metric[int] = Metric(
     leaves_out="deleted records; the other mode.",
     basis="This moment, whatever the period.",
     better="less",
-    of=lambda number: number,
+    compute=lambda number: number,
 )

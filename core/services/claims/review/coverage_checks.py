@@ -9,85 +9,89 @@ from typing import Any
 from core import clock, money
 from core.services.claims.intake import requirements
 from core.services.claims.review import fraud_flags
-from core.services.claims.review.fraud_flags import in_words
+from core.services.claims.review.fraud_flags import format_day
 from core.store.schema.tables import Claim, Policy
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Check:
+class CoverageCheck:
     """One coverage check: the question, its result (None when the records cannot tell) and the evidence in words."""
 
     question: str
-    holds: bool | None
-    said: str
+    passed: bool | None
+    detail: str
 
 
-def of(claim: Claim, policy: Policy) -> list[Check]:
+def run_checks(claim: Claim, policy: Policy) -> list[CoverageCheck]:
     """Run the checks that apply to this type of claim, the most decisive first."""
     happened = date.fromisoformat(claim.incident_date[:10]) if claim.incident_date else None
-    checks = [_in_force(policy, happened)]
+    checks = [_check_in_force(policy, happened)]
     if claim.credit_life_claim_meta is not None:
         meta = claim.credit_life_claim_meta
-        checks += [_benefit(policy, meta), _within_loan(meta, happened), _loan(policy, meta)]
+        checks += [_check_benefit(policy, meta), _check_loan_dates(meta, happened), _check_loan_amount(policy, meta)]
     elif policy.sum_insured_minor is not None:
-        checks.append(_within_sum(claim, policy.sum_insured_minor))
-    return [*checks, _told_in_time(claim, happened)]
+        checks.append(_check_sum_insured(claim, policy.sum_insured_minor))
+    return [*checks, _check_reported_in_time(claim, happened)]
 
 
-def _in_force(policy: Policy, happened: date | None) -> Check:
-    start, last = fraud_flags.cover_days(policy)
+def _check_in_force(policy: Policy, happened: date | None) -> CoverageCheck:
+    start, last = fraud_flags.get_cover_days(policy)
     ended = policy.cancelled_at or policy.declined_at
-    said = " · ".join(f"{label} {value}" for label, value in fraud_flags.cover_facts(policy))
+    detail = " · ".join(f"{label} {value}" for label, value in fraud_flags.describe_cover(policy))
     if happened is None or not policy.activated:
-        holds = None if policy.activated else False
-        return Check(question="In force on the day of the incident", holds=holds, said=said)
-    over = ended is not None and clock.lagos_day(ended) <= happened
-    holds = start is not None and not over and not fraud_flags.outside(happened, start, last)
-    return Check(question="In force on the day of the incident", holds=holds, said=said)
+        passed = None if policy.activated else False
+        return CoverageCheck(question="In force on the day of the incident", passed=passed, detail=detail)
+    over = ended is not None and clock.to_lagos_day(ended) <= happened
+    passed = start is not None and not over and not fraud_flags.is_outside(happened, start, last)
+    return CoverageCheck(question="In force on the day of the incident", passed=passed, detail=detail)
 
 
-def _benefit(policy: Policy, meta: Mapping[str, Any]) -> Check:
+def _check_benefit(policy: Policy, meta: Mapping[str, Any]) -> CoverageCheck:
     incident = meta["incident_type"]
     benefit = requirements.INCIDENTS[incident].benefit if incident in requirements.INCIDENTS else None
     if benefit is None:
-        return Check(question="Benefit bought", holds=False, said=f"No benefit answers for {incident}")
+        return CoverageCheck(question="Benefit bought", passed=False, detail=f"No benefit answers for {incident}")
     bought = benefit in policy.submitted.get("benefit_coverage", ())
-    said = benefit.replace("_", " ").capitalize()
-    return Check(question="Benefit bought", holds=bought, said=said if bought else f"{said} was not bought")
-
-
-def _within_loan(meta: Mapping[str, Any], happened: date | None) -> Check:
-    first, last = (date.fromisoformat(meta[name]) for name in ("loan_offer_date", "loan_repayment_date"))
-    holds = None if happened is None else not fraud_flags.outside(happened, first, last)
-    return Check(
-        question="Within the loan",
-        holds=holds,
-        said=f"Loan {in_words(first)} to {in_words(last)}",
+    detail = benefit.replace("_", " ").capitalize()
+    return CoverageCheck(
+        question="Benefit bought", passed=bought, detail=detail if bought else f"{detail} was not bought"
     )
 
 
-def _loan(policy: Policy, meta: Mapping[str, Any]) -> Check:
+def _check_loan_dates(meta: Mapping[str, Any], happened: date | None) -> CoverageCheck:
+    first, last = (date.fromisoformat(meta[name]) for name in ("loan_offer_date", "loan_repayment_date"))
+    passed = None if happened is None else not fraud_flags.is_outside(happened, first, last)
+    return CoverageCheck(
+        question="Within the loan",
+        passed=passed,
+        detail=f"Loan {format_day(first)} to {format_day(last)}",
+    )
+
+
+def _check_loan_amount(policy: Policy, meta: Mapping[str, Any]) -> CoverageCheck:
     claimed, insured = meta["loan_amount"], policy.submitted.get("loan_amount")
-    holds = None if insured is None else Decimal(str(insured)) == Decimal(claimed)
-    said = _naira(claimed) if holds else f"{_naira(claimed)}, insured {_naira(insured)}"
-    return Check(question="The insured loan", holds=holds, said=said)
+    passed = None if insured is None else Decimal(str(insured)) == Decimal(claimed)
+    detail = _naira(claimed) if passed else f"{_naira(claimed)}, insured {_naira(insured)}"
+    return CoverageCheck(question="The insured loan", passed=passed, detail=detail)
 
 
-def _within_sum(claim: Claim, insured_minor: int) -> Check:
+def _check_sum_insured(claim: Claim, insured_minor: int) -> CoverageCheck:
     cost = (claim.gadget_claim_meta or {}).get("cost_of_repair")
-    holds = None if cost is None else money.to_minor(money.half_up(Decimal(str(cost)))) <= insured_minor
-    said = f"Repair {_naira(cost)}, insured {money.shown(insured_minor)}"
-    return Check(question="Within the sum insured", holds=holds, said=said)
+    passed = None if cost is None else money.to_minor(money.round_half_up(Decimal(str(cost)))) <= insured_minor
+    detail = f"Repair {_naira(cost)}, insured {money.format_naira(insured_minor)}"
+    return CoverageCheck(question="Within the sum insured", passed=passed, detail=detail)
 
 
-def _told_in_time(claim: Claim, happened: date | None) -> Check:
+def _check_reported_in_time(claim: Claim, happened: date | None) -> CoverageCheck:
     question = "Told after it happened"
     if happened is None:
-        return Check(question=question, holds=None, said="The day of the incident is not known yet")
-    days = (clock.lagos_day(claim.created_at) - happened).days
-    said = "before it happened" if days < 0 else f"{days} {'day' if days == 1 else 'days'} later"
-    return Check(question=question, holds=days >= 0, said=f"{in_words(happened)}, lodged {said}")
+        return CoverageCheck(question=question, passed=None, detail="The day of the incident is not known yet")
+    days = (clock.to_lagos_day(claim.created_at) - happened).days
+    detail = "before it happened" if days < 0 else f"{days} {'day' if days == 1 else 'days'} later"
+    return CoverageCheck(question=question, passed=days >= 0, detail=f"{format_day(happened)}, lodged {detail}")
 
 
 def _naira(amount: Any) -> str:
-    return "nothing" if amount is None else money.shown(money.to_minor(money.half_up(Decimal(str(amount)))))
+    return (
+        "nothing" if amount is None else money.format_naira(money.to_minor(money.round_half_up(Decimal(str(amount)))))
+    )

@@ -11,7 +11,7 @@ from core.services.claims.workflow import transitions
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Staff
 
-_WORKERS = frozenset({*transitions.DESK, "admin"})
+_CLAIM_ROLES = frozenset({*transitions.CLAIMS_ROLES, "admin"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,14 +22,14 @@ class Officer:
     name: str
 
 
-def active(session: ScopedSession) -> list[Officer]:
+def list_active(session: ScopedSession) -> list[Officer]:
     """List everybody to whom a claim can be assigned, by name."""
     people = sa.select(col(Staff.id), col(Staff.name), col(Staff.roles)).where(col(Staff.disabled_at).is_(None))
     rows = session.execute(people.order_by(col(Staff.name), col(Staff.id)))
-    return [Officer(id=row.id, name=row.name) for row in rows if not _WORKERS.isdisjoint(row.roles)]
+    return [Officer(id=row.id, name=row.name) for row in rows if not _CLAIM_ROLES.isdisjoint(row.roles)]
 
 
-def names(session: ScopedSession, ids: Collection[UUID | None]) -> Mapping[UUID, str]:
+def get_names(session: ScopedSession, ids: Collection[UUID | None]) -> Mapping[UUID, str]:
     """Return staff names by id, including staff who have left."""
     found = session.execute(sa.select(col(Staff.id), col(Staff.name)).where(col(Staff.id).in_(set(ids) - {None})))
     return {row.id: row.name for row in found}

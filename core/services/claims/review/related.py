@@ -16,7 +16,7 @@ from core.store.schema.tables import Claim
 POLICY: Final = "same policy"
 CUSTOMER: Final = "same customer"
 ACCOUNT: Final = "same payout account"
-MOST: Final = 50
+MAX_RELATED: Final = 50
 _COLUMNS: Final = (
     "id",
     "policy_id",
@@ -45,47 +45,49 @@ class ClaimLine:
     lodged_at: datetime
     claimed_minor: int
     offered_minor: int
-    ties: tuple[str, ...] = ()
+    relations: tuple[str, ...] = ()
 
 
-def of(session: ScopedSession, claim: Claim) -> list[ClaimLine]:
+def list_related(session: ScopedSession, claim: Claim) -> list[ClaimLine]:
     """List the other claims on the same policy, customer or payout account, newest first, at most 50."""
-    bound = [col(Claim.policy_id) == claim.policy_id, col(Claim.customer_id) == claim.customer_id]
+    matches = [col(Claim.policy_id) == claim.policy_id, col(Claim.customer_id) == claim.customer_id]
     if claim.account_key is not None:
-        bound.append(col(Claim.account_key) == claim.account_key)
-    return [_line(row, _ties(row, claim)) for row in _rows(session, sa.or_(*bound), col(Claim.id) != claim.id)]
+        matches.append(col(Claim.account_key) == claim.account_key)
+    return [
+        _line(row, _find_relations(row, claim)) for row in _rows(session, sa.or_(*matches), col(Claim.id) != claim.id)
+    ]
 
 
-def of_policy(session: ScopedSession, policy_id: UUID) -> list[ClaimLine]:
+def list_by_policy(session: ScopedSession, policy_id: UUID) -> list[ClaimLine]:
     """List the claims on a policy, newest first, at most 50."""
     return [_line(row) for row in _rows(session, col(Claim.policy_id) == policy_id)]
 
 
-def signals(claim: Claim, kin: Sequence[ClaimLine]) -> list[str]:
+def describe_fraud_flags(claim: Claim, related_claims: Sequence[ClaimLine]) -> list[str]:
     """Describe the fraud flags of a claim: those stored at intake, and a payout account shared with a related claim."""
-    raised = {*claim.flags, *(["same_account"] if any(ACCOUNT in line.ties for line in kin) else [])}
-    return [said for name, said in requirements.FLAGS.items() if name in raised]
+    flags = {*claim.flags, *(["same_account"] if any(ACCOUNT in line.relations for line in related_claims) else [])}
+    return [said for name, said in requirements.FLAG_DESCRIPTIONS.items() if name in flags]
 
 
 def _rows(session: ScopedSession, *conditions: sa.ColumnElement[bool]) -> Sequence[Any]:
     columns = (col(getattr(Claim, name)) for name in _COLUMNS)
     query = sa.select(*columns).where(col(Claim.deleted_at).is_(None), *conditions)
-    return session.execute(query.order_by(col(Claim.created_at).desc(), col(Claim.id).desc()).limit(MOST)).all()
+    return session.execute(query.order_by(col(Claim.created_at).desc(), col(Claim.id).desc()).limit(MAX_RELATED)).all()
 
 
-def _ties(row: Any, claim: Claim) -> tuple[str, ...]:
-    bound = {
+def _find_relations(row: Any, claim: Claim) -> tuple[str, ...]:
+    relations = {
         POLICY: row.policy_id == claim.policy_id,
         CUSTOMER: row.customer_id == claim.customer_id,
         ACCOUNT: claim.account_key is not None and row.account_key == claim.account_key,
     }
-    return tuple(tie for tie, holds in bound.items() if holds)
+    return tuple(tie for tie, holds in relations.items() if holds)
 
 
 def _line(row: Any, ties: tuple[str, ...] = ()) -> ClaimLine:
     return ClaimLine(
         id=row.id,
-        reference=requirements.reference(row.id),
+        reference=requirements.format_reference(row.id),
         claim_type=row.claim_type,
         status=row.claim_status,
         description=row.claim_description,
@@ -93,5 +95,5 @@ def _line(row: Any, ties: tuple[str, ...] = ()) -> ClaimLine:
         lodged_at=row.created_at,
         claimed_minor=row.claim_amount_minor,
         offered_minor=row.offer_amount_minor,
-        ties=ties,
+        relations=ties,
     )

@@ -19,23 +19,23 @@ from core.services.claims.intake.documents import Document
 from core.services.claims.lists import records as claim_records
 from core.services.claims.review import coverage_checks, related, timeline
 from core.services.claims.review import officers as claim_officers
-from core.services.claims.review.coverage_checks import Check
+from core.services.claims.review.coverage_checks import CoverageCheck
 from core.services.claims.review.related import ClaimLine
-from core.services.claims.review.timeline import Said, StatusStep
+from core.services.claims.review.timeline import Message, StatusStep
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow import transitions
-from core.services.claims.workflow.clock import DECIDED, Clock
+from core.services.claims.workflow.clock import DECIDED_STATUSES, Clock
 from core.services.claims.workflow.offers import Limits
 from core.services.claims.workflow.payments import Payment
-from core.services.claims.workflow.transitions import Move
+from core.services.claims.workflow.transitions import Transition
 from core.services.people.staff import Person
-from core.services.views.sale import Event
+from core.services.views.sale import AuditEvent
 from core.store.access.scope import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, Distributor, Policy, Product, Provider
 
-_PERSONAL: Final = ("bvn", "nin")
+_PERSONAL_FIELDS: Final = ("bvn", "nin")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -93,22 +93,22 @@ class ClaimReview:
     payment_reference: str | None
     payments: Sequence[Payment]
     clock: Clock
-    checks: Sequence[Check]
-    signals: Sequence[str]
+    checks: Sequence[CoverageCheck]
+    fraud_flags: Sequence[str]
     documents: Sequence[Document]
-    places: Sequence[str]
+    document_names: Sequence[str]
     amounts: Amounts
     offer: Price
-    moves: Sequence[Move]
-    steps: Sequence[StatusStep]
-    talk: Sequence[Said]
-    kin: Sequence[ClaimLine]
-    history: Sequence[Event]
+    transitions_allowed: Sequence[Transition]
+    status_steps: Sequence[StatusStep]
+    messages: Sequence[Message]
+    related_claims: Sequence[ClaimLine]
+    history: Sequence[AuditEvent]
 
     @property
     def is_decided(self) -> bool:
         """True when the claim is decided and its facts can no longer change."""
-        return self.status in DECIDED
+        return self.status in DECIDED_STATUSES
 
     @property
     def is_fixed(self) -> bool:
@@ -116,32 +116,32 @@ class ClaimReview:
         return self.status in claim_offers.FIXED
 
     @property
-    def question(self) -> Said | None:
+    def open_question(self) -> Message | None:
         """The question that the claimant has not answered yet, None when there is none."""
-        return next((said for said in self.talk if said.is_open), None)
+        return next((said for said in self.messages if said.is_open), None)
 
     @property
-    def missing(self) -> list[str]:
+    def missing_documents(self) -> list[str]:
         """Names of the required documents that are missing."""
-        return [document.name for document in self.documents if document.missing]
+        return [document.name for document in self.documents if document.is_missing]
 
-    def since(self, version: int) -> list[Event]:
+    def list_events_since(self, version: int) -> list[AuditEvent]:
         """List the audit events after a version, oldest first (contract C7)."""
         return [event for event in self.history if event.facts.get("version", 0) > version]
 
 
-def one(session: ScopedSession, claim_id: UUID, *, person: Person) -> ClaimReview:
+def get_review(session: ScopedSession, claim_id: UUID, *, person: Person) -> ClaimReview:
     """Return the review of a claim for this person; NotFound when it does not exist in this mode."""
-    row = session.execute(_embedded(claim_id)).one_or_none()
+    row = session.execute(_build_query(claim_id)).one_or_none()
     if row is None:
         raise NotFound("Claim not found")
     claim, policy = row.Claim, row.Policy
-    kin = related.of(session, claim)
-    names = claim_officers.names(session, (claim.assigned_to, claim.approved_by))
-    meta, limits = _facts(claim), claim_payments.limits(session, claim)
+    related_claims = related.list_related(session, claim)
+    names = claim_officers.get_names(session, (claim.assigned_to, claim.approved_by))
+    submitted, limits = _build_facts(claim), claim_payments.limits(session, claim)
     return ClaimReview(
-        **_same(claim),
-        reference=requirements.reference(claim.id),
+        **_copy_fields(claim),
+        reference=requirements.format_reference(claim.id),
         status=claim.claim_status,
         description=claim.claim_description,
         lodged_at=claim.created_at,
@@ -153,30 +153,30 @@ def one(session: ScopedSession, claim_id: UUID, *, person: Person) -> ClaimRevie
         provider=row.company_name,
         product=row.product,
         policy_number=policy.policy_number,
-        incident_type=meta.get("incident_type"),
+        incident_type=submitted.get("incident_type"),
         incident_on=claim.incident_date,
-        facts=meta,
+        facts=submitted,
         hidden={path.rpartition(".")[2]: path for path in seal.unseal(claim.sealed)},
-        personal={name: policy.submitted[name] for name in _PERSONAL if policy.submitted.get(name)},
+        personal={name: policy.submitted[name] for name in _PERSONAL_FIELDS if policy.submitted.get(name)},
         assigned_name=names.get(claim.assigned_to),
         approved_name=names.get(claim.approved_by),
         payments=claim_payments.of_claim(session, claim),
-        clock=claim_questions.clocks(session, [claim.id])[claim.id],
-        checks=coverage_checks.of(claim, policy),
-        signals=related.signals(claim, kin),
-        documents=claim_documents.of(session, claim),
-        places=claim_documents.places_of(claim),
+        clock=claim_questions.compute_clocks(session, [claim.id])[claim.id],
+        checks=coverage_checks.run_checks(claim, policy),
+        fraud_flags=related.describe_fraud_flags(claim, related_claims),
+        documents=claim_documents.list_documents(session, claim),
+        document_names=claim_documents.list_document_names(claim),
         amounts=_amounts(claim, limits),
-        offer=claim_offers.of_claim(claim, limits),
-        moves=transitions.allowed(claim, person, limits),
-        steps=timeline.steps(session, claim.id),
-        talk=timeline.talk(session, claim.id),
-        kin=kin,
-        history=timeline.history(session, claim.id),
+        offer=claim_offers.compute_claim_offer(claim, limits),
+        transitions_allowed=transitions.list_allowed(claim, person, limits),
+        status_steps=timeline.list_status_steps(session, claim.id),
+        messages=timeline.list_messages(session, claim.id),
+        related_claims=related_claims,
+        history=timeline.list_events(session, claim.id),
     )
 
 
-def _embedded(claim_id: UUID) -> AnySelect:
+def _build_query(claim_id: UUID) -> AnySelect:
     return (
         sa.select(
             Claim,
@@ -193,21 +193,23 @@ def _embedded(claim_id: UUID) -> AnySelect:
     )
 
 
-def _same(claim: Claim) -> dict[str, Any]:
+def _copy_fields(claim: Claim) -> dict[str, Any]:
     names = ("id", "distributor_id", "is_live", "version", "claim_type", "decline_reason", "policy_id", "customer_id")
     return {name: getattr(claim, name) for name in (*names, "assigned_to", "payment_reference")}
 
 
-def _facts(claim: Claim) -> dict[str, Any]:
+def _build_facts(claim: Claim) -> dict[str, Any]:
     """Return the submitted data of the claim without its documents."""
     meta = claim.credit_life_claim_meta or claim.gadget_claim_meta or claim.vehicle_claim_meta
-    papers = claim_documents.links_of(claim)
-    return {name: value for name, value in (claim_records.masked(meta) or {}).items() if name not in papers}
+    papers = claim_documents.get_document_links(claim)
+    return {
+        name: value for name, value in (claim_records.mask_account_number(meta) or {}).items() if name not in papers
+    }
 
 
 def _amounts(claim: Claim, limits: Limits) -> Amounts:
     return Amounts(
-        owed=claim_offers.owed(claim),
+        owed=claim_offers.get_amount_owed(claim),
         limits=limits,
         claimed_minor=claim.claim_amount_minor,
         estimate_minor=claim.repair_estimate_minor,

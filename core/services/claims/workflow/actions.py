@@ -22,21 +22,21 @@ from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow import transitions
 from core.services.claims.workflow.changes import ClaimChange
-from core.services.claims.workflow.clock import DECIDED
-from core.services.claims.workflow.inputs import CommentInput, Deductions, IncidentDay, MoveInput
-from core.services.claims.workflow.transitions import Move
+from core.services.claims.workflow.clock import DECIDED_STATUSES
+from core.services.claims.workflow.inputs import CommentInput, DeductionsInput, IncidentDateInput, TransitionInput
+from core.services.claims.workflow.transitions import Transition
 from core.services.people.staff import Person
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, Staff
 
-_SETS: Final = {
+_AMOUNT_COLUMNS: Final = {
     "Repair estimate submitted": "repair_estimate_minor",
     "Approved": "approved_amount_minor",
     "Offer sent": "offer_amount_minor",
 }
 
 
-def move(  # noqa: PLR0913 - all inputs of a transition, each by its name
+def move_claim(  # noqa: PLR0913 - all inputs of a transition, each by its name
     session: ScopedSession,
     claim_id: UUID,
     *,
@@ -53,63 +53,71 @@ def move(  # noqa: PLR0913 - all inputs of a transition, each by its name
     Without an amount the claim's own is used, and an offer follows the rule of C8. Raises NotAllowed, NotFound,
     StaleVersion, StateForbids or InvalidInput, naming what is missing; the claim is then unchanged.
     """
-    told = {"note": note, "amount": amount, "reason": reason, "payment_reference": payment_reference}
-    status = reference.canonical(requirements.CLAIM_STATUSES, to)
+    submitted = {"note": note, "amount": amount, "reason": reason, "payment_reference": payment_reference}
+    status = reference.find_option(requirements.CLAIM_STATUSES, to)
     if status is None:
-        raise InvalidInput.one("to", f"must be one of {', '.join(requirements.CLAIM_STATUSES)}")
-    given: MoveInput = request.read(MoveInput, told)
-    claim = claim_changes.seen(session, claim_id, person=person, version=version)
-    step = claim_guards.move_of(claim, status)
+        raise InvalidInput.for_field("to", f"must be one of {', '.join(requirements.CLAIM_STATUSES)}")
+    inputs: TransitionInput = request.validate(TransitionInput, submitted)
+    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+    transition = claim_guards.require_transition(claim, status)
     limits = claim_payments.limits(session, claim)
-    amount_minor = claim_guards.amount_of(step, claim, person, given, limits)
-    return _moved(session, claim, step, person=person, given=given, amount_minor=amount_minor)
+    amount_minor = claim_guards.check_amount(transition, claim, person, inputs, limits)
+    return _apply_transition(session, claim, transition, person=person, inputs=inputs, amount_minor=amount_minor)
 
 
-def view(session: ScopedSession, claim_id: UUID, *, person: Person) -> ClaimChange:
+def open_claim(session: ScopedSession, claim_id: UUID, *, person: Person) -> ClaimChange:
     """Open a claim for review: a Pending one becomes Viewed, any other is unchanged (contract C5)."""
-    claim_changes.refuse_strangers(person)
-    found = claims.one(session, claim_id)
-    if found["claim_status"] != "Pending":
-        return ClaimChange(claim=found, version=found["version"])
-    claim = claim_changes.held(session, claim_id)
-    step = transitions.between(claim.claim_status, "Viewed")
-    if step is None:
+    claim_changes.require_claims_role(person)
+    record = claims.get_claim(session, claim_id)
+    if record["claim_status"] != "Pending":
+        return ClaimChange(claim=record, version=record["version"])
+    claim = claim_changes.get_for_update(session, claim_id)
+    transition = transitions.get_transition(claim.claim_status, "Viewed")
+    if transition is None:
         # Somebody else opened or moved it while this transaction waited for the row lock.
-        return ClaimChange(claim=claims.one(session, claim_id), version=claim.version)
-    return _moved(session, claim, step, person=person, given=MoveInput(), amount_minor=0)
+        return ClaimChange(claim=claims.get_claim(session, claim_id), version=claim.version)
+    return _apply_transition(session, claim, transition, person=person, inputs=TransitionInput(), amount_minor=0)
 
 
-def _moved(
-    session: ScopedSession, claim: Claim, step: Move, *, person: Person, given: MoveInput, amount_minor: int
+def _apply_transition(
+    session: ScopedSession,
+    claim: Claim,
+    transition: Transition,
+    *,
+    person: Person,
+    inputs: TransitionInput,
+    amount_minor: int,
 ) -> ClaimChange:
-    before = claim_changes.facts_of(claim)
-    claim.claim_status = step.to
-    if step.to in _SETS:
-        setattr(claim, _SETS[step.to], amount_minor)
-    _decide(claim, step, person, given)
+    before = claim_changes.get_audited_facts(claim)
+    claim.claim_status = transition.to
+    if transition.to in _AMOUNT_COLUMNS:
+        setattr(claim, _AMOUNT_COLUMNS[transition.to], amount_minor)
+    _apply_decision(claim, transition, person, inputs)
     at = claim_changes.next_instant(claim)
-    claim_questions.close(session, claim.id, at=at)
-    claim_questions.turn(claim, at=at, before=step.start)
-    session.insert(_event(claim, person, given.note, at=at))
-    said = {"note": given.note} if given.note else {}
-    if step.to == "Paid":
-        reference = given.payment_reference or ""
+    claim_questions.close_question(session, claim.id, at=at)
+    claim_questions.update_clock(claim, at=at, previous_status=transition.start)
+    session.insert(_event(claim, person, inputs.note, at=at))
+    extra_facts = {"note": inputs.note} if inputs.note else {}
+    if transition.to == "Paid":
+        reference = inputs.payment_reference or ""
         claim_payments.record(session, claim, amount_minor=amount_minor, reference=reference, person=person, at=at)
-        said["paid"] = money.wire(amount_minor)
-    return claim_changes.saved(session, claim, before, person=person, action="claim moved", said=said)
+        extra_facts["paid"] = money.to_wire(amount_minor)
+    return claim_changes.save_change(
+        session, claim, before, person=person, action="claim moved", extra_facts=extra_facts
+    )
 
 
-def _decide(claim: Claim, step: Move, person: Person, given: MoveInput) -> None:
+def _apply_decision(claim: Claim, transition: Transition, person: Person, inputs: TransitionInput) -> None:
     """Apply what a transition changes beside the status; declining or reopening a settled claim clears its approval."""
-    claim.decline_reason = given.reason or requirements.NOT_DECLINED
-    if step.to == "Declined" or step.start == "Settled":
+    claim.decline_reason = inputs.reason or requirements.NOT_DECLINED
+    if transition.to == "Declined" or transition.start == "Settled":
         claim.approved_by, claim.approved_amount_minor = None, 0
-    if step.to == "Approved":
+    if transition.to == "Approved":
         claim.approved_by = person.id
-    if step.to == "Paid":
-        claim.payment_reference = given.payment_reference
-    if step.to in {"Reviewing", "Approved"} and not claim.claim_amount_minor:
-        claim.claim_amount_minor = money.to_minor(claim_offers.owed(claim) or money.ZERO)
+    if transition.to == "Paid":
+        claim.payment_reference = inputs.payment_reference
+    if transition.to in {"Reviewing", "Approved"} and not claim.claim_amount_minor:
+        claim.claim_amount_minor = money.to_minor(claim_offers.get_amount_owed(claim) or money.ZERO)
 
 
 def _event(claim: Claim, person: Person, note: str | None, *, at: datetime) -> ClaimEvent:
@@ -125,74 +133,78 @@ def _event(claim: Claim, person: Person, note: str | None, *, at: datetime) -> C
     )
 
 
-def comment(session: ScopedSession, claim_id: UUID, *, text: str, person: Person, for_claimant: bool = False) -> UUID:
+def add_comment(
+    session: ScopedSession, claim_id: UUID, *, text: str, person: Person, for_claimant: bool = False
+) -> UUID:
     """Add a comment to a claim, whatever its version; returns the id of the comment.
 
     Internal to the desk unless `for_claimant` is set (contract C6).
     """
-    claim_changes.refuse_strangers(person)
-    said: CommentInput = request.read(CommentInput, {"text": text})
-    claim = claim_changes.held(session, claim_id)
+    claim_changes.require_claims_role(person)
+    inputs: CommentInput = request.validate(CommentInput, {"text": text})
+    claim = claim_changes.get_for_update(session, claim_id)
     row = ClaimComment(
         id=ids.new(),
         distributor_id=claim.distributor_id,
         is_live=claim.is_live,
         claim_id=claim.id,
         staff_id=person.id,
-        text=said.text,
+        text=inputs.text,
         for_claimant=for_claimant,
         created_at=clock.now(),
     )
     session.insert(row)
     subject = audit.subject_of("claim", claim.id)
     # The text may hold medical facts: it is kept out of the audit log, which cannot be erased.
-    noted = {"comment_id": str(row.id), "for_claimant": for_claimant}
-    audit.write(session, actor=person.actor, action="claim commented", subject=subject, after=noted)
+    recorded = {"comment_id": str(row.id), "for_claimant": for_claimant}
+    audit.write(session, actor=person.actor, action="claim commented", subject=subject, after=recorded)
     return row.id
 
 
-def assign(session: ScopedSession, claim_id: UUID, *, to: UUID | None, person: Person, version: int) -> ClaimChange:
+def assign_claim(
+    session: ScopedSession, claim_id: UUID, *, to: UUID | None, person: Person, version: int
+) -> ClaimChange:
     """Assign a claim to an officer or to nobody; InvalidInput for staff who are unknown, disabled or work no claims."""
-    claim = claim_changes.seen(session, claim_id, person=person, version=version)
-    if to is not None and not _works_claims(session, to):
-        raise InvalidInput.one("assigned_to", "must be a claims officer or a supervisor")
-    before = claim_changes.facts_of(claim)
+    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+    if to is not None and not _is_claims_staff(session, to):
+        raise InvalidInput.for_field("assigned_to", "must be a claims officer or a supervisor")
+    before = claim_changes.get_audited_facts(claim)
     claim.assigned_to = to
-    return claim_changes.saved(session, claim, before, person=person, action="claim assigned")
+    return claim_changes.save_change(session, claim, before, person=person, action="claim assigned")
 
 
-def _works_claims(session: ScopedSession, staff_id: UUID) -> bool:
+def _is_claims_staff(session: ScopedSession, staff_id: UUID) -> bool:
     query = sa.select(col(Staff.roles)).where(col(Staff.id) == staff_id, col(Staff.disabled_at).is_(None))
     roles = session.execute(query).scalar_one_or_none()
-    return roles is not None and not {*transitions.DESK, "admin"}.isdisjoint(roles)
+    return roles is not None and not {*transitions.CLAIMS_ROLES, "admin"}.isdisjoint(roles)
 
 
 def set_incident_date(session: ScopedSession, claim_id: UUID, *, on: date, person: Person, version: int) -> ClaimChange:
     """Set the date of the incident and recompute the fraud flags; refused once decided (contract C1, C3)."""
-    told: IncidentDay = request.read(IncidentDay, {"incident_date": on})
-    claim = _undecided(session, claim_id, person, version)
-    before = claim_changes.facts_of(claim)
-    claim.flags = fraud_flags.flags_on_day(session, claim, told.incident_date)
-    claim.incident_date = told.incident_date.isoformat()
-    return claim_changes.saved(session, claim, before, person=person, action="claim incident dated")
+    inputs: IncidentDateInput = request.validate(IncidentDateInput, {"incident_date": on})
+    claim = _get_undecided(session, claim_id, person, version)
+    before = claim_changes.get_audited_facts(claim)
+    claim.flags = fraud_flags.recompute_flags(session, claim, inputs.incident_date)
+    claim.incident_date = inputs.incident_date.isoformat()
+    return claim_changes.save_change(session, claim, before, person=person, action="claim incident dated")
 
 
 def set_deductions(
     session: ScopedSession, claim_id: UUID, *, excess: Decimal, betterment: Decimal, person: Person, version: int
 ) -> ClaimChange:
     """Set in naira what comes off before an offer (contract C8); not once an offer is accepted or the claim decided."""
-    told: Deductions = request.read(Deductions, {"excess": excess, "betterment": betterment})
-    claim = _undecided(session, claim_id, person, version)
+    inputs: DeductionsInput = request.validate(DeductionsInput, {"excess": excess, "betterment": betterment})
+    claim = _get_undecided(session, claim_id, person, version)
     if claim.claim_status in claim_offers.FIXED:
         raise StateForbids("The deductions stand with the offer that was accepted: a supervisor can take it back first")
-    before = claim_changes.facts_of(claim)
-    claim.excess_deduction_amount_minor = money.to_minor(told.excess)
-    claim.betterment_deduction_amount_minor = money.to_minor(told.betterment)
-    return claim_changes.saved(session, claim, before, person=person, action="claim deductions set")
+    before = claim_changes.get_audited_facts(claim)
+    claim.excess_deduction_amount_minor = money.to_minor(inputs.excess)
+    claim.betterment_deduction_amount_minor = money.to_minor(inputs.betterment)
+    return claim_changes.save_change(session, claim, before, person=person, action="claim deductions set")
 
 
-def _undecided(session: ScopedSession, claim_id: UUID, person: Person, version: int) -> Claim:
-    claim = claim_changes.seen(session, claim_id, person=person, version=version)
-    if claim.claim_status in DECIDED:
+def _get_undecided(session: ScopedSession, claim_id: UUID, person: Person, version: int) -> Claim:
+    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+    if claim.claim_status in DECIDED_STATUSES:
         raise StateForbids(f"A claim that is {claim.claim_status} keeps its facts")
     return claim

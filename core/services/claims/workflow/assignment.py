@@ -20,7 +20,7 @@ from core.store.schema.tables import Claim, Staff
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Seen:
+class ChosenClaim:
     """A claim as it was when somebody chose it."""
 
     id: UUID
@@ -29,60 +29,65 @@ class Seen:
     assigned_to: UUID | None
 
 
-def as_seen(rows: Iterable[QueueRow]) -> list[Seen]:
+def choose_rows(rows: Iterable[QueueRow]) -> list[ChosenClaim]:
     """Convert queue rows to chosen claims."""
-    return [Seen(id=row.id, version=row.version, reference=row.reference, assigned_to=row.assigned_to) for row in rows]
+    return [
+        ChosenClaim(id=row.id, version=row.version, reference=row.reference, assigned_to=row.assigned_to)
+        for row in rows
+    ]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Assigned:
+class AssignmentResult:
     """Result of an assignment: number of claims assigned, and for each of the others the reason in words."""
 
-    done: int
-    lost: tuple[str, ...]
+    assigned_count: int
+    conflicts: tuple[str, ...]
 
 
-def take_next(session: ScopedSession, *, person: Person) -> UUID | None:
+def assign_next(session: ScopedSession, *, person: Person) -> UUID | None:
     """Assign the most urgent unassigned open claim to this person; returns None when there is none.
 
     Rows locked by a concurrent caller are skipped, so two callers get two claims.
     """
-    claim_changes.refuse_strangers(person)
-    free = ClaimFilter(stage="open", assigned_to=claim_search.NOBODY)
-    query = sa.select(col(Claim.id), col(Claim.version)).where(*claim_search.conditions_of(free))
-    first = query.order_by(*claim_queue.BY["urgent"]).limit(1).with_for_update(skip_locked=True)
-    row = session.execute(first).one_or_none()
+    claim_changes.require_claims_role(person)
+    unassigned = ClaimFilter(stage="open", assigned_to=claim_search.NOBODY)
+    query = sa.select(col(Claim.id), col(Claim.version)).where(*claim_search.build_conditions(unassigned))
+    query_first = query.order_by(*claim_queue.ORDERINGS["urgent"]).limit(1).with_for_update(skip_locked=True)
+    row = session.execute(query_first).one_or_none()
     if row is None:
         return None
-    claim_actions.assign(session, row.id, to=person.id, person=person, version=row.version)
+    claim_actions.assign_claim(session, row.id, to=person.id, person=person, version=row.version)
     found: UUID = row.id
     return found
 
 
-def assign(session: ScopedSession, chosen: Iterable[Seen], *, to: UUID | None, person: Person) -> Assigned:
+def assign_claims(
+    session: ScopedSession, chosen: Iterable[ChosenClaim], *, to: UUID | None, person: Person
+) -> AssignmentResult:
     """Assign several claims to an officer or to nobody; conflicts are reported and do not stop the others.
 
     A claim already assigned to that officer counts as assigned. NotAllowed for who works no claims, InvalidInput
     for an officer who cannot have one; then nothing is assigned.
     """
-    claim_changes.refuse_strangers(person)
-    done, lost = 0, []
+    claim_changes.require_claims_role(person)
+    assigned_count, conflicts = 0, []
     # Sorted, so that two callers with the same claims cannot deadlock.
-    for seen in sorted(chosen, key=lambda each: each.id):
+    for choice in sorted(chosen, key=lambda each: each.id):
         try:
-            if claim_changes.held(session, seen.id).assigned_to != to:
-                claim_actions.assign(session, seen.id, to=to, person=person, version=seen.version)
-            done += 1
+            if claim_changes.get_for_update(session, choice.id).assigned_to != to:
+                claim_actions.assign_claim(session, choice.id, to=to, person=person, version=choice.version)
+            assigned_count += 1
         except (StaleVersion, NotFound) as error:
-            lost.append(f"{seen.reference} {_what_happened(session, seen, error)}")
-    return Assigned(done=done, lost=tuple(lost))
+            conflicts.append(f"{choice.reference} {_describe_conflict(session, choice, error)}")
+    return AssignmentResult(assigned_count=assigned_count, conflicts=tuple(conflicts))
 
 
-def _what_happened(session: ScopedSession, seen: Seen, error: StaleVersion | NotFound) -> str:
+def _describe_conflict(session: ScopedSession, choice: ChosenClaim, error: StaleVersion | NotFound) -> str:
     if isinstance(error, NotFound):
         return "is not there any more"
-    claim = claim_changes.held(session, seen.id)
-    if claim.assigned_to == seen.assigned_to:
+    claim = claim_changes.get_for_update(session, choice.id)
+    if claim.assigned_to == choice.assigned_to:
         return f"was changed meanwhile: it is {claim.claim_status} now"
     if claim.assigned_to is None:
         return "was given back to nobody meanwhile"

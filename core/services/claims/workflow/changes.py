@@ -14,13 +14,13 @@ from core.errors import NotAllowed, NotFound, StaleVersion
 from core.services.audit import log as audit
 from core.services.claims.lists import claims
 from core.services.claims.lists.shapes import ClaimRecord
-from core.services.claims.workflow.transitions import DESK
+from core.services.claims.workflow.transitions import CLAIMS_ROLES
 from core.services.people.staff import Person
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Claim
 
 _TICK: Final = timedelta(milliseconds=1)
-_LOGGED: Final = (
+_AUDITED_FIELDS: Final = (
     "claim_status",
     "decline_reason",
     "claim_amount_minor",
@@ -46,13 +46,13 @@ class ClaimChange:
     version: int
 
 
-def refuse_strangers(person: Person) -> None:
+def require_claims_role(person: Person) -> None:
     """Raise NotAllowed unless the person works claims (contract A1)."""
-    if not person.may(*DESK):
+    if not person.has_role(*CLAIMS_ROLES):
         raise NotAllowed("Claims are worked by claims officers and supervisors")
 
 
-def held(session: ScopedSession, claim_id: UUID) -> Claim:
+def get_for_update(session: ScopedSession, claim_id: UUID) -> Claim:
     """Lock and return the current row of a claim (SELECT ... FOR UPDATE); NotFound when it is not in this scope."""
     query = sa.select(Claim).where(col(Claim.id) == claim_id, col(Claim.deleted_at).is_(None)).with_for_update()
     claim: Claim | None = session.execute(query.execution_options(populate_existing=True)).scalar_one_or_none()
@@ -61,10 +61,10 @@ def held(session: ScopedSession, claim_id: UUID) -> Claim:
     return claim
 
 
-def seen(session: ScopedSession, claim_id: UUID, *, person: Person, version: int) -> Claim:
+def get_version_for_update(session: ScopedSession, claim_id: UUID, *, person: Person, version: int) -> Claim:
     """Lock and return the row of a claim; StaleVersion, with the current version, when it changed (contract C7)."""
-    refuse_strangers(person)
-    claim = held(session, claim_id)
+    require_claims_role(person)
+    claim = get_for_update(session, claim_id)
     if claim.version != version:
         raise StaleVersion(
             f"This claim was changed by somebody else: it is {claim.claim_status} now, at version {claim.version}",
@@ -78,25 +78,25 @@ def next_instant(claim: Claim) -> datetime:
     return max(clock.now(), claim.updated_at + _TICK, claim.clock_stopped_at or claim.clock_from)
 
 
-def facts_of(claim: Claim) -> dict[str, Any]:
+def get_audited_facts(claim: Claim) -> dict[str, Any]:
     """Return the audited fields of a claim as plain data."""
-    return {name.removesuffix("_minor"): _plain(name, getattr(claim, name)) for name in _LOGGED}
+    return {name.removesuffix("_minor"): _to_plain(name, getattr(claim, name)) for name in _AUDITED_FIELDS}
 
 
-def _plain(name: str, value: Any) -> Any:
+def _to_plain(name: str, value: Any) -> Any:
     if name.endswith("_minor"):
-        return money.wire(value)
+        return money.to_wire(value)
     return str(value) if isinstance(value, UUID) else value
 
 
-def saved(
+def save_change(
     session: ScopedSession,
     claim: Claim,
     before: Mapping[str, Any],
     *,
     person: Person,
     action: str,
-    said: Mapping[str, Any] | None = None,
+    extra_facts: Mapping[str, Any] | None = None,
 ) -> ClaimChange:
     """Save a change as the next version and write the audit entry.
 
@@ -105,13 +105,13 @@ def saved(
     claim.version += 1
     claim.updated_at = next_instant(claim)
     session.flush()
-    after = {name: value for name, value in facts_of(claim).items() if value != before[name]}
+    after = {name: value for name, value in get_audited_facts(claim).items() if value != before[name]}
     audit.write(
         session,
         actor=person.actor,
         action=action,
         subject=audit.subject_of("claim", claim.id),
         before={name: before[name] for name in after},
-        after={**after, **(said or {})},
+        after={**after, **(extra_facts or {})},
     )
-    return ClaimChange(claim=claims.one(session, claim.id), version=claim.version)
+    return ClaimChange(claim=claims.get_claim(session, claim.id), version=claim.version)

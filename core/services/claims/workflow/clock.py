@@ -8,16 +8,16 @@ from typing import Final
 
 from core.store.schema import claims as claim_tables
 
-ALLOWED: Final = timedelta(days=60)
+STATUTORY_PERIOD: Final = timedelta(days=60)
 # A claim with no more than this left is near its deadline.
-NEAR: Final = timedelta(days=7)
+NEAR_DEADLINE: Final = timedelta(days=7)
 # Statuses that pause the clock because the claimant has to act, and statuses that end it.
-WAITING: Final = claim_tables.WAITING
-DECIDED: Final = claim_tables.DECIDED
+WAITING_STATUSES: Final = claim_tables.WAITING
+DECIDED_STATUSES: Final = claim_tables.DECIDED
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class StatusReached:
     """A status and the instant at which the claim reached it."""
 
     status: str
@@ -41,7 +41,7 @@ class Clock:
     """State of a claim's clock: age, time elapsed of the 60 days, and whether it runs."""
 
     age: timedelta
-    counted: timedelta
+    elapsed: timedelta
     is_waiting: bool
     is_decided: bool
 
@@ -51,24 +51,24 @@ class Clock:
         return self.age.days
 
     @property
-    def left(self) -> timedelta:
+    def remaining(self) -> timedelta:
         """Time remaining of the 60 days; negative when overdue."""
-        return ALLOWED - self.counted
+        return STATUTORY_PERIOD - self.elapsed
 
     @property
     def days_left(self) -> int:
         """Days remaining, a started day counted whole: 60 at lodging, 0 after 60 days, negative afterwards."""
-        return ALLOWED.days - self.counted.days
+        return STATUTORY_PERIOD.days - self.elapsed.days
 
     @property
     def is_overdue(self) -> bool:
         """True when more than 60 days have elapsed."""
-        return self.left < timedelta(0)
+        return self.remaining < timedelta(0)
 
     @property
-    def is_near(self) -> bool:
+    def is_near_deadline(self) -> bool:
         """True when the clock runs and at most 7 of the 60 days are left, or none."""
-        return self.is_running and self.left <= NEAR
+        return self.is_running and self.remaining <= NEAR_DEADLINE
 
     @property
     def is_running(self) -> bool:
@@ -76,58 +76,60 @@ class Clock:
         return not (self.is_waiting or self.is_decided)
 
 
-def read(history: Sequence[Reached], now: datetime, pauses: Sequence[Pause] = ()) -> Clock:
+def compute_from_history(history: Sequence[StatusReached], now: datetime, pauses: Sequence[Pause] = ()) -> Clock:
     """Compute the clock from the status history, lodging first; time after a decision counts only once reopened."""
-    lodged_at, standing = history[0].at, history[-1]
-    is_decided = standing.status in DECIDED
-    end = max(lodged_at, _decided_at(history) if is_decided else now)
+    lodged_at, current = history[0].at, history[-1]
+    is_decided = current.status in DECIDED_STATUSES
+    end = max(lodged_at, _get_decided_at(history) if is_decided else now)
     edges = {lodged_at, end, *(step.at for step in history)}
     edges |= {edge for pause in pauses for edge in (pause.asked_at, pause.answered_at) if edge is not None}
     between = pairwise(sorted(edge for edge in edges if lodged_at <= edge <= end))
-    stretches = [after - before for before, after in between if _runs(history, pauses, before)]
+    running_periods = [after - before for before, after in between if _is_running_at(history, pauses, before)]
     return Clock(
         age=end - lodged_at,
-        counted=sum(stretches, timedelta(0)),
-        is_waiting=not is_decided and not _runs(history, pauses, end),
+        elapsed=sum(running_periods, timedelta(0)),
+        is_waiting=not is_decided and not _is_running_at(history, pauses, end),
         is_decided=is_decided,
     )
 
 
-def kept(*, lodged_at: datetime, begins_at: datetime, stopped_at: datetime | None, status: str, now: datetime) -> Clock:
+def compute_from_stored(
+    *, lodged_at: datetime, begins_at: datetime, stopped_at: datetime | None, status: str, now: datetime
+) -> Clock:
     """Compute the same clock from the stored columns: clock start (moved by every pause) and stop."""
-    is_decided = status in DECIDED and stopped_at is not None
+    is_decided = status in DECIDED_STATUSES and stopped_at is not None
     end = stopped_at or now
     return Clock(
         age=max(timedelta(0), (end if is_decided else now) - lodged_at),
-        counted=max(timedelta(0), end - begins_at),
+        elapsed=max(timedelta(0), end - begins_at),
         is_waiting=stopped_at is not None and not is_decided,
         is_decided=is_decided,
     )
 
 
-def turned(
-    begins_at: datetime, stopped_at: datetime | None, *, at: datetime, runs: bool, decides: bool = False
+def update_stored(
+    begins_at: datetime, stopped_at: datetime | None, *, at: datetime, is_running: bool, is_decision: bool = False
 ) -> tuple[datetime, datetime | None]:
     """Return the stored (start, stop) of a clock that runs or stops at an instant.
 
     A decision also ends a pause: its stop begins at the decision.
     """
-    if stopped_at is not None and (runs or decides):
+    if stopped_at is not None and (is_running or is_decision):
         begins_at, stopped_at = begins_at + (at - stopped_at), None
-    return begins_at, stopped_at if runs or stopped_at is not None else at
+    return begins_at, stopped_at if is_running or stopped_at is not None else at
 
 
-def _decided_at(history: Sequence[Reached]) -> datetime:
+def _get_decided_at(history: Sequence[StatusReached]) -> datetime:
     """Return the instant of the current decision: a settled claim was decided when it was paid."""
     first = history[-1].at
     for step in reversed(history):
-        if step.status not in DECIDED:
+        if step.status not in DECIDED_STATUSES:
             break
         first = step.at
     return first
 
 
-def _runs(history: Sequence[Reached], pauses: Sequence[Pause], instant: datetime) -> bool:
+def _is_running_at(history: Sequence[StatusReached], pauses: Sequence[Pause], instant: datetime) -> bool:
     """Return True when the clock runs from this instant on."""
     status = next(step.status for step in reversed(history) if step.at <= instant)
-    return status not in WAITING | DECIDED and not any(pause.covers(instant) for pause in pauses)
+    return status not in WAITING_STATUSES | DECIDED_STATUSES and not any(pause.covers(instant) for pause in pauses)

@@ -12,27 +12,27 @@ from core.covers.request import Request
 from core.services.claims.intake import requirements
 
 
-def _plain(value: Any) -> Any:
+def _normalise_reason(value: Any) -> Any:
     """Accept a reason in command-line spelling: documents-missing is documents missing."""
     return value.replace("-", " ").replace("_", " ") if isinstance(value, str) else value
 
 
-def _not_later(value: date) -> date:
+def _refuse_future(value: date) -> date:
     if value > clock.today():
         raise fault("must not be in the future")
     return value
 
 
-Reason = Annotated[str, fields.one_of(*requirements.DECLINE_REASONS), BeforeValidator(_plain)]
+DeclineReason = Annotated[str, fields.one_of(*requirements.DECLINE_REASONS), BeforeValidator(_normalise_reason)]
 
 
-class MoveInput(Request):
+class TransitionInput(Request):
     """Inputs of a transition; the transition table says which of them are required."""
 
-    prose: ClassVar[frozenset[str]] = frozenset({"note"})
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"note"})
 
     amount: fields.Naira | None = None
-    reason: Reason | None = None
+    reason: DeclineReason | None = None
     note: fields.LongText | None = None
     payment_reference: Annotated[str, Field(max_length=60)] | None = None
 
@@ -40,18 +40,18 @@ class MoveInput(Request):
 class CommentInput(Request):
     """A comment on a claim, or a question to the claimant."""
 
-    prose: ClassVar[frozenset[str]] = frozenset({"text"})
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"text"})
 
     text: fields.LongText
 
 
-class IncidentDay(Request):
+class IncidentDateInput(Request):
     """The date of an incident."""
 
-    incident_date: Annotated[fields.Day, AfterValidator(_not_later)]
+    incident_date: Annotated[fields.Day, AfterValidator(_refuse_future)]
 
 
-class Deductions(Request):
+class DeductionsInput(Request):
     """Deductions from an offer, in naira."""
 
     excess: fields.Naira

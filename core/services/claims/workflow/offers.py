@@ -9,7 +9,7 @@ from core import money
 from core.covers import request
 from core.covers.cover import Price, Step
 from core.errors import InvalidInput
-from core.services.claims.workflow.inputs import MoveInput
+from core.services.claims.workflow.inputs import TransitionInput
 from core.store.schema import claims as claim_tables
 from core.store.schema.tables import Claim
 
@@ -36,7 +36,7 @@ class Limits:
     @property
     def shown(self) -> str:
         """The lower of both with what makes it so: "₦75,000.00, what is still owed"."""
-        return f"{money.shown(self.most_minor or 0)}, {self.source}"
+        return f"{money.format_naira(self.most_minor or 0)}, {self.source}"
 
     @property
     def source(self) -> str:
@@ -44,7 +44,7 @@ class Limits:
         return "what is still owed" if self.most_minor == self.owed_minor else "what is insured"
 
 
-def offer(
+def compute_offer(
     *,
     approved: Decimal,
     owed: Decimal | None,
@@ -76,33 +76,35 @@ def offer(
     return Price(total=total, steps=steps)
 
 
-def most(claim: Claim, limits: Limits) -> int:
+def get_max_offer(claim: Claim, limits: Limits) -> int:
     """The most that may be offered on a claim as it stands, in kobo: what the rule gives."""
-    return money.to_minor(of_claim(claim, limits).total)
+    return money.to_minor(compute_claim_offer(claim, limits).total)
 
 
-def ceiling(claim: Claim, limits: Limits) -> str:
+def describe_max_offer(claim: Claim, limits: Limits) -> str:
     """The most that may be offered, with what makes it so: "₦12,499.75, what remains after excess and betterment"."""
-    limit = most(claim, limits)
+    limit = get_max_offer(claim, limits)
     if limits.paid_minor:
-        return f"{money.shown(limit)}, what remains after the {money.shown(limits.paid_minor)} that was paid"
+        return (
+            f"{money.format_naira(limit)}, what remains after the {money.format_naira(limits.paid_minor)} that was paid"
+        )
     if claim.excess_deduction_amount_minor or claim.betterment_deduction_amount_minor:
-        return f"{money.shown(limit)}, what remains after excess and betterment"
+        return f"{money.format_naira(limit)}, what remains after excess and betterment"
     if limit < claim.approved_amount_minor:
-        return f"{money.shown(limit)}, {limits.source}"
-    return f"the approved amount, {money.shown(limit)}"
+        return f"{money.format_naira(limit)}, {limits.source}"
+    return f"the approved amount, {money.format_naira(limit)}"
 
 
-def readable(typed: str) -> Decimal | None:
+def parse_amount(typed: str) -> Decimal | None:
     """Parse a typed amount in naira; None while it is not an amount that could be approved."""
     try:
-        given: MoveInput = request.read(MoveInput, {"amount": typed})
+        inputs: TransitionInput = request.validate(TransitionInput, {"amount": typed})
     except InvalidInput:
         return None
-    return given.amount or None
+    return inputs.amount or None
 
 
-def of_claim(claim: Claim, limits: Limits) -> Price:
+def compute_claim_offer(claim: Claim, limits: Limits) -> Price:
     """The offer on a claim as it stands."""
     return of_amounts(
         limits,
@@ -114,7 +116,7 @@ def of_claim(claim: Claim, limits: Limits) -> Price:
 
 def of_amounts(limits: Limits, *, approved: Decimal, excess_minor: int, betterment_minor: int) -> Price:
     """The offer that an approved amount in naira leads to."""
-    return offer(
+    return compute_offer(
         approved=approved,
         owed=None if limits.owed_minor is None else money.to_naira(limits.owed_minor),
         insured=None if limits.insured_minor is None else money.to_naira(limits.insured_minor),
@@ -124,7 +126,7 @@ def of_amounts(limits: Limits, *, approved: Decimal, excess_minor: int, betterme
     )
 
 
-def owed(claim: Claim) -> Decimal | None:
+def get_amount_owed(claim: Claim) -> Decimal | None:
     """Return the amount owed in naira: pending repayment, at most the loan; for a device the repair cost."""
     if claim.credit_life_claim_meta is not None:
         return _lowest(claim.credit_life_claim_meta, "pending_repayment_amount", "loan_amount")

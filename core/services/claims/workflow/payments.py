@@ -49,7 +49,7 @@ def record(
     """
     key = reference_key(reference)
     if not key:
-        raise InvalidInput.one("payment_reference", "must have a letter or a digit")
+        raise InvalidInput.for_field("payment_reference", "must have a letter or a digit")
     row = ClaimPayment(
         id=ids.new(),
         distributor_id=claim.distributor_id,
@@ -63,7 +63,7 @@ def record(
         created_at=at,
     )
     if not session.insert_if_absent(row):
-        raise InvalidInput.one("payment_reference", TAKEN)
+        raise InvalidInput.for_field("payment_reference", TAKEN)
 
 
 def of_claim(session: ScopedSession, claim: Claim) -> Sequence[Payment]:
@@ -95,7 +95,7 @@ def limits(session: ScopedSession, claim: Claim) -> Limits:
     """What bounds a claim now; who changes it holds its row."""
     policy = session.get_one(Policy, claim.policy_id)
     payments = sa.select(sa.func.sum(AMOUNT)).where(col(ClaimPayment.claim_id) == claim.id)
-    owed = claim_offers.owed(claim)
+    owed = claim_offers.get_amount_owed(claim)
     return Limits(
         owed_minor=None if owed is None else money.to_minor(owed),
         insured_minor=insured_minor(policy),
@@ -108,4 +108,4 @@ def insured_minor(policy: Policy) -> int | None:
     if policy.sum_insured_minor is not None:
         return policy.sum_insured_minor
     named = next((policy.submitted[name] for name in _INSURED if policy.submitted.get(name)), None)
-    return None if named is None else money.to_minor(money.half_up(Decimal(str(named))))
+    return None if named is None else money.to_minor(money.round_half_up(Decimal(str(named))))

@@ -5,13 +5,13 @@ from typing import Final
 
 from core.services.claims.intake import requirements
 from core.services.claims.workflow import transitions
-from core.services.claims.workflow.clock import ALLOWED, DECIDED, WAITING
+from core.services.claims.workflow.clock import DECIDED_STATUSES, STATUTORY_PERIOD, WAITING_STATUSES
 from core.settings import ROOT
 
-PAGE: Final = ROOT / "docs" / "claims.md"
+DOCS_PAGE: Final = ROOT / "docs" / "claims.md"
 
 
-def filled(page: str) -> str:
+def fill_tables(page: str) -> str:
     """Return a page with the tables filled in between their markers, `<!-- moves -->` to `<!-- end of moves -->`."""
     for name, table in _TABLES.items():
         end = f"<!-- end of {name} -->"
@@ -27,19 +27,21 @@ def _moves() -> str:
 
 
 def _cell(start: str, to: str) -> str:
-    move = transitions.between(start, to)
+    move = transitions.get_transition(start, to)
     if move is None:
         return ""
     return "supervisor" if transitions.SUPERVISOR in move.needs else "yes"
 
 
 def _needs() -> str:
-    found = {(_who(move), need.words): need.field for move in transitions.MOVES for need in move.needs}
-    rows = ([who, words, f"`{field}`" if field else ""] for (who, words), field in found.items())
+    fields_by_need = {
+        (_describe_transition(move), need.words): need.field for move in transitions.TRANSITIONS for need in move.needs
+    }
+    rows = ([who, words, f"`{field}`" if field else ""] for (who, words), field in fields_by_need.items())
     return _table(["Move", "Needs", "Typed as"], rows)
 
 
-def _who(move: transitions.Move) -> str:
+def _describe_transition(move: transitions.Transition) -> str:
     return f"{move.start} to {move.to}" if transitions.SUPERVISOR in move.needs else f"to {move.to}"
 
 
@@ -49,14 +51,15 @@ def _reasons() -> str:
 
 def _clock() -> str:
     return _table(
-        ["Status", f"The {ALLOWED.days} days"], ([status, _turn(status)] for status in requirements.CLAIM_STATUSES)
+        ["Status", f"The {STATUTORY_PERIOD.days} days"],
+        ([status, _describe_clock(status)] for status in requirements.CLAIM_STATUSES),
     )
 
 
-def _turn(status: str) -> str:
-    if status in DECIDED:
+def _describe_clock(status: str) -> str:
+    if status in DECIDED_STATUSES:
         return "decided"
-    return "stand still: the claimant has to act" if status in WAITING else "run"
+    return "stand still: the claimant has to act" if status in WAITING_STATUSES else "run"
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -73,4 +76,4 @@ _TABLES: Final[Mapping[str, Callable[[], str]]] = {
 }
 
 if __name__ == "__main__":
-    PAGE.write_text(filled(PAGE.read_text()))
+    DOCS_PAGE.write_text(fill_tables(DOCS_PAGE.read_text()))

@@ -11,7 +11,7 @@ from core.services.claims.workflow.offers import Limits
 from core.services.people.staff import Person
 from core.store.schema.tables import Claim
 
-DESK: Final = ("claims", "supervisor")
+CLAIMS_ROLES: Final = ("claims", "supervisor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ OWN_PASSWORD: Final = Need("a password that nobody else has reset within 24 hour
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class Transition:
     """One transition between two statuses: its needs, and in words what the claim or the person lacks."""
 
     start: str
@@ -47,12 +47,12 @@ class Move:
     missing: tuple[str, ...] = ()
 
     @property
-    def asks(self) -> tuple[Need, ...]:
+    def inputs_needed(self) -> tuple[Need, ...]:
         """The needs that are met by an input; a note is always accepted."""
         return tuple(need for need in self.needs if need.field)
 
 
-_WAYS: Final[Mapping[str, tuple[str, ...]]] = {
+_TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
     "Pending": ("Viewed", "Reviewing", "Inspection submitted", "Approved", "Declined"),
     "Viewed": ("Reviewing", "Inspection submitted", "Repair estimate submitted", "Approved", "Declined"),
     "Reviewing": ("Inspection submitted", "Repair estimate submitted", "Approved", "Declined"),
@@ -66,7 +66,7 @@ _WAYS: Final[Mapping[str, tuple[str, ...]]] = {
     "Declined": ("Reviewing",),
     "Settled": ("Reviewing",),
 }
-_TO: Final[Mapping[str, tuple[Need, ...]]] = {
+_NEEDS_BY_TARGET: Final[Mapping[str, tuple[Need, ...]]] = {
     "Repair estimate submitted": (ESTIMATE, AUTHORITY),
     "Approved": (DOCUMENTS, APPROVED_AMOUNT, AUTHORITY, OWN_PASSWORD),
     "Offer sent": (APPROVAL, OFFER, AUTHORITY),
@@ -74,78 +74,82 @@ _TO: Final[Mapping[str, tuple[Need, ...]]] = {
     "Declined": (REASON, NOTE),
     "Paid": (STILL_OWED, REFERENCE, SECOND_PERSON, AUTHORITY, OWN_PASSWORD),
 }
-_BETWEEN: Final[Mapping[tuple[str, str], tuple[Need, ...]]] = {
+_NEEDS_BY_PAIR: Final[Mapping[tuple[str, str], tuple[Need, ...]]] = {
     ("Offer accepted", "Reviewing"): (SUPERVISOR, OWN_PASSWORD),
     ("Declined", "Reviewing"): (SUPERVISOR, OWN_PASSWORD),
     ("Settled", "Reviewing"): (SUPERVISOR, OWN_PASSWORD),
 }
-MOVES: Final = tuple(
-    Move(start, to, _TO.get(to, ()) + _BETWEEN.get((start, to), ())) for start, ways in _WAYS.items() for to in ways
+TRANSITIONS: Final = tuple(
+    Transition(start, to, _NEEDS_BY_TARGET.get(to, ()) + _NEEDS_BY_PAIR.get((start, to), ()))
+    for start, ways in _TARGETS.items()
+    for to in ways
 )
-_BY_WAY: Final = {(move.start, move.to): move for move in MOVES}
+_TRANSITION_BY_PAIR: Final = {(move.start, move.to): move for move in TRANSITIONS}
 
 
-def between(start: str, to: str) -> Move | None:
+def get_transition(start: str, to: str) -> Transition | None:
     """Return the transition between two statuses, None when there is none."""
-    return _BY_WAY.get((start, to))
+    return _TRANSITION_BY_PAIR.get((start, to))
 
 
-def ways_from(start: str) -> tuple[str, ...]:
+def list_targets(start: str) -> tuple[str, ...]:
     """Return the statuses that a status may change to."""
-    return _WAYS[start]
+    return _TARGETS[start]
 
 
-def allowed(claim: Claim, person: Person, limits: Limits | None = None) -> tuple[Move, ...]:
+def list_allowed(claim: Claim, person: Person, limits: Limits | None = None) -> tuple[Transition, ...]:
     """Every move from where a claim stands, each with what is missing for this person; none for who works no claims.
 
     Without `limits` nothing is held against what the claim can come to.
     """
-    if not person.may(*DESK):
+    if not person.has_role(*CLAIMS_ROLES):
         return ()
-    moves = (_BY_WAY[claim.claim_status, to] for to in _WAYS[claim.claim_status])
-    return tuple(replace(move, missing=missing(move, claim, person, limits)) for move in moves)
+    transitions_from = (_TRANSITION_BY_PAIR[claim.claim_status, to] for to in _TARGETS[claim.claim_status])
+    return tuple(replace(move, missing=list_unmet_needs(move, claim, person, limits)) for move in transitions_from)
 
 
-def missing(move: Move, claim: Claim, person: Person, limits: Limits | None) -> tuple[str, ...]:
+def list_unmet_needs(transition: Transition, claim: Claim, person: Person, limits: Limits | None) -> tuple[str, ...]:
     """What a move needs and neither the claim nor the person has, in words; nothing that could be typed."""
-    lacks = (lack(need, move, claim, person, limits) for need in move.needs)
-    return tuple(words for words in lacks if words)
+    unmet = (describe_unmet_need(need, transition, claim, person, limits) for need in transition.needs)
+    return tuple(words for words in unmet if words)
 
 
-def lack(need: Need, move: Move, claim: Claim, person: Person, limits: Limits | None) -> str | None:
+def describe_unmet_need(
+    need: Need, transition: Transition, claim: Claim, person: Person, limits: Limits | None
+) -> str | None:
     """One need that is not met, in words; none when it is, or when only typing can meet it."""
-    if need is DOCUMENTS and (absent := missing_documents(claim)):
+    if need is DOCUMENTS and (absent := list_missing_documents(claim)):
         return f"{need.words}: {', '.join(name.replace('_', ' ') for name in absent)}"
-    if need is AUTHORITY and move.to == "Paid":
-        return above_limit(person, claim.offer_amount_minor)
-    if need is STILL_OWED and limits and claim.offer_amount_minor > claim_offers.most(claim, limits):
-        return f"{need.words}, {claim_offers.ceiling(claim, limits)}"
-    unmet = (
+    if need is AUTHORITY and transition.to == "Paid":
+        return describe_limit_exceeded(person, claim.offer_amount_minor)
+    if need is STILL_OWED and limits and claim.offer_amount_minor > claim_offers.get_max_offer(claim, limits):
+        return f"{need.words}, {claim_offers.describe_max_offer(claim, limits)}"
+    is_unmet = (
         (need is APPROVAL and claim.approved_by is None)
-        or (need is SUPERVISOR and not person.may("supervisor"))
+        or (need is SUPERVISOR and not person.has_role("supervisor"))
         or (need is SECOND_PERSON and claim.approved_by in {None, person.id})
         or (need is OWN_PASSWORD and not person.may_approve)
     )
-    return need.words if unmet else None
+    return need.words if is_unmet else None
 
 
-def needed_documents(claim: Claim) -> tuple[str, ...]:
+def list_required_documents(claim: Claim) -> tuple[str, ...]:
     """Return the documents that a credit life claim requires (contract C2)."""
     meta = claim.credit_life_claim_meta
     if meta is None:
         return ()
-    return requirements.required_documents(meta["incident_type"], accidental=meta["accidental"] == "true")
+    return requirements.list_required_documents(meta["incident_type"], accidental=meta["accidental"] == "true")
 
 
-def missing_documents(claim: Claim) -> tuple[str, ...]:
+def list_missing_documents(claim: Claim) -> tuple[str, ...]:
     """Return the required documents that a claim lacks."""
     meta = claim.credit_life_claim_meta or {}
-    return tuple(name for name in needed_documents(claim) if not meta.get(name))
+    return tuple(name for name in list_required_documents(claim) if not meta.get(name))
 
 
-def above_limit(person: Person, minor: int) -> str | None:
+def describe_limit_exceeded(person: Person, minor: int) -> str | None:
     """Describe why an amount in kobo exceeds this person's authority; None when it does not."""
     limit = person.claim_limit_minor
-    if limit is None or minor <= limit or person.may("supervisor"):
+    if limit is None or minor <= limit or person.has_role("supervisor"):
         return None
-    return f"a supervisor: {money.shown(minor)} is above the limit of {money.shown(limit)}"
+    return f"a supervisor: {money.format_naira(minor)} is above the limit of {money.format_naira(limit)}"

@@ -8,8 +8,8 @@ from sqlmodel import col
 
 from core.services.audit import search as audit_search
 from core.services.audit.selection import AuditSelection
-from core.services.exports.column_parts import printed, text
-from core.services.exports.columns import COUNT, DAY, ID, MOMENT, WORD
+from core.services.exports.column_parts import printed_columns, text_column
+from core.services.exports.columns import COUNT, DAY, ID, INSTANT, WORD
 from core.services.exports.exports import ExportKind, Parameter
 from core.services.exports.parameters import FROM, TO
 from core.services.sales.choices import Choices
@@ -19,21 +19,21 @@ from core.store.schema.tables import AuditEntry
 _NOTHING = "null"
 
 
-def _facts(side: Any) -> Any:
+def _print_json(side: Any) -> Any:
     return sa.func.nullif(sa.cast(col(side), sa.String), _NOTHING)
 
 
 def _rows(columns: Sequence[Any], selection: AuditSelection, _: Choices) -> AnySelect:
-    return audit_search.matching(selection, _conditions(selection), *columns)
+    return audit_search.build_query(selection, _conditions(selection), *columns)
 
 
 def _conditions(selection: AuditSelection) -> list[sa.ColumnElement[bool]]:
     # All known record kinds: the kinds present in the store are not queried here.
-    return audit_search.conditions(selection, audit_search.KINDS)
+    return audit_search.build_conditions(selection, audit_search.RECORD_KINDS)
 
 
 def _count(session: ScopedSession, selection: AuditSelection) -> int:
-    found = audit_search.matching(selection, _conditions(selection), col(AuditEntry.id)).order_by(None)
+    found = audit_search.build_query(selection, _conditions(selection), col(AuditEntry.id)).order_by(None)
     return int(session.execute(sa.select(sa.func.count()).select_from(found.subquery())).scalar_one())
 
 
@@ -53,17 +53,17 @@ AUDIT = ExportKind(
     ),
     read=AuditSelection.read,
     parts=(
-        printed(
+        printed_columns(
             ("id", ID, col(AuditEntry.id)),
-            ("created_at", MOMENT, col(AuditEntry.created_at)),
+            ("created_at", INSTANT, col(AuditEntry.created_at)),
             ("created_on", DAY, col(AuditEntry.created_at)),
         ),
-        text("actor", col(AuditEntry.actor), width=34),
-        text("action", col(AuditEntry.action), width=24),
-        text("subject", col(AuditEntry.subject), width=46),
-        text("before", _facts(AuditEntry.before), width=60),
-        text("after", _facts(AuditEntry.after), width=60),
-        printed(
+        text_column("actor", col(AuditEntry.actor), width=34),
+        text_column("action", col(AuditEntry.action), width=24),
+        text_column("subject", col(AuditEntry.subject), width=46),
+        text_column("before", _print_json(AuditEntry.before), width=60),
+        text_column("after", _print_json(AuditEntry.after), width=60),
+        printed_columns(
             ("chain", COUNT, col(AuditEntry.chain)),
             ("position", COUNT, col(AuditEntry.position)),
             ("hash", WORD, col(AuditEntry.hash)),

@@ -14,8 +14,16 @@ from core.services.claims.lists import search as claim_search
 from core.services.claims.lists.selection import ClaimSelection
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import payments as claim_payments
-from core.services.exports.column_parts import ending, joined, masked, places, printed, text, worked_out
-from core.services.exports.columns import COUNT, DATE, DAY, ID, MOMENT, MONEY, WORD
+from core.services.exports.column_parts import (
+    computed_columns,
+    concatenate,
+    masked_column,
+    mode_columns,
+    printed_columns,
+    sale_name_columns,
+    text_column,
+)
+from core.services.exports.columns import COUNT, DATE, DAY, ID, INSTANT, MONEY, WORD
 from core.services.exports.exports import ExportKind, Parameter
 from core.services.exports.parameters import DISTRIBUTOR, FROM, TO
 from core.services.sales.choices import Choices
@@ -26,10 +34,10 @@ from core.store.schema.tables import Claim, Policy, Staff
 _STOPPED, _STATUS = col(Claim.clock_stopped_at), col(Claim.claim_status)
 # The same short reference as `requirements` formats, in SQL.
 _REFERENCE = sa.literal_column("'C-'", sa.String) + sa.func.upper(sa.func.substr(printed_id(col(Claim.id)), 29))
-_DECIDED = sa.case((_STATUS.in_(sorted(claim_clock.DECIDED)), _STOPPED))
+_DECIDED = sa.case((_STATUS.in_(sorted(claim_clock.DECIDED_STATUSES)), _STOPPED))
 
 
-def _told(name: str) -> Any:
+def _get_submitted(name: str) -> Any:
     """Return a submitted fact of the incident, whichever type of claim it is."""
     metas = (Claim.credit_life_claim_meta, Claim.gadget_claim_meta, Claim.vehicle_claim_meta)
     return sa.func.coalesce(*(col(meta)[name].as_string() for meta in metas))
@@ -37,14 +45,18 @@ def _told(name: str) -> Any:
 
 def _days(lodged: str, begins: str, stopped: str, status: str) -> list[str]:
     """Return days to the decision or now, days elapsed of the 60, and days left while the claim is open."""
-    kept = claim_clock.kept(
+    claim_state = claim_clock.compute_from_stored(
         lodged_at=datetime.fromisoformat(lodged),
         begins_at=datetime.fromisoformat(begins),
         stopped_at=datetime.fromisoformat(stopped) if stopped else None,
         status=status,
         now=clock.now(),
     )
-    return [str(kept.age_days), str(kept.counted.days), "" if kept.is_decided else str(kept.days_left)]
+    return [
+        str(claim_state.age_days),
+        str(claim_state.elapsed.days),
+        "" if claim_state.is_decided else str(claim_state.days_left),
+    ]
 
 
 def _rows(columns: Sequence[Any], selection: ClaimSelection, _: Choices) -> AnySelect:
@@ -53,13 +65,13 @@ def _rows(columns: Sequence[Any], selection: ClaimSelection, _: Choices) -> AnyS
         .select_from(Claim)
         .join(Policy, col(Policy.id) == col(Claim.policy_id))
         .outerjoin(Staff, col(Staff.id) == col(Claim.assigned_to))
-        .where(*claim_search.conditions_of(selection.wanted))
+        .where(*claim_search.build_conditions(selection.wanted))
         .order_by(col(Claim.created_at).desc(), col(Claim.id).desc())
     )
 
 
 def _count(session: ScopedSession, selection: ClaimSelection) -> int:
-    return claim_queue.total(session, selection.wanted).count
+    return claim_queue.get_totals(session, selection.wanted).count
 
 
 def _amounts(*names: str) -> list[tuple[str, Any, Any]]:
@@ -96,42 +108,44 @@ CLAIMS = ExportKind(
     ),
     read=ClaimSelection.read,
     parts=(
-        printed(
+        printed_columns(
             ("id", ID, col(Claim.id)),
             ("reference", WORD, _REFERENCE),
-            ("created_at", MOMENT, col(Claim.created_at)),
+            ("created_at", INSTANT, col(Claim.created_at)),
             ("created_on", DAY, col(Claim.created_at)),
         ),
-        text("policy_number", col(Policy.policy_number), width=26),
-        text("claim_type", col(Claim.claim_type)),
-        printed(("status", WORD, _STATUS)),
-        text("incident_type", _told("incident_type"), width=22),
-        text("incident_date", col(Claim.incident_date), shape=DATE),
-        printed(
+        text_column("policy_number", col(Policy.policy_number), width=26),
+        text_column("claim_type", col(Claim.claim_type)),
+        printed_columns(("status", WORD, _STATUS)),
+        text_column("incident_type", _get_submitted("incident_type"), width=22),
+        text_column("incident_date", col(Claim.incident_date), column_type=DATE),
+        printed_columns(
             *_amounts(
                 *("claim_amount", "estimate_amount", "repair_estimate", "approved_amount"),
                 *("excess_deduction_amount", "betterment_deduction_amount", "offer_amount"),
             ),
             ("paid_amount", MONEY, claim_payments.of_each()),
-            ("decided_at", MOMENT, _DECIDED),
+            ("decided_at", INSTANT, _DECIDED),
             ("decided_on", DAY, _DECIDED),
         ),
-        worked_out(
+        computed_columns(
             [("days", COUNT), ("days_counted", COUNT), ("days_left", COUNT)],
-            [(MOMENT, col(Claim.created_at)), (MOMENT, col(Claim.clock_from)), (MOMENT, _STOPPED), (WORD, _STATUS)],
+            [(INSTANT, col(Claim.created_at)), (INSTANT, col(Claim.clock_from)), (INSTANT, _STOPPED), (WORD, _STATUS)],
             _days,
         ),
-        text("decline_reason", sa.func.nullif(col(Claim.decline_reason), NOT_DECLINED), width=20),
-        text("payment_reference", col(Claim.payment_reference)),
-        text(
-            "claimant_name", joined(" ", col(Claim.claim_owner_first_name), col(Claim.claim_owner_last_name)), width=26
+        text_column("decline_reason", sa.func.nullif(col(Claim.decline_reason), NOT_DECLINED), width=20),
+        text_column("payment_reference", col(Claim.payment_reference)),
+        text_column(
+            "claimant_name",
+            concatenate(" ", col(Claim.claim_owner_first_name), col(Claim.claim_owner_last_name)),
+            width=26,
         ),
-        text("claimant_email", col(Claim.claim_owner_email), width=30),
-        text("claimant_phone", col(Claim.claim_owner_phone_number)),
-        masked("claimant_account", _told("account_number")),
-        text("assigned_to", col(Staff.email), width=30),
-        places(Claim),
-        ending(),
+        text_column("claimant_email", col(Claim.claim_owner_email), width=30),
+        text_column("claimant_phone", col(Claim.claim_owner_phone_number)),
+        masked_column("claimant_account", _get_submitted("account_number")),
+        text_column("assigned_to", col(Staff.email), width=30),
+        sale_name_columns(Claim),
+        mode_columns(),
     ),
     rows=_rows,
     count=_count,

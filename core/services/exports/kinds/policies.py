@@ -6,14 +6,20 @@ from typing import Any
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.services.exports.column_parts import customer, ending, places, printed, text
-from core.services.exports.columns import DAY, FLAG, ID, MOMENT, MONEY, WORD
+from core.services.exports.column_parts import (
+    customer_columns,
+    mode_columns,
+    printed_columns,
+    sale_name_columns,
+    text_column,
+)
+from core.services.exports.columns import DAY, FLAG, ID, INSTANT, MONEY, WORD
 from core.services.exports.exports import ExportKind, Parameter
 from core.services.exports.parameters import EXPIRING, OF_SALES
 from core.services.policies import search as policy_search
 from core.services.policies import states as policy_states
 from core.services.policies.selection import PolicySelection
-from core.services.sales.choices import Choices, choices
+from core.services.sales.choices import Choices, load_choices
 from core.store.access.scope import AnySelect, ScopedSession
 from core.store.schema.tables import Policy, Purchase
 
@@ -24,7 +30,7 @@ _ROLE = sa.case(
 
 
 def _conditions(selection: PolicySelection, names: Choices) -> list[sa.ColumnElement[bool]]:
-    return policy_search.conditions_of(selection.find, selection.wanted, names)
+    return policy_search.build_conditions(selection.find, selection.wanted, names)
 
 
 def _rows(columns: Sequence[Any], selection: PolicySelection, names: Choices) -> AnySelect:
@@ -38,7 +44,7 @@ def _rows(columns: Sequence[Any], selection: PolicySelection, names: Choices) ->
 
 
 def _count(session: ScopedSession, selection: PolicySelection) -> int:
-    counted = sa.select(sa.func.count()).select_from(Policy).where(*_conditions(selection, choices(session)))
+    counted = sa.select(sa.func.count()).select_from(Policy).where(*_conditions(selection, load_choices(session)))
     return int(session.execute(counted).scalar_one())
 
 
@@ -56,14 +62,14 @@ POLICIES = ExportKind(
     ),
     read=PolicySelection.read,
     parts=(
-        printed(
+        printed_columns(
             ("id", ID, col(Policy.id)),
-            ("created_at", MOMENT, col(Policy.created_at)),
+            ("created_at", INSTANT, col(Policy.created_at)),
             ("created_on", DAY, col(Policy.created_at)),
         ),
-        text("policy_number", col(Policy.policy_number), width=26),
-        printed(
-            ("state", WORD, policy_states.stage_in_sql()),
+        text_column("policy_number", col(Policy.policy_number), width=26),
+        printed_columns(
+            ("state", WORD, policy_states.build_stage_sql()),
             ("starts_on", DAY, col(Policy.start_at)),
             ("expires_on", DAY, col(Policy.expiration_at)),
             ("activated_on", DAY, col(Policy.activation_at)),
@@ -72,19 +78,19 @@ POLICIES = ExportKind(
             ("total", MONEY, col(Purchase.total_minor)),
             ("sum_insured", MONEY, col(Policy.sum_insured_minor)),
         ),
-        places(Policy),
-        customer(),
-        printed(("customer_role", WORD, _ROLE)),
-        text("plate", col(Policy.plate_key)),
-        text("device_serial_number", col(Policy.device_serial_number)),
-        text("provider_policy_id", col(Policy.provider_policy_id)),
-        printed(("submitted_to_provider", FLAG, col(Policy.submitted_to_provider))),
-        ending(
+        sale_name_columns(Policy),
+        customer_columns(),
+        printed_columns(("customer_role", WORD, _ROLE)),
+        text_column("plate", col(Policy.plate_key)),
+        text_column("device_serial_number", col(Policy.device_serial_number)),
+        text_column("provider_policy_id", col(Policy.provider_policy_id)),
+        printed_columns(("submitted_to_provider", FLAG, col(Policy.submitted_to_provider))),
+        mode_columns(
             ("request_source", col(Policy.request_source)),
             ("payment_option", col(Policy.payment_option)),
             ("payment_channel", col(Policy.payment_channel)),
         ),
-        printed(("purchase_id", ID, col(Policy.purchase_id))),
+        printed_columns(("purchase_id", ID, col(Policy.purchase_id))),
     ),
     rows=_rows,
     count=_count,

@@ -6,13 +6,21 @@ from typing import Any
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.services.exports.column_parts import customer, ending, money, places, printed, refunded, text
-from core.services.exports.columns import DAY, ID, MOMENT
+from core.services.exports.column_parts import (
+    customer_columns,
+    mode_columns,
+    money_columns,
+    printed_columns,
+    refunded,
+    sale_name_columns,
+    text_column,
+)
+from core.services.exports.columns import DAY, ID, INSTANT
 from core.services.exports.exports import ExportKind
 from core.services.exports.parameters import OF_SALES
 from core.services.sales import table as sales_table
 from core.services.sales.choices import Choices
-from core.services.sales.conditions import conditions_of
+from core.services.sales.conditions import build_conditions
 from core.services.sales.refunded import OF_PURCHASE
 from core.services.sales.selection import Selection
 from core.store.access.scope import AnySelect, ScopedSession
@@ -26,13 +34,13 @@ def _rows(columns: Sequence[Any], selection: Selection, _: Choices) -> AnySelect
         .select_from(Purchase)
         .join(Policy, col(Policy.purchase_id) == col(Purchase.id))
         .outerjoin(Refund, OF_PURCHASE)
-        .where(*conditions_of(selection.wanted))
+        .where(*build_conditions(selection.wanted))
         .order_by(col(Purchase.created_at).desc(), col(Purchase.id).desc())
     )
 
 
 def _count(session: ScopedSession, selection: Selection) -> int:
-    return sales_table.total(session, selection.wanted).sold
+    return sales_table.compute_total(session, selection.wanted).sold
 
 
 PURCHASES = ExportKind(
@@ -43,19 +51,19 @@ PURCHASES = ExportKind(
     parameters=OF_SALES,
     read=Selection.read,
     parts=(
-        printed(
+        printed_columns(
             ("id", ID, col(Purchase.id)),
-            ("created_at", MOMENT, col(Purchase.created_at)),
+            ("created_at", INSTANT, col(Purchase.created_at)),
             ("created_on", DAY, col(Purchase.created_at)),
         ),
-        text("policy_number", col(Policy.policy_number), width=26),
-        printed(
-            *money(Purchase),
+        text_column("policy_number", col(Policy.policy_number), width=26),
+        printed_columns(
+            *money_columns(Purchase),
             *refunded(),
         ),
-        places(Purchase),
-        customer(),
-        ending(
+        sale_name_columns(Purchase),
+        customer_columns(),
+        mode_columns(
             ("request_source", col(Purchase.request_source)),
             ("payment_option", col(Purchase.payment_option)),
             ("payment_channel", col(Purchase.payment_channel)),

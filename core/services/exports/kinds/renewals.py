@@ -6,8 +6,16 @@ from typing import Any
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.services.exports.column_parts import customer, ending, money, places, printed, refunded, text
-from core.services.exports.columns import DAY, ID, MOMENT, WORD
+from core.services.exports.column_parts import (
+    customer_columns,
+    mode_columns,
+    money_columns,
+    printed_columns,
+    refunded,
+    sale_name_columns,
+    text_column,
+)
+from core.services.exports.columns import DAY, ID, INSTANT, WORD
 from core.services.exports.exports import ExportKind, Parameter
 from core.services.exports.parameters import EXPIRING, OF_SALES
 from core.services.renewals import records as renewal_records
@@ -29,13 +37,13 @@ def _rows(columns: Sequence[Any], selection: RenewalSelection, _: Choices) -> An
         .select_from(Renewal)
         .join(Policy, col(Policy.id) == col(Renewal.policy_id))
         .outerjoin(Refund, OF_RENEWAL)
-        .where(*renewal_records.conditions_of(selection.wanted))
+        .where(*renewal_records.build_conditions(selection.wanted))
         .order_by(col(Renewal.created_at).desc(), col(Renewal.id).desc())
     )
 
 
 def _count(session: ScopedSession, selection: RenewalSelection) -> int:
-    return renewals_table.total(session, selection.wanted).whole.renewals
+    return renewals_table.compute_total(session, selection.wanted).all_rows.renewals
 
 
 RENEWALS = ExportKind(
@@ -55,28 +63,28 @@ RENEWALS = ExportKind(
     ),
     read=RenewalSelection.read,
     parts=(
-        printed(
+        printed_columns(
             ("id", ID, col(Renewal.id)),
-            ("created_at", MOMENT, col(Renewal.created_at)),
+            ("created_at", INSTANT, col(Renewal.created_at)),
             ("created_on", DAY, col(Renewal.created_at)),
             ("status", WORD, _STATUS),
         ),
-        text("policy_number", col(Policy.policy_number), width=26),
-        printed(
+        text_column("policy_number", col(Policy.policy_number), width=26),
+        printed_columns(
             ("previous_expires_on", DAY, col(Renewal.previous_expiration_at)),
             ("starts_on", DAY, col(Renewal.start_at)),
             ("expires_on", DAY, col(Renewal.expiration_at)),
-            *money(Renewal),
+            *money_columns(Renewal),
             *refunded(),
         ),
-        places(Renewal),
-        customer(),
-        ending(
+        sale_name_columns(Renewal),
+        customer_columns(),
+        mode_columns(
             ("request_source", col(Renewal.request_source)),
             ("payment_option", col(Renewal.payment_option)),
             ("payment_channel", col(Renewal.payment_channel)),
         ),
-        printed(("policy_id", ID, col(Renewal.policy_id)), ("purchase_id", ID, col(Renewal.purchase_id))),
+        printed_columns(("policy_id", ID, col(Renewal.policy_id)), ("purchase_id", ID, col(Renewal.purchase_id))),
     ),
     rows=_rows,
     count=_count,

@@ -53,6 +53,6 @@ def _fill() -> None:
     size = "length(CAST(name_key AS BLOB))" if bind.dialect.name == "sqlite" else "octet_length(name_key)"
     odd = bind.execute(sa.select(customer).where(sa.text(f"{size} <> length(name_key)"))).all()
     change = sa.update(customer).where(customer.c.id == sa.bindparam("of")).values(name_key=sa.bindparam("key"))
-    rows = [{"of": row.id, "key": request_parts.name_key(row.first_name, row.last_name)} for row in odd]
+    rows = [{"of": row.id, "key": request_parts.build_name_key(row.first_name, row.last_name)} for row in odd]
     for start in range(0, len(rows), _AT_ONCE):
         bind.execute(change, rows[start : start + _AT_ONCE])
