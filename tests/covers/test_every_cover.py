@@ -37,7 +37,7 @@ def made(cover: Cover[Any]) -> dict[str, Any]:
         "flags": {"active": cover.initial_state.active, "submitted_to_provider": cover.initial_state.submitted},
         "answer": cover.response_shape.value,
         "payload": cover.payload(asked, price),
-        "ignored": cover.request.ignored({**sent, **dict.fromkeys(NEVER_TAKEN, "1")}),
+        "ignored": cover.request.list_ignored({**sent, **dict.fromkeys(NEVER_TAKEN, "1")}),
     }
 
 
@@ -116,7 +116,7 @@ def test_a_listed_value_is_taken_in_any_case_and_kept_as_listed(cover: Cover[Any
 @every
 def test_what_it_does_not_know_is_named_and_never_kept(cover: Cover[Any]) -> None:
     sent = {**build_example(cover.request), **dict.fromkeys(NEVER_TAKEN, "1")}
-    assert cover.request.ignored(sent) == sorted(NEVER_TAKEN)
+    assert cover.request.list_ignored(sent) == sorted(NEVER_TAKEN)
     assert not set(NEVER_TAKEN) & set(validate(cover.request, sent).model_dump())
 
 

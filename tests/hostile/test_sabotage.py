@@ -338,7 +338,7 @@ def test_a_role_that_nobody_checks_is_noticed(client: Client, store: Store, monk
                 session, email=f"{role}@x.example", name=role, roles=[role], password="x" * 12, actor="t"
             )
             cookies[role] = {"cookie": f"{sign_in.COOKIE}={staff_sessions.open_session(session, who)}"}
-    caught(lambda: roles_hold(client, cookies), monkeypatch, (Person, "may", lambda *_: True))
+    caught(lambda: roles_hold(client, cookies), monkeypatch, (Person, "has_role", lambda *_: True))
 
 
 def test_an_open_gate_is_noticed(client: Client, monkeypatch: Patch) -> None:
@@ -382,7 +382,7 @@ def test_a_formula_that_nobody_defuses_is_noticed(
         assert "HYPERLINK" in text
         assert "'=HYPERLINK" in text, "a formula went into a spreadsheet"
 
-    caught(defused, monkeypatch, (column_parts, "cell", lambda text: f'"{(text or "").replace(chr(34), chr(34) * 2)}"'))
+    caught(defused, monkeypatch, (column_parts, "csv_field", lambda text: f'"{(text or "").replace(chr(34), chr(34) * 2)}"'))
 
 
 def test_an_answer_without_security_headers_is_noticed(client: Client, monkeypatch: Patch) -> None:
@@ -403,4 +403,4 @@ def test_a_number_kept_in_clear_is_noticed(store: Store, client: Client, partner
             said = client.get(f"/v1/{path}?limit=100", key=partner.test_key).text
             assert str(number) not in said, f"/v1/{path} says a BVN"
 
-    caught(masked_everywhere, monkeypatch, (personal, "masked", lambda data, _: dict(data)))
+    caught(masked_everywhere, monkeypatch, (personal, "mask_personal_numbers", lambda data, _: dict(data)))

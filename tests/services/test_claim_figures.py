@@ -139,7 +139,7 @@ def recounted(claims: list[tuple[Claim, list[StatusReached]]], window: Window) -
                 paid.append((claim, clock_now))
         viewed += [step.at - claim.created_at for step in history if step.status == "Viewed" and inside(step.at)]
         answers.update(step.status for step in history if inside(step.at))
-    ages, counted = [each.age for _, each in paid], [each.counted for _, each in paid]
+    ages, counted = [each.age for _, each in paid], [each.elapsed for _, each in paid]
     return ClaimFacts(
         lodged=sum(inside(claim.created_at) for claim, _ in claims),
         paid=len(paid),

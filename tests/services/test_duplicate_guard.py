@@ -95,7 +95,7 @@ def test_a_passport_travels_twice_only_on_other_days(
 
 
 def test_a_pending_policy_meets_any_dates(store: Store, partner: Partner) -> None:
-    waiting = replace(insurer_c.TRAVEL, birth=PENDING, term=lambda *_: Term.undated())
+    waiting = replace(insurer_c.TRAVEL, initial_state=PENDING, term=lambda *_: Term.undated())
     first = sell(store, partner, waiting)
     later = {"departure_date": "2027-06-01", "arrival_date": "2027-06-05"}
     assert refusal(store, partner, insurer_c.TRAVEL, **later) == {
@@ -106,7 +106,7 @@ def test_a_pending_policy_meets_any_dates(store: Store, partner: Partner) -> Non
 
 def test_a_pending_sale_meets_every_policy_of_its_risk(store: Store, partner: Partner) -> None:
     first = sell(store, partner, insurer_c.TRAVEL)
-    waiting = replace(insurer_c.TRAVEL, birth=PENDING, term=lambda *_: Term.undated())
+    waiting = replace(insurer_c.TRAVEL, initial_state=PENDING, term=lambda *_: Term.undated())
     assert refusal(store, partner, waiting)["policy_id"] == str(first.policy_id)
 
 

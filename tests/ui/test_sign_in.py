@@ -79,7 +79,7 @@ def test_a_try_counts_before_its_password_is_looked_at(store: Store, monkeypatch
     """Many guesses that arrive at once are counted at once."""
     seen: list[list[int]] = []
     monkeypatch.setattr(
-        passwords, "check", lambda *_: seen.append(failures(store)) or (_ for _ in ()).throw(Unauthorized)
+        passwords, "verify_password", lambda *_: seen.append(failures(store)) or (_ for _ in ()).throw(Unauthorized)
     )
     with pytest.raises(Unauthorized):
         sign_in_gate.hand_over(EMAIL, "guess", "/")

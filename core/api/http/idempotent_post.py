@@ -37,7 +37,7 @@ def _once(request: Request, caller: Caller, work: Work) -> Work:
 
 def _answer(request: Request, body: Any, kept: WireResponse) -> Response:
     answer = envelope.response(kept)
-    if named := ignored_parameters.as_header(type(body).ignored(raw(request))):
+    if named := ignored_parameters.as_header(type(body).list_ignored(raw(request))):
         answer.headers[ignored_parameters.HEADER] = named
     return answer
 
