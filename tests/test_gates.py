@@ -39,8 +39,8 @@ AT_DOORS = "Doors import no table and write no SQL"
 OFFENDERS = [
     *((AT_DOORS, door, room) for door in DOORS for room in NO_DOORS),
     ("Doors over services over store over covers over kernel", "core.services.planted", "core.api.app"),
-    ("Insurers are independent of each other", "core.covers.insurer_z", "core.covers.insurer_a"),
-    ("Insurers are independent of each other", "core.covers.insurer_a", "core.covers.insurer_g"),
+    ("Insurers are independent of each other", "core.covers.insurers.insurer_z", "core.covers.insurers.insurer_a"),
+    ("Insurers are independent of each other", "core.covers.insurers.insurer_a", "core.covers.insurers.insurer_g"),
     ("Covers and kernel know no framework", "core.covers.planted", "sqlmodel"),
     ("Only the API knows FastAPI", "core.services.planted", "fastapi"),
     ("Only screens know Streamlit", "core.services.planted", "streamlit"),

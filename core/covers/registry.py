@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from core.covers import (
-    credit_life,
+from core.covers import credit_life
+from core.covers.cover import Cover
+from core.covers.insurers import (
     insurer_a,
     insurer_b_auto,
     insurer_b_contents,
@@ -13,7 +14,6 @@ from core.covers import (
     insurer_f,
     insurer_g,
 )
-from core.covers.cover import Cover
 
 COVERS: tuple[Cover[Any], ...] = (
     *insurer_a.COVERS,

@@ -4,20 +4,29 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from enum import Enum, auto
-from typing import Any, Final
+from typing import Any
 
 from core import money
-from core.covers import ages, credit_life, instalments, insurer_c, list_prices
+from core.covers import ages, credit_life, instalments, list_prices
 from core.covers.cover import Cover, Rates
 from core.covers.fields import build_example
+from core.covers.figures import (
+    HUNDRED,
+    MAX_NAIRA,
+    Figure,
+    Kind,
+    count_figure,
+    factor_figure,
+    naira_figure,
+    percent_figure,
+    table_figure,
+)
+from core.covers.insurers import insurer_c
 from core.covers.request import validate
 from core.errors import InvalidInput
 
 PRICE, MCA, DISTRIBUTOR, MONTHS = "price", "mca_commission", "distributor_commission", "cover_months"
 RATE_TABLE, AGE_TABLE = ("meta", "rates"), ("meta", "age_factors")
-HUNDRED: Final = Decimal(100)
-_MAX_NAIRA: Final = Decimal(10) ** 9
 # Defaults of the entries that a product's `meta` may omit.
 _META_DEFAULTS: Mapping[str, Any] = {
     "minimum_premium": None,
@@ -27,44 +36,6 @@ _META_DEFAULTS: Mapping[str, Any] = {
     "premium_frequencies": list(instalments.FREQUENCIES),
 }
 _WINDOW_DEFAULTS: Mapping[str, int] = {"days_before": 90, "days_after": 30}
-
-
-class Kind(Enum):
-    """The type of a figure; determines its input widget and validation."""
-
-    NAIRA = auto()
-    PERCENT = auto()
-    FACTOR = auto()
-    COUNT = auto()
-    ONE = auto()
-    SEVERAL = auto()
-    TABLE = auto()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Figure:
-    """One editable figure: its path in the tariff, its current value and its bounds.
-
-    A table holds a list of rows; `columns` are the figures of one row, each with the path of its name.
-    """
-
-    path: tuple[str, ...]
-    label: str
-    kind: Kind
-    value: Any
-    group: str
-    least: Decimal = money.ZERO
-    most: Decimal = _MAX_NAIRA
-    places: int = 2
-    above_zero: bool = False
-    optional: bool = False
-    options: tuple[str, ...] = ()
-    columns: tuple["Figure", ...] = ()
-
-    @property
-    def field(self) -> str:
-        """The figure's name in forms and error messages: "meta.plan_prices.Silver"."""
-        return ".".join(self.path)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -136,7 +107,7 @@ class EditableTariff:
             ("days_before", "Opens, days before the end"),
             ("days_after", "Closes, days after the end"),
         ):
-            yield _count_figure(("meta", "renewal_window", name), label, window[name], "Renewal window", most=365)
+            yield count_figure(("meta", "renewal_window", name), label, window[name], "Renewal window", most=365)
 
 
 def find_rates_read(cover: Cover[Any] | None, rates: Rates) -> frozenset[str]:
@@ -181,18 +152,18 @@ class _RecordingMeta(Mapping[str, Any]):
 def _list_common_figures(tariff: Tariff, *, is_priced_by_it: bool) -> Iterator[Figure]:
     if not list_prices.follows(tariff.meta):
         yield _price(tariff, priced_by_it=is_priced_by_it)
-    yield _count_figure((MONTHS,), "Cover period, months", tariff.cover_months, "Price", least=1, most=120)
+    yield count_figure((MONTHS,), "Cover period, months", tariff.cover_months, "Price", least=1, most=120)
     for name, label, value in (
         (MCA, "Platform", tariff.mca_commission),
         (DISTRIBUTOR, "Distributor", tariff.distributor_commission),
     ):
-        yield _percent_figure((name,), label, value, "Commissions")
+        yield percent_figure((name,), label, value, "Commissions")
 
 
 def _price(tariff: Tariff, *, priced_by_it: bool) -> Figure:
     where = "" if priced_by_it else " shown in the catalogue"
     label = "Percent of the sum insured" if tariff.dynamic and priced_by_it else f"Price{where}"
-    kind, most = (Kind.PERCENT, HUNDRED) if tariff.dynamic else (Kind.NAIRA, _MAX_NAIRA)
+    kind, most = (Kind.PERCENT, HUNDRED) if tariff.dynamic else (Kind.NAIRA, MAX_NAIRA)
     return Figure(
         path=(PRICE,), label=label, kind=kind, value=tariff.price, group="Price", most=most, above_zero=priced_by_it
     )
@@ -201,12 +172,12 @@ def _price(tariff: Tariff, *, priced_by_it: bool) -> Figure:
 def _list_meta_figures(meta: Mapping[str, Any]) -> Iterator[Figure]:
     yield from _list_prices(meta, "plan_prices", "Plans", "{}")
     for plan, months in meta.get("plan_months", {}).items():
-        yield _count_figure(
+        yield count_figure(
             ("meta", "plan_months", plan), f"{plan}, months of cover", months, "Plans", least=1, most=120
         )
     yield from _list_prices(meta, "category_prices", "Vehicle categories", "{}")
     for stock, factor in meta.get("stock_loadings", {}).items():
-        yield _factor_figure(("meta", "stock_loadings", stock), f"Stock, {stock}", factor, "Loadings")
+        yield factor_figure(("meta", "stock_loadings", stock), f"Stock, {stock}", factor, "Loadings")
     yield from _list_credit_life_figures(meta)
     if "premium_frequencies" in meta:
         yield Figure(
@@ -219,24 +190,22 @@ def _list_meta_figures(meta: Mapping[str, Any]) -> Iterator[Figure]:
         )
     if "sum_insured_percentage" in meta:
         value = meta["sum_insured_percentage"]
-        yield _percent_figure(
+        yield percent_figure(
             ("meta", "sum_insured_percentage"), "Sum insured, percent of the value", value, "Sum insured", most=200
         )
     yield from _list_travel_figures(meta)
     if ages.MINIMUM_AGE in meta:
         value = meta[ages.MINIMUM_AGE]
-        yield _count_figure(("meta", ages.MINIMUM_AGE), "Minimum age, years", value, "Insured person", most=100)
+        yield count_figure(("meta", ages.MINIMUM_AGE), "Minimum age, years", value, "Insured person", most=100)
     for name, label in (("minimum_premium", "Minimum premium"), ("rounding_step", "Rounded up to a multiple of")):
         if name in meta:
-            yield _naira_figure(("meta", name), label, meta[name], "Minimum and rounding", optional=True)
+            yield naira_figure(("meta", name), label, meta[name], "Minimum and rounding", optional=True)
 
 
 def _list_credit_life_figures(meta: Mapping[str, Any]) -> Iterator[Figure]:
     for benefit, share in meta.get("shares", {}).items():
         label = benefit.replace("_", " ").capitalize()
-        yield _percent_figure(
-            ("meta", "shares", benefit), label, share, "Shares of the loan", places=6, above_zero=True
-        )
+        yield percent_figure(("meta", "shares", benefit), label, share, "Shares of the loan", places=6, above_zero=True)
     if "basis" in meta:
         yield Figure(
             path=("meta", "basis"),
@@ -256,54 +225,18 @@ def _list_travel_figures(meta: Mapping[str, Any]) -> Iterator[Figure]:
             for place, days in enumerate(meta["days"])
         ]
         columns = (
-            _count_figure(("days",), "Up to days", None, "", least=1, most=365),
-            *(
-                _naira_figure((zone,), insurer_c.ZONE_NAMES.get(zone, zone), None, "", above_zero=True)
-                for zone in zones
-            ),
+            count_figure(("days",), "Up to days", None, "", least=1, most=365),
+            *(naira_figure((zone,), insurer_c.ZONE_NAMES.get(zone, zone), None, "", above_zero=True) for zone in zones),
         )
-        yield _table_figure(RATE_TABLE, "Rates of one passenger, by the days of the trip", rows, "Travel", columns)
+        yield table_figure(RATE_TABLE, "Rates of one passenger, by the days of the trip", rows, "Travel", columns)
     if "age_factors" in meta:
         columns = (
-            _count_figure(("to_age",), "Up to age", None, "", most=80),
-            _factor_figure(("factor",), "Times the rate", None, ""),
+            count_figure(("to_age",), "Up to age", None, "", most=80),
+            factor_figure(("factor",), "Times the rate", None, ""),
         )
-        yield _table_figure(AGE_TABLE, "Factors by age", meta["age_factors"], "Travel", columns)
+        yield table_figure(AGE_TABLE, "Factors by age", meta["age_factors"], "Travel", columns)
 
 
 def _list_prices(meta: Mapping[str, Any], name: str, group: str, label: str) -> Iterator[Figure]:
     for key, price in meta.get(name, {}).items():
-        yield _naira_figure(("meta", name, key), label.format(key), price, group, above_zero=True)
-
-
-def _naira_figure(path: tuple[str, ...], label: str, value: Any, group: str, **rules: Any) -> Figure:
-    return Figure(path=path, label=label, kind=Kind.NAIRA, value=value, group=group, **rules)
-
-
-def _percent_figure(
-    path: tuple[str, ...], label: str, value: Any, group: str, *, most: int = 100, **rules: Any
-) -> Figure:
-    return Figure(path=path, label=label, kind=Kind.PERCENT, value=value, group=group, most=Decimal(most), **rules)
-
-
-def _factor_figure(path: tuple[str, ...], label: str, value: Any, group: str) -> Figure:
-    return Figure(
-        path=path, label=label, kind=Kind.FACTOR, value=value, group=group, most=Decimal(20), places=4, above_zero=True
-    )
-
-
-def _count_figure(path: tuple[str, ...], label: str, value: Any, group: str, *, least: int = 0, most: int) -> Figure:
-    return Figure(
-        path=path,
-        label=label,
-        kind=Kind.COUNT,
-        value=value,
-        group=group,
-        least=Decimal(least),
-        most=Decimal(most),
-        places=0,
-    )
-
-
-def _table_figure(path: tuple[str, ...], label: str, rows: Any, group: str, columns: tuple[Figure, ...]) -> Figure:
-    return Figure(path=path, label=label, kind=Kind.TABLE, value=tuple(rows), group=group, columns=columns)
+        yield naira_figure(("meta", name, key), label.format(key), price, group, above_zero=True)

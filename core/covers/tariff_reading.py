@@ -8,19 +8,8 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from core.covers.tariff import (
-    AGE_TABLE,
-    DISTRIBUTOR,
-    HUNDRED,
-    MCA,
-    MONTHS,
-    PRICE,
-    RATE_TABLE,
-    EditableTariff,
-    Figure,
-    Kind,
-    Tariff,
-)
+from core.covers.figures import HUNDRED, Figure, Kind
+from core.covers.tariff import AGE_TABLE, DISTRIBUTOR, MCA, MONTHS, PRICE, RATE_TABLE, EditableTariff, Tariff
 from core.errors import FieldFault, InvalidInput
 
 Faults = list[FieldFault]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from core import clock
-from core.covers import insurer_a
+from core.covers.insurers import insurer_a
 from core.errors import StoreUnavailable
 from core.services.policies import certificates
 from tests.api.conftest import Client

@@ -5,7 +5,8 @@ from uuid import UUID
 
 import pytest
 
-from core.covers import credit_life, insurer_a, insurer_f
+from core.covers import credit_life
+from core.covers.insurers import insurer_a, insurer_f
 from core.store.access.engine import Store
 from core.store.access.scope import Scope
 from core.store.schema.tables import Customer

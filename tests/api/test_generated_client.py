@@ -15,7 +15,8 @@ from uuid import UUID
 import pytest
 
 from core.api.app import api
-from core.covers import credit_life, insurer_a
+from core.covers import credit_life
+from core.covers.insurers import insurer_a
 from core.covers.registry import COVERS
 from core.store.access.engine import Store
 from tests import papers

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from core.covers import insurer_a, insurer_b_contents, insurer_c, insurer_d
 from core.covers.cover import Cover
 from core.covers.credit_life import CREDIT_LIFE
+from core.covers.insurers import insurer_a, insurer_b_contents, insurer_c, insurer_d
 from core.store.access.engine import Store
 from core.store.access.scope import Scope
 from core.store.schema.tables import Product

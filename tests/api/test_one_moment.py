@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 from core import clock
-from core.covers.insurer_a import THIRD_PARTY
-from core.covers.insurer_f import PERSONAL_ACCIDENT
+from core.covers.insurers.insurer_a import THIRD_PARTY
+from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
 from core.store.access.engine import Store
 from tests.api import selling
 from tests.api.claiming import Lodge, claim_of

@@ -7,7 +7,8 @@ from uuid import UUID
 import pytest
 
 from core import clock
-from core.covers import credit_life, insurer_a, insurer_b_auto
+from core.covers import credit_life
+from core.covers.insurers import insurer_a, insurer_b_auto
 from core.services.policies import changes as policy_changes
 from core.store.access.engine import Store
 from core.store.access.scope import Scope

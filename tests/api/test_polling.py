@@ -9,7 +9,7 @@ import pytest
 from core.api import contract_replay, polling
 from core.api.app import api
 from core.api.http import queries
-from core.covers.insurer_f import PERSONAL_ACCIDENT
+from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
 from core.services.selling import buying
 from core.store.access.engine import Store
 from tests.api.conftest import Client

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from core.covers import credit_life, insurer_c
+from core.covers import credit_life
 from core.covers.cover import Cover
 from core.covers.fields import build_example
+from core.covers.insurers import insurer_c
 from tests.api.conftest import Client
 from tests.conftest import Partner
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from core.covers.fields import build_example
-from core.covers.insurer_f import PERSONAL_ACCIDENT
+from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
 from core.services.claims.intake import requirements
 from tests import papers
 from tests.api.claiming import LODGE, PAPER, Lodge, claim_of, faults_of, policy_number, total, upload

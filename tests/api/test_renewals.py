@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core import clock
-from core.covers import insurer_a, insurer_b_auto
+from core.covers.insurers import insurer_a, insurer_b_auto
 from tests.api.conftest import Client
 from tests.api.selling import UNKNOWN, broken, buy, data_of, page_of
 from tests.conftest import Partner

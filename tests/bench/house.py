@@ -24,7 +24,7 @@ from typing import Any
 import httpx
 
 from core.covers.fields import build_example
-from core.covers.insurer_f import PERSONAL_ACCIDENT as COVER
+from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT as COVER
 from core.settings import ROOT
 from tests.bench.sales import SECRET, build, partner
 

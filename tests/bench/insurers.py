@@ -23,8 +23,8 @@ os.environ["COVERDESK_INSURER_B_URL"] = f"http://127.0.0.1:{PORT}"
 
 import sqlalchemy as sa  # noqa: E402
 
-from core.covers import insurer_b_auto  # noqa: E402
 from core.covers.fields import build_example  # noqa: E402
+from core.covers.insurers import insurer_b_auto  # noqa: E402
 from core.covers.request import validate  # noqa: E402
 from core.insurers.sandbox import SandboxInsurer  # noqa: E402
 from core.services.admin import store_check  # noqa: E402

@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from core.covers.fields import build_example
-from core.covers.insurer_f import PERSONAL_ACCIDENT as COVER
+from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT as COVER
 from tests.bench.processes import running
 
 SECRET = "bench-0123456789-abcdefghijklmnopqrstuvwxyz"

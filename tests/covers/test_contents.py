@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from core.covers.cover import Cover
-from core.covers.insurer_b_contents import HOME, OFFICE, SHOP
-from core.covers.insurer_e import MARINE_IMPORT
+from core.covers.insurers.insurer_b_contents import HOME, OFFICE, SHOP
+from core.covers.insurers.insurer_e import MARINE_IMPORT
 from core.errors import InvalidInput
 from tests.covers import shipped
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from core.covers.instalments import build_instalment_term
-from core.covers.insurer_a import COMPREHENSIVE
+from core.covers.insurers.insurer_a import COMPREHENSIVE
 from core.errors import InvalidInput
 from tests.covers import shipped
 

@@ -3,8 +3,9 @@
 from decimal import Decimal
 from typing import Any
 
+from core.covers.figures import Kind
 from core.covers.registry import get_cover
-from core.covers.tariff import EditableTariff, Kind, Tariff
+from core.covers.tariff import EditableTariff, Tariff
 from core.covers.tariff_reading import parse_tariff
 from core.ui.admin import product_words
 from core.ui.kit import words

@@ -9,7 +9,7 @@ import pytest
 from core import reference
 from core.covers.ages import age_on
 from core.covers.fields import build_example
-from core.covers.insurer_c import TRAVEL, TravelPriceRequest, TravelRequest, count_days
+from core.covers.insurers.insurer_c import TRAVEL, TravelPriceRequest, TravelRequest, count_days
 from core.errors import InvalidInput
 from tests.covers import shipped
 

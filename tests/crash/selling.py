@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from core import ids
-from core.covers.insurer_f import PERSONAL_ACCIDENT
+from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
 from tests.covers import shipped
 from tests.crash.sizes import CLIENTS
 from tests.papers import pdf

@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from core import clock, ids
-from core.covers.insurer_a import THIRD_PARTY
-from core.covers.insurer_f import PERSONAL_ACCIDENT
+from core.covers.insurers.insurer_a import THIRD_PARTY
+from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
 from core.services.selling import buying
 from core.store.access.engine import Store
 from tests.covers import shipped

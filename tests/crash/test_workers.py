@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from core import ids
-from core.covers.insurer_f import PERSONAL_ACCIDENT
+from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
 from core.services.distributors import keys
 from core.store.access.scope import Scope
 from tests.covers import shipped

@@ -16,7 +16,7 @@ from playwright.sync_api import Locator, Page, expect
 from core.covers import fields
 from core.covers.cover import Cover
 from core.covers.credit_life import CREDIT_LIFE
-from core.covers.insurer_a import THIRD_PARTY
+from core.covers.insurers.insurer_a import THIRD_PARTY
 from core.covers.registry import COVERS
 from core.services.products import products
 from core.store.access.scope import Scope

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from core import clock
-from core.covers import insurer_a
+from core.covers.insurers import insurer_a
 from core.services.policies import states as policy_states
 from core.services.selling import buying
 from core.services.selling.buying import Sale, Seller

@@ -17,8 +17,8 @@ from sqlmodel import col
 
 from core import clock, ids, money
 from core.api.http import auth, bodies, envelope, error_handlers, security_headers
-from core.covers import insurer_b_auto
 from core.covers.credit_life import CREDIT_LIFE
+from core.covers.insurers import insurer_b_auto
 from core.errors import StaleVersion, Unauthorized
 from core.services import idempotency, personal
 from core.services.claims.workflow import changes as claim_changes
@@ -382,7 +382,11 @@ def test_a_formula_that_nobody_defuses_is_noticed(
         assert "HYPERLINK" in text
         assert "'=HYPERLINK" in text, "a formula went into a spreadsheet"
 
-    caught(defused, monkeypatch, (column_parts, "csv_field", lambda text: f'"{(text or "").replace(chr(34), chr(34) * 2)}"'))
+    caught(
+        defused,
+        monkeypatch,
+        (column_parts, "csv_field", lambda text: f'"{(text or "").replace(chr(34), chr(34) * 2)}"'),
+    )
 
 
 def test_an_answer_without_security_headers_is_noticed(client: Client, monkeypatch: Patch) -> None:

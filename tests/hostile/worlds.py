@@ -10,8 +10,8 @@ from uuid import UUID
 
 import sqlalchemy as sa
 
-from core.covers import insurer_a
 from core.covers.credit_life import CREDIT_LIFE
+from core.covers.insurers import insurer_a
 from core.store.access.engine import Store
 from core.store.access.scope import Scope, owned_entities
 from tests import papers

@@ -8,8 +8,8 @@ import pytest
 
 from core import clock
 from core import settings as settings_module
-from core.covers import insurer_b_auto
 from core.covers.cover import Cover
+from core.covers.insurers import insurer_b_auto
 from core.insurers.client import CallLimits
 from core.insurers.sandbox import RequestRecord, SandboxInsurer
 from core.services.selling.buying import Sale

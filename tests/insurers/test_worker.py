@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids, worker
-from core.covers import insurer_a, insurer_b_contents, insurer_d
+from core.covers.insurers import insurer_a, insurer_b_contents, insurer_d
 from core.insurers.answers import InsurerAnswer
 from core.services.audit import log as audit
 from core.services.insurers import connections as insurer_connections

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.covers import insurer_a, insurer_b_auto
+from core.covers.insurers import insurer_a, insurer_b_auto
 from core.errors import InvalidInput, StateForbids
 from core.services.admin import store_check
 from core.services.audit import log as audit

@@ -10,8 +10,9 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.covers import credit_life, insurer_f, insurer_g
+from core.covers import credit_life
 from core.covers.cover import Cover
+from core.covers.insurers import insurer_f, insurer_g
 from core.errors import InvalidInput, NotRenewable
 from core.services.renewals import renewals
 from core.services.renewals.renewals import RenewalResult

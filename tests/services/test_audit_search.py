@@ -10,7 +10,7 @@ import pytest
 
 from core import clock, ids
 from core.api.outside import downloads
-from core.covers import insurer_a
+from core.covers.insurers import insurer_a
 from core.errors import InvalidInput, NotFound
 from core.services.audit import log as audit
 from core.services.audit import search as audit_search

@@ -15,7 +15,8 @@ import pikepdf
 import pytest
 
 from core import clock
-from core.covers import credit_life, insurer_a
+from core.covers import credit_life
+from core.covers.insurers import insurer_a
 from core.errors import NotFound
 from core.services.policies import certificate_pdf, certificates
 from core.services.policies import changes as policy_changes

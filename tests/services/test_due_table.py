@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from core import clock, money
-from core.covers import insurer_a, insurer_b_auto, insurer_f
+from core.covers.insurers import insurer_a, insurer_b_auto, insurer_f
 from core.errors import NotRenewable
 from core.services.filters import SalesFilter
 from core.services.paging import Paging

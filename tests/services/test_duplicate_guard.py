@@ -12,8 +12,9 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.covers import credit_life, insurer_a, insurer_b_auto, insurer_c, insurer_d
+from core.covers import credit_life
 from core.covers.cover import PENDING, Cover, Term
+from core.covers.insurers import insurer_a, insurer_b_auto, insurer_c, insurer_d
 from core.errors import DuplicateRisk
 from core.store.access.engine import Store
 from core.store.access.scope import Scope

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from core import clock, ids
-from core.covers import insurer_a
+from core.covers.insurers import insurer_a
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids, Unauthorized
 from core.services.audit import log as audit
 from core.services.distributors import changes as partner_changes

@@ -13,7 +13,8 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.covers import credit_life, insurer_a, insurer_b_auto, insurer_f
+from core.covers import credit_life
+from core.covers.insurers import insurer_a, insurer_b_auto, insurer_f
 from core.covers.refunds import Refund as Preview
 from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
 from core.services.audit import log as audit

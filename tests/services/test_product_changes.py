@@ -16,7 +16,8 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock, money
-from core.covers import credit_life, insurer_a, insurer_c, insurer_f
+from core.covers import credit_life
+from core.covers.insurers import insurer_a, insurer_c, insurer_f
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.audit import log as audit
 from core.services.paging import Paging

@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
 from core import clock, ids, money
-from core.covers import insurer_a
+from core.covers.insurers import insurer_a
 from core.errors import StateForbids
 from core.money import Split
 from core.services.admin import store_check

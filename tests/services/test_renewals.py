@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.covers import insurer_a, insurer_b_auto, insurer_b_contents, insurer_c, insurer_f, insurer_g
+from core.covers.insurers import insurer_a, insurer_b_auto, insurer_b_contents, insurer_c, insurer_f, insurer_g
 from core.errors import DuplicateRisk, NotFound, NotRenewable
 from core.services.audit import log as audit
 from core.services.filters import SalesFilter

@@ -8,7 +8,7 @@ import pytest
 
 from core import clock
 from core import settings as settings_module
-from core.covers import insurer_a, insurer_b_auto, insurer_d
+from core.covers.insurers import insurer_a, insurer_b_auto, insurer_d
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.insurers.faults import InsurerFault
 from core.services.audit import log as audit

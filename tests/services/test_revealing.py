@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from core import ids, seal
-from core.covers import insurer_a, insurer_b_auto
+from core.covers.insurers import insurer_a, insurer_b_auto
 from core.errors import InvalidInput, NotAllowed, NotFound
 from core.services import pii_reveal
 from core.services.audit import log as audit

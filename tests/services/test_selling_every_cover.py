@@ -11,8 +11,9 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.covers import credit_life, insurer_a, insurer_b_contents, insurer_c
+from core.covers import credit_life
 from core.covers.cover import Cover
+from core.covers.insurers import insurer_a, insurer_b_contents, insurer_c
 from core.covers.registry import COVERS
 from core.errors import InvalidInput
 from core.services.audit import log as audit

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import command
 
 from core import clock, ids, money
-from core.covers import insurer_a
+from core.covers.insurers import insurer_a
 from core.services.admin import store_check
 from core.services.policies import changes as policy_changes
 from core.services.renewals import renewals

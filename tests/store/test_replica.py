@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import clock, ids
 from core.api.outside import downloads, health
-from core.covers.insurer_f import PERSONAL_ACCIDENT
+from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
 from core.services.exports import receipts
 from core.services.exports.exports import Tally
 from core.services.exports.formats import CSV

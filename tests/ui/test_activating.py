@@ -8,9 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock
-from core.covers import insurer_a, insurer_b_auto
 from core.covers import request as requests
 from core.covers.cover import Cover
+from core.covers.insurers import insurer_a, insurer_b_auto
 from core.services.selling.buying import Sale
 from core.store.access.engine import Store
 from core.store.access.scope import Scope

@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import settings as settings_module
-from core.covers import insurer_b_auto, insurer_d
+from core.covers.insurers import insurer_b_auto, insurer_d
 from core.services.selling.buying import Sale
 from core.store.access.engine import Store
 from core.store.access.scope import Scope

@@ -8,8 +8,9 @@ import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core import clock, ids
-from core.covers import fields, insurer_a, insurer_b_contents, insurer_f, insurer_g
+from core.covers import fields
 from core.covers.cover import Cover
+from core.covers.insurers import insurer_a, insurer_b_contents, insurer_f, insurer_g
 from core.services.products import products
 from core.store.access.engine import Store
 from core.store.access.scope import Scope

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core import clock, seal
-from core.covers import insurer_b_auto
+from core.covers.insurers import insurer_b_auto
 from core.services import pii_reveal
 from core.services.customers import table as customers_table
 from core.services.customers.selection import CustomerSelection

@@ -7,8 +7,8 @@ import sqlalchemy as sa
 from sqlmodel import col
 from streamlit.testing.v1 import AppTest
 
-from core.covers import insurer_a
 from core.covers.cover import Cover
+from core.covers.insurers import insurer_a
 from core.services.distributors import keys
 from core.services.policies import changes as policy_changes
 from core.services.selling import buying

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock
-from core.covers import insurer_a
+from core.covers.insurers import insurer_a
 from core.services.policies import changes as policy_changes
 from core.services.renewals import renewals
 from core.services.selling.buying import Sale

@@ -9,7 +9,8 @@ import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core import clock
-from core.covers import credit_life, insurer_a, insurer_f
+from core.covers import credit_life
+from core.covers.insurers import insurer_a, insurer_f
 from core.errors import StateForbids
 from core.services.policies import changes as policy_changes
 from core.services.policies import states as policy_states

@@ -3,7 +3,7 @@
 import re
 
 from core import clock
-from core.covers import insurer_a
+from core.covers.insurers import insurer_a
 from core.services.renewals import renewals
 from core.store.access.engine import Store
 from core.store.schema.tables import Renewal

@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
-from core.covers import insurer_a, insurer_f
+from core.covers.insurers import insurer_a, insurer_f
 from core.errors import InvalidInput
 from core.services.filters import SalesFilter
 from core.services.paging import Paging

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock
-from core.covers import insurer_a
+from core.covers.insurers import insurer_a
 from core.errors import InvalidInput
 from core.services.people.staff import Person
 from core.services.products import detail as product_detail

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core import clock
-from core.covers import insurer_a, insurer_f
+from core.covers.insurers import insurer_a, insurer_f
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.policies import changes as policy_changes

@@ -13,9 +13,9 @@ from core.api.http.envelope import listed, success
 from core.api.http.idempotent_post import run_once_async
 from core.api.http.queries import Id, PageQuery, RenewalQuery
 from core.api.v1.buying import UnderPolicy
-from core.covers import insurer_a
 from core.covers import request as requests
 from core.covers.fields import ProductId
+from core.covers.insurers import insurer_a
 from core.services.idempotency import WireResponse
 from core.services.paging import Page
 from core.services.renewals import records as renewal_records

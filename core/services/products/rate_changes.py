@@ -15,8 +15,9 @@ from sqlmodel import col
 
 from core import clock, ids, money
 from core.covers import list_prices, request
+from core.covers.figures import HUNDRED
 from core.covers.request import Request
-from core.covers.tariff import DISTRIBUTOR, HUNDRED, MCA, Tariff
+from core.covers.tariff import DISTRIBUTOR, MCA, Tariff
 from core.covers.tariff_reading import parse_tariff
 from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.people import staff

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.column_config import NumberColumn
 
-from core.covers.tariff import Figure, Kind
+from core.covers.figures import Figure, Kind
 from core.errors import FieldFault
 from core.ui.admin import product_words
 from core.ui.forms import forms

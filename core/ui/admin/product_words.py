@@ -6,7 +6,8 @@ from datetime import datetime
 from decimal import Decimal
 
 from core import clock
-from core.covers.tariff import EditableTariff, Figure, Kind, Tariff
+from core.covers.figures import Figure, Kind
+from core.covers.tariff import EditableTariff, Tariff
 from core.ui.kit import words
 
 _COMMISSIONS = "Commissions: "
