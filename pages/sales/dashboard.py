@@ -4,6 +4,7 @@ import streamlit as st
 
 from core import clock
 from core.services.sales.figures import Summary
+from core.services.sales.filter import SalesFilter
 from core.ui.kit import figure_cache, frame, periods, url_state, words
 from core.ui.kit.figure_cache import Standing
 from core.ui.sales import dashboard_cards, money_table, sales_filters, tiles
@@ -22,13 +23,7 @@ def header(summary: Summary, at: Standing) -> None:
     )
 
 
-def filters(asked: Asked) -> None:
-    sales_filters.draw_period(asked, offer=PERIODS, default=DEFAULT)
-    with st.grid(4, min_column_width=125, gap="xsmall"):
-        sales_filters.draw_members(asked, names, "provider", "category", "product", "distributor")
-
-
-def sum_of_parts(asked: Asked, summary: Summary) -> None:
+def sum_of_parts(asked: Asked[SalesFilter], summary: Summary) -> None:
     """Draw the premium as the sum of its parts, the refunds, and the link to the purchases."""
     taken = summary.current.totals
     with st.container(border=True, gap="xsmall"):
@@ -55,7 +50,7 @@ def sum_of_parts(asked: Asked, summary: Summary) -> None:
         )
 
 
-def nothing_sold(asked: Asked) -> None:
+def nothing_sold(asked: Asked[SalesFilter]) -> None:
     if asked.narrowed:
         st.info("Nothing was sold in this selection.", icon=":material/filter_alt_off:")
         st.button("Start again without filters", on_click=url_state.reset, type="primary")
@@ -76,12 +71,14 @@ frame.page_header(
 )
 at = figure_cache.standing()
 names = figure_cache.names(at)
-asked = sales_filters.read(names, default=DEFAULT, offer=PERIODS)
+asked = sales_filters.read(SalesFilter, names, usual=DEFAULT, offer=PERIODS)
 window = asked.window or periods.window_of(DEFAULT, clock.today())
-filters(asked)
+sales_filters.draw_period(asked, offer=PERIODS)
+with st.grid(4, min_column_width=125, gap="xsmall"):
+    sales_filters.draw(asked, names)
 cut = dashboard_cards.read_cut(window)
 with st.skeleton(height=600):
-    wanted = asked.selection.wanted
+    wanted = asked.criteria
     summary = figure_cache.summary(at, window, periods.compared(asked.period, window), wanted)
     parts = figure_cache.breakdown(at, window, wanted)
     lines = figure_cache.over_time(at, window, wanted, grain=cut.grain, split=cut.split)

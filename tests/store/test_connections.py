@@ -10,9 +10,10 @@ import sqlalchemy as sa
 from psycopg.pq import TransactionStatus
 
 from core import clock
-from core.services.filters import SalesFilter, Span
 from core.services.products import catalogue_cache
 from core.services.sales import purchases
+from core.services.sales.filter import SalesFilter
+from core.services.windows import Span
 from core.store.access import engine
 from core.store.access.compiled_query import CompiledQuery
 from core.store.access.engine import Store

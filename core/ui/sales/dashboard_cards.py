@@ -12,12 +12,14 @@ from core.services.sales import breakdowns
 from core.services.sales.breakdowns import Breakdown, Grain, Series, Slice
 from core.services.sales.choices import DIMENSIONS, Dimension
 from core.services.sales.figures import Summary
+from core.services.sales.filter import SalesFilter
 from core.services.windows import Window
 from core.ui.kit import url_state
 from core.ui.sales import charts, sales_filters
 from core.ui.sales.charts import Chart
-from core.ui.sales.sales_filters import LABELS, Asked
+from core.ui.sales.sales_filters import Asked
 
+LABELS: dict[Any, str] = {field.names: field.label for field in SalesFilter.FIELDS.values() if field.names}
 GRAINS: dict[Grain, str] = {"day": "Day", "week": "Week", "month": "Month"}
 _CONFIG = {"displayModeBar": False, "responsive": True}
 _LONGEST_BY_DAY, _LONGEST_BY_WEEK, _MOST_BARS = 62, 190, 400
@@ -45,7 +47,7 @@ def read_cut(window: Window) -> Cut:
     )
 
 
-def draw_premium(asked: Asked, cut: Cut, window: Window, lines: Sequence[Series]) -> None:
+def draw_premium(asked: Asked[SalesFilter], cut: Cut, window: Window, lines: Sequence[Series]) -> None:
     """Draw premium over time, stacked, below the choices of bucket and dimension."""
     with st.container(border=True):
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
@@ -64,7 +66,7 @@ def draw_premium(asked: Asked, cut: Cut, window: Window, lines: Sequence[Series]
         _draw("premium", chart, asked, lambda key: sales_filters.toggle(cut.split, key))
 
 
-def draw_commissions(asked: Asked, cut: Cut, summary: Summary) -> None:
+def draw_commissions(asked: Asked[SalesFilter], cut: Cut, summary: Summary) -> None:
     """Draw the platform's and the distributors' commission over time."""
     with st.container(border=True, height="stretch"):
         _title("Commissions over time", "What the platform and the distributors earned, less what refunds took back.")
@@ -76,7 +78,7 @@ def draw_commissions(asked: Asked, cut: Cut, summary: Summary) -> None:
         _draw("commissions", charts.lines_over_time(when, lines, cut.grain, what="Commissions"), asked)
 
 
-def draw_new_against_renewal(asked: Asked, cut: Cut, summary: Summary) -> None:
+def draw_new_against_renewal(asked: Asked[SalesFilter], cut: Cut, summary: Summary) -> None:
     """Draw premium of new policies and of renewals; a click filters the page to the days of the bar."""
     with st.container(border=True, height="stretch"):
         _title("New against renewal", "By premium. Click a bar to see its days alone.")
@@ -91,7 +93,7 @@ def draw_new_against_renewal(asked: Asked, cut: Cut, summary: Summary) -> None:
         _draw("mix", chart, asked, lambda day: _to_bucket(date.fromisoformat(day), cut.grain, summary.window))
 
 
-def draw_shares(asked: Asked, parts: Breakdown) -> None:
+def draw_shares(asked: Asked[SalesFilter], parts: Breakdown) -> None:
     """Draw the shares of insurers and categories, the top distributors and products, and the instalments."""
     cards: list[tuple[str, str, Dimension, list[Slice]]] = [
         ("Share by insurer", "Of the premium.", "provider", parts.list_shares("provider")),
@@ -144,7 +146,7 @@ def _choice(name: str, label: str, options: dict[Any, str] | Any, value: str) ->
     )
 
 
-def _draw(name: str, chart: Chart, asked: Asked, narrow: Callable[[str], None] | None = None) -> None:
+def _draw(name: str, chart: Chart, asked: Asked[SalesFilter], narrow: Callable[[str], None] | None = None) -> None:
     # The key changes with the selection, so that a click is forgotten once the page shows something else.
     key = f"{name} {sorted(asked.link.items())}"
     if narrow is None:
