@@ -103,7 +103,7 @@ def coverdesk() -> None:
 
 
 def main() -> None:
-    """Where a process of ours starts: its files are private from here on, which only a whole process can be."""
+    """Entry point of the console script. Sets a private umask, which only a process of its own may do."""
     file_permissions.begin_private()
     run()
 

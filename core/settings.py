@@ -90,7 +90,7 @@ DatabaseUrl = Annotated[str, AfterValidator(_check_database_url)]
 
 
 class Insurer(BaseModel):
-    """How an insurer is connected: where it takes policies, where test records, and what it is shown."""
+    """Connection of an insurer: addresses for live and test policies, and the credential sent."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -125,7 +125,7 @@ def money_columns(entity: Any) -> tuple[tuple[str, ColumnType, Any], ...]:
 
 
 def refunded() -> tuple[tuple[str, ColumnType, Any], ...]:
-    """What was given back of a sale or a renewal, and how that divides; 0.00 where nothing was."""
+    """Columns of the amount refunded of a sale or renewal and its three parts; 0.00 without a refund."""
     total, platform, seller = (
         sa.func.coalesce(col(amount), 0)
         for amount in (Refund.total_minor, Refund.mca_profit_minor, Refund.distributor_profit_minor)

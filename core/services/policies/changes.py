@@ -30,7 +30,7 @@ MAX_NUMBER_LENGTH, LONGEST_WORD = 60, 200
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Activation:
-    """What activating a policy sets: its number, drawn by us or given, and its cover, which may begin in the past."""
+    """Input of an activation: the policy number, given or drawn, and the cover, which may begin in the past."""
 
     policy_number: str
     is_drawn: bool
@@ -101,9 +101,9 @@ def activation_preview(
     start_on: date | None = None,
     expiration_on: date | None = None,
 ) -> Activation:
-    """What activating would set now, by the same rules: what is given, and what fills the blanks; nothing is written.
+    """Return what activating would set now, by the rules of the activation; writes nothing.
 
-    The blanks are the next number of the series, the day it was to start or today, and the end of what was paid for.
+    Blanks are filled with the next number of the series, the planned start or today, and the end of the paid term.
     """
     policy = policies.get_row(session, policy_id)
     _require_action(session, policy, "activate")

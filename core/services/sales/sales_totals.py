@@ -26,7 +26,7 @@ Key = Literal["day", "week", "month", "product_id", "distributor_id", "premium_f
 
 
 class SalesTotals(NamedTuple):
-    """What a stretch of days wrote, and what its refunds gave back; amounts in kobo, premium before commission."""
+    """Sales and refunds of a period; amounts in kobo, premium before commission."""
 
     sold: int = 0
     sold_minor: int = 0
@@ -53,12 +53,12 @@ class SalesTotals(NamedTuple):
 
     @property
     def purchases(self) -> Split:
-        """What purchases wrote, and how it divides."""
+        """Premium of purchases and its three parts."""
         return Split(self.sold_minor, self.sold_mca_minor, self.sold_distributor_minor)
 
     @property
     def renewals(self) -> Split:
-        """What renewals wrote, and how it divides."""
+        """Premium of renewals and its three parts."""
         return Split(self.renewed_minor, self.renewed_mca_minor, self.renewed_distributor_minor)
 
     @property
@@ -68,12 +68,12 @@ class SalesTotals(NamedTuple):
 
     @property
     def given_back(self) -> Split:
-        """What refunds gave back, and whose part it was."""
+        """Refunded premium and its three parts."""
         return Split(self.refunded_minor, self.refunded_mca_minor, self.refunded_distributor_minor)
 
     @property
     def net(self) -> Split:
-        """What is left of everything that was written."""
+        """Premium less refunds and its three parts."""
         return self.gross - self.given_back
 
     @property

@@ -77,7 +77,7 @@ class PolicyDetail:
 
     @property
     def refunded_minor(self) -> int:
-        """What went back of all its terms, in kobo."""
+        """Amount refunded of all its terms, in kobo."""
         return sum(refund.parts.total_minor for refund in self.refunds)
 
 

@@ -23,7 +23,7 @@ from core.store.access.scope import Scope, ScopedSession
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Counter:
-    """Where a sale is made: for which distributor, in which mode, and by which person at the desk."""
+    """Context of a sale at the desk: distributor, mode and person."""
 
     distributor_id: UUID
     is_live: bool
