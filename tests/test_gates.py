@@ -35,10 +35,31 @@ NO_DOORS = [
     "sqlmodel",
 ]
 AT_DOORS = "Doors import no table and write no SQL"
+IN_SERVICES = "Services import services of lower layers only"
+# A folder of the services, and one of a layer above it or beside it.
+UPWARDS = [
+    ("audit", "people"),
+    ("customers", "sales"),
+    ("people", "files"),
+    ("files", "products"),
+    ("products", "sales"),
+    ("sales", "distributors"),
+    ("distributors", "policies"),
+    ("policies", "claims"),
+    ("claims", "selling"),
+    ("selling", "insurers"),
+    ("insurers", "renewals"),
+    ("admin", "examples"),
+    ("renewals", "views"),
+    ("examples", "views"),
+    ("views", "exports"),
+]
 # The contract, who imports, and what: each of them alone has to be refused.
 OFFENDERS = [
     *((AT_DOORS, door, room) for door in DOORS for room in NO_DOORS),
     ("Doors over services over store over covers over kernel", "core.services.planted", "core.api.app"),
+    *((IN_SERVICES, f"core.services.{low}.planted", f"core.services.{high}") for low, high in UPWARDS),
+    (IN_SERVICES, "core.services.filters", "core.services.customers"),
     ("Insurers are independent of each other", "core.covers.insurers.insurer_z", "core.covers.insurers.insurer_a"),
     ("Insurers are independent of each other", "core.covers.insurers.insurer_a", "core.covers.insurers.insurer_g"),
     ("Covers and kernel know no framework", "core.covers.planted", "sqlmodel"),

@@ -15,13 +15,13 @@ from core import ids, money
 from core.api.outside import downloads
 from core.commands import ACTOR
 from core.errors import InvalidInput
+from core.services.dimensions import Choices, load_choices
 from core.services.exports.exports import ExportKind, Parameter, Tally
 from core.services.exports.formats import get_format
 from core.services.exports.receipts import ExportOrder
 from core.services.exports.registry import KINDS
 from core.services.people import staff
 from core.services.products import products
-from core.services.sales.choices import Choices, load_choices
 from core.store.access import engine
 from core.store.access.scope import Scope, ScopedSession
 from core.store.operations import unfinished_files

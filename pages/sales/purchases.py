@@ -3,8 +3,8 @@
 import streamlit as st
 
 from core.money import Split
+from core.services.dimensions import load_choices
 from core.services.sales import table as sales_table
-from core.services.sales.choices import load_choices
 from core.services.sales.sales_totals import SalesTotals
 from core.store.access.engine import reading
 from core.ui.exports import panel as export_panel

@@ -12,8 +12,8 @@ from core.services.customers import table as customers_table
 from core.services.customers.customers import CustomerFilter
 from core.services.customers.selection import CustomerSelection
 from core.services.customers.table import CustomerRow
+from core.services.dimensions import load_choices
 from core.services.paging import Page, Paging
-from core.services.sales.choices import load_choices
 from core.services.views import customer as customer_view
 from core.store.access.engine import Store
 from core.store.access.scope import Scope

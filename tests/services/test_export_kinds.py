@@ -23,6 +23,7 @@ from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists import selection as claim_selection
 from core.services.customers import customers
 from core.services.customers import selection as customer_selection
+from core.services.dimensions import load_choices
 from core.services.exports import receipts
 from core.services.exports.column_parts import SALE_NAME_COLUMNS
 from core.services.exports.columns import DATE, DAY, INSTANT, TEXT
@@ -38,7 +39,6 @@ from core.services.renewals import selection as renewal_selection
 from core.services.renewals import table as renewals_table
 from core.services.sales import selection
 from core.services.sales import table as sales_table
-from core.services.sales.choices import load_choices
 from core.store.access.engine import Store
 from core.store.access.scope import Scope, ScopedSession
 from core.store.schema.tables import (

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from core import clock, ids, money
 from core.api.outside import downloads
 from core.services.audit import log as audit
+from core.services.dimensions import load_choices
 from core.services.exports import exports, progress, receipts
 from core.services.exports.exports import Tally
 from core.services.exports.formats import CSV
@@ -21,7 +22,6 @@ from core.services.exports.receipts import ExportOrder
 from core.services.paging import Paging
 from core.services.sales import figures
 from core.services.sales import table as sales_table
-from core.services.sales.choices import load_choices
 from core.services.sales.metrics import METRICS_BY_KEY
 from core.services.sales.selection import Selection
 from core.services.windows import Window

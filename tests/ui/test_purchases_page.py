@@ -10,13 +10,13 @@ from streamlit.testing.v1 import AppTest
 
 from core import clock, ids
 from core.api.outside import downloads
+from core.services.dimensions import load_choices
 from core.services.exports.exports import Tally
 from core.services.exports.formats import CSV
 from core.services.exports.kinds.purchases import PURCHASES
 from core.services.exports.receipts import ExportOrder
 from core.services.paging import Paging
 from core.services.sales import table as sales_table
-from core.services.sales.choices import load_choices
 from core.services.sales.selection import Selection
 from core.services.sales.table import SaleRow
 from core.store.access.engine import Store

@@ -1,6 +1,8 @@
 """The audit log: actor, action, subject, and values before and after; entries form hash chains."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +21,17 @@ _HEAD = CompiledQuery(
     .with_for_update()
 )
 _HASHED_FIELDS = ("created_at", "chain", "position", "actor", "action", "subject", "before", "after")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AuditEvent:
+    """One entry of the audit log; `who` is the actor's display name, if looked up."""
+
+    at: datetime
+    actor: str
+    action: str
+    facts: Mapping[str, Any]
+    actor_name: str | None = None
 
 
 def write(

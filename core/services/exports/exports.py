@@ -12,10 +12,10 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from core.errors import NotAllowed
 from core.services.address_reader import Address
+from core.services.dimensions import Choices, Dimension, load_choices
 from core.services.exports.columns import Column
 from core.services.people.staff import Person
 from core.services.records import format_mode
-from core.services.sales.choices import Choices, Dimension, load_choices
 from core.store.access import streaming
 from core.store.access.scope import AnySelect, ScopedSession
 

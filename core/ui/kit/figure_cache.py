@@ -11,10 +11,10 @@ from functools import lru_cache
 from core import clock
 from core.services.audit import log as audit
 from core.services.comparisons import Comparison
+from core.services.dimensions import Choices, Dimension, load_choices
 from core.services.filters import SalesFilter
 from core.services.sales import breakdowns, figures
 from core.services.sales.breakdowns import Breakdown, Grain, Series
-from core.services.sales.choices import Choices, Dimension, load_choices
 from core.services.sales.figures import Summary
 from core.services.windows import Window
 from core.store.access import engine
