@@ -22,8 +22,7 @@ from core.services.exports.receipts import ExportOrder
 from core.services.exports.registry import KINDS
 from core.services.people import staff
 from core.services.products import products
-from core.store.access import engine
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, reading
 from core.store.operations import unfinished_files
 
 app = typer.Typer(help="Exports, each with a receipt.", no_args_is_help=True)
@@ -115,7 +114,7 @@ def _write(order: ExportOrder, out: str) -> Tally:
 
 def _build_query(kind: ExportKind[Any], parameters: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """Return the parameters in the form of a URL query: record names are resolved to ids."""
-    with engine.reading(Scope.system()) as session:
+    with reading(Scope.system()) as session:
         loaded_choices, insurers = load_choices(session), products.get_insurer_ids(session)
         return {
             parameter.name: _resolve_values(session, parameter, parameters[parameter.name], loaded_choices, insurers)

@@ -7,7 +7,7 @@ from core.services.customers.selection import CustomerSelection
 from core.services.customers.table import CustomerRow
 from core.services.dimensions import load_choices
 from core.services.paging import Page
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.exports import panel as export_panel
 from core.ui.kit import frame, tables, url_state
 from core.ui.sales import customer_filters

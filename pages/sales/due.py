@@ -9,7 +9,7 @@ from core.services.dimensions import load_choices
 from core.services.renewals import due as renewals_due
 from core.services.renewals import due_table
 from core.services.renewals.due import Bucket
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.kit import frame, tables, url_state, words
 from core.ui.policies import dialogs as policy_dialogs
 from core.ui.sales import due_filters

@@ -20,7 +20,7 @@ from core.services.sales import breakdowns, figures
 from core.services.sales.selection import Selection
 from core.services.windows import Window
 from core.settings import ROOT
-from core.store.access.scope import Scope
+from core.store.access import Scope
 from tests.bench.measured import Row
 from tests.bench.portfolios import Portfolio
 

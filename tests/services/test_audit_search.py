@@ -20,8 +20,7 @@ from core.services.exports.formats import CSV
 from core.services.exports.kinds.audit import AUDIT
 from core.services.exports.receipts import ExportOrder
 from core.services.paging import Paging
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell

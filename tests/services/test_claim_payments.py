@@ -27,8 +27,7 @@ from core.services.claims.workflow import payments as claim_payments
 from core.services.sales import figures
 from core.services.views import customer as customer_view
 from core.services.windows import Window
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema import migrating, versions
 from core.store.schema.tables import ClaimEvent, ClaimPayment, Policy, Staff
 from tests.conftest import Partner

@@ -18,8 +18,7 @@ from core.services.renewals import due as renewals_due
 from core.services.renewals import due_table, next_terms, renewals
 from core.services.renewals.due import BUCKETS
 from core.services.renewals.due_table import DueRow
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Product, ProductBlock
 from tests.conftest import Partner
 from tests.covers import shipped

@@ -39,8 +39,7 @@ from core.services.renewals import selection as renewal_selection
 from core.services.renewals import table as renewals_table
 from core.services.sales import selection
 from core.services.sales import table as sales_table
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import (
     Claim,
     Customer,

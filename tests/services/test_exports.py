@@ -25,8 +25,7 @@ from core.services.sales import table as sales_table
 from core.services.sales.metrics import METRICS_BY_KEY
 from core.services.sales.selection import Selection
 from core.services.windows import Window
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Product, Purchase
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, lagos

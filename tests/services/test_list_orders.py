@@ -19,8 +19,7 @@ from core.services.paging import Paging
 from core.services.people import staff, staff_list
 from core.services.policies import search as policy_search
 from core.services.products import list as product_list
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, Store
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 

@@ -14,8 +14,7 @@ from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.policies import search as policy_search
 from core.services.selling.buying import Sale
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema import migrating
 from tests.conftest import Partner
 from tests.services.selling import sell

@@ -20,8 +20,7 @@ from core.services.insurers.awaiting import OpenSubmission
 from core.services.paging import Page, Paging
 from core.services.people.staff import Person
 from core.services.selling.buying import Sale
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import InsurerConnection, Policy, Submission
 from tests.conftest import Partner
 from tests.covers import shipped

@@ -13,8 +13,7 @@ from core.services.audit import log as audit
 from core.services.people.staff import Person
 from core.services.views import pii_reveal
 from core.services.views.pii_reveal import HiddenField, Kind
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Claim, Policy
 from tests.conftest import Partner
 from tests.services.selling import sell

@@ -25,9 +25,8 @@ from core.services.sales import figures
 from core.services.sales.selection import Selection
 from core.services.windows import Window
 from core.settings import ROOT
-from core.store.access.engine import Store
+from core.store.access import Scope, Store
 from core.store.access.replica import AWAY, SIGHT, Bounds, Replica
-from core.store.access.scope import Scope
 from tests.conftest import Partner, PostgresDatabase, administering, fresh_store
 from tests.services import selling
 from tests.store.standby import Standby

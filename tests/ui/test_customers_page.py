@@ -15,8 +15,7 @@ from core.services.dimensions import load_choices
 from core.services.paging import Paging
 from core.services.selling.buying import Sale
 from core.services.views import pii_reveal
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Policy
 from core.ui.kit import words
 from tests.conftest import Partner

@@ -16,8 +16,7 @@ from core.services.exports.formats import CSV, XLSX, Format
 from core.services.exports.receipts import ExportOrder
 from core.services.exports.registry import get_kind
 from core.services.policies.selection import PolicySelection
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
 from core.ui.exports import panel as export_panel
 from core.ui.kit import words

@@ -15,8 +15,7 @@ from core.services.paging import Paging
 from core.services.policies import changes as policy_changes
 from core.services.policies import search as policy_search
 from core.services.selling.buying import Sale
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
 from core.ui.kit import tables
 from tests.conftest import Partner

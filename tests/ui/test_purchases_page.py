@@ -19,8 +19,7 @@ from core.services.paging import Paging
 from core.services.sales import table as sales_table
 from core.services.sales.selection import Selection
 from core.services.sales.table import SaleRow
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.ui.exports import panel as export_panel
 from core.ui.kit import words
 from tests.conftest import Partner

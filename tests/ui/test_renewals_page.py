@@ -18,8 +18,7 @@ from core.services.renewals import due_table, renewals
 from core.services.renewals import table as renewals_table
 from core.services.renewals.selection import RenewalSelection
 from core.services.renewals.table import RenewalRow
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Renewal
 from core.ui.kit import words
 from tests.conftest import Partner

@@ -19,8 +19,7 @@ from core.services.exports.receipts import ExportOrder
 from core.services.exports.registry import get_kind
 from core.services.people import sign_in, staff
 from core.services.people.staff import Person
-from core.store.access.engine import reading, reading_replica, writing
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading, reading_replica, writing
 
 PATH = "/exports/{kind}.{format}"
 _NOT_KEPT = {"Cache-Control": "no-store"}

@@ -10,12 +10,11 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids
-from core.store.access.compiled_query import CompiledQuery
-from core.store.access.scope import ScopedSession
+from core.store.access import Query, ScopedSession
 from core.store.audit_chain import CHAINS, chain_of, link
 from core.store.schema.tables import AuditEntry, AuditHead
 
-_HEAD = CompiledQuery(
+_HEAD = Query(
     sa.select(col(AuditHead.position), col(AuditHead.hash))
     .where(col(AuditHead.chain) == sa.bindparam("chain"))
     .with_for_update()

@@ -14,7 +14,7 @@ from core.services.customers import customers
 from core.services.customers.customers import CustomerFilter
 from core.services.dimensions import UNKNOWN, Choices
 from core.services.paging import Page, Paging
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Customer, Policy, Purchase, Renewal
 
 Order = Literal["newest", "oldest", "name", "name-back"]

@@ -21,7 +21,7 @@ from core.services.insurers.sending import MAX_FAILURES, Job, compute_decision_w
 from core.services.policies import changes as policy_changes
 from core.services.policies import policies, submissions
 from core.services.policies import states as policy_states
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Policy, Submission
 
 _OPEN_STATES = ("queued", "dead")

@@ -16,7 +16,7 @@ from core.services.paging import Page, Paging
 from core.services.policies import states as policy_states
 from core.services.policies.states import Stage
 from core.settings import settings
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import InsurerConnection, Policy, Provider, Submission
 
 Situation = Literal["Queued", "Being sent", "Deciding", "Trying again", "Set aside", "Not connected"]

@@ -15,7 +15,7 @@ from core.services.people.staff import Person
 from core.services.policies import policies, submissions
 from core.services.records import format_mode
 from core.settings import settings
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Provider, Submission
 
 SENDING_ROLES = ("operations",)

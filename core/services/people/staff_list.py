@@ -17,7 +17,7 @@ from core.services.audit.log import AuditEvent
 from core.services.paging import Page, Paging
 from core.services.people.staff_sessions import SIGNED_IN, build_open_conditions
 from core.settings import settings
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import AuditEntry, Staff, StaffSession
 
 Order = Literal["name", "name-back", "email", "email-back"]

@@ -19,7 +19,7 @@ from core.services.policies import states as policy_states
 from core.services.products import products
 from core.services.products.products import ProductForSale
 from core.services.shapes import PolicyRecord
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.policy_numbers import Series
 from core.store.schema.tables import Policy, Product, Purchase
 

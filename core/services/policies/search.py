@@ -21,7 +21,7 @@ from core.services.paging import Page, Paging
 from core.services.policies import numbering, policies
 from core.services.policies import states as policy_states
 from core.services.policies.states import Stage
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Policy
 
 Order = Literal["newest", "oldest", "ends", "ends-back"]

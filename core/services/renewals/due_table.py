@@ -17,7 +17,7 @@ from core.services.paging import Paging
 from core.services.renewals import due as renewals_due
 from core.services.renewals import next_terms
 from core.services.renewals.next_terms import NextTerm
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Policy
 
 Order = Literal["soonest", "latest"]

@@ -14,7 +14,7 @@ from core.services.sales import sales_totals
 from core.services.sales.metrics import PeriodFacts
 from core.services.sales.sales_totals import Key, SalesTotals, add_totals
 from core.services.windows import Window
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 
 Grain = Literal["day", "week", "month"]
 _PREMIUM_MEASURES = ("sold", "sold_minor", "renewed", "renewed_minor")

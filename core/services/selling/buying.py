@@ -19,7 +19,7 @@ from core.services.products import products
 from core.services.products.products import ProductForSale
 from core.services.selling import duplicate_guard
 from core.services.shapes import PolicyRecord
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Certificate, Policy, Purchase
 
 # Columns that a policy copies from its purchase.

@@ -22,7 +22,7 @@ from core.services.sales import table as sales_table
 from core.services.sales.table import SaleRow
 from core.services.views import pii_reveal
 from core.services.views.pii_reveal import HiddenField
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, ClaimPayment, Customer, Policy
 
 # Holds a person's whole history; customers with more, such as fleets, continue in the lists.

@@ -20,7 +20,7 @@ from core.services.records import certificate_url
 from core.services.sales import refunded
 from core.services.views import pii_reveal
 from core.services.views.pii_reveal import HIDDEN_PLACEHOLDER, HiddenValue
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.rollups.daily_rollup import ONCE
 from core.store.schema.tables import (
     Customer,

@@ -21,8 +21,7 @@ from core.services.exports import registry as export_registry
 from core.services.exports.exports import ExportKind
 from core.services.exports.formats import CSV, FORMATS, Format
 from core.services.exports.receipts import Receipt
-from core.store.access.engine import reading
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading
 from core.ui.kit import frame, words
 
 Address = Mapping[str, Sequence[str]]

@@ -12,7 +12,7 @@ from core.services.exports import registry as export_registry
 from core.services.exports.exports import ExportKind, Parameter
 from core.services.exports.formats import get_format
 from core.services.exports.receipts import Receipt
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.ui.kit import columns, words
 from core.ui.kit.tables import Table
 

@@ -17,9 +17,7 @@ from core.services.sales import breakdowns, figures
 from core.services.sales.breakdowns import Breakdown, Grain, Series
 from core.services.sales.figures import Summary
 from core.services.windows import Window
-from core.store.access import engine
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, Store, store
 from core.ui.kit import frame
 
 _MOST = 64
@@ -52,11 +50,11 @@ class Standing:
 
 def standing() -> Standing:
     """Return the current state of the store, in the mode that the screen shows."""
-    store = engine.store()
-    with store.reading_replica(Scope.system()) as session:
+    opened = store()
+    with opened.reading_replica(Scope.system()) as session:
         entries, sight = audit.count_entries(session), session.sight
     as_of = sight.as_of if sight else None
-    return Standing(store, entries, clock.today(), frame.mode(), on_replica=sight is not None, as_of=as_of)
+    return Standing(opened, entries, clock.today(), frame.mode(), on_replica=sight is not None, as_of=as_of)
 
 
 @lru_cache(_MOST)

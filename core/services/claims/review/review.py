@@ -32,7 +32,7 @@ from core.services.claims.workflow.offers import Limits
 from core.services.claims.workflow.payments import Payment
 from core.services.claims.workflow.transitions import Transition
 from core.services.people.staff import Person
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, Distributor, Policy, Product, Provider
 
 _PERSONAL_FIELDS: Final = ("bvn", "nin")

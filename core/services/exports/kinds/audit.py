@@ -13,7 +13,7 @@ from core.services.exports.column_parts import printed_columns, text_column
 from core.services.exports.columns import COUNT, DAY, ID, INSTANT, WORD
 from core.services.exports.exports import ExportKind, Parameter
 from core.services.exports.parameters import FROM, TO
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import AuditEntry
 
 _NOTHING = "null"

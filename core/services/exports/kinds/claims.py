@@ -27,7 +27,7 @@ from core.services.exports.column_parts import (
 from core.services.exports.columns import COUNT, DATE, DAY, ID, INSTANT, MONEY, WORD
 from core.services.exports.exports import ExportKind, Parameter
 from core.services.exports.parameters import DISTRIBUTOR, FROM, TO
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import printed_id
 from core.store.schema.tables import Claim, Policy, Staff
 

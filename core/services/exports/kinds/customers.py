@@ -14,7 +14,7 @@ from core.services.exports.column_parts import cached_columns, mode_columns, pri
 from core.services.exports.columns import COUNT, DATE, DAY, FLAG, ID, INSTANT, MONEY
 from core.services.exports.exports import ExportContext, ExportKind, Parameter
 from core.services.exports.parameters import DISTRIBUTOR, FROM, TO
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Purchase, Renewal
 
 

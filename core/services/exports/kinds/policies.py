@@ -20,7 +20,7 @@ from core.services.exports.parameters import EXPIRING, OF_SALES
 from core.services.policies import search as policy_search
 from core.services.policies import states as policy_states
 from core.services.policies.selection import PolicySelection
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Policy, Purchase
 
 _ROLE = sa.case(

@@ -23,7 +23,7 @@ from core.services.sales import table as sales_table
 from core.services.sales.conditions import build_conditions
 from core.services.sales.refunded import OF_PURCHASE
 from core.services.sales.selection import Selection
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.rollups.daily_rollup import ONCE
 from core.store.schema.tables import Policy, Purchase, Refund
 

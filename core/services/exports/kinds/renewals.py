@@ -23,7 +23,7 @@ from core.services.renewals import records as renewal_records
 from core.services.renewals import table as renewals_table
 from core.services.renewals.selection import RenewalSelection
 from core.services.sales.refunded import OF_RENEWAL
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Policy, Refund, Renewal
 
 _STATUS = sa.case(
