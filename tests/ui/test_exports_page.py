@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core import clock, ids
-from core.api.outside import downloads
+from core.services.exports import runs
 from core.services.exports.formats import CSV, XLSX, Format
 from core.services.exports.receipts import ExportOrder
 from core.services.exports.registry import get_kind
@@ -45,7 +45,7 @@ def exported(
     kind = get_kind(name)
     export = {"kind": kind, "format": format_, "selection": kind.read(address or {}), "is_live": True}
     order = ExportOrder(**{"id": ids.new(), "actor": "tests", **export, **changes})
-    downloads.export_to(order, io.BytesIO())
+    runs.write_file(order, io.BytesIO())
     return order
 
 

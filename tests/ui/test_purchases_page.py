@@ -9,8 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock, ids
-from core.api.outside import downloads
 from core.services.dimensions import load_choices
+from core.services.exports import runs
 from core.services.exports.exports import Tally
 from core.services.exports.formats import CSV
 from core.services.exports.kinds.purchases import PURCHASES
@@ -136,7 +136,7 @@ def test_the_receipt_is_shown_and_equals_the_footer(sold: Store, screen: Screen,
     export = {"kind": PURCHASES, "format": CSV, "selection": Selection(distributor=(partner.id,)), "is_live": True}
     order = ExportOrder(id=export_id, actor="tests", **export)
     tally = Tally()
-    list(downloads.stream(order, tally))
+    list(runs.stream(order, tally))
     link = f"purchases  distributor={partner.id}"
     at.session_state["export_last"] = export_panel.Started(export_id, link, tally.rows, NOW)
     at.run()

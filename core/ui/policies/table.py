@@ -19,7 +19,7 @@ POLICIES: Table[PolicyRow] = Table(
         "number": columns.text("Policy number", lambda row: row.policy_number, 165),
         "state": columns.state("State", lambda row: row.stage),
         "customer": columns.text("Customer", lambda row: row.holder, 120),
-        "plate": columns.text("Plate", lambda row: row.plate, 85),
+        "plate": columns.text("Plate", lambda row: row.registration, 85),
         "product": columns.text("Product", lambda row: row.product, 135),
         "ends": columns.day("Ends", lambda row: row.expiration_at, sorts=("ends", "ends-back")),
         "sold": columns.moment("Sold", lambda row: row.created_at, usual=False, sorts=("oldest", "newest")),
