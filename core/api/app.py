@@ -29,7 +29,7 @@ from core.api.protection.load_shedding import LoadShedding, plain_refusal
 from core.api.v1 import buying, claims, customers, files, lookups, policies, pricing, products, purchases, renewals
 from core.errors import StoreUnavailable
 from core.settings import settings
-from core.store.access.engine import store
+from core.store.access import store
 
 
 class _WholeFiles(StaticFiles):

@@ -23,8 +23,7 @@ from core.services.policies import changes as policy_changes
 from core.services.policies.certificates import CertificateFacts
 from core.services.renewals import renewals
 from core.services.selling.buying import Sale
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import every_cover, sell

@@ -8,6 +8,7 @@ import pytest
 from core import clock
 from core.services.customers import table as customers_table
 from core.services.customers.customers import CustomerFilter
+from core.services.dimensions import load_choices
 from core.services.distributors import key_admin
 from core.services.distributors import list as distributor_list
 from core.services.exports import receipts
@@ -18,9 +19,7 @@ from core.services.paging import Paging
 from core.services.people import staff, staff_list
 from core.services.policies import search as policy_search
 from core.services.products import list as product_list
-from core.services.sales.choices import load_choices
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, Store
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 

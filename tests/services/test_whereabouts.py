@@ -9,8 +9,7 @@ from core.services.filters import SalesFilter, Span
 from core.services.paging import Paging
 from core.services.policies import policies
 from core.services.sales import purchases
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.portfolio import sales_at
 

@@ -15,8 +15,7 @@ from core.services.audit import log as audit
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow import transitions
-from core.store.access.engine import wal_is_safe
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession, wal_is_safe
 from core.store.operations import blob_storage
 from core.store.rollups import daily_rollup
 from core.store.schema import versions

@@ -21,7 +21,7 @@ from core.services import filters
 from core.services.audit.selection import AuditSelection
 from core.services.paging import Paging
 from core.services.windows import EARLIEST
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import matches
 from core.store.schema.tables import ApiKey, AuditEntry, AuditHead, Distributor, Staff
 

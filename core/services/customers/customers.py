@@ -18,7 +18,7 @@ from core.services.customers import phones
 from core.services.filters import Span
 from core.services.paging import Page, Paging, fetch_newest
 from core.services.shapes import CustomerRecord
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Customer, Policy, Purchase
 
 

@@ -18,7 +18,7 @@ from core.services.distributors import distributors, keys
 from core.services.paging import Page, Paging
 from core.services.people.account_changes import require_admin
 from core.services.people.staff import Person
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import ApiKey, Distributor
 
 State = Literal["Working", "Revoked", "Distributor off"]

@@ -18,7 +18,7 @@ from core.services.exports.formats import Format
 from core.services.exports.receipt_selection import COMMAND, ReceiptFilter
 from core.services.paging import Page, Paging
 from core.services.records import format_mode
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import ExportReceipt, Staff
 
 COMMAND_LINE = "command line"

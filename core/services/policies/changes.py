@@ -14,14 +14,12 @@ from core.covers.refunds import Refund
 from core.covers.request import has_control_characters, refuse_unless
 from core.errors import InvalidInput, StaleVersion, StateForbids
 from core.services.audit import log as audit
-from core.services.insurers import submissions
-from core.services.policies import certificates, policies, refunding
+from core.services.policies import certificates, numbering, policies, refunding, submissions
 from core.services.policies import states as policy_states
 from core.services.products import products
 from core.services.products.products import ProductForSale
-from core.services.selling import numbering
 from core.services.shapes import PolicyRecord
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.policy_numbers import Series
 from core.store.schema.tables import Policy, Product, Purchase
 

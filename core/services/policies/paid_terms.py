@@ -10,7 +10,7 @@ from sqlmodel import col
 
 from core import clock
 from core.money import Split
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Policy, Purchase, Renewal
 
 

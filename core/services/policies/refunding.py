@@ -13,7 +13,7 @@ from core.services.policies import paid_terms, refund_holds
 from core.services.policies.paid_terms import PaidTerm
 from core.services.policies.refund_holds import PolicyClaim
 from core.services.products import products
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema import tables
 from core.store.schema.tables import Policy, Purchase
 

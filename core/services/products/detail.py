@@ -14,7 +14,7 @@ from core.covers.cover import Cover
 from core.covers.registry import get_cover
 from core.covers.tariff import EditableTariff, Tariff
 from core.errors import NotFound
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import (
     Distributor,
     Product,

@@ -27,7 +27,7 @@ from core.services.products import changes as product_changes
 from core.services.products import detail as product_detail
 from core.services.products.detail import ProductDetail, Proposal, RatesVersion
 from core.settings import settings
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import ProductVersion, RateProposal
 
 FARTHEST: Final = timedelta(days=5 * 365)

@@ -9,14 +9,14 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.money import Split
+from core.services.dimensions import Choices
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.renewals import records as renewal_records
 from core.services.sales import refunded, sales_totals, sold_columns
-from core.services.sales.choices import Choices
 from core.services.sales.refunded import OF_RENEWAL
 from core.services.sales.sold_columns import Order, SoldRow
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Policy, Renewal
 
 ORDERS = sold_columns.build_orders(Renewal)

@@ -15,7 +15,7 @@ from core.services.sales import sales_totals, terms
 from core.services.sales.metrics import Metric, PeriodFacts, Value, combine_days, compute_change
 from core.services.sales.sales_totals import ZERO_TOTALS
 from core.services.windows import Window
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.expressions import lagos_day
 from core.store.schema.tables import Claim, ClaimPayment, Policy
 

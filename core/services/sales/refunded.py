@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.money import Split
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Purchase, Refund, Renewal
 
 OF_PURCHASE = sa.and_(col(Refund.purchase_id) == col(Purchase.id), col(Refund.renewal_id).is_(None))

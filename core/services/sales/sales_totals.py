@@ -17,7 +17,7 @@ from core.services import filters
 from core.services.filters import SalesFilter, Span
 from core.services.sales import day_totals
 from core.services.windows import Window
-from core.store.access.scope import AnySelect, Scope, ScopedSession
+from core.store.access import AnySelect, Scope, ScopedSession
 from core.store.expressions import first_of_month, first_of_week, lagos_day
 from core.store.rollups.daily_rollup import ONCE
 from core.store.schema.tables import DaybookLine, DayTotal, Policy, Purchase, Refund, Renewal

@@ -8,15 +8,15 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.money import Split
+from core.services.dimensions import Choices
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.sales import conditions as sale_conditions
 from core.services.sales import refunded, sales_totals, sold_columns
-from core.services.sales.choices import Choices
 from core.services.sales.refunded import OF_PURCHASE
 from core.services.sales.sales_totals import SalesTotals
 from core.services.sales.sold_columns import Order, SoldRow
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.rollups.daily_rollup import ONCE
 from core.store.schema.tables import Policy, Purchase
 

@@ -8,7 +8,7 @@ from alembic.migration import MigrationContext
 from sqlmodel import SQLModel
 
 import core.store.schema.tables  # noqa: F401 - metadata is complete once it is imported
-from core.store.access.engine import Store
+from core.store.access import Store
 from core.store.operations import secret_mark, statistics
 from core.store.rollups import daily_rollup
 from core.store.schema import versions

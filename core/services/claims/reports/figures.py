@@ -19,7 +19,7 @@ from core.services.filters import SalesFilter, Span
 from core.services.sales.breakdowns import Grain, get_bucket_start, list_buckets
 from core.services.sales.figures import sum_claims_paid_by_day
 from core.services.windows import EARLIEST, Window
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.expressions import lagos_day, milliseconds_between
 from core.store.schema.tables import Claim, ClaimEvent
 
