@@ -140,6 +140,9 @@ class Settings(BaseSettings):
     connections: Count = 1_000
     proxies: Proxies = ""
     insurer_share_floor: Percent = Decimal(50)
+    webhook_ports: Annotated[str, Field(pattern=r"^([0-9]{1,5}(,[0-9]{1,5})*)?$")] = ""
+    smtp_url: SecretStr = SecretStr("")
+    mail_from: str = "coverdesk@localhost"
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     # By the insurer's segment of the path; the variables are called COVERDESK_INSURER_A_URL, ..._TEST_URL and ..._KEY.
     insurers: Mapping[str, Insurer] = Field(default_factory=dict)
@@ -174,6 +177,11 @@ class Settings(BaseSettings):
         """The credential that an insurer is shown, if it wants one."""
         key = self.insurers.get(segment, Insurer()).key
         return key.get_secret_value() if key else None
+
+    @property
+    def webhook_port_numbers(self) -> frozenset[int]:
+        """The ports beside 443 on which receivers may be called."""
+        return frozenset(int(each) for each in self.webhook_ports.split(",") if each)
 
     @property
     def is_demonstration_by_default(self) -> bool:
