@@ -38,6 +38,7 @@ from core.api.v1 import (
     products,
     purchases,
     renewals,
+    webhooks,
 )
 from core.errors import StoreUnavailable
 from core.settings import settings
@@ -62,7 +63,20 @@ api = FastAPI(
 api.router.route_class = StrictRoute
 error_handlers.install(api)
 # What is asked most comes first, and `/products/{id}` last, so that no lookup under /products is taken for an id.
-for room in (buying, purchases, policies, renewals, customers, pricing, claims, files, events, lookups, products):
+for room in (
+    buying,
+    purchases,
+    policies,
+    renewals,
+    customers,
+    pricing,
+    claims,
+    files,
+    events,
+    webhooks,
+    lookups,
+    products,
+):
     # Not included as routers: those are searched twice for each request, which cost more than the search itself.
     api.router.routes.extend(room.router.routes)
 api.mount("/docs/files", _WholeFiles(directory=SWAGGER_FILES), name="docs-files")

@@ -2,6 +2,7 @@
 
 from core.services.events import appending, derivation, schedule
 from core.services.events.derivation import Batch
+from core.services.webhooks import fan_out
 from core.store.access.engine import Store
 from core.store.access.scope import Scope, ScopedSession
 from core.store.schema.tables import Event
@@ -38,4 +39,6 @@ def sweep(store: Store) -> int:
 
 
 def _tell(session: ScopedSession, events: list[Event]) -> list[Event]:
+    """Queue the deliveries of new events in the transaction that adds them."""
+    fan_out.queue_deliveries(session, events)
     return events

@@ -1,20 +1,22 @@
 """The `data` of events, one model for each kind of object: no names, contacts, bank or health data (contract W2)."""
 
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict, Field
 
 _ID = "01a1f7c0-3c00-7000-8000-0000000000f1"
 _AMOUNT = r"^-?[0-9]+\.[0-9]{2}$"
 
 
-def _id(describes: str) -> str:
+def _id(describes: str) -> Any:
     return Field(description=describes, examples=[_ID], json_schema_extra={"format": "uuid"})
 
 
-def _instant(describes: str) -> str | None:
+def _instant(describes: str) -> Any:
     return Field(default=None, description=describes, examples=["2026-11-20T00:00:00.000Z"])
 
 
-def _naira(describes: str) -> str | None:
+def _naira(describes: str) -> Any:
     return Field(default=None, description=describes, pattern=_AMOUNT, examples=["5000.00"])
 
 

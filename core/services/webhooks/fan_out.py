@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import sqlalchemy as sa
 from sqlmodel import col
 
+from core import clock
 from core.services.events import catalogue
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Event, WebhookDelivery, WebhookEndpoint
@@ -32,7 +33,6 @@ def queue_deliveries(session: ScopedSession, events: Sequence[Event]) -> int:
 def build_delivery(event: Event, endpoint: WebhookEndpoint) -> WebhookDelivery:
     """Build the row of one event for one endpoint."""
     state = _STATES.get(endpoint.state, "queued")
-    more = {"next_try_at": None} if state == "held" else {}
     return WebhookDelivery(
         distributor_id=event.distributor_id,
         is_live=event.is_live,
@@ -40,7 +40,7 @@ def build_delivery(event: Event, endpoint: WebhookEndpoint) -> WebhookDelivery:
         event_id=event.id,
         event_type=event.type,
         state=state,
-        **more,
+        next_try_at=None if state == "held" else clock.now(),
     )
 
 

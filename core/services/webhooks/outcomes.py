@@ -1,7 +1,8 @@
 """What the answer to a delivery does: to the delivery, and to the state of its endpoint (contract W4)."""
 
 from datetime import timedelta
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
+from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
@@ -56,9 +57,17 @@ def record_result(session: ScopedSession, job: DeliveryJob, result: Result) -> N
         row.delivered_at = clock.now()
         _note_success(session, endpoint, result)
     else:
-        queue.fail(row, BACKOFF, result.error, at_least=timedelta(seconds=result.retry_after))
+        _fail(row, result.error, result)
         _note_failure(session, endpoint, result)
     session.flush()
+
+
+def _fail(row: WebhookDelivery, error: str, result: Result) -> None:
+    if row.event_type == "endpoint.ping":
+        # Whoever pings wants to know now, and pings again.
+        queue.end(row, "dead", error)
+    else:
+        queue.fail(row, BACKOFF, error, at_least=timedelta(seconds=result.retry_after))
 
 
 def skip(session: ScopedSession, job: DeliveryJob) -> None:
@@ -69,8 +78,8 @@ def skip(session: ScopedSession, job: DeliveryJob) -> None:
     session.flush()
 
 
-def _lock(session: ScopedSession, entity: type, row_id: object) -> object:
-    query = sa.select(entity).where(col(entity.id) == row_id).with_for_update()  # type: ignore[attr-defined]
+def _lock(session: ScopedSession, entity: Any, row_id: UUID) -> Any:
+    query = sa.select(entity).where(col(entity.id) == row_id).with_for_update()
     return session.execute(query.execution_options(populate_existing=True)).scalar_one()
 
 
