@@ -41,7 +41,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "worker": (
         "insurers",
-        "Send queued policies to their insurers, until stopped; any number of these may run at once.",
+        "Send what waits, until stopped: policies to insurers, events to webhooks, e-mail; as many as wanted.",
     ),
     "sandbox-insurer": (
         "insurers",

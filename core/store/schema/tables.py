@@ -3,6 +3,15 @@
 from core.store.schema.admin import AuditEntry, AuditHead, ExportReceipt, KeptAnswer, StoreSecret
 from core.store.schema.catalogue import Product, ProductBlock, ProductCategory, ProductVersion, RateProposal
 from core.store.schema.claims import Claim, ClaimComment, ClaimEvent, ClaimPayment, ClaimQuestion, UploadedFile
+from core.store.schema.events import (
+    Event,
+    EventCursor,
+    EventFeed,
+    Mail,
+    WebhookDelivery,
+    WebhookEndpoint,
+    WebhookTry,
+)
 from core.store.schema.parties import (
     ApiKey,
     Customer,
@@ -41,11 +50,15 @@ __all__ = [
     "DayTotal",
     "DaybookLine",
     "Distributor",
+    "Event",
+    "EventCursor",
+    "EventFeed",
     "ExportReceipt",
     "Inspection",
     "InsuredRisk",
     "InsurerConnection",
     "KeptAnswer",
+    "Mail",
     "NumberCounter",
     "OneTimeTicket",
     "Policy",
@@ -64,4 +77,7 @@ __all__ = [
     "StoreSecret",
     "Submission",
     "UploadedFile",
+    "WebhookDelivery",
+    "WebhookEndpoint",
+    "WebhookTry",
 ]
