@@ -3,6 +3,7 @@
 from core.store.schema.admin import AuditEntry, AuditHead, ExportReceipt, KeptAnswer, StoreSecret
 from core.store.schema.catalogue import Product, ProductBlock, ProductCategory, ProductVersion, RateProposal
 from core.store.schema.claims import Claim, ClaimComment, ClaimEvent, ClaimPayment, ClaimQuestion, UploadedFile
+from core.store.schema.finance import Adjustment, AdjustmentProposal, Movement
 from core.store.schema.parties import (
     ApiKey,
     Customer,
@@ -28,6 +29,8 @@ from core.store.schema.sales import (
 )
 
 __all__ = [
+    "Adjustment",
+    "AdjustmentProposal",
     "ApiKey",
     "AuditEntry",
     "AuditHead",
@@ -46,6 +49,7 @@ __all__ = [
     "InsuredRisk",
     "InsurerConnection",
     "KeptAnswer",
+    "Movement",
     "NumberCounter",
     "OneTimeTicket",
     "Policy",
