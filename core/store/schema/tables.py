@@ -12,6 +12,7 @@ from core.store.schema.events import (
     WebhookEndpoint,
     WebhookTry,
 )
+from core.store.schema.finance import Adjustment, AdjustmentProposal, Movement
 from core.store.schema.parties import (
     ApiKey,
     Customer,
@@ -37,6 +38,8 @@ from core.store.schema.sales import (
 )
 
 __all__ = [
+    "Adjustment",
+    "AdjustmentProposal",
     "ApiKey",
     "AuditEntry",
     "AuditHead",
@@ -59,6 +62,7 @@ __all__ = [
     "InsurerConnection",
     "KeptAnswer",
     "Mail",
+    "Movement",
     "NumberCounter",
     "OneTimeTicket",
     "Policy",
