@@ -84,3 +84,14 @@ def allowed(person: Person) -> list[Screen]:
 def refused(person: Person) -> list[Screen]:
     """Return the screens that this person may not open."""
     return [screen for screen in SCREENS if not person.has_role(*screen.roles)]
+
+
+def screen_of(path: str) -> Screen:
+    """Return the screen of a page file."""
+    return next(screen for screen in SCREENS if screen.path == path)
+
+
+def open_to(screen: Screen) -> str:
+    """Return which roles may open a screen: "open to claims or supervisor, and to admin"."""
+    others = [role for role in screen.roles if role != "admin"]
+    return f"open to {' or '.join(others)}, and to admin" if others else "open to admin only"
