@@ -2,7 +2,15 @@
 
 from core.store.schema.admin import AuditEntry, AuditHead, ExportReceipt, KeptAnswer, StoreSecret
 from core.store.schema.catalogue import Product, ProductBlock, ProductCategory, ProductVersion, RateProposal
-from core.store.schema.claims import Claim, ClaimComment, ClaimEvent, ClaimPayment, ClaimQuestion, UploadedFile
+from core.store.schema.claims import (
+    Claim,
+    ClaimComment,
+    ClaimEvent,
+    ClaimOverride,
+    ClaimPayment,
+    ClaimQuestion,
+    UploadedFile,
+)
 from core.store.schema.parties import (
     ApiKey,
     Customer,
@@ -35,6 +43,7 @@ __all__ = [
     "Claim",
     "ClaimComment",
     "ClaimEvent",
+    "ClaimOverride",
     "ClaimPayment",
     "ClaimQuestion",
     "Customer",
