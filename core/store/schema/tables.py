@@ -2,7 +2,15 @@
 
 from core.store.schema.admin import AuditEntry, AuditHead, ExportReceipt, KeptAnswer, SalesTarget, StoreSecret
 from core.store.schema.catalogue import Product, ProductBlock, ProductCategory, ProductVersion, RateProposal
-from core.store.schema.claims import Claim, ClaimComment, ClaimEvent, ClaimPayment, ClaimQuestion, UploadedFile
+from core.store.schema.claims import (
+    Claim,
+    ClaimComment,
+    ClaimEvent,
+    ClaimOverride,
+    ClaimPayment,
+    ClaimQuestion,
+    UploadedFile,
+)
 from core.store.schema.events import (
     Event,
     EventCursor,
@@ -47,6 +55,7 @@ __all__ = [
     "Claim",
     "ClaimComment",
     "ClaimEvent",
+    "ClaimOverride",
     "ClaimPayment",
     "ClaimQuestion",
     "Customer",

@@ -9,6 +9,7 @@ from core.services.claims.reports.breakdowns import AgeBucket, OfficerWorkload, 
 from core.services.claims.reports.figures import ClaimSummary
 from core.services.claims.reports.metrics import CLAIM_METRICS, OPEN_NOW
 from core.services.windows import Window
+from core.states.claims import ClaimStatus
 from core.ui.claims import charts as claim_charts
 from core.ui.kit import columns, page_links, tables, words
 from core.ui.kit.tables import Table
@@ -92,7 +93,7 @@ def draw_reasons(rows: Sequence[tuple[str, int]], window: Window) -> None:
 
     def claims_of(reason: str) -> dict[str, str]:
         days = {"decided_from": str(window.start), "decided_to": str(window.last)}
-        return {"view": "all", "status": "Declined", "reason": reason, **days}
+        return {"view": "all", "status": ClaimStatus.DECLINED, "reason": reason, **days}
 
     with st.container(border=True, height="stretch"):
         _title("Declines by reason", "Declined in the period. Click a bar to see its claims.")
