@@ -7,7 +7,7 @@ import streamlit as st
 from core.services.distributors import list as distributor_list
 from core.services.distributors.list import DistributorFilter
 from core.services.insurers import list as insurer_list
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.admin import partner_actions
 from core.ui.admin.partner_tables import DISTRIBUTORS, INSURERS
 from core.ui.kit import dialogs, filter_bar, frame, tables, url_state

@@ -7,8 +7,7 @@ import streamlit as st
 from core.services.exports import receipts
 from core.services.exports.receipts import Receipt, ReceiptFilter
 from core.services.paging import Page
-from core.store.access.engine import reading
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading
 from core.ui.exports import receipt_table
 from core.ui.exports.receipt_table import RECEIPTS
 from core.ui.kit import filter_bar, frame, tables, url_state

@@ -25,7 +25,7 @@ from core.services.renewals.filter import DueFilter, RenewalFilter
 from core.services.sales import day_totals
 from core.services.sales.filter import PurchaseFilter, SalesFilter
 from core.services.windows import Span
-from core.store.access.scope import Scope
+from core.store.access import Scope
 from core.store.schema.tables import DaybookLine, Purchase
 
 ONE, TWO = UUID("01900000-0000-7000-8000-000000000001"), UUID("01900000-0000-7000-8000-000000000002")

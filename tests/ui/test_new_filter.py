@@ -32,13 +32,12 @@ from core.services.paging import Paging
 from core.services.sales import filter as sales_filter
 from core.services.sales import purchases
 from core.services.sales.filter import PurchaseFilter
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Purchase
 from core.ui.exports import receipt_table
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
-from tests.ui.conftest import Screen, texts
+from tests.ui.conftest import Screen, address, texts
 
 LIST = "sales/purchases.py"
 DESK = Scope.staff(is_live=True)
@@ -108,7 +107,7 @@ def test_it_has_a_widget_and_an_address_and_the_total_is_that_of_its_rows(
     for instalment in ("monthly", "quarterly"):
         at.multiselect(key="instalment").set_value([instalment]).run()
         found = paid(sold, instalment)
-        assert at.query_params["instalment"] == [instalment]
+        assert address(at)["instalment"] == [instalment]
         assert f"**{len(found)}** purchases · All time" in texts(at)
         assert f"**{format_naira(sum(found.values()))}**" in texts(at)
         export_link = urlsplit(at.get("link_button")[0].proto.url)

@@ -26,7 +26,7 @@ from core.services.renewals.filter import RenewalFilter
 from core.services.sales import purchases
 from core.services.sales.filter import PurchaseFilter
 from core.services.shapes import CustomerRecord
-from core.store.access.engine import reading, reading_autocommit
+from core.store.access import reading, reading_autocommit
 
 router = APIRouter(route_class=ReadRoute, prefix="/customers", tags=["Customers"])
 _ONE = "Customer retrieved"

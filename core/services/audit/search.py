@@ -22,7 +22,7 @@ from core.services.filters import expressions
 from core.services.filters.fields import Condition
 from core.services.paging import Paging
 from core.services.windows import EARLIEST
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import matches
 from core.store.schema.tables import ApiKey, AuditEntry, AuditHead, Distributor, Staff
 
@@ -39,7 +39,7 @@ _SUBJECT = col(AuditEntry.subject)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
-    """One entry; `who` is the actor's display name, `kind` and `about` the kind and id of its record."""
+    """One entry; `kind` and `record_id` name the record that was changed."""
 
     id: UUID
     created_at: datetime

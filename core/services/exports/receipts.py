@@ -21,7 +21,7 @@ from core.services.filters.fields import Condition, Days, Flag, Member, Words
 from core.services.paging import Page, Paging
 from core.services.records import format_mode
 from core.services.windows import Span
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import ExportReceipt, Staff
 
 COMMAND, COMMAND_LINE = "command", "command line"
@@ -81,7 +81,7 @@ class ExportOrder:
 
     @property
     def file_name(self) -> str:
-        """What its file is called."""
+        """Name of the exported file."""
         return f"{self.kind.name}-{format_mode(self.is_live)}-{clock.today()}.{self.format.ending}"
 
     def facts(self, tally: Tally) -> Sequence[tuple[str, Cell]]:

@@ -13,10 +13,10 @@ from core.services.customers import phones
 from core.services.filters import expressions
 from core.services.filters.declaration import Ids, of
 from core.services.filters.fields import Condition, Flag, Text
+from core.services.policies import numbering
 from core.services.sales.filter import SalesFilter
-from core.services.selling import numbering
 from core.services.windows import Span
-from core.store.access.scope import AnySelect
+from core.store.access import AnySelect
 from core.store.schema.tables import Customer, Policy
 
 Kind = Literal["id", "e-mail", "phone", "policy number", "plate", "name"]

@@ -20,7 +20,7 @@ from core.services.sales import page_locator
 from core.services.sales.conditions import resolve_customer
 from core.services.sales.filter import SalesFilter
 from core.services.shapes import PolicyRecord, ProductRecord
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Distributor, Policy, Purchase
 
 UNFILTERED = PolicyFilter()

@@ -9,14 +9,14 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
+from core.services.dimensions import Choices
 from core.services.filters.fields import Condition
 from core.services.paging import Page, Paging
 from core.services.policies import policies
 from core.services.policies import states as policy_states
 from core.services.policies.filter import PolicyFilter
-from core.services.policies.states import Stage
-from core.services.sales.choices import Choices
-from core.store.access.scope import AnySelect, ScopedSession
+from core.states.policies import PolicyStage
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Policy
 
 Order = Literal["newest", "oldest", "ends", "ends-back"]
@@ -37,7 +37,7 @@ class PolicyRow:
     id: UUID
     created_at: datetime
     policy_number: str | None
-    stage: Stage
+    stage: PolicyStage
     holder: str
     email: str
     registration: str | None

@@ -19,7 +19,7 @@ from core.services.filters.fields import Condition, Flag, Members, Text
 from core.services.paging import Page, Paging
 from core.services.products import detail as product_detail
 from core.services.products import products
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Product, ProductBlock, ProductCategory, ProductVersion, Provider, RateProposal
 
 Order = Literal["name", "name-back", "insurer", "insurer-back", "category", "category-back"]

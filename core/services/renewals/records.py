@@ -16,7 +16,7 @@ from core.services.products import catalogue_cache
 from core.services.renewals.filter import RenewalFilter
 from core.services.sales.filter import SalesFilter
 from core.services.shapes import ProductRecord, RenewalRecord
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Policy, Renewal
 
 UNFILTERED = RenewalFilter()

@@ -8,12 +8,11 @@ from sqlmodel import col
 
 from core.services.filters.fields import Condition
 from core.services.sales.filter import SalesFilter
-from core.store.access.compiled_query import CompiledQuery
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, Query, ScopedSession
 from core.store.schema.tables import Customer, Policy, Purchase
 
 S = TypeVar("S", bound=SalesFilter)
-_CUSTOMER_BY_EMAIL = CompiledQuery(
+_CUSTOMER_BY_EMAIL = Query(
     sa.select(col(Customer.id)).where(col(Customer.email_key) == sa.bindparam("email", type_=sa.String()))
 )
 

@@ -5,7 +5,7 @@ from sqlmodel import col
 
 from core.services.sales.filter import SalesFilter
 from core.services.windows import Window
-from core.store.access.scope import Scope
+from core.store.access import Scope
 from core.store.schema.tables import DayTotal
 
 

@@ -18,8 +18,7 @@ from core.services.paging import Paging
 from core.services.sales.conditions import apply_criteria
 from core.services.sales.filter import SalesFilter
 from core.services.windows import EARLIEST, LATEST, Span, Window
-from core.store.access.compiled_query import CompiledQueries, CompiledQuery, PendingRows
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, PendingRows, Query, QueryCache, ScopedSession
 from core.store.schema.tables import DaybookLine
 
 # An empty span, for a page past the end.
@@ -161,7 +160,7 @@ def _read_lines(pending: PendingRows, grain: str) -> list[_Stretch]:
     return [_Stretch(int(sold), day, grain) for day, sold in pending.rows]
 
 
-def get_lines_query(criteria: SalesFilter) -> CompiledQuery:
+def get_lines_query(criteria: SalesFilter) -> Query:
     """Return the compiled query of the roll-up lines; filters that differ in their values only share one."""
     parameterised = parameterise(criteria)
     return _LINE_QUERIES.get(parameterised.key, parameterised.criteria)
@@ -210,4 +209,4 @@ def _build_count_query(criteria: SalesFilter) -> AnySelect:
     return apply_criteria(sa.select(sa.func.count()), criteria)
 
 
-_LINE_QUERIES, _COUNT_QUERIES = CompiledQueries(_build_lines_query), CompiledQueries(_build_count_query)
+_LINE_QUERIES, _COUNT_QUERIES = QueryCache(_build_lines_query), QueryCache(_build_count_query)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core.errors import InvalidInput
+from core.services.dimensions import Choices
 from core.services.policies import filter as policy_filter
 from core.services.policies.filter import PolicyFilter
-from core.services.sales.choices import Choices
 from core.ui.forms import forms
 from core.ui.kit import filter_bar, periods, url_state, words
 from core.ui.sales import sales_filters

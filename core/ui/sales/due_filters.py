@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core.errors import InvalidInput
+from core.services.dimensions import Choices
 from core.services.renewals.due import BUCKETS, Bucket
 from core.services.renewals.filter import DueFilter
-from core.services.sales.choices import Choices
 from core.ui.kit import filter_bar, url_state, words
 
 _BUCKET, _USUAL, _LAPSED = "bucket", "week", "lapsed"

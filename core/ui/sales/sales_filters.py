@@ -2,20 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 import streamlit as st
 
 from core import clock
 from core.errors import InvalidInput
-from core.services.sales.choices import Choices, Dimension
+from core.services.dimensions import Choices, Dimension
 from core.services.sales.filter import SalesFilter
 from core.services.windows import EARLIEST, Window
 from core.ui.kit import filter_bar, frame, periods, url_state
 
 S = TypeVar("S", bound=SalesFilter)
 EVERY_PERIOD = tuple(periods.NAMES)
+_MEMBERS = [field for field in SalesFilter.FIELDS.values() if field.names]
+LABELS: Mapping[Any, str] = {field.names: field.label for field in _MEMBERS}
+PLURALS: Mapping[Any, str] = {field.names: field.anything.removeprefix("All ") for field in _MEMBERS}
 _PERIOD = "period"
 _DAY_WIDTH = 150  # pixels: both date fields fit beside the periods
 _USUAL_DAYS = 30
@@ -93,8 +96,11 @@ def narrow_to_days(window: Window) -> None:
     url_state.change({"period": [], "from": [str(window.start)], "to": [str(window.last)]})
 
 
-def draw_period(asked: Asked[S], *, offer: Sequence[str] = EVERY_PERIOD) -> None:
-    """Draw the choice of the period, the two date fields of a custom one, and the reset button."""
+def draw_period(asked: Asked[S], *, offer: Sequence[str] = EVERY_PERIOD, also_changed: bool = False) -> None:
+    """Draw the choice of the period, the two date fields of a custom one, and the reset button.
+
+    `also_changed`: a choice of the screen's own is in use, which the reset button clears too.
+    """
     st.session_state[_PERIOD] = asked.period
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         st.segmented_control(
@@ -109,7 +115,7 @@ def draw_period(asked: Asked[S], *, offer: Sequence[str] = EVERY_PERIOD) -> None
         )
         if asked.period == periods.CUSTOM:
             filter_bar.draw_field(asked.criteria.FIELDS["created"], asked.criteria.created, {}, width=_DAY_WIDTH)
-        url_state.reset_button(shown=asked.changed)
+        url_state.reset_button(shown=also_changed or asked.changed)
 
 
 def _period_changed(asked: Asked[SalesFilter]) -> None:

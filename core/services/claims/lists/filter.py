@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Literal, Self, get_args
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -18,10 +18,11 @@ from core.services.filters.parsing import Address
 from core.services.windows import Span
 from core.store.schema.tables import Claim, Customer
 
-View = Literal["mine", "unassigned", "near", "waiting", "open", "all"]
+View = Literal["mine", "unassigned", "referred", "near", "waiting", "open", "all"]
 VIEWS: Final[Mapping[View, Stage | None]] = {
     "mine": "unsettled",
     "unassigned": "open",
+    "referred": "referred",
     "near": "near",
     "waiting": "waiting",
     "open": "open",
@@ -38,6 +39,10 @@ def _is_in_view(_: Any, view: View) -> Condition:
     stage = VIEWS[view]
     in_stage = claim_search.build_stage_condition(stage) if stage else sa.true()
     return sa.and_(in_stage, col(Claim.assigned_to).is_(None)) if view == "unassigned" else in_stage
+
+
+def _is_in_stage(_: Any, stage: Stage) -> Condition:
+    return claim_search.build_stage_condition(stage)
 
 
 def _is_assigned(_: Any, officer: UUID | str) -> Condition:
@@ -74,7 +79,7 @@ class ClaimFilter(Filter, on=(Claim,)):
             column=_is_in_view,
             address="view",
             options=dict.fromkeys(VIEWS, ""),
-            help="A view of the queue, mine, unassigned, near, waiting, open or all.",
+            help=f"A view of the queue: {', '.join(VIEWS)}.",
             place="none",
         )
     )
@@ -95,7 +100,7 @@ class ClaimFilter(Filter, on=(Claim,)):
             column="claim_status",
             address="status",
             api="status",
-            options={status: status for status in CLAIM_STATUSES},
+            options={str(status): str(status) for status in CLAIM_STATUSES},
             help="A status; repeat it for any of several.",
             anything="Any status",
         )
@@ -204,6 +209,7 @@ class ClaimFilter(Filter, on=(Claim,)):
     repair_estimate: Decimal | None = of(
         _amount("estimate", "Repair estimate", "Repair estimate, ₦", "repair_estimate_minor")
     )
+    stage: Stage | None = of(Word(column=_is_in_stage, options=dict.fromkeys(get_args(Stage), "")))
     customer_id: UUID | None = of(Member(column="customer_id", api="customer_id"))
     policy_id: UUID | None = of(Member(column="policy_id"))
 

@@ -10,11 +10,12 @@ from sqlmodel import col
 
 from core import clock, ids
 from core.errors import InvalidInput
-from core.services.claims.workflow.clock import DECIDED_STATUSES, NEAR_DEADLINE, STATUTORY_PERIOD
+from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
 from core.services.filters import expressions
 from core.services.filters.fields import Condition
-from core.services.selling import numbering
+from core.services.policies import numbering
 from core.services.windows import Span
+from core.states.claims import DECIDED, ClaimStatus
 from core.store.schema.tables import Claim, Customer, Policy
 
 # A claim's short reference, as formatted in `requirements`.
@@ -32,7 +33,7 @@ def build_stage_condition(stage: Stage) -> Condition:
     if stage == "open":
         return _IS_OPEN
     if stage == "unsettled":
-        return col(Claim.claim_status).not_in(("Declined", "Settled"))
+        return col(Claim.claim_status).not_in((ClaimStatus.DECLINED, ClaimStatus.SETTLED))
     if stage == "waiting":
         return sa.and_(col(Claim.clock_stopped_at).is_not(None), _IS_OPEN)
     min_elapsed = STATUTORY_PERIOD - NEAR_DEADLINE if stage == "near" else STATUTORY_PERIOD
@@ -44,7 +45,7 @@ def build_stage_condition(stage: Stage) -> Condition:
     return sa.and_(col(Claim.clock_stopped_at).is_(None), since)
 
 
-_IS_OPEN: Final = col(Claim.claim_status).not_in(sorted(DECIDED_STATUSES))
+_IS_OPEN: Final = col(Claim.claim_status).not_in(sorted(DECIDED))
 
 
 def build_search_condition(_: Any, text: str) -> Condition:
