@@ -213,8 +213,8 @@ def test_nobody_approves_more_than_is_owed(office: Office, amount: str, by: str)
 def test_nobody_approves_more_than_is_insured(office: Office) -> None:
     claim_id = office.lodge(loan_amount="500000", pending_repayment_amount="400000")
     with pytest.raises(InvalidInput, match=r"amount must not be above ₦100,000.00, what is insured"):
-        office.move(claim_id, "Approved", amount="100000.01")
-    office.move(claim_id, "Approved", amount="100000")
+        office.move(claim_id, "Approved", by="sade", amount="100000.01")
+    office.move(claim_id, "Approved", by="sade", amount="100000")
     office.move(claim_id, "Offer sent")
     assert office.claim(claim_id).offer_amount_minor == 10_000_000
 
