@@ -37,6 +37,7 @@ class Effect(Enum):
     """What a transition changes beside the status and its amount column."""
 
     SETS_CLAIMED = "fills the claimed amount from what is owed, if it is still zero"
+    SETS_RESERVE = "sets a reserve from the claimed amount, if there is none"
     SETS_APPROVER = "records who approved"
     CLEARS_APPROVAL = "clears the approved amount and its approver"
     PAYS = "adds a payment of the accepted offer"
@@ -111,7 +112,7 @@ RULES: Final[Mapping[ClaimStatus, StatusRule]] = {
     ),
     _S.REVIEWING: StatusRule(
         leads_to=(_S.INSPECTION_SUBMITTED, _S.ESTIMATE_SUBMITTED, _S.APPROVED, _S.DECLINED),
-        effects=frozenset({Effect.SETS_CLAIMED}),
+        effects=frozenset({Effect.SETS_CLAIMED, Effect.SETS_RESERVE}),
         label="Back to review",
         icon="manage_search",
     ),
@@ -123,6 +124,7 @@ RULES: Final[Mapping[ClaimStatus, StatusRule]] = {
     _S.ESTIMATE_SUBMITTED: StatusRule(
         leads_to=(_S.REVIEWING, _S.APPROVED, _S.OFFER_SENT, _S.DECLINED),
         needs=(ESTIMATE, AUTHORITY),
+        effects=frozenset({Effect.SETS_RESERVE}),
         column="repair_estimate_minor",
         amount_label="Estimate (₦)",
         label="Estimate is in",
@@ -131,7 +133,7 @@ RULES: Final[Mapping[ClaimStatus, StatusRule]] = {
     _S.APPROVED: StatusRule(
         leads_to=(_S.OFFER_SENT, _S.ESTIMATE_SUBMITTED, _S.REVIEWING),
         needs=(DOCUMENTS, APPROVED_AMOUNT, CHECKS, CHECK_AUTHORITY, AUTHORITY, OWN_PASSWORD),
-        effects=frozenset({Effect.SETS_CLAIMED, Effect.SETS_APPROVER}),
+        effects=frozenset({Effect.SETS_CLAIMED, Effect.SETS_RESERVE, Effect.SETS_APPROVER}),
         column="approved_amount_minor",
         amount_label="Approved amount (₦)",
         label="Approve",

@@ -112,6 +112,38 @@ class ClaimPayment(Owned, table=True):
     created_at: datetime
 
 
+class ClaimReserve(Owned, table=True):
+    """A change of what a claim is expected to cost still, kept for ever: the sum is its reserve (contract C11)."""
+
+    __tablename__ = "claim_reserve"
+    __table_args__ = (
+        sa.Index(None, "is_live", "created_at", "claim_id"),
+        sa.CheckConstraint("change_minor <> 0", name="change"),
+    )
+    id: UUID = Field(primary_key=True)
+    claim_id: UUID = Field(foreign_key="claim.id", index=True)
+    change_minor: int = minor_field()
+    reason: str
+    staff_id: UUID | None = Field(default=None, foreign_key="staff.id")
+    created_at: datetime
+
+
+class ClaimReferral(Owned, table=True):
+    """A decision that an officer prepared for a supervisor; open until the claim is moved (contract C15)."""
+
+    __tablename__ = "claim_referral"
+    __table_args__ = (sa.Index(None, "closed_at", "claim_id"),)
+    id: UUID = Field(primary_key=True)
+    claim_id: UUID = Field(foreign_key="claim.id", index=True)
+    to_status: str = Field(max_length=30)
+    amount_minor: int | None = Field(default=None, sa_type=sa.BigInteger)
+    note: str
+    staff_id: UUID = Field(foreign_key="staff.id")
+    created_at: datetime
+    closed_at: datetime | None = None
+    closed_by: UUID | None = Field(default=None, foreign_key="staff.id")
+
+
 class ClaimOverride(Owned, table=True):
     """A check that was not met when a claim was approved, and the reason why it was approved all the same.
 

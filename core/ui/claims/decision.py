@@ -13,7 +13,7 @@ from core.services.people.staff import Person
 from core.states.claims import APPROVED_AMOUNT, AUTHORITY, ESTIMATE, OFFER, Effect, Transition
 from core.ui.buying import prices
 from core.ui.claims import attempts as claim_attempts
-from core.ui.claims import review_actions
+from core.ui.claims import referral, review_actions
 from core.ui.claims.attempts import MOVE, Open, key
 from core.ui.claims.review_actions import Hand
 from core.ui.kit import attempts, words
@@ -34,6 +34,7 @@ def draw(review: ClaimReview, person: Person) -> None:
             if move.missing:
                 label = words.plain(move.label)
                 st.caption(f":material/lock: **{label}** needs {words.plain(' and '.join(move.missing))}.")
+        referral.draw(review, person)
         if attempt is not None:
             _form(review, attempt, person)
         elif any(not move.missing for move in review.transitions_allowed):

@@ -16,6 +16,8 @@ _ACTIONS: Final = {
     "claim incident dated": "Day of the incident",
     "claim document added": "Document added",
     "claim deductions set": "Deductions",
+    "claim reserve set": "Reserve",
+    "claim referred": "Referred to a supervisor",
     "claimant asked": "Asked the claimant",
     "claimant answered": "The claimant's answer is in",
     "personal value shown": "Personal value shown",
@@ -28,6 +30,9 @@ _AMOUNTS: Final = frozenset(
         "approved_amount",
         "offer_amount",
         "paid",
+        "reserve",
+        "reserve_before",
+        "referred_amount",
         "excess_deduction_amount",
         "betterment_deduction_amount",
     }

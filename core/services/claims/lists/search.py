@@ -14,6 +14,7 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.errors import InvalidInput
 from core.services import filters
+from core.services.claims.workflow import referrals as claim_referrals
 from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
 from core.services.filters import Span
 from core.services.policies import numbering
@@ -25,7 +26,7 @@ Unassigned = Literal["nobody"]
 NOBODY: Final = "nobody"
 # A claim's short reference, as formatted in `requirements`.
 _REFERENCE: Final = re.compile(r"[Cc]-[0-9a-fA-F]{8}")
-Stage = Literal["open", "unsettled", "near", "overdue", "waiting"]
+Stage = Literal["open", "unsettled", "near", "overdue", "waiting", "referred"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,13 +110,15 @@ def build_stage_condition(stage: Stage) -> sa.ColumnElement[bool]:
     """Return the condition of a stage (contract C9).
 
     `open`: not decided. `unsettled`: neither declined nor settled. `waiting`: open, with the clock stopped for the
-    claimant. `overdue`: clock running, more than 60 days elapsed. `near`: clock running, at most 7 days left or
-    overdue.
+    claimant. `referred`: a prepared decision waits for a supervisor. `overdue`: clock running, more than 60 days
+    elapsed. `near`: clock running, at most 7 days left or overdue.
     """
     if stage == "open":
         return _IS_OPEN
     if stage == "unsettled":
         return col(Claim.claim_status).not_in((ClaimStatus.DECLINED, ClaimStatus.SETTLED))
+    if stage == "referred":
+        return claim_referrals.build_open_condition()
     if stage == "waiting":
         return sa.and_(col(Claim.clock_stopped_at).is_not(None), _IS_OPEN)
     min_elapsed = STATUTORY_PERIOD - NEAR_DEADLINE if stage == "near" else STATUTORY_PERIOD
