@@ -41,7 +41,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "worker": (
         "insurers",
-        "Send queued policies to their insurers, until stopped; any number of these may run at once.",
+        "Send what waits, until stopped: policies to insurers, events to webhooks, e-mail; as many as wanted.",
     ),
     "sandbox-insurer": (
         "insurers",
@@ -99,7 +99,7 @@ class _CommandGroup(TyperGroup):
 app = typer.Typer(cls=_CommandGroup, no_args_is_help=True)
 
 
-def _print_version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it with the value alone
     if wanted:
         typer.echo(f"coverdesk {VERSION}")
         raise typer.Exit

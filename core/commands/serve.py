@@ -87,8 +87,8 @@ def _refuse_public_demonstration(host: str) -> None:
     """A demonstration that nobody asked for by name has published passwords: it is for this machine alone."""
     if stores.is_assumed_demonstration() and host not in LOOPBACK_HOSTS:
         raise InvalidSetting(
-            "COVERDESK_DEMO: must be set to true to serve the demonstration beyond this machine; for a store of your own"
-            " set COVERDESK_SECRET_KEY and run `coverdesk init`"
+            "COVERDESK_DEMO: must be set to true to serve the demonstration beyond this machine; for a store of your"
+            " own set COVERDESK_SECRET_KEY and run `coverdesk init`"
         )
 
 

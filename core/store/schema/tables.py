@@ -1,6 +1,6 @@
 """Every table in one place, so that metadata is complete whenever one is used."""
 
-from core.store.schema.admin import AuditEntry, AuditHead, ExportReceipt, KeptAnswer, StoreSecret
+from core.store.schema.admin import AuditEntry, AuditHead, ExportReceipt, KeptAnswer, SalesTarget, StoreSecret
 from core.store.schema.catalogue import Product, ProductBlock, ProductCategory, ProductVersion, RateProposal
 from core.store.schema.claims import (
     Claim,
@@ -13,6 +13,16 @@ from core.store.schema.claims import (
     ClaimReserve,
     UploadedFile,
 )
+from core.store.schema.events import (
+    Event,
+    EventCursor,
+    EventFeed,
+    Mail,
+    WebhookDelivery,
+    WebhookEndpoint,
+    WebhookTry,
+)
+from core.store.schema.finance import Adjustment, AdjustmentProposal, Movement
 from core.store.schema.parties import (
     ApiKey,
     Customer,
@@ -38,6 +48,8 @@ from core.store.schema.sales import (
 )
 
 __all__ = [
+    "Adjustment",
+    "AdjustmentProposal",
     "ApiKey",
     "AuditEntry",
     "AuditHead",
@@ -54,11 +66,16 @@ __all__ = [
     "DayTotal",
     "DaybookLine",
     "Distributor",
+    "Event",
+    "EventCursor",
+    "EventFeed",
     "ExportReceipt",
     "Inspection",
     "InsuredRisk",
     "InsurerConnection",
     "KeptAnswer",
+    "Mail",
+    "Movement",
     "NumberCounter",
     "OneTimeTicket",
     "Policy",
@@ -71,10 +88,14 @@ __all__ = [
     "RateProposal",
     "Refund",
     "Renewal",
+    "SalesTarget",
     "SignInAttempt",
     "Staff",
     "StaffSession",
     "StoreSecret",
     "Submission",
     "UploadedFile",
+    "WebhookDelivery",
+    "WebhookEndpoint",
+    "WebhookTry",
 ]

@@ -148,6 +148,6 @@ def _clickable(name: str, chart: Chart, claims_of: Any) -> None:
     def on_click() -> None:
         if found := charts.clicked(st.session_state[key]):
             st.session_state["performance_visit"] = st.session_state.get("performance_visit", 0) + 1
-            st.session_state[_GO] = claims_of(found)
+            st.session_state[_GO] = claims_of(found.member)
 
     st.plotly_chart(chart.figure, key=key, config=_CONFIG, alt=chart.alt, on_select=on_click, selection_mode="points")

@@ -106,12 +106,12 @@ def percent(share: Decimal | float | None, places: int = 1) -> str:
 
 
 def day(value: date | datetime | str | None) -> str:
-    """Format a date as "20 Nov 2026"; an instant gives its date in Lagos, a text is ISO 8601; a dash for None."""
+    """Format a date as "1 Nov 2026"; an instant gives its date in Lagos, a text is ISO 8601; a dash for None."""
     if isinstance(value, str):
         value = datetime.fromisoformat(value) if "T" in value else date.fromisoformat(value)
     if isinstance(value, datetime):
-        return clock.format_lagos(value, "%d %b %Y")
-    return f"{value:%d %b %Y}" if value else "–"
+        return clock.format_lagos(value, "%-d %b %Y")
+    return f"{value.day} {value:%b %Y}" if value else "–"
 
 
 def dated(text: str) -> str:
