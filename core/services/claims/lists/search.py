@@ -14,12 +14,11 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.errors import InvalidInput
 from core.services import filters
-from core.services.claims.workflow import referrals as claim_referrals
 from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
 from core.services.filters import Span
 from core.services.policies import numbering
 from core.states.claims import DECIDED, ClaimStatus
-from core.store.schema.tables import Claim, Customer, Policy
+from core.store.schema.tables import Claim, ClaimReferral, Customer, Policy
 
 _ANY_TIME: Final = Span()
 Unassigned = Literal["nobody"]
@@ -118,7 +117,7 @@ def build_stage_condition(stage: Stage) -> sa.ColumnElement[bool]:
     if stage == "unsettled":
         return col(Claim.claim_status).not_in((ClaimStatus.DECLINED, ClaimStatus.SETTLED))
     if stage == "referred":
-        return claim_referrals.build_open_condition()
+        return col(Claim.id).in_(sa.select(col(ClaimReferral.claim_id)).where(col(ClaimReferral.closed_at).is_(None)))
     if stage == "waiting":
         return sa.and_(col(Claim.clock_stopped_at).is_not(None), _IS_OPEN)
     min_elapsed = STATUTORY_PERIOD - NEAR_DEADLINE if stage == "near" else STATUTORY_PERIOD

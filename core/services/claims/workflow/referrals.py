@@ -52,11 +52,6 @@ def find_open(session: ScopedSession, claim_id: UUID) -> Referral | None:
     )
 
 
-def build_open_condition() -> sa.ColumnElement[bool]:
-    """Build the condition of claims with an open referral."""
-    return col(Claim.id).in_(sa.select(col(ClaimReferral.claim_id)).where(col(ClaimReferral.closed_at).is_(None)))
-
-
 def refer_claim(
     session: ScopedSession,
     claim_id: UUID,
