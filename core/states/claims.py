@@ -41,6 +41,7 @@ class Effect(Enum):
     SETS_APPROVER = "records who approved"
     CLEARS_APPROVAL = "clears the approved amount and its approver"
     PAYS = "adds a payment of the accepted offer"
+    REVERSES = "takes the last payment back"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +94,11 @@ class StatusRule:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PairRule:
-    """What one pair of statuses adds to the rule of its target."""
+    """What one pair of statuses adds to the rule of its target; with `replaces` its needs stand alone."""
 
     label: str
     needs: tuple[Need, ...] = ()
+    replaces: bool = False
     effects: frozenset[Effect] = frozenset()
 
 
@@ -155,7 +157,7 @@ RULES: Final[Mapping[ClaimStatus, StatusRule]] = {
         leads_to=(_S.PAID, _S.REVIEWING), needs=(STILL_OWED,), icon="thumb_up", colour="green"
     ),
     _S.PAID: StatusRule(
-        leads_to=(_S.SETTLED,),
+        leads_to=(_S.SETTLED, _S.OFFER_ACCEPTED),
         needs=(STILL_OWED, NOT_PAID_ELSEWHERE, REFERENCE, SECOND_PERSON, AUTHORITY, OWN_PASSWORD),
         effects=frozenset({Effect.PAYS}),
         clock=ClockEffect.ENDS,
@@ -181,6 +183,12 @@ PAIR_RULES: Final[Mapping[tuple[ClaimStatus, ClaimStatus], PairRule]] = {
     (_S.PENDING, _S.REVIEWING): PairRule(label="Start the review"),
     (_S.VIEWED, _S.REVIEWING): PairRule(label="Start the review"),
     (_S.OFFER_ACCEPTED, _S.REVIEWING): PairRule(label="Take the accepted offer back", needs=_BY_SUPERVISOR),
+    (_S.PAID, _S.OFFER_ACCEPTED): PairRule(
+        label="Payment came back",
+        needs=(REFERENCE, NOTE, *_BY_SUPERVISOR),
+        replaces=True,
+        effects=frozenset({Effect.REVERSES, Effect.SETS_RESERVE}),
+    ),
     (_S.DECLINED, _S.REVIEWING): PairRule(label="Take up an appeal", needs=_BY_SUPERVISOR),
     (_S.SETTLED, _S.REVIEWING): PairRule(
         label="Reopen", needs=_BY_SUPERVISOR, effects=frozenset({Effect.CLEARS_APPROVAL})
@@ -217,7 +225,7 @@ def _build_transition(start: ClaimStatus, to: ClaimStatus) -> Transition:
         to=to,
         label=pair.label,
         icon=rule.icon,
-        needs=rule.needs + pair.needs,
+        needs=pair.needs if pair.replaces else rule.needs + pair.needs,
         effects=rule.effects | pair.effects,
         clock=rule.clock,
         column=rule.column,

@@ -93,14 +93,17 @@ class ClaimEvent(Owned, table=True):
 class ClaimPayment(Owned, table=True):
     """Money that was paid on a claim, kept for ever: what a claim was paid is the sum of its rows (contract C10).
 
-    `reference_key` is the reference without case and blanks; an insurer's payments of one mode never share one.
+    `reference_key` is the reference without case and blanks; an insurer's payments of one mode never share one. A row
+    with a negative amount reverses an earlier one: the money came back.
     """
 
     __tablename__ = "claim_payment"
     __table_args__ = (
         sa.UniqueConstraint("provider_id", "is_live", "reference_key"),
         sa.Index(None, "is_live", "created_at", "claim_id"),
-        sa.CheckConstraint("amount_minor > 0", name="amount"),
+        sa.UniqueConstraint("reverses"),
+        sa.Index(None, "reference_key"),
+        sa.CheckConstraint("(reverses IS NULL) = (amount_minor > 0) AND amount_minor <> 0", name="amount"),
     )
     id: UUID = Field(primary_key=True)
     claim_id: UUID = Field(foreign_key="claim.id", index=True)
@@ -109,6 +112,7 @@ class ClaimPayment(Owned, table=True):
     reference: str = Field(max_length=60)
     reference_key: str
     paid_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    reverses: UUID | None = None
     created_at: datetime
 
 

@@ -137,7 +137,8 @@ def _payments(review: ClaimReview) -> None:
     facts.line(ClaimStatus.PAID, words.naira(review.amounts.limits.paid_minor))
     for payment in review.payments:
         who = words.plain(payment.by or "somebody who left")
-        told = f"{words.naira(payment.amount_minor)} on {words.moment(payment.at)} by {who}"
+        kind = "Came back: " if payment.amount_minor < 0 else ""
+        told = f"{kind}{words.naira(payment.amount_minor)} on {words.moment(payment.at)} by {who}"
         st.caption(f"{told}, reference {words.plain(payment.reference)}")
 
 

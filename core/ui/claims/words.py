@@ -32,6 +32,7 @@ _AMOUNTS: Final = frozenset(
         "paid",
         "reserve",
         "reserve_before",
+        "reversed",
         "referred_amount",
         "excess_deduction_amount",
         "betterment_deduction_amount",

@@ -14,11 +14,12 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.errors import InvalidInput
 from core.services import filters
+from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
 from core.services.filters import Span
 from core.services.policies import numbering
 from core.states.claims import DECIDED, ClaimStatus
-from core.store.schema.tables import Claim, ClaimReferral, Customer, Policy
+from core.store.schema.tables import Claim, ClaimPayment, ClaimReferral, Customer, Policy
 
 _ANY_TIME: Final = Span()
 Unassigned = Literal["nobody"]
@@ -32,7 +33,8 @@ Stage = Literal["open", "unsettled", "near", "overdue", "waiting", "referred"]
 class ClaimFilter:
     """Filter of claims; amounts in naira, `incident` spans days, names and similar texts ignore case.
 
-    `search` is a claim's id or reference, a policy number, or any part of the claimant's name, e-mail or phone.
+    `search` is a claim's id or reference, a payment reference, a policy number, or any part of the claimant's name,
+    e-mail or phone.
     `stage` is one of the stages defined below, and `decided` the time of the decision at which the claim stands.
     """
 
@@ -144,7 +146,14 @@ def _build_search_condition(text: str) -> sa.ColumnElement[bool]:
     searched_text = (
         name + "\n" + col(Claim.claim_owner_email) + "\n" + sa.func.coalesce(Claim.claim_owner_phone_number, "")
     )
-    return sa.or_(filters.mentions(searched_text, text), col(Claim.policy_id).in_(policies_by_number))
+    paid_by_reference = sa.select(col(ClaimPayment.claim_id)).where(
+        col(ClaimPayment.reference_key) == claim_payments.reference_key(text)
+    )
+    return sa.or_(
+        filters.mentions(searched_text, text),
+        col(Claim.policy_id).in_(policies_by_number),
+        col(Claim.id).in_(paid_by_reference),
+    )
 
 
 def _minor(amount: Decimal | None) -> int | None:

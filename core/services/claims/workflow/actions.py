@@ -109,6 +109,11 @@ def _apply_transition(
             session, claim, judgement, inputs.reasons, event_id=event.id, person=person, at=at
         )
         extra_facts["against"] = [check.question for check in judgement.unmet]
+    if Effect.REVERSES in transition.effects:
+        reversed_minor = claim_payments.reverse_last(
+            session, claim, reference=inputs.payment_reference or "", person=person, at=at
+        )
+        extra_facts["reversed"] = money.to_wire(reversed_minor)
     claim_referrals.close(session, claim, person=person, at=at)
     claim_reserves.follow_transition(session, claim, transition, person=person, at=at)
     if Effect.PAYS in transition.effects:
