@@ -9,6 +9,8 @@ from core.store.schema.claims import (
     ClaimOverride,
     ClaimPayment,
     ClaimQuestion,
+    ClaimReferral,
+    ClaimReserve,
     UploadedFile,
 )
 from core.store.schema.events import (
@@ -58,6 +60,8 @@ __all__ = [
     "ClaimOverride",
     "ClaimPayment",
     "ClaimQuestion",
+    "ClaimReferral",
+    "ClaimReserve",
     "Customer",
     "DayTotal",
     "DaybookLine",

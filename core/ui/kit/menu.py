@@ -23,7 +23,8 @@ class Screen:
 
 
 _SALES = ("operations", "finance")
-_POLICIES = ("operations", "claims")
+_CUSTOMERS = ("operations", "claims")
+_POLICIES = ("operations", "claims", "supervisor")
 _CLAIMS = ("claims", "supervisor")
 _ADMIN = ("admin",)
 SCREENS: tuple[Screen, ...] = (
@@ -37,8 +38,8 @@ SCREENS: tuple[Screen, ...] = (
     Screen(section="Claims", title="Performance", path="claims/performance.py", icon="speed", roles=_CLAIMS),
     Screen(section="Sales", title="Renewals", path="sales/renewals.py", icon="autorenew", roles=_SALES),
     Screen(section="Sales", title="Due for renewal", path="sales/due.py", icon="event_upcoming", roles=_SALES),
-    Screen(section="Sales", title="Customers", path="sales/customers.py", icon="group", roles=_POLICIES),
-    Screen(section="Sales", title="Customer", path="sales/customer.py", icon="person", roles=_POLICIES, hidden=True),
+    Screen(section="Sales", title="Customers", path="sales/customers.py", icon="group", roles=_CUSTOMERS),
+    Screen(section="Sales", title="Customer", path="sales/customer.py", icon="person", roles=_CUSTOMERS, hidden=True),
     Screen(section="Policies", title="Policy search", path="policies/search.py", icon="search", roles=_POLICIES),
     Screen(
         section="Policies",
