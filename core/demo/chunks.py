@@ -14,8 +14,7 @@ from core.demo.claims import rows as claim_rows
 from core.demo.claims.claims import Losses
 from core.demo.claims.specimens import Specimens
 from core.demo.marker import Mark
-from core.demo.market import days
-from core.demo.market.market import Market
+from core.demo.market.market import Market, begins_at, instants
 from core.demo.market.offers import Offer
 from core.demo.market.people import People
 from core.demo.market.sellers import Officer, Seller
@@ -54,11 +53,11 @@ def chunks(plan: Plan) -> Generator[Chunk]:
     """Every chunk in the order of time; always cut at the same sales, so that writing can go on after a crash."""
     mark = plan.mark
     until, thrown = mark.until, dice(mark.seed, "sales")
-    log, specimens = Log(dice(mark.seed, "log")), Specimens(thrown, days.begins_at(until))
+    log, specimens = Log(dice(mark.seed, "log")), Specimens(thrown, begins_at(until))
     people, market = People(thrown, until), Market(thrown, plan.sellers, plan.offers, until)
     counting = Counting(thrown, market, people, until)
     losses = Losses(thrown, plan.desk, purchases=mark.purchases, until=until)
-    moments = days.instants(dice(mark.seed, "days"), purchases=mark.purchases, until=until)
+    moments = instants(dice(mark.seed, "days"), purchases=mark.purchases, until=until)
     size, upto = min(_LARGEST, max(_SMALLEST, mark.purchases // _PIECES)), 0
     while batch := list(islice(moments, size)):
         rows, figures = Rows(), Figures()

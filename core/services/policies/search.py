@@ -14,7 +14,7 @@ from core import ids
 from core.covers import request_parts
 from core.errors import InvalidInput
 from core.services import filters
-from core.services.customers import phones
+from core.services.customers import customers
 from core.services.dimensions import Choices
 from core.services.filters import SalesFilter
 from core.services.paging import Page, Paging
@@ -152,7 +152,7 @@ def _query_by_name(text: str) -> AnySelect:
 
 
 def _query_by_phone(text: str) -> AnySelect:
-    return _select_ids(col(Policy.phone).in_(phones.list_spellings(text)))
+    return _select_ids(col(Policy.phone).in_(customers.list_spellings(text)))
 
 
 _QUERIES = {

@@ -9,7 +9,7 @@ from core import money
 from core.covers.cover import Cover, Price
 from core.covers.fields import build_example
 from core.covers.tariff import Tariff
-from core.services.products import previews as product_previews
+from core.services.products import detail as product_previews
 from core.ui.buying import live_prices, prices
 from core.ui.buying.live_prices import SoFar
 from core.ui.forms import forms, items

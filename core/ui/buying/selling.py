@@ -6,6 +6,8 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+import streamlit as st
+
 from core import money
 from core.covers.cover import Cover
 from core.covers.registry import COVERS
@@ -18,6 +20,16 @@ from core.services.products.products import ProductForSale
 from core.services.selling import buying
 from core.services.selling.buying import Seller
 from core.store.access import Scope, ScopedSession, reading, transact
+
+
+def show(person: Person) -> None:
+    """Say that there is no distributor to sell for, and link administrators to where one is added."""
+    st.info(
+        "There is no distributor to sell for yet. An administrator adds one under Distributors and insurers.",
+        icon=":material/storefront:",
+    )
+    if person.has_role("admin"):
+        st.page_link("admin/partners.py", label="Add a distributor", icon=":material/storefront:")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
