@@ -1,6 +1,6 @@
 """The format of insurer answers (contract N2)."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -12,7 +12,7 @@ Status = Literal["accepted", "pending", "declined"]
 MAX_REASON_LENGTH = 500
 
 
-def _blank_to_none(value: Any) -> Any:
+def _blank_to_none(value: object) -> object:
     return None if isinstance(value, str) and not value.strip() else value
 
 

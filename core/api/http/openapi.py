@@ -141,7 +141,13 @@ def _envelope(shape: Any) -> type[BaseModel]:
 
 
 def answers(
-    shape: Any, text: str, *, status: int = 200, found: bool = False, posted: bool = False, headers: Sequence[str] = ()
+    shape: object,
+    text: str,
+    *,
+    status: int = 200,
+    found: bool = False,
+    posted: bool = False,
+    headers: Sequence[str] = (),
 ) -> dict[int | str, Any]:
     """The responses of an operation by status; `found` adds 404, `posted` those of a body."""
     numbers = {*_ALWAYS, *((404,) if found else ()), *(_POSTED if posted or status == 201 else ())}

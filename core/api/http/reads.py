@@ -75,7 +75,7 @@ def refuse_unbound(path: str, wanted: Dependant) -> None:
         raise TypeError(f"{path}: nothing binds {', '.join(unbound)}")
 
 
-def _is_model(annotation: Any) -> bool:
+def _is_model(annotation: object) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 

@@ -124,7 +124,7 @@ class Lookup:
         """The last part of the path."""
         return self.path.rsplit("/", 1)[-1]
 
-    def text_of(self, query: Any) -> str:
+    def text_of(self, query: object) -> str:
         """What its answer is called."""
         return self.text if isinstance(self.text, str) else self.text(query)
 
@@ -240,7 +240,7 @@ def _encoded(lookup: Lookup, query: QueryString, _year: int) -> bytes:
 def _make_handler(lookup: Lookup) -> Callable[..., Any]:
     """Return the handler of one lookup; its query type is set here, as a loop with annotations would mix them up."""
 
-    async def read(query: Any) -> Response:
+    async def read(query: object) -> Response:
         return Response(_encoded(lookup, query, clock.today().year), media_type=envelope.JSON)
 
     read.__annotations__["query"] = Annotated[lookup.query, Query()]

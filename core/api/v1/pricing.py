@@ -1,7 +1,5 @@
 """Prices without a sale, computed by the functions that sell."""
 
-from typing import Any
-
 from fastapi import APIRouter, Request, Response
 
 from core.api.http import envelope, openapi
@@ -11,8 +9,10 @@ from core.api.http.idempotent_post import run_once_async
 from core.covers import credit_life
 from core.covers.cover import Price
 from core.covers.insurers import insurer_c
+from core.services.idempotency import WireResponse
 from core.services.products import products
 from core.services.selling import buying
+from core.store.access import ScopedSession
 
 router = APIRouter(route_class=StrictRoute, tags=["Prices"], prefix="/products")
 _COMPUTED = "Price computed successfully"
@@ -41,7 +41,7 @@ async def compute_credit_life_price(
 ) -> Response:
     """What a credit life policy would cost; without benefits, all that the product offers."""
 
-    def work(session: Any) -> Any:
+    def work(session: ScopedSession) -> WireResponse:
         product = products.get_for_sale(session, credit_life.CREDIT_LIFE, body.product_id, caller.distributor_id)
         price = credit_life.compute_price(body.loan_amount, body.loan_tenure, body.benefit_coverage, product.rates)
         return priced(buying.above_zero(credit_life.CREDIT_LIFE, price))
@@ -59,13 +59,13 @@ async def compute_credit_life_price(
 async def compute_travel_premium(request: Request, caller: Signed, body: insurer_c.TravelPriceRequest) -> Response:
     """What a trip would cost; who asks need not be said (contract S6)."""
 
-    def work(session: Any) -> Any:
+    def work(session: ScopedSession) -> WireResponse:
         return priced(buying.quote(session, insurer_c.TRAVEL, body, caller.distributor_id))
 
     return await run_once_async(request, caller, body, work)
 
 
-def priced(price: Price) -> Any:
+def priced(price: Price) -> WireResponse:
     """A computed price as a response: the amount and the steps of its calculation."""
     data = {"price": float(price.total), "explain": price.explained}
     return envelope.answer(data, _COMPUTED, status=200)

@@ -134,7 +134,7 @@ def _of_term(term: Term) -> dict[str, Any]:
     return {"starts_in": starts_in, "months": months, "days": days, "last_day_paid": term.last_day_paid}
 
 
-def _text(data: Any, term: Term) -> str:
+def _text(data: object, term: Term) -> str:
     """Data as JSON in which words wait for the buyer and the days of the sale."""
     text = json.dumps(data).replace("%", "%%")
     for value, _, word in _STAND_INS:

@@ -21,7 +21,7 @@ from core.services.paging import Page, Paging
 from core.services.policies import numbering, policies
 from core.services.policies import states as policy_states
 from core.services.policies.states import Stage
-from core.store.access import AnySelect, ScopedSession
+from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Policy
 
 Order = Literal["newest", "oldest", "ends", "ends-back"]
@@ -207,7 +207,7 @@ _COLUMNS = (
 )
 
 
-def _build_row(row: Any, names: Choices) -> PolicyRow:
+def _build_row(row: AnyRow, names: Choices) -> PolicyRow:
     distributor, provider, product, _ = names.get_names_of_sale(row.product_id, row.distributor_id)
     return PolicyRow(
         id=row.id,

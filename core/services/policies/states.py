@@ -54,7 +54,7 @@ def get_stage(policy: Any) -> Stage:
     return "Not started" if policy.start_at is not None and policy.start_at > now else "In force"
 
 
-def status_of(policy: Any) -> PolicyStatus:
+def status_of(policy: object) -> PolicyStatus:
     """The stage as the API says it: active from activation to the end, also before its start (contract S11)."""
     return _STATUSES[get_stage(policy)]
 

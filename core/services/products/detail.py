@@ -36,7 +36,7 @@ class PricePreview:
     split: Split
 
 
-def preview_price(cover: Cover[Any], request: Any, tariff: Tariff) -> PricePreview:
+def preview_price(cover: Cover[Any], request: object, tariff: Tariff) -> PricePreview:
     """Return the price of a request under these rates; InvalidInput if they cannot price it (contract S4, S7)."""
     price = cover.premium(request, tariff.rates)
     return PricePreview(price=price, split=split_price(price, tariff))

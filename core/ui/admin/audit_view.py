@@ -52,7 +52,7 @@ def leaves(values: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, s
             yield label, _text(name, value)
 
 
-def _text(name: str, value: Any) -> str:
+def _text(name: str, value: object) -> str:
     if isinstance(value, bool):
         return "Yes" if value else "No"
     if value in (None, "", [], {}):

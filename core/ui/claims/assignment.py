@@ -144,7 +144,7 @@ def _let_go() -> None:
     tables.let_go(CLAIMS)
 
 
-def _write(work: Callable[[ScopedSession], Any]) -> Any:
+def _write(work: Callable[[ScopedSession], Any]) -> Any:  # noqa: ANN401 what the work returns
     """Run the work and return its result; None if it was refused, after storing the message."""
     try:
         return transact(frame.scope(), work)

@@ -157,7 +157,7 @@ def _told(what: str, parts: Sequence[tuple[str, int]]) -> str:
     return f"{what}. Largest: {largest}." if parts else f"{what}: nothing."
 
 
-def clicked(event: Any) -> str | None:
+def clicked(event: Any) -> str | None:  # noqa: ANN401 an event of Streamlit's
     """Return the id, or the first day of the time bucket, of the clicked bar; None when a click deselected it."""
     points = event.selection.points if event else []
     if not points:
