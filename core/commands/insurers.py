@@ -23,17 +23,15 @@ DefaultBehaviour = Annotated[
 
 
 def worker() -> None:
-    """Send queued policies to their insurers, until stopped; any number of these may run at once."""
+    """Send what waits: policies to insurers, events to webhooks, e-mail; until stopped, and as many as wanted."""
     settings().check_safe_to_serve()
-    if not settings().has_connected_insurer:
-        raise InvalidSetting("COVERDESK_INSURER_A_URL ... COVERDESK_INSURER_G_URL: no insurer has an address")
     if versions.version(store()) != versions.newest():
         raise InvalidSetting("COVERDESK_DATABASE_URL: this store has another version, run `coverdesk init`")
     logs.configure()
     running = Worker(store())
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: running.request_stop())
-    out.print("Sending policies to their insurers.")
+    out.print("Sending policies to insurers, events to webhooks, and e-mail.")
     running.run()
     store().close()
 

@@ -16,9 +16,9 @@ from rich.console import Console
 from uvicorn.config import HTTP_PROTOCOLS
 
 from core.api.protection import slow_senders
-from core.commands import insurers
+from core.commands import insurers, stores
 from core.services.admin import demonstration
-from core.settings import ROOT, InvalidSetting, settings
+from core.settings import LOOPBACK_HOSTS, ROOT, InvalidSetting, settings
 from core.store.access import Scope, reading, store
 from core.store.operations import file_permissions
 from core.store.schema import versions
@@ -36,6 +36,7 @@ Port = Annotated[int, typer.Option(help="Port to listen on.")]
 
 def serve(host: Host = "127.0.0.1", port: Port = 8501) -> None:
     """Serve screens and API in one process."""
+    _refuse_public_demonstration(host)
     # Links that nobody configured lead to where we listen.
     os.environ.setdefault("COVERDESK_BASE_URL", f"http://{_reached_at(host)}:{port}")
     settings.cache_clear()
@@ -46,7 +47,6 @@ def serve(host: Host = "127.0.0.1", port: Port = 8501) -> None:
     _prepare_process()
     _print_address(host, port)
     sys.stdout.flush()
-    os.chdir(ROOT)
     # Streamlit starts the server and has no option for the protocol class, so register ours as uvicorn's default.
     HTTP_PROTOCOLS["auto"] = slow_senders.NAME
     sys.argv = ["streamlit", "run", str(ROOT / "app.py"), "--server.address", host, "--server.port", str(port)]
@@ -80,6 +80,15 @@ def api(
             timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
             log_level="warning",
             access_log=False,
+        )
+
+
+def _refuse_public_demonstration(host: str) -> None:
+    """A demonstration that nobody asked for by name has published passwords: it is for this machine alone."""
+    if stores.is_assumed_demonstration() and host not in LOOPBACK_HOSTS:
+        raise InvalidSetting(
+            "COVERDESK_DEMO: must be set to true to serve the demonstration beyond this machine; for a store of your"
+            " own set COVERDESK_SECRET_KEY and run `coverdesk init`"
         )
 
 

@@ -7,6 +7,7 @@ from core.services.claims.lists.queue import QueueTotal
 from core.services.claims.lists.selection import View
 from core.services.claims.review import officers as claim_officers
 from core.services.dimensions import load_choices
+from core.states.claims import ClaimStatus
 from core.store.access import reading
 from core.ui.claims import assignment as claim_assignment
 from core.ui.claims import filters as claim_filters
@@ -63,7 +64,7 @@ def footer(total: QueueTotal) -> None:
             "Claims": words.count(total.count),
             "Claimed": words.naira(total.claimed_minor),
             "Offered": words.naira(total.offered_minor),
-            "Paid": words.naira(total.paid_minor),
+            ClaimStatus.PAID: words.naira(total.paid_minor),
         }
     )
 

@@ -162,7 +162,7 @@ def test_same_facts_give_the_same_bytes_in_another_process_too(facts: Certificat
     program = (
         "import hashlib, pickle, sys; from core.services.policies import certificate_pdf;"
         "facts = pickle.loads(sys.stdin.buffer.read());"
-        "print(hashlib.sha256(certificate_pdf.rendered(facts)).hexdigest())"
+        "print(hashlib.sha256(certificate_pdf.render(facts)).hexdigest())"
     )
     elsewhere = subprocess.run(
         [sys.executable, "-c", program], input=pickle.dumps(facts), capture_output=True, check=True

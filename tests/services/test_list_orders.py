@@ -84,9 +84,9 @@ def test_each_order_has_all_rows_and_no_page_repeats_one(sold: Store, name: str)
     orders, read = LISTS[name]
     with sold.reading(Scope.staff(is_live=True)) as session:
         for order in orders:
-            whole = [row.id for row in read(session, order, Paging(1, 100)).rows]
+            whole = [row.id for row in read(session, order, Paging(1, 100)).items]
             pages = range(1, -(-len(whole) // SMALL) + 1)
-            assert [row.id for page in pages for row in read(session, order, Paging(page, SMALL)).rows] == whole
+            assert [row.id for page in pages for row in read(session, order, Paging(page, SMALL)).items] == whole
             assert len(set(whole)) == len(whole)
 
 
@@ -94,7 +94,7 @@ def test_names_and_ends_are_sorted_over_all_rows(sold: Store) -> None:
     with sold.reading(Scope.staff(is_live=True)) as session:
 
         def rows(name: str, order: str) -> list[Any]:
-            return list(LISTS[name][1](session, order, Paging(1, 100)).rows)
+            return list(LISTS[name][1](session, order, Paging(1, 100)).items)
 
         for name in ("products", "staff", "distributors"):
             names = [row.name.lower() for row in rows(name, "name")]

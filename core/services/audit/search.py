@@ -38,7 +38,7 @@ _SUBJECT = col(AuditEntry.subject)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
-    """One entry; `who` is the actor's display name, `kind` and `about` the kind and id of its record."""
+    """One entry; `kind` and `record_id` name the record that was changed."""
 
     id: UUID
     created_at: datetime

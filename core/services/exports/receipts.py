@@ -55,7 +55,7 @@ class ExportOrder:
 
     @property
     def file_name(self) -> str:
-        """What its file is called."""
+        """Name of the exported file."""
         return f"{self.kind.name}-{format_mode(self.is_live)}-{clock.today()}.{self.format.ending}"
 
     def facts(self, tally: Tally) -> Sequence[tuple[str, Cell]]:

@@ -64,7 +64,7 @@ class StaffRow:
 
     @property
     def state(self) -> State:
-        """Whether the person can sign in, or what is missing."""
+        """State of the account: can sign in, or the reason why not."""
         if self.disabled_at is not None:
             return "Disabled"
         if self.has_password or not settings().passwords:

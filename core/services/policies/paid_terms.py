@@ -41,7 +41,7 @@ class PaidTerm:
 
 
 def paid(row: Purchase | Renewal) -> Split:
-    """What was paid for a term, and how it divides."""
+    """Return the amount paid for a term and its three parts."""
     return Split(row.total_minor, row.mca_profit_minor, row.distributor_profit_minor)
 
 

@@ -20,7 +20,7 @@ from core.services.filters import SalesFilter
 from core.services.paging import Page, Paging
 from core.services.policies import numbering, policies
 from core.services.policies import states as policy_states
-from core.services.policies.states import Stage
+from core.states.policies import PolicyStage
 from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Policy
 
@@ -44,7 +44,7 @@ class PolicyRow:
     id: UUID
     created_at: datetime
     policy_number: str | None
-    stage: Stage
+    stage: PolicyStage
     holder: str
     email: str
     registration: str | None

@@ -1,4 +1,4 @@
-"""What an admin changes of a product: on and off, for whom, its texts (contract M2, A4); its rates are `rate_changes`.
+"""Changes of a product by an admin: on and off, distributors, texts (contract M2, A4); rates are in `rate_changes`.
 
 Every change names the product version that the caller saw, and increments it.
 """

@@ -201,7 +201,7 @@ def _proposal(session: ScopedSession, product: Product) -> Proposal | None:
 
 
 def build_tariff(product: Product, row: ProductVersion | RateProposal) -> Tariff:
-    """What one version says, or a proposal."""
+    """Build the tariff of a product version or of a proposal."""
     return Tariff(
         price=money.to_naira(row.price_minor),
         dynamic=product.is_dynamic_pricing,

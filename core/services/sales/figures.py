@@ -24,7 +24,7 @@ UNFILTERED = SalesFilter()
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Summary:
-    """What a window holds, and what that which it is compared with held."""
+    """Figures of a window and of its comparison window."""
 
     window: Window
     compared: Comparison
@@ -91,7 +91,7 @@ def _part_of_day(
 
 
 def sum_claims_paid_by_day(session: ScopedSession, span: Span, criteria: SalesFilter) -> dict[date, int]:
-    """What was paid on claims on each day, in kobo: every payment counts, whatever became of its claim."""
+    """Sum claim payments by day, in kobo; every payment counts, whatever the claim's status became."""
     paid_at = col(ClaimPayment.created_at)
     day = lagos_day(paid_at)
     query = sa.select(day, sa.func.sum(col(ClaimPayment.amount_minor)))

@@ -1,4 +1,4 @@
-"""What was given back of one term: how a refund meets its purchase or renewal, and the sums of several."""
+"""Refunds of a term: join conditions to its purchase or renewal, and sums."""
 
 import sqlalchemy as sa
 from sqlmodel import col

@@ -38,7 +38,7 @@ def compute_total(session: ScopedSession, criteria: SalesFilter) -> SalesTotals:
 
 
 def given_back(session: ScopedSession, wanted: SalesFilter) -> Split:
-    """What went back of the purchases of a filter until now; the terms that were renewed later are not in it."""
+    """Sum the refunds of the purchases that match a filter, until now, without the terms of later renewals."""
     query = refunded.SUMS.join(Purchase, OF_PURCHASE).where(*sale_conditions.build_conditions(wanted))
     if wanted.concerns_policy:
         query = query.join(Policy, col(Policy.purchase_id) == col(Purchase.id))

@@ -62,6 +62,15 @@ def compute_by_day(
     return terms_by_day
 
 
+def count_ended_by_day(session: ScopedSession, window: Window, criteria: SalesFilter) -> dict[date, tuple[int, int]]:
+    """Return the terms of renewable products that ended on each day of a window, and those of them renewed."""
+    if day_totals.can_answer(session.scope, criteria):
+        return {day: (terms.ended, terms.renewed) for day, terms in _read_day_totals(session, window).items()}
+    lapsed, renewed = _count_ended(session, window.span, criteria), _count_renewed(session, window.span, criteria)
+    today = clock.today()
+    return {day: (lapsed[day, True] + renewed[day], renewed[day]) for day in window.days if day <= today}
+
+
 def _read_day_totals(session: ScopedSession, window: Window) -> dict[date, DailyTerms]:
     before, in_force_sum = Window(EARLIEST, window.start), sa.func.sum(col(DayTotal.in_force_change))
     in_force = int(

@@ -49,7 +49,7 @@ class PremiumShare:
 
     @property
     def net_minor(self) -> int:
-        """What the party keeps."""
+        """Amount that the party keeps, in kobo."""
         return self.amount_minor - self.refunded_minor
 
 

@@ -1,8 +1,26 @@
 """Every table in one place, so that metadata is complete whenever one is used."""
 
-from core.store.schema.admin import AuditEntry, AuditHead, ExportReceipt, KeptAnswer, StoreSecret
+from core.store.schema.admin import AuditEntry, AuditHead, ExportReceipt, KeptAnswer, SalesTarget, StoreSecret
 from core.store.schema.catalogue import Product, ProductBlock, ProductCategory, ProductVersion, RateProposal
-from core.store.schema.claims import Claim, ClaimComment, ClaimEvent, ClaimPayment, ClaimQuestion, UploadedFile
+from core.store.schema.claims import (
+    Claim,
+    ClaimComment,
+    ClaimEvent,
+    ClaimOverride,
+    ClaimPayment,
+    ClaimQuestion,
+    UploadedFile,
+)
+from core.store.schema.events import (
+    Event,
+    EventCursor,
+    EventFeed,
+    Mail,
+    WebhookDelivery,
+    WebhookEndpoint,
+    WebhookTry,
+)
+from core.store.schema.finance import Adjustment, AdjustmentProposal, Movement
 from core.store.schema.parties import (
     ApiKey,
     Customer,
@@ -28,6 +46,8 @@ from core.store.schema.sales import (
 )
 
 __all__ = [
+    "Adjustment",
+    "AdjustmentProposal",
     "ApiKey",
     "AuditEntry",
     "AuditHead",
@@ -35,17 +55,23 @@ __all__ = [
     "Claim",
     "ClaimComment",
     "ClaimEvent",
+    "ClaimOverride",
     "ClaimPayment",
     "ClaimQuestion",
     "Customer",
     "DayTotal",
     "DaybookLine",
     "Distributor",
+    "Event",
+    "EventCursor",
+    "EventFeed",
     "ExportReceipt",
     "Inspection",
     "InsuredRisk",
     "InsurerConnection",
     "KeptAnswer",
+    "Mail",
+    "Movement",
     "NumberCounter",
     "OneTimeTicket",
     "Policy",
@@ -58,10 +84,14 @@ __all__ = [
     "RateProposal",
     "Refund",
     "Renewal",
+    "SalesTarget",
     "SignInAttempt",
     "Staff",
     "StaffSession",
     "StoreSecret",
     "Submission",
     "UploadedFile",
+    "WebhookDelivery",
+    "WebhookEndpoint",
+    "WebhookTry",
 ]

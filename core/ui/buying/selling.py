@@ -35,7 +35,7 @@ def show(person: Person) -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Counter:
-    """Where a sale is made: for which distributor, in which mode, and by which person at the desk."""
+    """Context of a sale at the desk: distributor, mode and person."""
 
     distributor_id: UUID
     is_live: bool

@@ -36,7 +36,7 @@ class ReceiptRow:
 
     @property
     def in_one_line(self) -> str:
-        """Return the filters as one line: "Insurer Crownstone · From 01 Nov 2026"."""
+        """Return the filters as one line: "Insurer Crownstone · From 1 Nov 2026"."""
         return " · ".join(f"{title} {said}" for title, said in self.filters.items()) or "None: all of them"
 
     @property

@@ -5,6 +5,7 @@ import streamlit as st
 from core.services.people.staff import Person
 from core.services.policies import certificate_pdf, certificates
 from core.services.views.policy import PolicyDetail, RefundLine, TermLine
+from core.states.policies import PolicyAction
 from core.store.access import reading
 from core.ui.kit import documents, facts, frame, words
 from core.ui.sales import sale_split
@@ -62,7 +63,7 @@ def cover(policy: PolicyDetail) -> None:
         if policy.renewal_window:
             window = policy.renewal_window
             facts.line("Can be renewed", f"{words.day(window.opens_on)} to {words.day(window.closes_on)}")
-        elif "renew" in policy.state.actions and not policy.is_live:
+        elif PolicyAction.RENEW in policy.state.actions and not policy.is_live:
             facts.line("Can be renewed", "On any day, as a test")
 
 

@@ -25,7 +25,9 @@ POLICIES: Table[PolicyRow] = Table(
         "sold": columns.moment("Sold", lambda row: row.created_at, usual=False, sorts=("oldest", "newest")),
         "starts": columns.day("Starts", lambda row: row.start_at, usual=False),
         "provider": columns.text("Insurer", lambda row: row.provider, 130),
-        "role": columns.text("Role", lambda row: "Beneficiary" if row.beneficiary else "Principal", 90, usual=False),
+        "role": columns.text(
+            "Role", lambda row: "Beneficiary" if row.is_for_beneficiary else "Principal", 90, usual=False
+        ),
         "distributor": columns.text("Distributor", lambda row: row.distributor, 130, usual=False),
         "email": columns.text("E-mail", lambda row: row.email, 190, usual=False),
     },
