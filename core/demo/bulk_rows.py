@@ -47,7 +47,7 @@ def _shape(entity: type[SQLModel]) -> _Shape:
 
 
 class Rows:
-    """What one chunk writes, table by table."""
+    """The rows of one chunk by table."""
 
     def __init__(self) -> None:
         self.of: defaultdict[type[SQLModel], list[tuple[Any, ...]]] = defaultdict(list)

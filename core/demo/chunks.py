@@ -30,7 +30,7 @@ _SMALLEST, _LARGEST, _PIECES = 2_500, 20_000, 20
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """What a demonstration is made of: its mark, who sells, what, and who decides claims."""
+    """The plan of a demonstration: its mark, sellers, offers, and the officers who decide claims."""
 
     mark: Mark
     sellers: Sequence[Seller]
@@ -40,7 +40,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """What one transaction writes; `upto` purchases are in the store after it."""
+    """The rows of one transaction; `upto` purchases are in the store after it."""
 
     rows: Rows
     entries: list[Entry]

@@ -71,7 +71,7 @@ _WORTH_A_PROCESS = 100_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Summary:
-    """What stands in the store; `already_there` when nothing had to be written."""
+    """Counts of the store; `already_there` when nothing had to be written."""
 
     purchases: int
     policies: int

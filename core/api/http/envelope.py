@@ -29,7 +29,7 @@ def listed(key: str, rows: object, total: int, text: str) -> Response:
 
 
 def counts(total: int) -> dict[str, int]:
-    """How many records there are in all, under the three names."""
+    """Return the total number of records under its three names."""
     return {"total_count": total, "total": total, "total_result": total}
 
 

@@ -200,7 +200,7 @@ def document(app: FastAPI) -> dict[str, Any]:
 
 
 def _servers(base_url: str) -> list[dict[str, str]]:
-    """Where clients find the API; a page of this server itself takes the way without a host."""
+    """Return the API's base URL for clients, and a relative one for pages of this server."""
     return [
         {"url": f"{base_url}/v1", "description": "The address of this desk."},
         {"url": "/v1", "description": "The server that gave this document."},

@@ -77,7 +77,7 @@ class StateWithLgas(BaseModel):
 
 
 class VehicleMake(BaseModel):
-    """Who makes a vehicle."""
+    """A vehicle manufacturer."""
 
     id: shapes.Id
     name: str
@@ -125,7 +125,7 @@ class Lookup:
         return self.path.rsplit("/", 1)[-1]
 
     def text_of(self, query: object) -> str:
-        """What its answer is called."""
+        """Return the response text of a lookup."""
         return self.text if isinstance(self.text, str) else self.text(query)
 
 

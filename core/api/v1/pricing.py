@@ -39,7 +39,7 @@ class _Price(openapi.Shape):
 async def compute_credit_life_price(
     request: Request, caller: Signed, body: credit_life.CreditLifePriceRequest
 ) -> Response:
-    """What a credit life policy would cost; without benefits, all that the product offers."""
+    """Price a credit life policy; without benefits, with all that the product offers."""
 
     def work(session: ScopedSession) -> WireResponse:
         product = products.get_for_sale(session, credit_life.CREDIT_LIFE, body.product_id, caller.distributor_id)
@@ -57,7 +57,7 @@ async def compute_credit_life_price(
     openapi_extra=openapi.body_example(insurer_c.TravelPriceRequest),
 )
 async def compute_travel_premium(request: Request, caller: Signed, body: insurer_c.TravelPriceRequest) -> Response:
-    """What a trip would cost; who asks need not be said (contract S6)."""
+    """Price a trip; the traveller's details are optional (contract S6)."""
 
     def work(session: ScopedSession) -> WireResponse:
         return priced(buying.quote(session, insurer_c.TRAVEL, body, caller.distributor_id))

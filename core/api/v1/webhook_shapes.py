@@ -85,7 +85,7 @@ class OneDelivery(openapi.Shape):
 
 
 class PingAnswer(openapi.Shape):
-    """What the receiver answered, its first 512 bytes, and the endpoint as it is now."""
+    """The receiver's answer, its first 512 bytes, and the endpoint as it is now."""
 
     delivery: DeliveryRecord
     answer: str
@@ -93,7 +93,7 @@ class PingAnswer(openapi.Shape):
 
 
 class Counted(openapi.Shape):
-    """How many events there are, and whether they were queued."""
+    """A number of events; `queued` is False for a dry run."""
 
     events: int
     queued: bool

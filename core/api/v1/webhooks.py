@@ -162,7 +162,7 @@ async def enable_endpoint(request: Request, caller: Signed, endpoint_id: Id, bod
     summary="Deliveries of an endpoint",
 )
 def list_deliveries(caller: Signed, endpoint_id: Id, query: Annotated[DeliveryQuery, Query()]) -> Response:
-    """What was delivered in the last 90 days, and what waits or was given up; newest first."""
+    """List the deliveries of the last 90 days, those that wait or were given up included; newest first."""
     with reading(caller.scope) as session:
         endpoints.get_endpoint(session, endpoint_id)
         page = log.list_deliveries(session, endpoint_id, query.paging(), state=query.state)

@@ -1,4 +1,4 @@
-"""Who sells what on which day: distributors by share and season, products by what a distributor is like."""
+"""The sales of each day: distributors drawn by share and season, products by the kind of distributor."""
 
 from bisect import bisect
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ def begins_at(until: datetime) -> datetime:
 
 
 def instants(dice: Random, *, purchases: int, until: datetime) -> Iterator[datetime]:
-    """As many UTC instants as purchases, earliest first, the last before `until`."""
+    """Yield one UTC instant per purchase, earliest first, the last before `until`."""
     days = _weighed(dice, until)
     whole, sold, so_far = sum(weight for _, weight in days), 0, 0.0
     for day, weight in days:
@@ -57,7 +57,7 @@ def _weighed(dice: Random, until: datetime) -> list[tuple[date, float]]:
 
 
 def _gone(hours: float) -> float:
-    """How much of a day's business is done after so many hours of it."""
+    """Return the share of a day's sales that is made after this many hours."""
     if hours >= len(_HOURS):
         return 1.0
     hour = int(hours)
@@ -95,7 +95,7 @@ class Market:
         }
 
     def draw(self, at: datetime) -> tuple[Seller, Offer]:
-        """Who sells what at an instant."""
+        """Draw the seller and the offer of an instant."""
         month = bisect(self._months, at)
         seller = self.dice.choices(self.sellers, cum_weights=self._shares[month])[0]
         return seller, self.dice.choices(self.offers, cum_weights=self._tastes[seller.id][month])[0]

@@ -1,4 +1,4 @@
-"""What customers ask for: believable contents of requests, by the names that their fields have."""
+"""Believable contents of requests, by field name."""
 
 import json
 from collections.abc import Mapping, Sequence

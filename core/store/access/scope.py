@@ -76,7 +76,7 @@ class ScopedSession(Session):
 
     @property
     def sight(self) -> "ReplicaStatus | None":
-        """How the replica stood that this session reads; none on the primary."""
+        """Status of the replica that this session reads; None on the primary."""
         sight: ReplicaStatus | None = self.info.get(SIGHT)
         return sight
 
