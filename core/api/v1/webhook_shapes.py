@@ -85,7 +85,7 @@ class OneDelivery(openapi.Shape):
 
 
 class PingAnswer(openapi.Shape):
-    """What the receiver answered, its first 512 bytes, and the endpoint as it is now."""
+    """The receiver's answer, its first 512 bytes, and the endpoint as it is now."""
 
     delivery: DeliveryRecord
     answer: str
@@ -93,7 +93,7 @@ class PingAnswer(openapi.Shape):
 
 
 class Counted(openapi.Shape):
-    """How many events there are, and whether they were queued."""
+    """A number of events; `queued` is False for a dry run."""
 
     events: int
     queued: bool
@@ -125,9 +125,9 @@ def build_delivery(row: Delivery) -> dict[str, Any]:
     return _plain(row, DeliveryRecord)
 
 
-def _plain(row: Any, shape: type[openapi.Shape], *, leave: str = "") -> dict[str, Any]:
+def _plain(row: object, shape: type[openapi.Shape], *, leave: str = "") -> dict[str, Any]:
     return {name: _wire(getattr(row, name)) for name in shape.model_fields if name != leave}
 
 
-def _wire(value: Any) -> Any:
+def _wire(value: object) -> object:
     return clock.to_wire(value) if isinstance(value, datetime) else value

@@ -165,7 +165,7 @@ def _queue(session: ScopedSession) -> list[QueueLine]:
     ]
 
 
-def _format_setting(value: Any) -> str:
+def _format_setting(value: object) -> str:
     if isinstance(value, SecretStr):
         return "set" if value.get_secret_value() else "not set"
     if isinstance(value, bool):
