@@ -10,7 +10,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, seal
+from core import clock, metrics, seal
 from core.errors import KeyReused
 from core.store.access.compiled_write import CompiledWrite
 from core.store.access.scope import Scope, ScopedSession
@@ -63,6 +63,7 @@ def run_once(
         created_at=clock.now(),
     )
     if not session.insert_if_absent(claim):
+        metrics.count("idempotent_replays")
         return _replay(session, key, request_hash)
     if next(_key_counter) % _CLEANUP_INTERVAL == 0:
         _CLEANUP.run(session.raw_connection, {"before": claim.created_at - _RETENTION, "most": 2 * _CLEANUP_INTERVAL})

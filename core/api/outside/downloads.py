@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from core import ids
+from core import ids, metrics
 from core.covers.request import suggestion
 from core.errors import CoverdeskError, FieldFault, InvalidInput, NotAllowed, StoreUnavailable, Unauthorized
 from core.services.exports import exports, progress, receipts
@@ -45,6 +45,7 @@ def stream(order: ExportOrder, tally: Tally) -> Iterator[bytes]:
             held = chunk
     with writing(Scope.system()) as session:
         receipts.store_receipt(session, order, tally)
+    metrics.count("exports", order.kind.name, order.format.name)
     yield held or b""
 
 

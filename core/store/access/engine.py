@@ -19,6 +19,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError
 
 from core.settings import settings
+from core.store.access import slow_statements
 from core.store.access.db_errors import RETRIED_SQLSTATES, translate_db_errors
 from core.store.access.group_commit import GroupCommitWriter
 from core.store.access.replica import Replica
@@ -177,6 +178,7 @@ def _sqlite_engine(url: sa.URL, *, connections: int = 48, kept_kib: int = _READE
         connect_args={"timeout": 10},
         hide_parameters=True,
     )
+    slow_statements.watch(engine)
 
     @event.listens_for(engine, "connect")
     def _prepare(connection: Any, _record: Any) -> None:
@@ -227,6 +229,7 @@ def _postgres_engine(url: sa.URL) -> sa.Engine:
         hide_parameters=True,
     )
     install_transaction_events(engine)
+    slow_statements.watch(engine)
 
     @event.listens_for(engine, "connect")
     @event.listens_for(engine, "checkin")

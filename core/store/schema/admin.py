@@ -84,3 +84,13 @@ class StoreSecret(Row, table=True):
     __tablename__ = "store_secret"
     id: int = Field(primary_key=True)
     mark: str = Field(max_length=64)
+
+
+class Heartbeat(Row, table=True):
+    """A worker that was heard of; its name is that of its machine and process."""
+
+    __tablename__ = "heartbeat"
+    name: str = Field(primary_key=True, max_length=80)
+    release: str = Field(max_length=40)
+    started_at: datetime
+    seen_at: datetime

@@ -1,6 +1,6 @@
 """Every table in one place, so that metadata is complete whenever one is used."""
 
-from core.store.schema.admin import AuditEntry, AuditHead, ExportReceipt, KeptAnswer, StoreSecret
+from core.store.schema.admin import AuditEntry, AuditHead, ExportReceipt, Heartbeat, KeptAnswer, StoreSecret
 from core.store.schema.catalogue import Product, ProductBlock, ProductCategory, ProductVersion, RateProposal
 from core.store.schema.claims import Claim, ClaimComment, ClaimEvent, ClaimPayment, ClaimQuestion, UploadedFile
 from core.store.schema.parties import (
@@ -42,6 +42,7 @@ __all__ = [
     "DaybookLine",
     "Distributor",
     "ExportReceipt",
+    "Heartbeat",
     "Inspection",
     "InsuredRisk",
     "InsurerConnection",
