@@ -42,7 +42,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "worker": (
         "insurers",
-        "Send queued policies to their insurers, until stopped; any number of these may run at once.",
+        "Send what waits, until stopped: policies to insurers, events to webhooks, e-mail; as many as wanted.",
     ),
     "sandbox-insurer": (
         "insurers",
@@ -117,7 +117,7 @@ def coverdesk(
 
 
 def main() -> None:
-    """Where a process of ours starts: its files are private from here on, which only a whole process can be."""
+    """Entry point of the console script. Sets a private umask, which only a process of its own may do."""
     file_permissions.begin_private()
     run()
 

@@ -55,3 +55,5 @@ Percent = Annotated[Decimal, Field(ge=0, le=100, decimal_places=2)]
 Proxies = Annotated[str, AfterValidator(_check_proxies)]
 DatabaseUrl = Annotated[str, AfterValidator(_check_database_url)]
 Port = Annotated[int, Field(ge=0, le=65_535)]
+# Ports with a comma between them.
+Ports = Annotated[str, Field(pattern=r"^([0-9]{1,5}(,[0-9]{1,5})*)?$")]

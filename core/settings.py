@@ -22,7 +22,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from core import environment, paths, setting_values
 from core.environment import PREFIX
-from core.setting_values import Count, DatabaseUrl, InsurerKey, Percent, Port, Proxies, SafeAddress, WebAddress
+from core.setting_values import Count, DatabaseUrl, InsurerKey, Percent, Port, Ports, Proxies, SafeAddress, WebAddress
 
 ROOT, VAR = paths.ROOT, paths.VAR
 MIN_SECRET_LENGTH = 32
@@ -41,7 +41,7 @@ def _is_weak(secret: str) -> bool:
 
 
 class Insurer(BaseModel):
-    """How an insurer is connected: where it takes policies, where test records, and what it is shown."""
+    """Connection of an insurer: addresses for live and test policies, and the credential sent."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -94,6 +94,9 @@ class Settings(BaseSettings):
     metrics: bool = False
     metrics_token: SecretStr = SecretStr("")
     metrics_port: Port = 0
+    webhook_ports: Ports = ""
+    smtp_url: SecretStr = SecretStr("")
+    mail_from: str = "coverdesk@localhost"
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     # By the insurer's segment of the path; the variables are called COVERDESK_INSURER_A_URL, ..._TEST_URL and ..._KEY.
     insurers: Mapping[str, Insurer] = Field(default_factory=dict)
@@ -128,6 +131,11 @@ class Settings(BaseSettings):
         """The credential that an insurer is shown, if it wants one."""
         key = self.insurers.get(segment, Insurer()).key
         return key.get_secret_value() if key else None
+
+    @property
+    def webhook_port_numbers(self) -> frozenset[int]:
+        """The ports beside 443 on which receivers may be called."""
+        return frozenset(int(each) for each in self.webhook_ports.split(",") if each)
 
     @property
     def is_demonstration_by_default(self) -> bool:

@@ -1,4 +1,4 @@
-"""The worker: sends queued policies to the insurers and applies their answers (contract N3, N5).
+"""The worker: works off every queue of the outbox, and applies the insurers' answers (contract N3, N5, W1).
 
 Database transactions are short; none is open during a call to an insurer.
 """
@@ -12,6 +12,7 @@ from typing import TypeVar
 import structlog
 
 from core import metrics
+from core.dispatch.lines import DispatchLines
 from core.errors import CoverdeskError, InvalidInput, StateForbids, StoreUnavailable
 from core.insurers.answers import InsurerAnswer
 from core.insurers.client import CallLimits, InsurerClient
@@ -22,9 +23,7 @@ from core.services.insurers import connections as insurer_connections
 from core.services.insurers import sending
 from core.services.insurers.connections import Insurer
 from core.services.insurers.sending import Job
-from core.settings import settings
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, Store
 
 log = structlog.get_logger("coverdesk.worker")
 T = TypeVar("T")
@@ -43,17 +42,15 @@ class Worker:
         self._store = store
         self._limits = limits
         self._concurrency = concurrency
+        self._dispatch = DispatchLines(store)
         self._stopping = threading.Event()
         self._wake: Callable[[], object] = lambda: None
         self._thread: threading.Thread | None = None
 
-    def start(self) -> bool:
-        """Run in a thread; returns False, without starting, if no insurer is connected."""
-        if not settings().has_connected_insurer:
-            return False
+    def start(self) -> None:
+        """Run in a thread."""
         self._thread = threading.Thread(target=self.run, name="worker", daemon=True)
         self._thread.start()
-        return True
 
     def run(self) -> None:
         """Run until asked to stop."""
@@ -84,6 +81,7 @@ class Worker:
         async with InsurerClient(self._limits) as client, asyncio.TaskGroup() as lines:
             if not until_idle:
                 lines.create_task(self._beat(stopped))
+            lines.create_task(self._dispatch.run(stopped, until_idle=until_idle))
             for insurer in await self._wait_for_insurers(stopped):
                 lines.create_task(self._process_insurer(client, insurer, stopped, until_idle=until_idle))
 

@@ -26,10 +26,23 @@ from core.api.http.routing import Routing
 from core.api.http.security_headers import SecurityHeaders
 from core.api.outside import certificates, downloads, health, metrics_page, signing_in
 from core.api.protection.load_shedding import LoadShedding, plain_refusal
-from core.api.v1 import buying, claims, customers, files, lookups, policies, pricing, products, purchases, renewals
+from core.api.v1 import (
+    buying,
+    claims,
+    customers,
+    events,
+    files,
+    lookups,
+    policies,
+    pricing,
+    products,
+    purchases,
+    renewals,
+    webhooks,
+)
 from core.errors import StoreUnavailable
 from core.settings import settings
-from core.store.access.engine import store
+from core.store.access import store
 
 
 class _WholeFiles(StaticFiles):
@@ -50,7 +63,20 @@ api = FastAPI(
 api.router.route_class = StrictRoute
 error_handlers.install(api)
 # What is asked most comes first, and `/products/{id}` last, so that no lookup under /products is taken for an id.
-for room in (buying, purchases, policies, renewals, customers, pricing, claims, files, lookups, products):
+for room in (
+    buying,
+    purchases,
+    policies,
+    renewals,
+    customers,
+    pricing,
+    claims,
+    files,
+    events,
+    webhooks,
+    lookups,
+    products,
+):
     # Not included as routers: those are searched twice for each request, which cost more than the search itself.
     api.router.routes.extend(room.router.routes)
 api.mount("/docs/files", _WholeFiles(directory=SWAGGER_FILES), name="docs-files")

@@ -9,8 +9,7 @@ from core import ids
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.people import staff
-from core.store.access import engine
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, transact
 
 app = typer.Typer(help="Claims and where they stand.", no_args_is_help=True)
 out = Console()
@@ -40,5 +39,5 @@ def move_claim(
         person = staff.get_by_email(session, by)
         return claim_actions.move_claim(session, claim_id, to=to, person=person, version=version, **inputs)
 
-    change = engine.store().transact(Scope.system(), work)
+    change = transact(Scope.system(), work)
     out.print(f"{claim_id} is {change.claim['claim_status']} now, at version {change.version}", highlight=False)

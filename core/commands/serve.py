@@ -24,8 +24,7 @@ from core.api.protection import slow_senders
 from core.commands import insurers, stores
 from core.services.admin import demonstration
 from core.settings import LOOPBACK_HOSTS, ROOT, InvalidSetting, settings
-from core.store.access import engine
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading, store
 from core.store.operations import file_permissions
 from core.store.schema import versions
 
@@ -70,9 +69,9 @@ def api(
 ) -> None:
     """Serve the API alone, in as many processes as wanted (PostgreSQL for more than one)."""
     _check_safe_to_serve()
-    if workers > 1 and engine.store().is_sqlite:
+    if workers > 1 and store().is_sqlite:
         raise InvalidSetting("COVERDESK_DATABASE_URL: more than one worker needs PostgreSQL")
-    engine.store().close()
+    store().close()
     _refuse_taken(host, port)
     # Ctrl-C is the usual end of a server and no failure.
     signal.signal(signal.SIGINT, _stopped)
@@ -104,14 +103,14 @@ def _refuse_public_demonstration(host: str) -> None:
 
 def _check_safe_to_serve() -> None:
     settings().check_safe_to_serve()
-    if versions.version(engine.store()) != versions.newest():
+    if versions.version(store()) != versions.newest():
         raise InvalidSetting("COVERDESK_DATABASE_URL: this store has another version, run `coverdesk init`")
     if not settings().demo:
         _check_published_passwords()
 
 
 def _check_published_passwords() -> None:
-    with engine.reading(Scope.system()) as session:
+    with reading(Scope.system()) as session:
         published = demonstration.list_with_published_password(session)
     if published:
         raise InvalidSetting(
@@ -162,7 +161,7 @@ def _refuse_taken(host: str, port: int) -> None:
 def _prepare_process() -> None:
     """Trust only the configured proxies, raise the limit of open files, and limit malloc's arenas."""
     os.environ.setdefault("FORWARDED_ALLOW_IPS", settings().proxies)
-    file_permissions.keep_private(engine.store())
+    file_permissions.keep_private(store())
     soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft_limit, min(hard_limit, _MAX_OPEN_FILES)), hard_limit))
     _limit_memory_arenas()

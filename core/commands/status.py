@@ -10,8 +10,7 @@ from rich.console import Console
 from core import clock
 from core.services.admin import status as service
 from core.services.admin.status import Status
-from core.store.access import engine
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading, store
 from core.store.schema import versions
 
 out = Console(highlight=False, soft_wrap=True)
@@ -19,11 +18,11 @@ out = Console(highlight=False, soft_wrap=True)
 
 def status(*, json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False) -> None:
     """Print the status of the installation; exit code 1 when something needs a person."""
-    if versions.version(engine.store()) != versions.newest():
+    if versions.version(store()) != versions.newest():
         fault = "the store has another version: run `coverdesk init`"
         sys.stdout.write(f"{orjson.dumps({'faults': [fault]}).decode()}\n" if json else f"✗ {fault}\n")
         raise typer.Exit(1)
-    with engine.reading(Scope.system()) as session:
+    with reading(Scope.system()) as session:
         found = service.get_status(session)
     if json:
         sys.stdout.write(f"{orjson.dumps(found.as_json(), option=orjson.OPT_INDENT_2).decode()}\n")
@@ -40,7 +39,8 @@ def _print(found: Status) -> None:
         "Migration": f"{found.migration}",
         "Workers": ", ".join(f"{beat.name} ({beat.release})" for beat in found.workers if beat.is_fresh) or "none",
         **{
-            f"Queue {queue.name}": f"{queue.depth:,}" + (f", oldest {queue.oldest_seconds:,} s" if queue.depth else "")
+            queue.name: f"{queue.depth:,} wait"
+            + (f", due for {queue.oldest_seconds:,} s" if queue.oldest_seconds else "")
             for queue in found.queues
         },
         "Free on the disk": f"{found.disk_free_bytes / (1 << 30):,.1f} GiB",

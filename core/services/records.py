@@ -12,7 +12,7 @@ from core.clock import to_wire as at
 from core.money import to_wire as naira
 from core.services.shapes import CustomerRecord, Mode, PolicyRecord, PolicyStatus, PurchaseRecord, Times
 from core.settings import settings
-from core.store.access.wire_types import WireId, WireInstant, WireMode, WireNaira
+from core.store.access import WireId, WireInstant, WireMode, WireNaira
 from core.store.schema.tables import Customer, Policy, Purchase
 
 

@@ -7,7 +7,7 @@ from core.errors import InvalidInput, NotFound
 from core.services.claims.review import officers as claim_officers
 from core.services.claims.review.officers import Officer
 from core.services.claims.review.review import ClaimReview
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import cards as claim_cards
 from core.ui.claims import decision as claim_decision

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.services.claims.intake import claimable_policies
 from core.services.claims.intake.claimable_policies import ClaimablePolicy
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.buying.selling import Counter
 from core.ui.claims import lodging as claim_lodging
 from core.ui.kit import facts, frame, words

@@ -6,8 +6,8 @@ from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists.queue import QueueTotal
 from core.services.claims.lists.selection import View
 from core.services.claims.review import officers as claim_officers
-from core.services.sales.choices import load_choices
-from core.store.access.engine import reading
+from core.services.dimensions import load_choices
+from core.store.access import reading
 from core.ui.claims import assignment as claim_assignment
 from core.ui.claims import filters as claim_filters
 from core.ui.claims import queue_views

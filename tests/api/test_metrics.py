@@ -12,8 +12,7 @@ from core.api.outside import metrics_page
 from core.services.admin import gauges, heartbeats
 from core.services.audit import log as audit
 from core.settings import InvalidSetting, Settings, settings
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
 from tests.ports import free_port

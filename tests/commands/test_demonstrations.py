@@ -12,8 +12,7 @@ from core import settings as settings_module
 from core.services.admin import demonstration
 from core.services.distributors import keys
 from core.services.people import staff
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Purchase, Staff
 from tests.commands.command_line import coverdesk
 from tests.conftest import SECRET

@@ -4,7 +4,7 @@ import pytest
 
 from core.insurers import sandbox
 from core.settings import ROOT, Insurer, InvalidSetting, Settings, settings
-from core.store.access.engine import Store
+from core.store.access import Store
 from tests.commands.command_line import coverdesk
 
 only_sqlite = pytest.mark.parametrize("store", ["sqlite"], indirect=True)

@@ -10,8 +10,7 @@ from core import clock
 from core.services.admin import gauges, heartbeats
 from core.services.admin import status as service
 from core.services.audit import log as audit
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema import versions
 from core.version import VERSION
 from tests.commands.command_line import coverdesk
@@ -46,7 +45,7 @@ def test_json_says_the_same_to_programs(store: Store, monkeypatch: pytest.Monkey
     found = json.loads(told.stdout)
     assert (told.returncode, found["faults"], found["version"]) == (0, [], VERSION)
     assert found["migration"] == found["newest_migration"]
-    assert {queue["name"] for queue in found["queues"]} >= {"insurers", gauges.GIVEN_UP}
+    assert {queue["name"] for queue in found["queues"]} >= {"Insurers", "Webhooks", "E-mail"}
 
 
 @pytest.mark.parametrize(
@@ -71,24 +70,23 @@ def test_an_old_backup_is_a_fault(store: Store) -> None:
         assert "the newest backup is older than 26 hours" in service.get_status(session).faults
 
 
-def test_work_that_waits_without_a_worker_is_a_fault(store: Store) -> None:
-    late = service.QueueStatus(name="insurers", depth=3, oldest_seconds=7_200)
-    gone = service.QueueStatus(name=gauges.GIVEN_UP, depth=2, oldest_seconds=9)
-    faults = service._list_queue_faults([late, gone], [])
-    assert faults == [
-        "the queue insurers has waited for 120 minutes",
+def test_work_that_waits_without_a_worker_is_a_fault() -> None:
+    late = service.QueueStatus(name="Insurers", depth=3, dead=0, oldest_seconds=7_200)
+    gone = service.QueueStatus(name="Webhooks", depth=0, dead=2, oldest_seconds=0)
+    assert service.list_queue_faults([late, gone], []) == [
+        "Insurers: work has been due for 120 minutes",
         "work waits and no worker was heard of for two minutes",
-        "2 policies were given up and need a person",
+        "Webhooks: 2 were given up and need a person",
     ]
 
 
 def test_a_store_of_another_version_is_said_and_not_read(store: Store) -> None:
-    with store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+    with store.writers.begin() as connection:
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '0001'"))
     told = coverdesk("status", "--json")
     assert (told.returncode, json.loads(told.stdout)) == (
         1,
         {"faults": ["the store has another version: run `coverdesk init`"]},
     )
-    with store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+    with store.writers.begin() as connection:
         connection.execute(sa.text("UPDATE alembic_version SET version_num = :newest"), {"newest": versions.newest()})

@@ -12,8 +12,7 @@ from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.people import staff
 from core.services.people.staff import Person
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Claim, ClaimEvent, Staff
 from tests.conftest import Partner
 from tests.services.test_lodging import Desk

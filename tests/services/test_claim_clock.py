@@ -19,7 +19,7 @@ from core.services.claims.workflow.clock import (
     Pause,
     StatusReached,
 )
-from core.store.access.engine import Store
+from core.store.access import Store
 from tests.conftest import Partner
 from tests.services.claim_office import DESK, Office
 from tests.services.test_lodging import NOON

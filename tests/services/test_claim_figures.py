@@ -19,7 +19,7 @@ from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow.clock import Pause, StatusReached
 from core.services.sales import figures
 from core.services.windows import Window
-from core.store.access.engine import Store
+from core.store.access import Store
 from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment
 from tests.conftest import Partner
 from tests.portfolio import lagos

@@ -13,7 +13,7 @@ from core.services.claims.intake import requirements
 from core.services.claims.workflow import transition_docs, transitions
 from core.services.claims.workflow.transitions import TRANSITIONS
 from core.settings import ROOT
-from core.store.access.engine import Store
+from core.store.access import Store
 from tests.conftest import Partner
 from tests.services.claim_office import SAID, Office
 

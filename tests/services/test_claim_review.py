@@ -20,8 +20,7 @@ from core.services.claims.workflow import questions as claim_questions
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.policies import certificates
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
 from core.ui.kit import words
 from tests import papers

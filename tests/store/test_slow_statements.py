@@ -4,9 +4,7 @@ import pytest
 import sqlalchemy as sa
 from structlog.testing import capture_logs
 
-from core.store.access import slow_statements
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store, slow_statements
 from core.store.access.statements import execute
 
 PERSONAL = "22334455667"

@@ -10,12 +10,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock, seal
-from core.services import pii_reveal
 from core.services.claims.lists import claims
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import transitions
+from core.services.views import pii_reveal
 from core.settings import ROOT, settings
-from core.store.access.engine import Store
+from core.store.access import Store
 from core.ui.claims import review_actions
 from core.ui.claims import words as claim_words
 from tests import papers

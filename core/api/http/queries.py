@@ -43,7 +43,8 @@ def _uuids(value: Any) -> list[UUID]:
     return [_uuid(part.strip()) for text in given for part in str(text).split(",") if part.strip()]
 
 
-def _whole(value: Any) -> int:
+def whole_number(value: Any) -> int:
+    """Parse a whole number of a query string."""
     if not re.fullmatch(r"-?[0-9]{1,12}", str(value)):
         raise fault("must be a whole number")
     return int(value)
@@ -85,8 +86,8 @@ class QueryString(Request):
 class PageQuery(QueryString):
     """Paging: `page` is 1-based, `limit` is 10 by default."""
 
-    page: Annotated[int, Field(ge=1, le=LARGEST_PAGE), BeforeValidator(_whole)] = 1
-    limit: Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)] = 10
+    page: Annotated[int, Field(ge=1, le=LARGEST_PAGE), BeforeValidator(whole_number)] = 1
+    limit: Annotated[int, Field(ge=1, le=100), BeforeValidator(whole_number)] = 10
 
     def paging(self) -> Paging:
         """The page as services take it."""
@@ -96,7 +97,7 @@ class PageQuery(QueryString):
 class CatalogueQuery(PageQuery):
     """Query of the catalogue; its default limit is 100, as it is usually read in one call."""
 
-    limit: Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)] = 100
+    limit: Annotated[int, Field(ge=1, le=100), BeforeValidator(whole_number)] = 100
     search: Text | None = None
     provider_id: Id | None = None
     category_id: Ids = Field(default_factory=list)

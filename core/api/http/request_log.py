@@ -46,7 +46,8 @@ class RequestLog:
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             await self.app(scope, receive, noted)
         seconds = time.perf_counter() - began
-        route = getattr(scope.get("route"), "path", _NO_ROUTE)
+        # Where no route took it, the mount of the API stands there, which has no methods.
+        route = scope["route"].path if getattr(scope.get("route"), "methods", None) else _NO_ROUTE
         metrics.count("requests", route, str(status))
         metrics.observe("request_seconds", seconds, route)
         caller = scope.get("state", {}).get("caller")

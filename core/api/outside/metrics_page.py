@@ -16,8 +16,7 @@ from core import metrics
 from core.services.admin import gauges
 from core.services.admin.gauges import GAUGES, Gauge
 from core.settings import settings
-from core.store.access.engine import reading
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -58,7 +57,7 @@ def render() -> tuple[bytes, str]:
     from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest  # noqa: PLC0415
 
     everything = CollectorRegistry()
-    everything.register(_StoreCollector())  # type: ignore[arg-type]
+    everything.register(_StoreCollector())
     counted = generate_latest(metrics.registry())
     return counted + generate_latest(everything), CONTENT_TYPE_LATEST
 

@@ -1,6 +1,6 @@
 """The state of the installation as numbers, read from the store when Prometheus asks (contract O3)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -12,10 +12,10 @@ from sqlmodel import col
 from core import clock
 from core.services.admin import heartbeats
 from core.services.claims.reports import breakdowns
+from core.services.outbox import health
 from core.services.people import staff_sessions
 from core.settings import settings
-from core.store.access.engine import store
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession, store
 from core.store.schema import versions
 from core.store.schema.rollups import DaybookLine
 from core.store.schema.tables import (
@@ -25,13 +25,10 @@ from core.store.schema.tables import (
     Product,
     Provider,
     StaffSession,
-    Submission,
 )
 from core.version import VERSION, get_commit
 
 BACKED_UP = "store backed up"
-# The queue of what no worker tries again.
-GIVEN_UP = "given_up"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +46,8 @@ GAUGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "sales_total": ("Purchases and renewals since the store began.", ("product", "mode")),
     "claims_open": ("Claims that are not decided, by days since they were lodged.", ("bucket",)),
     "queue_depth": ("Work that waits.", ("queue",)),
-    "queue_oldest_seconds": ("Age of the oldest work that waits.", ("queue",)),
+    "queue_dead": ("Work that was given up and needs a person.", ("queue",)),
+    "queue_oldest_seconds": ("How long the oldest work has been due.", ("queue",)),
     "breaker_open": ("1 while nothing is sent to an insurer after failures in a row.", ("insurer",)),
     "staff_sessions": ("People signed in.", ()),
     "workers": ("Workers heard of in the last minutes.", ()),
@@ -70,7 +68,7 @@ def list_gauges(session: ScopedSession) -> list[Gauge]:
     """Every gauge; needs the system's scope. A number that nobody knows yet (no backup, no replica) is left out."""
     return [
         gauge
-        for part in (_sales, _claims, list_queues, _breakers, _people, _workers, _audit, _database, _replica, _release)
+        for part in (_sales, _claims, _queues, _breakers, _people, _workers, _audit, _database, _replica, _release)
         for gauge in part(session)
     ]
 
@@ -97,18 +95,12 @@ def _claims(session: ScopedSession) -> Iterator[Gauge]:
         yield Gauge("claims_open", bucket.number, (f"{bucket.days.first}{last or '+'}",))
 
 
-def list_queues(session: ScopedSession) -> Iterator[Gauge]:
-    """Yield depth and age of each queue."""
-    query = (
-        sa.select(col(Submission.state), sa.func.count(), sa.func.min(col(Submission.created_at)))
-        .where(col(Submission.state).in_(("queued", "dead")), col(Submission.is_live).in_((True, False)))
-        .group_by(col(Submission.state))
-    )
-    found = {state: (number, oldest) for state, number, oldest in session.execute(query)}
-    for state, queue in (("queued", "insurers"), ("dead", GIVEN_UP)):
-        number, oldest = found.get(state, (0, None))
-        yield Gauge("queue_depth", number, (queue,))
-        yield Gauge("queue_oldest_seconds", _age(oldest), (queue,))
+def _queues(session: ScopedSession) -> Iterator[Gauge]:
+    for queue in health.list_queues(session):
+        name = (queue.name.lower(),)
+        yield Gauge("queue_depth", queue.queued + queue.held, name)
+        yield Gauge("queue_dead", queue.dead, name)
+        yield Gauge("queue_oldest_seconds", _age(queue.oldest_due_at), name)
 
 
 def _breakers(session: ScopedSession) -> Iterator[Gauge]:
@@ -172,12 +164,3 @@ def _release(session: ScopedSession) -> Iterator[Gauge]:
     version = versions.version_of(session.connection()) or "none"
     yield Gauge("schema_current", version == versions.newest(), (version,))
     yield Gauge("build_info", 1, (VERSION, (get_commit() or "unknown")[:12]))
-
-
-def describe_queues(gauges: Sequence[Gauge]) -> dict[str, tuple[int, float]]:
-    """Depth and age of the oldest in seconds, by queue."""
-    values = {(gauge.name, gauge.labels): gauge.value for gauge in gauges}
-    queues = [labels for name, labels in values if name == "queue_depth"]
-    return {
-        labels[0]: (int(values["queue_depth", labels]), values["queue_oldest_seconds", labels]) for labels in queues
-    }

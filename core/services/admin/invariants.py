@@ -6,7 +6,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.store.access.scope import AnySelect
+from core.store.access import AnySelect
 from core.store.schema.tables import (
     Certificate,
     Claim,

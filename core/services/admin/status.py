@@ -1,7 +1,7 @@
 """The status of an installation for operators: what runs, what waits, what is overdue (contract O4)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from shutil import disk_usage
@@ -10,9 +10,9 @@ from typing import Any, Final
 from core import clock
 from core.services.admin import gauges, heartbeats, readiness
 from core.services.admin.heartbeats import Beat
+from core.services.outbox import health
 from core.settings import settings
-from core.store.access.engine import store
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession, store
 from core.store.schema import versions
 from core.version import VERSION, get_commit
 
@@ -25,10 +25,11 @@ _MIN_FREE_BYTES: Final = 2 * _GIB
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QueueStatus:
-    """Work that waits: how much, and for how many seconds the oldest has."""
+    """One queue: how much waits and was given up, and for how many seconds the oldest has been due."""
 
     name: str
     depth: int
+    dead: int
     oldest_seconds: int
 
 
@@ -46,11 +47,11 @@ class Status:
     clock_skew_seconds: float
     backup_at: datetime | None
     replica: str | None
-    faults: Sequence[str]
+    faults: Sequence[str] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Plain values with instants in ISO 8601."""
-        return _plain(asdict(self))
+        return {name: _plain(value) for name, value in asdict(self).items()}
 
 
 def _plain(value: Any) -> Any:
@@ -63,29 +64,31 @@ def _plain(value: Any) -> Any:
 
 def get_status(session: ScopedSession) -> Status:
     """Return the status; needs the system's scope and a store of this release."""
-    beats, queues = heartbeats.list_beats(session), _queues(session)
-    facts = {
-        "migration": versions.version_of(session.connection()),
-        "disk_free_bytes": _free_bytes(),
-        "clock_skew_seconds": _clock_skew(session),
-        "backup_at": gauges.newest_backup(session),
-        "replica": readiness.describe_replica(),
-    }
-    return Status(
+    found = Status(
         version=VERSION,
         commit=get_commit(),
+        migration=versions.version_of(session.connection()),
         newest_migration=versions.newest(),
-        workers=beats,
-        queues=queues,
-        faults=[*_list_faults(facts), *_list_queue_faults(queues, beats)],
-        **facts,
+        workers=heartbeats.list_beats(session),
+        queues=_list_queues(session),
+        disk_free_bytes=_free_bytes(),
+        clock_skew_seconds=_clock_skew(session),
+        backup_at=gauges.newest_backup(session),
+        replica=readiness.describe_replica(),
     )
+    return replace(found, faults=[*list_faults(found), *list_queue_faults(found.queues, found.workers)])
 
 
-def _queues(session: ScopedSession) -> list[QueueStatus]:
-    described = gauges.describe_queues(list(gauges.list_queues(session)))
+def _list_queues(session: ScopedSession) -> list[QueueStatus]:
+    now = clock.now()
     return [
-        QueueStatus(name=name, depth=depth, oldest_seconds=int(seconds)) for name, (depth, seconds) in described.items()
+        QueueStatus(
+            name=queue.name,
+            depth=queue.queued + queue.held,
+            dead=queue.dead,
+            oldest_seconds=int((now - (queue.oldest_due_at or now)).total_seconds()),
+        )
+        for queue in health.list_queues(session)
     ]
 
 
@@ -99,32 +102,35 @@ def _clock_skew(session: ScopedSession) -> float:
     if store().is_sqlite:
         return 0.0
     theirs = session.connection().exec_driver_sql("SELECT clock_timestamp()").scalar_one()
-    return round((theirs - clock.now()).total_seconds(), 1)
+    return float((theirs - clock.now()).total_seconds())
 
 
-def _list_faults(facts: Mapping[str, Any]) -> list[str]:
-    backup_at: datetime | None = facts["backup_at"]
+def list_faults(status: Status) -> list[str]:
+    """Return what is wrong with store, backup, disk, clock and replica."""
+    late = status.backup_at is not None and clock.now() - status.backup_at > BACKUP_DUE
     found = {
-        "the store has another version: run `coverdesk init`": facts["migration"] != versions.newest(),
-        "there is no backup yet: run `coverdesk backup FILE`": backup_at is None,
-        "the newest backup is older than 26 hours": backup_at is not None and clock.now() - backup_at > BACKUP_DUE,
-        "less than 2 GiB are free on the disk of the files": facts["disk_free_bytes"] < _MIN_FREE_BYTES,
+        "the store has another version: run `coverdesk init`": status.migration != status.newest_migration,
+        "there is no backup yet: run `coverdesk backup FILE`": status.backup_at is None,
+        "the newest backup is older than 26 hours": late,
+        "less than 2 GiB are free on the disk of the files": status.disk_free_bytes < _MIN_FREE_BYTES,
         "the clocks of this machine and of the database differ": (
-            abs(facts["clock_skew_seconds"]) > _CLOCK_TOLERANCE.total_seconds()
+            abs(status.clock_skew_seconds) > _CLOCK_TOLERANCE.total_seconds()
         ),
-        f"the replica is {facts['replica']}": facts["replica"] not in {None, "in use"},
+        f"the replica is {status.replica}": status.replica not in {None, "in use"},
     }
     return [fault for fault, holds in found.items() if holds]
 
 
-def _list_queue_faults(queues: Sequence[QueueStatus], beats: Sequence[Beat]) -> list[str]:
-    waiting = [queue for queue in queues if queue.depth and queue.name != gauges.GIVEN_UP]
+def list_queue_faults(queues: Sequence[QueueStatus], beats: Sequence[Beat]) -> list[str]:
+    """Return what waits for too long, was given up, or has nobody to send it."""
     faults = [
-        f"the queue {queue.name} has waited for {queue.oldest_seconds // 60:,} minutes"
-        for queue in waiting
+        f"{queue.name}: work has been due for {queue.oldest_seconds // 60:,} minutes"
+        for queue in queues
         if queue.oldest_seconds > QUEUE_LATE.total_seconds()
     ]
-    if waiting and not any(beat.is_fresh for beat in beats):
+    if any(queue.depth for queue in queues) and not any(beat.is_fresh for beat in beats):
         faults.append("work waits and no worker was heard of for two minutes")
-    given_up = sum(queue.depth for queue in queues if queue.name == gauges.GIVEN_UP)
-    return [*faults, f"{given_up:,} policies were given up and need a person"] if given_up else faults
+    return [
+        *faults,
+        *(f"{queue.name}: {queue.dead:,} were given up and need a person" for queue in queues if queue.dead),
+    ]

@@ -16,8 +16,7 @@ from sqlmodel import col
 
 from core.services.admin import readiness
 from core.settings import Settings, settings
-from core.store.access.engine import store, wal_is_safe
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession, store, wal_is_safe
 from core.store.schema import versions
 from core.store.schema.tables import KeptAnswer, Submission, UploadedFile
 from core.version import VERSION

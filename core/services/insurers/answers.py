@@ -17,12 +17,11 @@ from core.insurers.answers import InsurerAnswer
 from core.insurers.faults import InsurerFault
 from core.services.audit import log as audit
 from core.services.insurers import connections as insurer_connections
-from core.services.insurers import submissions
 from core.services.insurers.sending import MAX_FAILURES, Job, compute_decision_wait, compute_failure_wait, mask_numbers
 from core.services.policies import changes as policy_changes
-from core.services.policies import policies
+from core.services.policies import policies, submissions
 from core.services.policies import states as policy_states
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Policy, Submission
 
 _OPEN_STATES = ("queued", "dead")

@@ -10,13 +10,13 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
+from core.services.dimensions import Choices
 from core.services.insurers import connections as insurer_connections
 from core.services.paging import Page, Paging
 from core.services.policies import states as policy_states
 from core.services.policies.states import Stage
-from core.services.sales.choices import Choices
 from core.settings import settings
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import InsurerConnection, Policy, Provider, Submission
 
 Situation = Literal["Queued", "Being sent", "Deciding", "Trying again", "Set aside", "Not connected"]

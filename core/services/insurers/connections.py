@@ -14,7 +14,7 @@ from sqlmodel import col
 from core import clock
 from core.insurers.faults import InsurerFault
 from core.settings import settings
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import InsurerConnection, Provider, Submission
 
 # Consecutive failures after which the connection pauses; then a single policy tries it again.

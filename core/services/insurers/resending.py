@@ -9,13 +9,13 @@ from core import clock
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.insurers import answers as insurer_answers
-from core.services.insurers import awaiting, submissions
+from core.services.insurers import awaiting
 from core.services.insurers import connections as insurer_connections
 from core.services.people.staff import Person
-from core.services.policies import policies
+from core.services.policies import policies, submissions
 from core.services.records import format_mode
 from core.settings import settings
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Provider, Submission
 
 SENDING_ROLES = ("operations",)

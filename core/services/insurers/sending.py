@@ -14,7 +14,7 @@ from core import clock, seal
 from core.services import personal
 from core.services.insurers import connections as insurer_connections
 from core.services.insurers.connections import Insurer
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import InsurerConnection, Policy, Submission
 
 # Longer than any call may take: a running worker always finishes before its lease expires.

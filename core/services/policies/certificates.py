@@ -13,7 +13,7 @@ from core.covers import registry
 from core.errors import NotFound
 from core.services.policies import certificate_lines
 from core.settings import settings
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Certificate, Distributor, Policy, Product, Provider, Purchase, Renewal
 
 TEST_MODE = "Test mode - not a certificate of insurance"

@@ -14,14 +14,12 @@ from core.covers.refunds import Refund
 from core.covers.request import has_control_characters, refuse_unless
 from core.errors import InvalidInput, StaleVersion, StateForbids
 from core.services.audit import log as audit
-from core.services.insurers import submissions
-from core.services.policies import certificates, policies, refunding
+from core.services.policies import certificates, numbering, policies, refunding, submissions
 from core.services.policies import states as policy_states
 from core.services.products import products
 from core.services.products.products import ProductForSale
-from core.services.selling import numbering
 from core.services.shapes import PolicyRecord
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.policy_numbers import Series
 from core.store.schema.tables import Policy, Product, Purchase
 
@@ -30,7 +28,7 @@ MAX_NUMBER_LENGTH, LONGEST_WORD = 60, 200
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Activation:
-    """What activating a policy sets: its number, drawn by us or given, and its cover, which may begin in the past."""
+    """Input of an activation: the policy number, given or drawn, and the cover, which may begin in the past."""
 
     policy_number: str
     is_drawn: bool
@@ -101,9 +99,9 @@ def activation_preview(
     start_on: date | None = None,
     expiration_on: date | None = None,
 ) -> Activation:
-    """What activating would set now, by the same rules: what is given, and what fills the blanks; nothing is written.
+    """Return what activating would set now, by the rules of the activation; writes nothing.
 
-    The blanks are the next number of the series, the day it was to start or today, and the end of what was paid for.
+    Blanks are filled with the next number of the series, the planned start or today, and the end of the paid term.
     """
     policy = policies.get_row(session, policy_id)
     _require_action(session, policy, "activate")

@@ -12,7 +12,7 @@ from core import clock
 from core.errors import StateForbids
 from core.services import records
 from core.services.policies.paid_terms import PaidTerm
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.claims import DECIDED
 from core.store.schema.tables import Claim, ClaimEvent
 

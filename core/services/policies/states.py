@@ -10,7 +10,7 @@ from sqlmodel import UTCDateTime, col
 from core import clock
 from core.errors import NotFound
 from core.services.shapes import PolicyStatus
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Policy, Product
 
 Stage = Literal["Pending", "Not started", "In force", "Expired", "Cancelled", "Declined"]

@@ -14,7 +14,7 @@ from core.services import filters
 from core.services.filters import SalesFilter, Span
 from core.services.sales import day_totals
 from core.services.windows import EARLIEST, Window
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import lagos_day
 from core.store.schema.sales import UNUSUAL
 from core.store.schema.tables import DayTotal, Policy, Product, Renewal

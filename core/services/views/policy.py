@@ -21,7 +21,7 @@ from core.services.renewals import windows as renewal_windows
 from core.services.renewals.windows import RenewalWindow
 from core.services.views import sale as sale_view
 from core.services.views.sale import SaleDetail
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Certificate, Policy, Refund
 
 
@@ -77,7 +77,7 @@ class PolicyDetail:
 
     @property
     def refunded_minor(self) -> int:
-        """What went back of all its terms, in kobo."""
+        """Amount refunded of all its terms, in kobo."""
         return sum(refund.parts.total_minor for refund in self.refunds)
 
 

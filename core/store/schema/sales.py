@@ -186,6 +186,7 @@ class Refund(Owned, table=True):
             sqlite_where=_OF_RENEWAL,
             postgresql_where=_OF_RENEWAL,
         ),
+        sa.Index(None, "is_live", "created_at", "id"),
         _parts_fit(),
     )
     id: UUID = Field(primary_key=True)

@@ -3,6 +3,16 @@
 from core.store.schema.admin import AuditEntry, AuditHead, ExportReceipt, Heartbeat, KeptAnswer, StoreSecret
 from core.store.schema.catalogue import Product, ProductBlock, ProductCategory, ProductVersion, RateProposal
 from core.store.schema.claims import Claim, ClaimComment, ClaimEvent, ClaimPayment, ClaimQuestion, UploadedFile
+from core.store.schema.events import (
+    Event,
+    EventCursor,
+    EventFeed,
+    Mail,
+    WebhookDelivery,
+    WebhookEndpoint,
+    WebhookTry,
+)
+from core.store.schema.finance import Adjustment, AdjustmentProposal, Movement
 from core.store.schema.parties import (
     ApiKey,
     Customer,
@@ -28,6 +38,8 @@ from core.store.schema.sales import (
 )
 
 __all__ = [
+    "Adjustment",
+    "AdjustmentProposal",
     "ApiKey",
     "AuditEntry",
     "AuditHead",
@@ -41,12 +53,17 @@ __all__ = [
     "DayTotal",
     "DaybookLine",
     "Distributor",
+    "Event",
+    "EventCursor",
+    "EventFeed",
     "ExportReceipt",
     "Heartbeat",
     "Inspection",
     "InsuredRisk",
     "InsurerConnection",
     "KeptAnswer",
+    "Mail",
+    "Movement",
     "NumberCounter",
     "OneTimeTicket",
     "Policy",
@@ -65,4 +82,7 @@ __all__ = [
     "StoreSecret",
     "Submission",
     "UploadedFile",
+    "WebhookDelivery",
+    "WebhookEndpoint",
+    "WebhookTry",
 ]

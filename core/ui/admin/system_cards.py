@@ -8,7 +8,7 @@ import streamlit as st
 from core import clock
 from core.services.admin.store_check import Finding
 from core.services.admin.system import FilesFacts, QueueLine, Setting, StoreFacts, SystemFacts
-from core.store.access.engine import store
+from core.store.access import store
 from core.ui.admin import check_runs
 from core.ui.admin.check_runs import CheckRun
 from core.ui.kit import facts, frame, words

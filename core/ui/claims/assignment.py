@@ -14,8 +14,7 @@ from core.services.claims.review.officers import Officer
 from core.services.claims.workflow import assignment
 from core.services.claims.workflow.assignment import ChosenClaim
 from core.services.people.staff import Person
-from core.store.access.engine import store
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession, transact
 from core.ui.claims.queue_table import CLAIMS
 from core.ui.kit import frame, page_links, tables, url_state, words
 
@@ -148,7 +147,7 @@ def _let_go() -> None:
 def _write(work: Callable[[ScopedSession], Any]) -> Any:
     """Run the work and return its result; None if it was refused, after storing the message."""
     try:
-        return store().transact(frame.scope(), work)
+        return transact(frame.scope(), work)
     except CoverdeskError as error:
         st.session_state[_SAID] = Said(refused=(str(error),))
         return None

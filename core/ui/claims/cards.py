@@ -10,7 +10,7 @@ from core.services.claims.review.officers import Officer
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow.clock import Clock
 from core.services.people.staff import Person
-from core.services.pii_reveal import HiddenField
+from core.services.views.pii_reveal import HiddenField
 from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import review_actions
 from core.ui.claims import words as claim_words

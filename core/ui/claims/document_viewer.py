@@ -5,10 +5,10 @@ from typing import Final
 import streamlit as st
 
 from core.errors import InvalidInput
-from core.services import pii_reveal
 from core.services.claims.intake.documents import Document
 from core.services.claims.review.review import ClaimReview
-from core.services.pii_reveal import HiddenField
+from core.services.views import pii_reveal
+from core.services.views.pii_reveal import HiddenField
 from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import review_actions
 from core.ui.claims.attempts import DOCUMENT, key

@@ -13,7 +13,7 @@ from core.errors import CoverdeskError, InvalidInput
 from core.services.claims.intake import lodging, requirements
 from core.services.claims.intake.claimable_policies import ClaimablePolicy
 from core.services.claims.intake.request import CreditLifeClaimRequest
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.ui.buying.selling import Counter
 from core.ui.forms import forms
 from core.ui.forms.forms import Form

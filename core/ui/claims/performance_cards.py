@@ -28,7 +28,7 @@ OFFICERS: Final[Table[OfficerWorkload]] = Table(
     columns={
         "officer": columns.text("Officer", lambda work: work.name, says="Click to see the open claims"),
         "decided": columns.number("Decided", lambda work: work.decided),
-        "half": columns.text("Our own time, median, days", lambda work: _days(work.half_net), right=True),
+        "half": columns.text("Our own time, median, days", lambda work: _days(work.median_net_ms), right=True),
         "open": columns.number("Open now", lambda work: work.open),
         "overdue": columns.number("Overdue now", lambda work: work.overdue),
     },

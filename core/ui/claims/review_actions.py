@@ -15,8 +15,7 @@ from core.services.claims.workflow import questions as claim_questions
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.people.staff import Person
-from core.store.access.engine import reading, store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, reading, transact
 from core.ui.kit import run_once
 
 
@@ -53,7 +52,7 @@ def opened(claim_id: UUID, *, person: Person, is_live: bool) -> ClaimReview:
     found = _review(scope, claim_id, person)
     if found.status != "Pending":
         return found
-    store().transact(scope, lambda session: claim_actions.open_claim(session, claim_id, person=person))
+    transact(scope, lambda session: claim_actions.open_claim(session, claim_id, person=person))
     return _review(scope, claim_id, person)
 
 

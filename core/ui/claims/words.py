@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from core.services.audit.log import AuditEvent
 from core.services.claims.intake import requirements
 from core.services.claims.review.officers import Officer
-from core.services.views.sale import AuditEvent
 from core.ui.kit import words
 
 _MOVES: Final[Mapping[str, str]] = {

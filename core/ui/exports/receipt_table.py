@@ -7,12 +7,12 @@ from typing import Any
 from uuid import UUID
 
 from core.services.claims.review import officers as claim_officers
+from core.services.dimensions import Choices, load_choices
 from core.services.exports import registry as export_registry
 from core.services.exports.exports import ExportKind, Parameter
 from core.services.exports.formats import get_format
 from core.services.exports.receipts import Receipt
-from core.services.sales.choices import Choices, load_choices
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.ui.kit import columns, words
 from core.ui.kit.tables import Table
 

@@ -8,7 +8,7 @@ from core.services.claims.review import related
 from core.services.claims.workflow.transitions import CLAIMS_ROLES
 from core.services.people.staff import Person
 from core.services.views.policy import PolicyDetail
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.claims import tabs as claim_tabs
 from core.ui.kit import frame
 

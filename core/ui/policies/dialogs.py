@@ -13,7 +13,7 @@ from core.services.people.staff import Person
 from core.services.policies.states import Action, PolicyState
 from core.services.views import policy as policy_view
 from core.services.views.policy import PolicyDetail
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.buying import prices
 from core.ui.kit import frame, words
 from core.ui.policies import activation_form, page_actions

@@ -17,8 +17,7 @@ from core.services.policies.states import PolicyState
 from core.services.renewals import next_terms, renewals
 from core.services.renewals.next_terms import NextTerm
 from core.services.selling.buying import Seller
-from core.store.access.engine import reading
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, reading
 from core.ui.kit import run_once
 
 

@@ -7,8 +7,7 @@ import streamlit as st
 
 from core.errors import CoverdeskError
 from core.services.insurers import resending
-from core.store.access.engine import store
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession, transact
 from core.ui.kit import frame, words
 
 _SAID, _REFUSED = "resends.said", "resends.refused"
@@ -60,6 +59,6 @@ def say() -> None:
 
 def _do(work: Callable[[ScopedSession], str]) -> None:
     try:
-        st.session_state[_SAID] = store().transact(frame.scope(), work)
+        st.session_state[_SAID] = transact(frame.scope(), work)
     except CoverdeskError as error:
         st.session_state[_REFUSED] = f"{error}."

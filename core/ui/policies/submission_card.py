@@ -2,11 +2,11 @@
 
 import streamlit as st
 
+from core.services.audit.log import AuditEvent
 from core.services.insurers import resending
 from core.services.insurers.submission_detail import SubmissionDetail
 from core.services.people.staff import Person
 from core.services.views.policy import PolicyDetail
-from core.services.views.sale import AuditEvent
 from core.ui.kit import facts, words
 from core.ui.policies import resends
 

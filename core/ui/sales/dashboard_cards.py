@@ -8,9 +8,9 @@ from typing import Any
 import streamlit as st
 
 from core import clock
+from core.services.dimensions import DIMENSIONS, Dimension
 from core.services.sales import breakdowns
 from core.services.sales.breakdowns import Breakdown, Grain, Series, Slice
-from core.services.sales.choices import DIMENSIONS, Dimension
 from core.services.sales.figures import Summary
 from core.services.windows import Window
 from core.ui.kit import url_state

@@ -9,7 +9,7 @@ import streamlit as st
 from core import money
 from core.services.comparisons import Comparison
 from core.services.sales.figures import Summary
-from core.services.sales.metrics import METRICS, REFUNDS, Metric, PeriodFacts, Value, compute_change
+from core.services.sales.metrics import METRICS, MONEY_METRICS, Metric, PeriodFacts, Value, compute_change
 from core.ui.kit import periods, words
 
 _COLOURS: Any = {"more": "normal", "less": "inverse", "neither": "off"}
@@ -20,7 +20,7 @@ _BEYOND_SENSE = 10
 def draw(summary: Summary) -> None:
     """Draw all tiles; the help of each says what it counts, leaves out and is dated by."""
     with st.grid(3, min_column_width=240, gap="xsmall", row_height=180):
-        for metric in (*METRICS, REFUNDS):
+        for metric in (*METRICS, *MONEY_METRICS):
             _tile(metric, summary)
 
 

@@ -14,7 +14,7 @@ from core.services.files import files
 from core.services.files.files import StoredFile
 from core.services.files.links import Owner
 from core.services.people.staff import Person
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Claim
 
 _META_COLUMNS: Final = ("credit_life_claim_meta", "gadget_claim_meta", "vehicle_claim_meta")

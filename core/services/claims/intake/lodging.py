@@ -20,8 +20,8 @@ from core.services.files import files
 from core.services.files import links as file_links
 from core.services.files.files import StoredFile
 from core.services.files.links import Owner
-from core.services.selling import numbering
-from core.store.access.scope import AnySelect, ScopedSession
+from core.services.policies import numbering
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimEvent, Customer, Policy, Product, UploadedFile
 
 _ZERO_AMOUNTS: dict[str, Any] = dict.fromkeys(

@@ -20,7 +20,7 @@ from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.clock import DECIDED_STATUSES, Clock
 from core.services.paging import Paging
 from core.services.people.staff import Person
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import milliseconds_between
 from core.store.schema.tables import Claim, ClaimPayment, Policy, Staff
 

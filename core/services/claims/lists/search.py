@@ -16,7 +16,7 @@ from core.errors import InvalidInput
 from core.services import filters
 from core.services.claims.workflow.clock import DECIDED_STATUSES, NEAR_DEADLINE, STATUTORY_PERIOD
 from core.services.filters import Span
-from core.services.selling import numbering
+from core.services.policies import numbering
 from core.store.schema.tables import Claim, Customer, Policy
 
 _ANY_TIME: Final = Span()

@@ -15,7 +15,7 @@ from core.services.claims.lists import search as claim_search
 from core.services.claims.reports.figures import DECIDED_AT, IS_DECIDED, NOT_DELETED, Decision, percentile
 from core.services.claims.review import officers as claim_officers
 from core.services.windows import Window
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.expressions import lagos_day
 from core.store.schema.tables import Claim, ClaimEvent
 

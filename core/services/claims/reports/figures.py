@@ -19,7 +19,7 @@ from core.services.filters import SalesFilter, Span
 from core.services.sales.breakdowns import Grain, get_bucket_start, list_buckets
 from core.services.sales.figures import sum_claims_paid_by_day
 from core.services.windows import EARLIEST, Window
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.expressions import lagos_day, milliseconds_between
 from core.store.schema.tables import Claim, ClaimEvent
 
@@ -49,7 +49,7 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClaimSummary:
-    """What a window holds and what that which it is compared with held; `decisions` are those of the window."""
+    """Claim figures of a window and of its comparison window; `decisions` are those of the window."""
 
     window: Window
     compared: Comparison
@@ -136,7 +136,7 @@ def _lodged(session: ScopedSession, span: Span) -> dict[date, int]:
 
 
 def _load_answers(session: ScopedSession, span: Span) -> dict[str, int]:
-    """How often an offer was accepted or rejected."""
+    """Count accepted and rejected offers."""
     at, status = col(ClaimEvent.created_at), col(ClaimEvent.status)
     deleted = sa.select(col(Claim.id)).where(~NOT_DELETED)
     query = sa.select(status, sa.func.count()).where(status.in_(("Offer accepted", "Offer rejected")))
@@ -145,7 +145,7 @@ def _load_answers(session: ScopedSession, span: Span) -> dict[str, int]:
 
 
 def _load_view_delays(session: ScopedSession, span: Span) -> list[int]:
-    """How long each claim that was opened had waited for it, in ms, the shortest first."""
+    """List the time from lodging to the first view of each claim, in ms, shortest first."""
     at = col(ClaimEvent.created_at)
     waited = milliseconds_between(col(Claim.created_at), at)
     query = sa.select(waited).select_from(ClaimEvent).join(Claim, col(Claim.id) == col(ClaimEvent.claim_id))

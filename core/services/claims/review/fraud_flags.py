@@ -12,7 +12,7 @@ from sqlmodel import col
 from core import clock
 from core.services.claims.intake import requirements
 from core.services.claims.intake.request import CreditLifeClaimRequest
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, Policy, UploadedFile
 
 _DATE_FLAGS: Final = frozenset({"outside_cover", "outside_loan", "early_loss", "future_incident", "duplicate"})

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.services.claims.workflow import transitions
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Staff
 
 _CLAIM_ROLES = frozenset({*transitions.CLAIMS_ROLES, "admin"})

@@ -13,6 +13,7 @@ from sqlmodel import col
 from core import seal
 from core.covers.cover import Price
 from core.errors import NotFound
+from core.services.audit.log import AuditEvent
 from core.services.claims.intake import documents as claim_documents
 from core.services.claims.intake import requirements
 from core.services.claims.intake.documents import Document
@@ -31,8 +32,7 @@ from core.services.claims.workflow.offers import Limits
 from core.services.claims.workflow.payments import Payment
 from core.services.claims.workflow.transitions import Transition
 from core.services.people.staff import Person
-from core.services.views.sale import AuditEvent
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, Distributor, Policy, Product, Provider
 
 _PERSONAL_FIELDS: Final = ("bvn", "nin")

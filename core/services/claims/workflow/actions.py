@@ -26,7 +26,7 @@ from core.services.claims.workflow.clock import DECIDED_STATUSES
 from core.services.claims.workflow.inputs import CommentInput, DeductionsInput, IncidentDateInput, TransitionInput
 from core.services.claims.workflow.transitions import Transition
 from core.services.people.staff import Person
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, Staff
 
 _AMOUNT_COLUMNS: Final = {

@@ -15,7 +15,7 @@ from core.errors import InvalidInput
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow.offers import Limits
 from core.services.people.staff import Person
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimPayment, Policy, Staff
 
 TAKEN: Final = "was used for another payment of this insurer already: give the reference of this one"

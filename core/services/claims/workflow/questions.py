@@ -17,7 +17,7 @@ from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow.clock import DECIDED_STATUSES, WAITING_STATUSES, Clock, Pause, StatusReached
 from core.services.claims.workflow.inputs import CommentInput
 from core.services.people.staff import Person
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, ClaimQuestion
 
 

@@ -7,7 +7,7 @@ from sqlmodel import col
 
 from core import clock
 from core.settings import settings
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Policy, Submission
 
 
