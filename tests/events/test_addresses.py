@@ -1,4 +1,4 @@
-"""Receivers that must not be called: judged by what they say, and again by where each connection leads (contract W5)."""
+"""Receivers that must not be called: judged by what they say, and again by where connections lead (contract W5)."""
 
 import asyncio
 import socket
