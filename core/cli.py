@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -14,6 +14,7 @@ from core.commands import stores
 from core.errors import CoverdeskError
 from core.settings import InvalidSetting
 from core.store.operations import file_permissions
+from core.version import VERSION
 
 # Each subcommand of `coverdesk`: its module under core.commands, and its help text.
 COMMANDS: Mapping[str, tuple[str, str]] = {
@@ -74,6 +75,7 @@ class LazyCommand(TyperCommand):
 
     def make_context(self, *given: Any, **also: Any) -> Any:
         """The context of the command itself, which then runs in our place."""
+        stores.begin(self._command_name)
         context = self.load().make_context(*given, **also)
         stores.announce(self._command_name)
         return context
@@ -98,13 +100,24 @@ class _CommandGroup(TyperGroup):
 app = typer.Typer(cls=_CommandGroup, no_args_is_help=True)
 
 
+def _print_version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it with the value alone
+    if wanted:
+        typer.echo(f"coverdesk {VERSION}")
+        raise typer.Exit
+
+
 @app.callback()
-def coverdesk() -> None:
+def coverdesk(
+    *,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the release.")
+    ] = False,
+) -> None:
     """The desk and the counter of an insurance distribution business."""
 
 
 def main() -> None:
-    """Where a process of ours starts: its files are private from here on, which only a whole process can be."""
+    """Entry point of the console script. Sets a private umask, which only a process of its own may do."""
     file_permissions.begin_private()
     run()
 

@@ -4,11 +4,12 @@ import difflib
 import json
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Final
 
+from core.paths import ROOT
+
 PREFIX: Final = "COVERDESK_"
-PROVIDERS = Path(__file__).parents[1] / "data" / "catalogue" / "providers.json"
+PROVIDERS = ROOT / "data" / "catalogue" / "providers.json"
 # Read by `coverdesk verify`, tests and benchmarks: a server passes over exactly these.
 READ_ELSEWHERE: Final = frozenset(
     f"{PREFIX}{name}"

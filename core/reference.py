@@ -7,15 +7,16 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
-from pathlib import Path
 from typing import Any, Final, Literal
 
 import pycountry
 
+from core.paths import ROOT
+
 TravelZone = Literal["africa", "schengen", "usa_canada", "elsewhere"]
 _ZONES: Final[tuple[TravelZone, ...]] = ("africa", "schengen", "usa_canada")
 
-_FOLDER: Final = Path(__file__).parents[1] / "data" / "reference"
+_FOLDER: Final = ROOT / "data" / "reference"
 _FCT: Final = re.compile("(abuja )?(fct|federal capital territory)( abuja)?|abuja")
 
 

@@ -21,8 +21,7 @@ from core.services.insurers import connections as insurer_connections
 from core.services.insurers import sending
 from core.services.insurers.connections import Insurer
 from core.services.insurers.sending import Job
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, Store
 
 log = structlog.get_logger("coverdesk.worker")
 T = TypeVar("T")

@@ -10,8 +10,7 @@ from typer.testing import CliRunner, Result
 from core import cli, clock
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
 from core.services.people import staff
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.services.claim_office import Office
 from tests.services.test_lodging import NOON

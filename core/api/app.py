@@ -42,7 +42,7 @@ from core.api.v1 import (
 )
 from core.errors import StoreUnavailable
 from core.settings import settings
-from core.store.access.engine import store
+from core.store.access import store
 
 
 class _WholeFiles(StaticFiles):

@@ -12,7 +12,7 @@ from core import logs
 from core.insurers import sandbox
 from core.insurers.sandbox import SandboxInsurer
 from core.settings import InvalidSetting, settings
-from core.store.access import engine
+from core.store.access import store
 from core.store.schema import versions
 from core.worker import Worker
 
@@ -25,21 +25,21 @@ DefaultBehaviour = Annotated[
 def worker() -> None:
     """Send what waits: policies to insurers, events to webhooks, e-mail; until stopped, and as many as wanted."""
     settings().check_safe_to_serve()
-    if versions.version(engine.store()) != versions.newest():
+    if versions.version(store()) != versions.newest():
         raise InvalidSetting("COVERDESK_DATABASE_URL: this store has another version, run `coverdesk init`")
     logs.configure()
-    running = Worker(engine.store())
+    running = Worker(store())
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: running.request_stop())
     out.print("Sending policies to insurers, events to webhooks, and e-mail.")
     running.run()
-    engine.store().close()
+    store().close()
 
 
 @contextmanager
 def run_worker_alongside(*, enabled: bool) -> Iterator[None]:
     """Run a worker in this process while something else is served; on exit it finishes the calls in progress."""
-    running = Worker(engine.store())
+    running = Worker(store())
     if enabled:
         # The server raises the signal again after it has stopped; that must not end the process before the worker has.
         signal.signal(signal.SIGTERM, _exit_on_signal)

@@ -1,4 +1,4 @@
-"""How old somebody must be to be insured for life or accident: the bound is data of the product (contract S17)."""
+"""Age limits of insured persons for life and accident covers; the bound is data of the product (contract S17)."""
 
 from collections.abc import Mapping
 from datetime import date

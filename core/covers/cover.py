@@ -115,7 +115,7 @@ PENDING = InitialState(active=False, submitted=False)
 
 
 class ResponseShape(Enum):
-    """Where the purchase response carries the policy."""
+    """Place of the policy in the purchase response."""
 
     UNDER_POLICY = "data.policy"
     DIRECT = "data"

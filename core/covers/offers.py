@@ -1,4 +1,4 @@
-"""What a request would buy of a product: the price and the days of cover, judged as a sale judges them."""
+"""Offers: price and days of cover of a request, computed by the rules of a sale."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -12,7 +12,7 @@ from sqlmodel import col
 
 from core.demo.bulk_rows import Rows, stamp
 from core.demo.random_source import new_id
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.audit_chain import chain_of, link
 from core.store.schema.admin import AuditEntry, AuditHead
 from core.store.schema.events import EventCursor

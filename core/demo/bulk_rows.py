@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlmodel import SQLModel
 
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.access.statements import driver_connection
 
 Values = Mapping[str, Any]

@@ -23,7 +23,7 @@ from core.demo.random_source import dice
 from core.demo.rollups import Figures, pour_figures
 from core.demo.sales import rows as sale_rows
 from core.demo.sales.sales import Counting
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.sales import NumberCounter
 
 _SMALLEST, _LARGEST, _PIECES = 2_500, 20_000, 20

@@ -10,7 +10,7 @@ from sqlmodel import col
 from core.demo.audit_log import Log
 from core.demo.random_source import dice
 from core.errors import StateForbids
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.admin import AuditEntry
 from core.store.schema.parties import ApiKey, Distributor, Staff
 from core.store.schema.sales import Purchase

@@ -20,8 +20,7 @@ from core.demo.market.sellers import enlist, officers
 from core.demo.producer import made_elsewhere, uncollected
 from core.demo.random_source import dice
 from core.errors import StateForbids
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.claims import Claim
 from core.store.schema.parties import Customer
 from core.store.schema.sales import Policy, Purchase, Renewal

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from core.demo.bulk_rows import Values
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.rollups import daily_rollup, day_totals
 from core.store.rollups.day_totals import Entry
 from core.store.schema.rollups import MEASURES

@@ -10,8 +10,7 @@ from core.dispatch import events, mail, webhooks
 from core.outbound.webhook_client import SendLimits, WebhookClient
 from core.services.webhooks import log as webhook_log
 from core.services.webhooks import sending
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 
 _log = structlog.get_logger("coverdesk.worker")
 J = TypeVar("J")

@@ -10,9 +10,10 @@ from sqlmodel import col
 
 from core.clock import to_wire as at
 from core.money import to_wire as naira
-from core.services.shapes import CustomerRecord, Mode, PolicyRecord, PolicyStatus, PurchaseRecord, Times
+from core.services.shapes import CustomerRecord, Mode, PolicyRecord, PurchaseRecord, Times
 from core.settings import settings
-from core.store.access.wire_types import WireId, WireInstant, WireMode, WireNaira
+from core.states.policies import PolicyStatus
+from core.store.access import WireId, WireInstant, WireMode, WireNaira
 from core.store.schema.tables import Customer, Policy, Purchase
 
 
@@ -127,7 +128,7 @@ def build_policy(row: Any, *, status: PolicyStatus, echo: str = "payload") -> Po
         "id": str(row.id),
         "app_mode": format_mode(row.is_live),
         "is_live": row.is_live,
-        "active": status == "active",
+        "active": status is PolicyStatus.ACTIVE,
         "first_name": row.first_name,
         "last_name": row.last_name,
         "email": row.email,

@@ -6,7 +6,7 @@ from core import ids
 from core.errors import InvalidInput, NotFound
 from core.services.webhooks import log
 from core.services.webhooks.log import DeliveryDetail
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.kit import dialogs, facts, frame, tables, words
 from core.ui.webhooks import endpoint_actions, endpoint_tables
 

@@ -7,7 +7,7 @@ import streamlit as st
 from core.services.distributors import list as distributor_list
 from core.services.distributors.list import DistributorDetail
 from core.services.webhooks import endpoints
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.admin import partner_actions, partner_pages
 from core.ui.kit import dialogs, facts, frame, tables, words
 from core.ui.webhooks.endpoint_tables import ENDPOINTS, EndpointRow

@@ -3,9 +3,9 @@
 import streamlit as st
 
 from core.services.audit import log as audit
+from core.services.audit.log import AuditEvent
 from core.services.products.detail import ProductDetail
-from core.services.views.sale import AuditEvent
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.admin import product_cards, product_page, product_texts
 from core.ui.kit import dialogs, facts, frame, tables, words
 

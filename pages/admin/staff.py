@@ -7,8 +7,7 @@ from core.errors import InvalidInput
 from core.services.people import account_changes, invitations, staff_list
 from core.services.people.staff import Person
 from core.settings import settings
-from core.store.access.engine import reading
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, reading
 from core.ui.admin import admin_writes, staff_cards, staff_form, staff_table
 from core.ui.admin.staff_table import STAFF
 from core.ui.kit import frame, page_links, tables

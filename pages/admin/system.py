@@ -7,8 +7,7 @@ import streamlit as st
 from core import clock
 from core.services.admin import readiness, system
 from core.settings import settings
-from core.store.access.engine import reading
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading
 from core.ui.admin import system_cards
 from core.ui.kit import frame, words
 

@@ -6,7 +6,7 @@ from core import ids
 from core.errors import InvalidInput, NotFound
 from core.services.webhooks import desk, endpoints, log
 from core.services.webhooks.endpoints import Endpoint
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.admin import partner_pages
 from core.ui.kit import dialogs, facts, frame, tables, url_state, words
 from core.ui.webhooks import endpoint_actions, endpoint_tables

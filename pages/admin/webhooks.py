@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.services.webhooks import desk, endpoints
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.kit import dialogs, frame, tables, url_state
 from core.ui.webhooks import endpoint_actions, endpoint_tables
 from core.ui.webhooks.endpoint_tables import ENDPOINTS, EndpointRow

@@ -10,7 +10,7 @@ from core.covers.credit_life import CREDIT_LIFE
 from core.services.distributors import distributors
 from core.services.distributors.distributors import DistributorName
 from core.services.products.products import ProductForSale
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.buying import checkout, selling, without_sellers
 from core.ui.buying.checkout import Checkout
 from core.ui.buying.selling import Counter

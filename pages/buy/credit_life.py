@@ -10,7 +10,7 @@ from core.covers.credit_life import BASES, CREDIT_LIFE
 from core.services.distributors import distributors
 from core.services.distributors.distributors import DistributorName
 from core.services.products.products import ProductForSale
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.buying import checkout, selling, without_sellers
 from core.ui.buying.checkout import Checkout
 from core.ui.buying.price_curves import Figures, basis_of

@@ -6,8 +6,9 @@ from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists.queue import QueueTotal
 from core.services.claims.lists.selection import View
 from core.services.claims.review import officers as claim_officers
-from core.services.sales.choices import load_choices
-from core.store.access.engine import reading
+from core.services.dimensions import load_choices
+from core.states.claims import ClaimStatus
+from core.store.access import reading
 from core.ui.claims import assignment as claim_assignment
 from core.ui.claims import filters as claim_filters
 from core.ui.claims import queue_views
@@ -63,7 +64,7 @@ def footer(total: QueueTotal) -> None:
             "Claims": words.count(total.count),
             "Claimed": words.naira(total.claimed_minor),
             "Offered": words.naira(total.offered_minor),
-            "Paid": words.naira(total.paid_minor),
+            ClaimStatus.PAID: words.naira(total.paid_minor),
         }
     )
 

@@ -6,8 +6,7 @@ from core import ids
 from core.errors import InvalidInput
 from core.services.exports import receipts
 from core.services.exports.receipts import Receipt
-from core.store.access.engine import reading
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading
 from core.ui.exports import receipt_table, receipt_view
 from core.ui.kit import frame, tables, words
 

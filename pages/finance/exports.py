@@ -10,8 +10,7 @@ from core.services.exports import registry as export_registry
 from core.services.exports.receipt_selection import NAMES, ReceiptSelection
 from core.services.exports.receipts import Receipt
 from core.services.paging import Page
-from core.store.access.engine import reading
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading
 from core.ui.exports import receipt_table
 from core.ui.exports.receipt_table import RECEIPTS
 from core.ui.kit import frame, tables, url_state

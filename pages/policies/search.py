@@ -2,11 +2,11 @@
 
 import streamlit as st
 
+from core.services.dimensions import load_choices
 from core.services.paging import Page
 from core.services.policies import search as policy_search
 from core.services.policies.search import PolicyRow
-from core.services.sales.choices import load_choices
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.exports import panel as export_panel
 from core.ui.kit import frame, periods, tables, url_state
 from core.ui.policies import filters as policy_filters

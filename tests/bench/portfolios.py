@@ -18,8 +18,7 @@ from core import demo
 from core.services.distributors import keys
 from core.services.products import catalogue
 from core.settings import VAR
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.operations import statistics
 from core.store.schema import migrating
 

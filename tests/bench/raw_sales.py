@@ -20,7 +20,7 @@ import psycopg
 import sqlalchemy as sa
 
 from core import ids
-from core.store.access.engine import sqlite
+from core.store.access.sqlite import sqlite
 
 URL = sa.make_url(os.environ["COVERDESK_DATABASE_URL"])
 KEY = os.environ["RAW_SALES_KEY"].encode()

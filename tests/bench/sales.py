@@ -110,8 +110,7 @@ def _serving(name: str, command: Sequence[str], key: str, environment: Mapping[s
 def partner(url: str) -> tuple[str, str]:
     """The id of a distributor of its own in that store, and its live key."""
     from core.services.distributors import keys
-    from core.store.access.engine import Store
-    from core.store.access.scope import Scope
+    from core.store.access import Scope, Store
 
     store = Store(url)
     with store.writing(Scope.system()) as session:
@@ -192,8 +191,7 @@ def build(url: str, purchases: int) -> None:
     """The catalogue and, where wanted, the demonstration's portfolio."""
     from core import demo
     from core.services.products import catalogue
-    from core.store.access.engine import Store
-    from core.store.access.scope import Scope
+    from core.store.access import Scope, Store
     from core.store.operations import statistics
     from core.store.schema import migrating
 

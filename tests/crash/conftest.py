@@ -12,9 +12,7 @@ import pytest
 from core import demo
 from core import settings as settings_module
 from core.services.products import catalogue
-from core.store.access import engine
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store, engine
 from core.store.schema import migrating
 from tests.conftest import BOTH, SECRET, Partner, make_partner
 from tests.crash import books, sizes

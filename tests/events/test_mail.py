@@ -17,7 +17,7 @@ from core.outbound import mail as smtp
 from core.services.mail import mail
 from core.services.mail.templates import TEMPLATES
 from core.services.outbox import health
-from core.store.access.scope import Scope
+from core.store.access import Scope
 from core.store.schema.tables import Mail
 from tests.events.conftest import Hooks
 from tests.ports import free_port

@@ -19,7 +19,7 @@ from core.services.insurers import sending
 from core.services.insurers.sending import Job
 from core.services.policies import changes as policy_changes
 from core.services.selling.buying import Sale
-from core.store.access.scope import Scope
+from core.store.access import Scope
 from core.store.schema.tables import AuditEntry, Policy, Refund, Submission
 from tests.insurers.conftest import IMPATIENT, PATIENT, SILENT, Line
 

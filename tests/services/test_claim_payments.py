@@ -16,6 +16,7 @@ from alembic import command
 
 from core import clock, ids
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, StateForbids
+from core.services import dimensions
 from core.services.admin import store_check
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists.search import ClaimFilter
@@ -23,11 +24,10 @@ from core.services.claims.reports import figures as claim_figures
 from core.services.claims.review import review as claim_review
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import payments as claim_payments
-from core.services.sales import choices, figures
+from core.services.sales import figures
 from core.services.views import customer as customer_view
 from core.services.windows import Window
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema import migrating, versions
 from core.store.schema.tables import ClaimEvent, ClaimPayment, Policy, Staff
 from tests.conftest import Partner
@@ -89,7 +89,7 @@ def paid_figures(office: Office, claim_id: UUID) -> dict[str, int]:
             "performance": claim_figures.build_summary(session, window).current.paid_minor,
             "dashboard": figures.build_summary(session, window).current.claims_paid_minor,
             "customer": customer_view.get_customer(
-                session, office.claim(claim_id).customer_id, choices.load_choices(session)
+                session, office.claim(claim_id).customer_id, dimensions.load_choices(session)
             ).claims_paid_minor,
             "review": claim_review.get_review(
                 session, claim_id, person=office.people["sade"]

@@ -20,8 +20,7 @@ from core.services.claims.workflow import assignment
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow.assignment import AssignmentResult, ChosenClaim
 from core.services.paging import Paging
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Claim
 from tests.conftest import Partner
 from tests.services.claim_office import DESK, PAID, Office

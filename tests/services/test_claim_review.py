@@ -20,8 +20,7 @@ from core.services.claims.workflow import questions as claim_questions
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.policies import certificates
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
 from core.ui.kit import words
 from tests import papers
@@ -110,7 +109,7 @@ def test_day_of_expiration_is_covered_where_it_was_paid_for() -> None:
     term = Term.from_days(date(2026, 11, 2), date(2026, 11, 9))
     policy = Policy(start_at=term.start_at, expiration_at=term.expiration_at)
     assert fraud_flags.get_cover_days(policy) == (date(2026, 11, 2), date(2026, 11, 9))
-    assert fraud_flags.describe_cover(policy) == [("Cover", "02 Nov 2026 to 09 Nov 2026")]
+    assert fraud_flags.describe_cover(policy) == [("Cover", "2 Nov 2026 to 9 Nov 2026")]
 
 
 def test_document_that_is_missing_or_gone_is_told_apart(office: Office) -> None:

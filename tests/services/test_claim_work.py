@@ -19,8 +19,7 @@ from core.services.claims.lists import claims
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow.changes import ClaimChange
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.services.claim_office import DESK, PAID, SAID, Office
 from tests.services.test_lodging import NOON

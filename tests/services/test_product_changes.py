@@ -32,8 +32,7 @@ from core.services.products import previews as product_previews
 from core.services.products.detail import ProductDetail
 from core.services.products.list import ProductSelection
 from core.services.sales import purchases
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import ProductVersion, Purchase, RateProposal, Staff
 from tests.conftest import Partner
 from tests.covers import shipped

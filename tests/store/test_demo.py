@@ -28,8 +28,7 @@ from core.services.renewals import renewals
 from core.services.renewals.windows import compute_window
 from core.services.selling.buying import Seller
 from core.settings import settings
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import Claim, Customer, Policy, Product, Purchase, Submission
 from tests.conftest import Partner, make_partner
 from tests.services import selling

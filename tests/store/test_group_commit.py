@@ -14,10 +14,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
 from core.errors import NotFound, StoreUnavailable
-from core.store.access import fair_lock
+from core.store.access import Scope, ScopedSession, ScopeViolation, Store, fair_lock
 from core.store.access import group_commit as one_writer_module
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession, ScopeViolation
 from core.store.schema.tables import NumberCounter
 
 SYSTEM = Scope.system()

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from core import ids
 from core.services.people.staff import Person
 from core.settings import ROOT
-from core.store.access.engine import Store
+from core.store.access import Store
 from core.ui.kit import menu
 from tests.conftest import fresh_store
 

@@ -12,8 +12,7 @@ from core.covers import fields
 from core.covers.cover import Cover
 from core.covers.insurers import insurer_a, insurer_b_contents, insurer_f, insurer_g
 from core.services.products import products
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, ProductBlock, Purchase
 from core.ui.buying import live_prices
 from core.ui.forms import forms, questions

@@ -9,8 +9,7 @@ from starlette.routing import Route
 from core.errors import CoverdeskError, StoreUnavailable
 from core.services.people import sign_in, staff_sessions
 from core.settings import settings
-from core.store.access.engine import writing
-from core.store.access.scope import Scope
+from core.store.access import Scope, writing
 
 _NOT_KEPT = {"Cache-Control": "no-store"}
 _AGAIN = "/?sign_in=again"

@@ -24,7 +24,7 @@ from core.services.claims.lists.shapes import ClaimRecord
 from core.services.distributors.keys import Caller
 from core.services.files import files
 from core.services.paging import Page
-from core.store.access.engine import reading
+from core.store.access import reading
 
 router = APIRouter(route_class=ReadRoute, prefix="/claims", tags=["Claims"])
 _LISTED, _ONE, _LODGED = "Claims retrieved", "Claim retrieved", "Claim submitted"

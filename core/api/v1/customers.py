@@ -23,7 +23,7 @@ from core.services.policies import policies
 from core.services.renewals import records as renewal_records
 from core.services.sales import purchases
 from core.services.shapes import CustomerRecord
-from core.store.access.engine import reading, reading_autocommit
+from core.store.access import reading, reading_autocommit
 
 router = APIRouter(route_class=ReadRoute, prefix="/customers", tags=["Customers"])
 _ONE = "Customer retrieved"

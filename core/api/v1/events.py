@@ -21,8 +21,7 @@ from core.services.events import catalogue, feed
 from core.services.events.feed import FeedFilter, FeedPage
 from core.services.examples import webhook as webhook_example
 from core.services.shapes import Moment
-from core.store.access.engine import reading, store
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading, store
 
 router = APIRouter(route_class=ReadRoute, tags=["Events"])
 _LISTED, _TYPES = "Events retrieved", "Event types retrieved"

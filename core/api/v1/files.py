@@ -21,8 +21,7 @@ from core.services.files import files, inspection
 from core.services.files.files import FileRecord, ServableFile
 from core.services.files.inspection import ACCEPTED
 from core.services.people import sign_in, staff
-from core.store.access.engine import reading, writing
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading, writing
 
 router = APIRouter(tags=["Files"])
 _UPLOADED: Final = "File uploaded"

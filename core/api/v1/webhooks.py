@@ -32,8 +32,7 @@ from core.services.idempotency import WireResponse
 from core.services.webhooks import endpoints, log
 from core.services.webhooks.endpoints import Endpoint, NewSecret
 from core.services.webhooks.requests import EnableRequest, EndpointChange, EndpointRequest, ReplayRequest
-from core.store.access.engine import reading, reading_autocommit, store
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession, reading, reading_autocommit, store
 
 router = APIRouter(route_class=StrictRoute, prefix="/webhooks", tags=["Webhooks"])
 _REGISTERED, _LISTED, _ONE = "Endpoint registered", "Endpoints retrieved", "Endpoint retrieved"

@@ -9,10 +9,11 @@ from random import Random
 
 from core import clock, money
 from core.covers.refunds import count_months_left
-from core.demo.claims.paths import DEVICES, LOANS, OPEN, Reached, timed, way
+from core.demo.claims.paths import DEVICES, LOANS, Reached, list_open, timed, way
 from core.demo.market.sellers import Officer
 from core.demo.random_source import new_id
 from core.demo.sales.sales import Sale
+from core.states.claims import ClaimStatus
 
 _RATES = {"loan": 0.011, "device": 0.05}
 _WAYS = {"loan": LOANS, "device": DEVICES}
@@ -59,7 +60,7 @@ class Loss:
     flags: list[str]
 
     @property
-    def status(self) -> str:
+    def status(self) -> ClaimStatus:
         """Where the claim stands now."""
         return self.reached[-1].status
 
@@ -77,10 +78,12 @@ class Loss:
     @property
     def is_approved(self) -> bool:
         """True once it was approved; a decline after that takes the approval back."""
-        decisions = [step.status for step in self.reached if step.status in ("Approved", "Declined")]
-        return decisions[-1:] == ["Approved"]
+        decisions = [
+            step.status for step in self.reached if step.status in (ClaimStatus.APPROVED, ClaimStatus.DECLINED)
+        ]
+        return decisions[-1:] == [ClaimStatus.APPROVED]
 
-    def came_to(self, status: str) -> bool:
+    def came_to(self, status: ClaimStatus) -> bool:
         """True once it has been there."""
         return any(reached.status == status for reached in self.reached)
 
@@ -91,10 +94,7 @@ class Losses:
     def __init__(self, dice: Random, desk: Sequence[Officer], *, purchases: int, until: datetime) -> None:
         self.dice, self.desk, self.until = dice, desk, until
         self.boost = max(1.0, _ENOUGH_SALES / purchases)
-        self._open = {
-            kind: [s for s in OPEN * times if any(s in ("Pending", *path) for path, _ in _WAYS[kind])]
-            for kind, times in _OPEN_OF_EACH.items()
-        }
+        self._open = {kind: list_open(_WAYS[kind]) * times for kind, times in _OPEN_OF_EACH.items()}
         self._open_chance = {kind: _SPREAD_OPEN[kind] * len(deck) / purchases for kind, deck in self._open.items()}
         for deck in self._open.values():
             dice.shuffle(deck)
@@ -163,13 +163,13 @@ class Losses:
         went = {step.status for step in reached}
         if kind == "device":
             return self.dice.choices(_DAMAGES, (6, 3, 2))[0]
-        if "Inspection submitted" in went:
+        if ClaimStatus.INSPECTION_SUBMITTED in went:
             return "Burglary"
         bought = sale.variant.body["benefit_coverage"]
         fitting = [
             (incident, weight)
             for incident, weight in zip(_INCIDENTS, _HOW_OFTEN, strict=True)
-            if "Approved" not in went or BENEFITS.get(incident) in bought
+            if ClaimStatus.APPROVED not in went or BENEFITS.get(incident) in bought
         ]
         return self.dice.choices([incident for incident, _ in fitting], [weight for _, weight in fitting])[0]
 
@@ -188,8 +188,8 @@ class Losses:
         mine = self.dice.choice(able)
         payer = self.dice.choice([officer for officer in able if officer is not mine])
         supervisor = next(officer for officer in self.desk if officer.limit_minor is None)
-        by_status = {"Pending": None, "Paid": payer}
-        appealed = {later.at for earlier, later in pairwise(reached) if earlier.status == "Declined"}
+        by_status = {ClaimStatus.PENDING: None, ClaimStatus.PAID: payer}
+        appealed = {later.at for earlier, later in pairwise(reached) if earlier.status == ClaimStatus.DECLINED}
         return [supervisor if step.at in appealed else by_status.get(step.status, mine) for step in reached]
 
 

@@ -9,7 +9,7 @@ from core import demo
 from core.errors import Unauthorized
 from core.services.people import passwords, staff
 from core.settings import Settings, settings
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.parties import ROLES
 from core.store.schema.tables import Staff
 

@@ -6,7 +6,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.store.access.scope import AnySelect
+from core.states.claims import ClaimStatus
+from core.states.submissions import SubmissionState
+from core.store.access import AnySelect
 from core.store.schema.tables import (
     Certificate,
     Claim,
@@ -182,8 +184,8 @@ INVARIANTS = (
         "submissions settled otherwise than their policy",
         _POLICIES.join(Submission, col(Submission.policy_id) == col(Policy.id)).where(
             sa.or_(
-                sa.and_(col(Submission.state) == "accepted", sa.not_(col(Policy.activated))),
-                sa.and_(col(Submission.state) == "declined", col(Policy.declined_at).is_(None)),
+                sa.and_(col(Submission.state) == SubmissionState.ACCEPTED, sa.not_(col(Policy.activated))),
+                sa.and_(col(Submission.state) == SubmissionState.DECLINED, col(Policy.declined_at).is_(None)),
             )
         ),
     ),
@@ -279,7 +281,7 @@ INVARIANTS = (
         "claims that came to Paid more often than they have payments",
         sa.select(col(ClaimEvent.claim_id))
         .join(Claim, col(Claim.id) == col(ClaimEvent.claim_id))
-        .where(col(ClaimEvent.status) == "Paid", col(Claim.offer_amount_minor) > 0)
+        .where(col(ClaimEvent.status) == ClaimStatus.PAID, col(Claim.offer_amount_minor) > 0)
         .group_by(col(ClaimEvent.claim_id))
         .having(sa.func.count() > _PAYMENTS),
     ),

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,10 +20,10 @@ from core.services.mail.mail import MailLine
 from core.services.outbox import health
 from core.services.outbox.health import QueueHealth
 from core.settings import Settings, settings
-from core.store.access.engine import store, wal_is_safe
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession, store, wal_is_safe
 from core.store.schema import versions
 from core.store.schema.tables import KeptAnswer, Submission, UploadedFile
+from core.version import VERSION
 
 _SHOWN_MAIL = 5
 
@@ -97,7 +96,7 @@ def get_system_facts(session: ScopedSession) -> SystemFacts:
     """Return the state of the installation; needs the system's scope."""
     answer_count, oldest = session.execute(sa.select(sa.func.count(), sa.func.min(col(KeptAnswer.created_at)))).one()
     return SystemFacts(
-        release=version("coverdesk"),
+        release=VERSION,
         python=platform.python_version(),
         store=_store(session),
         files=_files(session),

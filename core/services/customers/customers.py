@@ -18,8 +18,7 @@ from core.services.customers import phones
 from core.services.filters import Span
 from core.services.paging import Page, Paging, fetch_newest
 from core.services.shapes import CustomerRecord
-from core.store.access.compiled_query import CompiledQuery
-from core.store.access.scope import ScopedSession
+from core.store.access import Query, ScopedSession
 from core.store.schema.tables import Customer, Policy, Purchase
 
 
@@ -165,7 +164,7 @@ _DETAIL_FIELDS = (
     *("name_key", "first_name", "last_name", "phone_number", "gender", "title", "state_of_residence"),
     *("city", "address", "country", "date_of_birth"),
 )
-_DETAILS = CompiledQuery(
+_DETAILS = Query(
     sa.select(col(Customer.id), *(col(getattr(Customer, name)) for name in _DETAIL_FIELDS))
     .where(
         col(Customer.distributor_id) == sa.bindparam("distributor_id"),

@@ -11,7 +11,7 @@ from sqlmodel import col
 from core import clock, ids
 from core.services.events.derivation import Batch, EventDraft, read_cursors
 from core.settings import settings
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Event, EventCursor, EventFeed
 
 MAX_BODY_BYTES = 20_000

@@ -18,7 +18,7 @@ from sqlmodel import col
 from core.services.events import catalogue, facts
 from core.services.events.catalogue import EventType
 from core.services.events.facts import Owner, Subject
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import AuditEntry, AuditHead, EventCursor
 
 BATCH = 250

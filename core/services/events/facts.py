@@ -10,7 +10,7 @@ from sqlmodel import col
 
 from core import clock, money
 from core.settings import settings
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, Distributor, Policy, Product, WebhookEndpoint
 
 Owner = tuple[UUID, bool]

@@ -9,7 +9,7 @@ from sqlmodel import col
 
 from core.errors import InvalidInput
 from core.services.events import catalogue
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Event
 
 MAX_PATTERNS = 40

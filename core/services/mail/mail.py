@@ -14,7 +14,7 @@ from core.errors import InvalidInput
 from core.services.mail.templates import TEMPLATES
 from core.services.outbox import queue
 from core.services.outbox.queue import Backoff
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Mail
 
 BACKOFF: Final = Backoff(seconds=queue.doubling(30, 3_600), spread=0.25, most=12)

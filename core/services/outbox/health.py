@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Mail, Submission, WebhookDelivery
 
 QUEUES: Final[Mapping[str, Any]] = {"Insurers": Submission, "Webhooks": WebhookDelivery, "E-mail": Mail}

@@ -18,7 +18,7 @@ from core.covers.request import Request
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.people import passwords, staff_sessions
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema import parties as party_tables
 from core.store.schema.tables import Staff, StaffSession
 

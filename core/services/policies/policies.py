@@ -19,7 +19,7 @@ from core.services.products import catalogue_cache
 from core.services.sales import page_locator
 from core.services.sales.conditions import resolve_customer
 from core.services.shapes import PolicyRecord, ProductRecord
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Distributor, Policy, Purchase
 
 UNFILTERED = SalesFilter()

@@ -15,14 +15,13 @@ from core.covers import request_parts
 from core.errors import InvalidInput
 from core.services import filters
 from core.services.customers import phones
+from core.services.dimensions import Choices
 from core.services.filters import SalesFilter
 from core.services.paging import Page, Paging
-from core.services.policies import policies
+from core.services.policies import numbering, policies
 from core.services.policies import states as policy_states
-from core.services.policies.states import Stage
-from core.services.sales.choices import Choices
-from core.services.selling import numbering
-from core.store.access.scope import AnySelect, ScopedSession
+from core.states.policies import PolicyStage
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Policy
 
 Order = Literal["newest", "oldest", "ends", "ends-back"]
@@ -45,7 +44,7 @@ class PolicyRow:
     id: UUID
     created_at: datetime
     policy_number: str | None
-    stage: Stage
+    stage: PolicyStage
     holder: str
     email: str
     registration: str | None

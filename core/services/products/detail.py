@@ -14,7 +14,7 @@ from core.covers.cover import Cover
 from core.covers.registry import get_cover
 from core.covers.tariff import EditableTariff, Tariff
 from core.errors import NotFound
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import (
     Distributor,
     Product,
@@ -180,7 +180,7 @@ def _proposal(session: ScopedSession, product: Product) -> Proposal | None:
 
 
 def build_tariff(product: Product, row: ProductVersion | RateProposal) -> Tariff:
-    """What one version says, or a proposal."""
+    """Build the tariff of a product version or of a proposal."""
     return Tariff(
         price=money.to_naira(row.price_minor),
         dynamic=product.is_dynamic_pricing,

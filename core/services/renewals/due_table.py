@@ -11,13 +11,13 @@ from sqlmodel import col
 
 from core import clock, money
 from core.errors import NotRenewable
+from core.services.dimensions import Choices
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.renewals import due as renewals_due
 from core.services.renewals import next_terms
 from core.services.renewals.next_terms import NextTerm
-from core.services.sales.choices import Choices
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Policy
 
 Order = Literal["soonest", "latest"]

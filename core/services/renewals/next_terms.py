@@ -21,7 +21,7 @@ from core.services.products import products
 from core.services.products.products import ProductForSale
 from core.services.renewals import windows as renewal_windows
 from core.services.renewals.windows import RenewalWindow, compute_policy_year, compute_window
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Policy, Product, ProductBlock
 
 

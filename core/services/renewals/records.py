@@ -15,7 +15,7 @@ from core.services.paging import Page, Paging, fetch_newest
 from core.services.policies import policies
 from core.services.products import catalogue_cache
 from core.services.shapes import ProductRecord, RenewalRecord
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Policy, Renewal
 
 UNFILTERED = SalesFilter()

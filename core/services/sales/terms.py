@@ -14,7 +14,7 @@ from core.services import filters
 from core.services.filters import SalesFilter, Span
 from core.services.sales import day_totals
 from core.services.windows import EARLIEST, Window
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import lagos_day
 from core.store.schema.sales import UNUSUAL
 from core.store.schema.tables import DayTotal, Policy, Product, Renewal
@@ -60,6 +60,15 @@ def compute_by_day(
         terms = ended[day, True] + renewed[day] if over else 0
         terms_by_day[day] = DailyTerms(in_force, terms, renewed[day] if over else 0)
     return terms_by_day
+
+
+def count_ended_by_day(session: ScopedSession, window: Window, criteria: SalesFilter) -> dict[date, tuple[int, int]]:
+    """Return the terms of renewable products that ended on each day of a window, and those of them renewed."""
+    if day_totals.can_answer(session.scope, criteria):
+        return {day: (terms.ended, terms.renewed) for day, terms in _read_day_totals(session, window).items()}
+    lapsed, renewed = _count_ended(session, window.span, criteria), _count_renewed(session, window.span, criteria)
+    today = clock.today()
+    return {day: (lapsed[day, True] + renewed[day], renewed[day]) for day in window.days if day <= today}
 
 
 def _read_day_totals(session: ScopedSession, window: Window) -> dict[date, DailyTerms]:

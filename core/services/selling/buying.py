@@ -14,13 +14,12 @@ from core.services.audit import log as audit
 from core.services.customers import customers
 from core.services.files import links as file_links
 from core.services.files.links import Owner
-from core.services.insurers import submissions
-from core.services.policies import certificates, policies
+from core.services.policies import certificates, numbering, policies, submissions
 from core.services.products import products
 from core.services.products.products import ProductForSale
-from core.services.selling import duplicate_guard, numbering
+from core.services.selling import duplicate_guard
 from core.services.shapes import PolicyRecord
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Certificate, Policy, Purchase
 
 # Columns that a policy copies from its purchase.

@@ -9,7 +9,7 @@ from sqlmodel import col
 from core import clock, seal
 from core.covers.cover import Cover, Term
 from core.errors import DuplicateRisk
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import InsuredRisk, Policy
 
 

@@ -21,7 +21,8 @@ from core.services.renewals import windows as renewal_windows
 from core.services.renewals.windows import RenewalWindow
 from core.services.views import sale as sale_view
 from core.services.views.sale import SaleDetail
-from core.store.access.scope import ScopedSession
+from core.states.policies import PolicyAction
+from core.store.access import ScopedSession
 from core.store.schema.tables import Certificate, Policy, Refund
 
 
@@ -77,7 +78,7 @@ class PolicyDetail:
 
     @property
     def refunded_minor(self) -> int:
-        """What went back of all its terms, in kobo."""
+        """Amount refunded of all its terms, in kobo."""
         return sum(refund.parts.total_minor for refund in self.refunds)
 
 
@@ -102,8 +103,8 @@ def get_policy(session: ScopedSession, policy_id: UUID) -> PolicyDetail:
         submission=submission_detail.get_submission(session, policy_id, activated=policy.activated),
         terms=_terms(session, policy),
         refunds=_refunds(session, policy_id),
-        renewal_window=_get_renewal_window(session, policy) if "renew" in state.actions else None,
-        not_renewable=next_terms.find_refusal(session, policy) if "renew" in state.actions else None,
+        renewal_window=_get_renewal_window(session, policy) if PolicyAction.RENEW in state.actions else None,
+        not_renewable=next_terms.find_refusal(session, policy) if PolicyAction.RENEW in state.actions else None,
     )
 
 

@@ -11,7 +11,7 @@ from core.services.webhooks import endpoints, log
 from core.services.webhooks.endpoints import Endpoint, NewSecret
 from core.services.webhooks.log import Delivery
 from core.services.webhooks.requests import EndpointChange, EndpointRequest, ReplayRequest
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Distributor
 
 

@@ -14,7 +14,7 @@ from core.errors import NotFound, StateForbids
 from core.outbound import signing
 from core.services.audit import log as audit
 from core.services.webhooks.requests import EndpointChange, EndpointRequest
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import WebhookDelivery, WebhookEndpoint
 
 MAX_ENDPOINTS: Final = 10

@@ -7,7 +7,7 @@ from sqlmodel import col
 
 from core import clock
 from core.services.events import catalogue
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Event, WebhookDelivery, WebhookEndpoint
 
 # An endpoint that never got a 2xx gets nothing; one that is disabled has its events held.

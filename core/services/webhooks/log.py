@@ -18,7 +18,7 @@ from core.services.paging import Page, Paging
 from core.services.webhooks import endpoints
 from core.services.webhooks.fan_out import build_delivery
 from core.services.webhooks.requests import ReplayRequest
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Event, WebhookDelivery, WebhookEndpoint, WebhookTry
 
 # As long as the log is kept for reading; events are kept for longer, for the feed.

@@ -13,7 +13,7 @@ from core.services.mail import mail
 from core.services.outbox import queue
 from core.services.outbox.queue import Backoff
 from core.services.webhooks.sending import DeliveryJob
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Distributor, WebhookDelivery, WebhookEndpoint, WebhookTry
 
 _MINUTE, _HOUR = 60, 3_600

@@ -11,7 +11,7 @@ from sqlmodel import col
 from core import clock
 from core.services.outbox import queue
 from core.services.webhooks import endpoints, rendering
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import ApiKey, Distributor, Event, WebhookDelivery, WebhookEndpoint
 
 AT_ONCE_EACH: Final = 4

@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from core.errors import StoreUnavailable
 from core.store.access.db_errors import translate_db_errors
 from core.store.access.fair_lock import WAIT_SECONDS, FairLock
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access.scope import Scope, ScopedSession, use_connection
 from core.store.access.statements import driver_connection, execute
 from core.store.operations import disk_space
 
@@ -82,7 +82,7 @@ class _Group:
             execute(self._connection, "SAVEPOINT work")
             # What a work does through entities has a savepoint of the session's own, inside this one.
             session = ScopedSession(self._connection, asked.scope, join_transaction_mode="create_savepoint")
-            session.raw_connection = self._connection
+            use_connection(session, self._connection)
             try:
                 value = asked.work(session)
                 session.commit()

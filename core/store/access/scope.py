@@ -1,7 +1,8 @@
 """Row-level tenancy: a session carries a scope, and the store adds its conditions to every query."""
 
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from datetime import datetime
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from sqlalchemy.sql.util import find_tables
 from sqlmodel import Session, SQLModel
 
 from core.store.access.compiled_write import CompiledWrite
+from core.store.access.statements import end_reading
 from core.store.rollups import daily_rollup
 from core.store.schema import sales as sales_tables
 from core.store.schema.columns import Owned
@@ -69,11 +71,7 @@ class ScopedSession(Session):
     def __init__(self, bind: sa.Engine | sa.Connection, scope: Scope, **options: Any) -> None:
         super().__init__(bind, expire_on_commit=False, autoflush=True, **options)
         self.scope = scope
-
-    @cached_property
-    def raw_connection(self) -> sa.Connection:
-        """Cached: Session.connection() is slow on hot paths."""
-        return self.connection()
+        self._connection: sa.Connection | None = None
 
     @property
     def sight(self) -> "ReplicaStatus | None":
@@ -87,7 +85,7 @@ class ScopedSession(Session):
 
     def insert(self, *rows: SQLModel) -> None:
         """Insert rows in the order given, one statement each; they are not tracked by the session."""
-        connection = self.raw_connection
+        connection = connection_of(self)
         for row in rows:
             self._admit(row)
             _inserting(type(row)).run(connection, _values(row))
@@ -99,7 +97,7 @@ class ScopedSession(Session):
         True when the row was inserted. The only safe way to claim a key: never check first and insert then.
         """
         self._admit(row)
-        connection = self.raw_connection
+        connection = connection_of(self)
         written = _inserting_once(type(row)).run(connection, _values(row)).row_count == 1
         if written:
             daily_rollup.note(connection, row)
@@ -110,11 +108,19 @@ class ScopedSession(Session):
         self._admit(row)
         values = _values(row)
         keys = {f"{_AT}{column.key}": values[column.key] for column in _table(type(row)).primary_key}
-        _rewriting(type(row), names).run(self.raw_connection, {**{name: values[name] for name in names}, **keys})
+        _rewriting(type(row), names).run(connection_of(self), {**{name: values[name] for name in names}, **keys})
+
+    def purge(self, entity: type[SQLModel], *, before: datetime, most: int) -> None:
+        """Delete at most this many rows created before an instant, of every distributor; locked rows are skipped."""
+        _purging(entity).run(connection_of(self), {"before": before, "most": most})
+
+    def end_reading(self) -> None:
+        """End a read transaction together with the queries that are pending; nothing else may be read in it."""
+        end_reading(connection_of(self))
 
     def next_in_transaction(self, series: str) -> int:
         """The next number of a series without gaps; others wait until this transaction ends."""
-        return _counted(self.raw_connection, series)
+        return _counted(connection_of(self), series)
 
     def next_number(self, series: str) -> int:
         """The next number of a series, unique but possibly with gaps after a failed transaction.
@@ -132,6 +138,18 @@ class ScopedSession(Session):
     def _admit(self, row: SQLModel) -> None:
         if isinstance(row, Owned) and not self.scope.admits(row):
             raise ScopeViolation(f"a row of {type(row).__name__} lies outside the scope")
+
+
+def connection_of(session: ScopedSession) -> sa.Connection:
+    """The session's connection, for this package. Cached: Session.connection() is slow on hot paths."""
+    if session._connection is None:
+        session._connection = session.connection()
+    return session._connection
+
+
+def use_connection(session: ScopedSession, connection: sa.Connection) -> None:
+    """Give a session the connection whose transaction it takes part in."""
+    session._connection = connection
 
 
 def _table(entity: type[SQLModel]) -> Any:
@@ -166,6 +184,15 @@ def _rewriting(entity: type[SQLModel], names: tuple[str, ...]) -> CompiledWrite:
     return CompiledWrite(
         lambda _: sa.update(table).where(*mine).values({table.c[n]: bound for n, bound in fields.items()})
     )
+
+
+@cache
+def _purging(entity: type[SQLModel]) -> CompiledWrite:
+    table = _table(entity)
+    age, most = table.c.created_at, sa.bindparam("most", type_=sa.Integer())
+    old = sa.select(*table.primary_key).where(age < sa.bindparam("before", type_=age.type)).order_by(age)
+    old = old.limit(most).with_for_update(skip_locked=True)
+    return CompiledWrite(lambda _: sa.delete(table).where(sa.tuple_(*table.primary_key).in_(old)))
 
 
 def _counting_up(dialect: Any) -> Any:

@@ -14,7 +14,7 @@ from core.store.access.statements import driver_connection
 Rows = Sequence[Any]
 
 
-def batches(session: ScopedSession, query: AnySelect, *, size: int) -> Generator[Rows]:
+def read_batches(session: ScopedSession, query: AnySelect, *, size: int) -> Generator[Rows]:
     """Yield batches of the rows of a query on entities; memory holds one batch. Close it before the session.
 
     Rows are the driver's own values, as named results and conversions cost more than the row: select only texts and

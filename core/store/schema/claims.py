@@ -8,24 +8,8 @@ import sqlalchemy as sa
 from sqlmodel import Field
 
 from core import clock
+from core.states.claims import ClaimStatus
 from core.store.schema.columns import Owned, Record, among, json_field, minor_field
-
-STATUSES = (
-    "Viewed",
-    "Pending",
-    "Inspection submitted",
-    "Approved",
-    "Declined",
-    "Reviewing",
-    "Repair estimate submitted",
-    "Offer sent",
-    "Offer accepted",
-    "Offer rejected",
-    "Paid",
-    "Settled",
-)
-WAITING = frozenset({"Offer sent"})
-DECIDED = frozenset({"Paid", "Settled", "Declined"})
 
 
 class Claim(Record, Owned, table=True):
@@ -37,10 +21,12 @@ class Claim(Record, Owned, table=True):
     """
 
     __table_args__ = (
-        among("claim_status", STATUSES, "status"),
+        among("claim_status", tuple(ClaimStatus), "status"),
         sa.Index(None, "distributor_id", "is_live", "created_at", "id"),
         sa.Index(None, "is_live", "claim_status", "created_at"),
         sa.Index(None, "customer_id", "created_at"),
+        sa.Index(None, "claim_owner_phone_number"),
+        sa.Index(None, "claim_owner_email"),
         sa.Index(
             "ix_claim_queue",
             *("is_live", "clock_stopped_at", "clock_from", "id", "claim_status", "assigned_to"),
@@ -123,6 +109,27 @@ class ClaimPayment(Owned, table=True):
     reference: str = Field(max_length=60)
     reference_key: str
     paid_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    created_at: datetime
+
+
+class ClaimOverride(Owned, table=True):
+    """A check that was not met when a claim was approved, and the reason why it was approved all the same.
+
+    `duplicates` are the ids of the other claims for the loss that the approval knew of; `event_id` is the approval.
+    Kept for ever (contract C13, C14).
+    """
+
+    __tablename__ = "claim_override"
+    __table_args__ = (sa.Index(None, "is_live", "created_at", "claim_id"),)
+    id: UUID = Field(primary_key=True)
+    claim_id: UUID = Field(foreign_key="claim.id", index=True)
+    event_id: UUID = Field(foreign_key="claim_event.id")
+    check_key: str = Field(max_length=30)
+    is_failed: bool
+    detail: str
+    reason: str
+    duplicates: list[str] = json_field(list)
+    staff_id: UUID = Field(foreign_key="staff.id")
     created_at: datetime
 
 

@@ -7,9 +7,8 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import Field
 
+from core.states.submissions import SubmissionState
 from core.store.schema.columns import Owned, Record, Row, among, json_field, minor_field
-
-SUBMISSION_STATES = ("delegated", "queued", "accepted", "declined", "dead", "withdrawn")
 
 
 def _parts_fit() -> sa.CheckConstraint:
@@ -186,6 +185,7 @@ class Refund(Owned, table=True):
             sqlite_where=_OF_RENEWAL,
             postgresql_where=_OF_RENEWAL,
         ),
+        sa.Index(None, "is_live", "created_at", "id"),
         _parts_fit(),
     )
     id: UUID = Field(primary_key=True)
@@ -223,7 +223,7 @@ class Submission(Owned, table=True):
     """
 
     __table_args__ = (
-        among("state", SUBMISSION_STATES, "state"),
+        among("state", tuple(SubmissionState), "state"),
         # Holds all that finding due work reads, and all that counting what waits reads.
         sa.Index("ix_submission_due", "state", "provider_id", "next_try_at", "leased_until"),
         sa.Index("ix_submission_waiting", "is_live", "state", "provider_id", "created_at"),

@@ -1,8 +1,16 @@
 """Every table in one place, so that metadata is complete whenever one is used."""
 
-from core.store.schema.admin import AuditEntry, AuditHead, ExportReceipt, KeptAnswer, StoreSecret
+from core.store.schema.admin import AuditEntry, AuditHead, ExportReceipt, KeptAnswer, SalesTarget, StoreSecret
 from core.store.schema.catalogue import Product, ProductBlock, ProductCategory, ProductVersion, RateProposal
-from core.store.schema.claims import Claim, ClaimComment, ClaimEvent, ClaimPayment, ClaimQuestion, UploadedFile
+from core.store.schema.claims import (
+    Claim,
+    ClaimComment,
+    ClaimEvent,
+    ClaimOverride,
+    ClaimPayment,
+    ClaimQuestion,
+    UploadedFile,
+)
 from core.store.schema.events import (
     Event,
     EventCursor,
@@ -12,6 +20,7 @@ from core.store.schema.events import (
     WebhookEndpoint,
     WebhookTry,
 )
+from core.store.schema.finance import Adjustment, AdjustmentProposal, Movement
 from core.store.schema.parties import (
     ApiKey,
     Customer,
@@ -37,6 +46,8 @@ from core.store.schema.sales import (
 )
 
 __all__ = [
+    "Adjustment",
+    "AdjustmentProposal",
     "ApiKey",
     "AuditEntry",
     "AuditHead",
@@ -44,6 +55,7 @@ __all__ = [
     "Claim",
     "ClaimComment",
     "ClaimEvent",
+    "ClaimOverride",
     "ClaimPayment",
     "ClaimQuestion",
     "Customer",
@@ -59,6 +71,7 @@ __all__ = [
     "InsurerConnection",
     "KeptAnswer",
     "Mail",
+    "Movement",
     "NumberCounter",
     "OneTimeTicket",
     "Policy",
@@ -71,6 +84,7 @@ __all__ = [
     "RateProposal",
     "Refund",
     "Renewal",
+    "SalesTarget",
     "SignInAttempt",
     "Staff",
     "StaffSession",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from core.store.access.engine import Store
+from core.store.access import Store
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 _KEPT_IN = "alembic_version"

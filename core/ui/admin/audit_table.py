@@ -75,11 +75,11 @@ ENTRIES: Table[Entry] = Table(
     opens="admin/audit_entry.py",
     columns={
         "at": columns.moment("When", lambda row: row.created_at),
-        "who": columns.text("Who", lambda row: row.who, 185),
+        "who": columns.text("Who", lambda row: row.actor_name, 185),
         "action": columns.text("What", lambda row: words.title(row.action), 145),
         "kind": columns.text("Record", lambda row: words.title(row.kind), 75),
         "facts": columns.text("Facts", changed, 420),
-        "about": columns.text("Its id", lambda row: row.about, 270),
+        "about": columns.text("Its id", lambda row: row.record_id, 270),
         "position": columns.text("Chain", lambda row: f"{row.chain}/{row.position}", 90, usual=False),
     },
 )

@@ -8,8 +8,7 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput, NotFound
-from core.store.access.engine import reading
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession, reading
 from core.ui.kit import frame
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from core.errors import InvalidInput, NotFound
 from core.services.products import detail as product_detail
 from core.services.products import rate_changes
 from core.services.products.detail import ProductDetail, RatesVersion
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.admin.product_words import Difference
 from core.ui.kit import facts, frame, words
 

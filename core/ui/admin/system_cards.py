@@ -12,7 +12,8 @@ from core.services.admin.system import FilesFacts, QueueLine, Setting, StoreFact
 from core.services.mail.mail import MailLine
 from core.services.outbox.health import QueueHealth
 from core.settings import settings
-from core.store.access.engine import store
+from core.states.submissions import OPEN, SubmissionState
+from core.store.access import store
 from core.ui.admin import check_runs
 from core.ui.admin.check_runs import CheckRun
 from core.ui.kit import facts, frame, words
@@ -22,20 +23,20 @@ _EVERY = timedelta(seconds=1)
 _OLD = timedelta(hours=1)
 _MOST = 20
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
-_STATES = {
-    "delegated": "Issued here, to be reported by bordereau",
-    "queued": "Waiting to be sent",
-    "accepted": "Accepted by the insurer",
-    "declined": "Declined by the insurer",
-    "dead": "Given up: needs a person",
-    "withdrawn": "Ended before it was sent",
+_STATES: dict[str, str] = {
+    SubmissionState.DELEGATED: "Issued here, to be reported by bordereau",
+    SubmissionState.QUEUED: "Waiting to be sent",
+    SubmissionState.ACCEPTED: "Accepted by the insurer",
+    SubmissionState.DECLINED: "Declined by the insurer",
+    SubmissionState.DEAD: "Given up: needs a person",
+    SubmissionState.WITHDRAWN: "Ended before it was sent",
 }
 
 
 def glance(found: SystemFacts, fault: str | None) -> None:
     """Draw one badge per part: green is healthy, red needs action."""
-    late = [line for line in found.queue if line.state == "queued" and _is_old(line)]
-    dead = sum(line.count for line in found.queue if line.state == "dead")
+    late = [line for line in found.queue if line.state == SubmissionState.QUEUED and _is_old(line)]
+    dead = sum(line.count for line in found.queue if line.state == SubmissionState.DEAD)
     health = {
         "Ready": (fault is None, "Not ready"),
         "Store fits this release": (found.store.is_current, "Store has another version"),
@@ -96,7 +97,7 @@ def queue(lines: Sequence[QueueLine]) -> None:
             st.caption("No policy has been sold yet.")
         for line in lines:
             facts.line(_STATES.get(line.state, words.title(line.state)), words.count(line.count))
-            if line.state in {"queued", "dead"}:
+            if line.state in OPEN:
                 st.caption(f"The oldest since {words.moment(line.oldest_at)}")
 
 

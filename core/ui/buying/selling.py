@@ -17,13 +17,12 @@ from core.services.products import products
 from core.services.products.products import ProductForSale
 from core.services.selling import buying
 from core.services.selling.buying import Seller
-from core.store.access.engine import reading, store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, reading, transact
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Counter:
-    """Where a sale is made: for which distributor, in which mode, and by which person at the desk."""
+    """Context of a sale at the desk: distributor, mode and person."""
 
     distributor_id: UUID
     is_live: bool
@@ -85,7 +84,7 @@ def sell(cover: Cover[Any], request: Any, counter: Counter, *, token: str, expec
         )
 
     try:
-        answer = store().transact(counter.scope, work)
+        answer = transact(counter.scope, work)
     except KeyReused:
         raise StateForbids("This form was sold already, with other figures. Look for it under Purchases.") from None
     return Receipt(**json.loads(answer.body))

@@ -75,7 +75,10 @@ CLAIMS: Table[QueueRow] = Table(
         "phone": columns.text("Phone", lambda row: row.phone, 130, usual=False),
         "offered": columns.naira("Offered", lambda row: row.offered_minor or None, usual=False),
         "why": columns.text(
-            "What to look at", lambda row: "; ".join(FLAG_DESCRIPTIONS[name] for name in row.signals), 260, usual=False
+            "What to look at",
+            lambda row: "; ".join(FLAG_DESCRIPTIONS[name] for name in row.fraud_flags),
+            260,
+            usual=False,
         ),
     },
 )

@@ -11,7 +11,7 @@ from core.services.claims.lists.queue import QueueCounts
 from core.services.claims.lists.selection import View
 from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
 from core.services.people.staff import Person
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.kit import frame, url_state, words
 
 EVERY: Final = timedelta(seconds=20)

@@ -10,12 +10,13 @@ from core.services.claims.review.officers import Officer
 from core.services.claims.review.related import ClaimLine
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.review.timeline import Message
+from core.states.claims import ClaimStatus
 from core.ui.buying import prices
 from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import review_actions
 from core.ui.claims import words as claim_words
 from core.ui.claims.attempts import DEDUCTIONS, TALK, key
-from core.ui.kit import facts, frame, words
+from core.ui.kit import attempts, facts, frame, words
 
 _NOTE, _COMMENT, _QUESTION = "Note for the desk", "Comment for the claimant", "Question to the claimant"
 _ABOUT: Final = {
@@ -71,8 +72,8 @@ def _write(review: ClaimReview) -> None:
             persist_state="page",
             on_change="ignore",
         )
-        claim_attempts.blame(review.id, TALK, "text")
-        claim_attempts.complain(review.id, TALK, "text")
+        attempts.blame(key(review.id, TALK), "text")
+        attempts.complain(key(review.id, TALK), "text")
         st.button(
             "Ask" if kind == _QUESTION else "Keep the note" if kind == _NOTE else "Send the comment",
             key=key(review.id, "say"),
@@ -109,7 +110,7 @@ def amounts(review: ClaimReview) -> None:
             facts.line("Claimed", words.naira(kept.claimed_minor))
             if kept.estimate_minor:
                 facts.line("Repair estimate", words.naira(kept.estimate_minor))
-            facts.line("Approved", words.naira(kept.approved_minor))
+            facts.line(ClaimStatus.APPROVED, words.naira(kept.approved_minor))
             if review.approved_name:
                 facts.line("Approved by", review.approved_name)
             facts.line("Excess", words.naira(kept.excess_minor))
@@ -122,7 +123,7 @@ def amounts(review: ClaimReview) -> None:
                 prices.show_steps(review.offer.steps)
             else:
                 st.caption("Nothing is approved: the steps follow with the approved amount.")
-            if review.status == "Offer accepted":
+            if review.status == ClaimStatus.OFFER_ACCEPTED:
                 st.caption("The deductions stand with the offer that was accepted; a supervisor can take it back.")
             elif not review.is_fixed:
                 _deductions(review)
@@ -132,7 +133,7 @@ def _payments(review: ClaimReview) -> None:
     """Draw every payment and their total."""
     if not review.payments:
         return
-    facts.line("Paid", words.naira(review.amounts.limits.paid_minor))
+    facts.line(ClaimStatus.PAID, words.naira(review.amounts.limits.paid_minor))
     for payment in review.payments:
         who = words.plain(payment.by or "somebody who left")
         told = f"{words.naira(payment.amount_minor)} on {words.moment(payment.at)} by {who}"
@@ -144,8 +145,8 @@ def _deductions(review: ClaimReview) -> None:
     for name, minor in kept.items():
         claim_attempts.propose(review.id, name, words.as_typed(money.to_wire(minor)))
         st.text_input(f"{words.title(name)} (₦)", key=key(review.id, name), autocomplete="off", on_change="ignore")
-        claim_attempts.blame(review.id, DEDUCTIONS, name)
-    claim_attempts.complain(review.id, DEDUCTIONS, *kept)
+        attempts.blame(key(review.id, DEDUCTIONS), name)
+    attempts.complain(key(review.id, DEDUCTIONS), *kept)
     st.button(
         "Keep the deductions",
         key=key(review.id, "deduct"),

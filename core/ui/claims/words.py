@@ -3,42 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from core.services.audit.log import AuditEvent
 from core.services.claims.intake import requirements
 from core.services.claims.review.officers import Officer
-from core.services.views.sale import AuditEvent
 from core.ui.kit import words
 
-_MOVES: Final[Mapping[str, str]] = {
-    "Viewed": "Mark as viewed",
-    "Reviewing": "Review",
-    "Inspection submitted": "Inspection is in",
-    "Repair estimate submitted": "Estimate is in",
-    "Approved": "Approve",
-    "Declined": "Decline",
-    "Offer sent": "Send an offer",
-    "Offer accepted": "Offer accepted",
-    "Offer rejected": "Offer rejected",
-    "Paid": "Pay",
-    "Settled": "Settle",
-}
-_BACK: Final = {
-    "Declined": "Take up an appeal",
-    "Offer accepted": "Take the accepted offer back",
-    "Settled": "Reopen",
-    "Pending": "Start the review",
-}
-MOVE_ICONS: Final[Mapping[str, str]] = {
-    "Reviewing": "manage_search",
-    "Inspection submitted": "home_repair_service",
-    "Repair estimate submitted": "request_quote",
-    "Approved": "check_circle",
-    "Declined": "cancel",
-    "Offer sent": "outgoing_mail",
-    "Offer accepted": "thumb_up",
-    "Offer rejected": "thumb_down",
-    "Paid": "payments",
-    "Settled": "task_alt",
-}
 _ACTIONS: Final = {
     "claim lodged": "Lodged",
     "claim moved": "Moved",
@@ -63,13 +32,6 @@ _AMOUNTS: Final = frozenset(
         "betterment_deduction_amount",
     }
 )
-
-
-def move(start: str, to: str) -> str:
-    """Return the button label of a transition."""
-    if to == "Reviewing":
-        return _BACK.get(start, "Start the review" if start == "Viewed" else "Back to review")
-    return _MOVES.get(to, to)
 
 
 def action(event: AuditEvent) -> str:
@@ -99,8 +61,8 @@ def _fact(name: str, value: Any, officers: Mapping[Any, str]) -> str:
         return f"to {officers.get(value, 'a colleague')}" if value else "to nobody"
     if name == "flags":
         return "; ".join(requirements.FLAG_DESCRIPTIONS.get(flag, flag) for flag in value) or "no signal"
-    if name == "claim_status":
-        return str(value)
+    if name in {"claim_status", "against"}:
+        return str(value) if name == "claim_status" else f"against {', '.join(value)}"
     if name == "document":
         return words.title(value)
     label = words.title(name.removesuffix("_deduction_amount").replace("_", " "))

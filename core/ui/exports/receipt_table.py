@@ -7,12 +7,12 @@ from typing import Any
 from uuid import UUID
 
 from core.services.claims.review import officers as claim_officers
+from core.services.dimensions import Choices, load_choices
 from core.services.exports import registry as export_registry
 from core.services.exports.exports import ExportKind, Parameter
 from core.services.exports.formats import get_format
 from core.services.exports.receipts import Receipt
-from core.services.sales.choices import Choices, load_choices
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.ui.kit import columns, words
 from core.ui.kit.tables import Table
 
@@ -29,7 +29,7 @@ class ReceiptRow:
 
     @property
     def in_one_line(self) -> str:
-        """Return the filters as one line: "Insurer Crownstone · From 01 Nov 2026"."""
+        """Return the filters as one line: "Insurer Crownstone · From 1 Nov 2026"."""
         return " · ".join(f"{title} {said}" for title, said in self.filters.items()) or "None: all of them"
 
     @property

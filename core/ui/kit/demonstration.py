@@ -4,8 +4,7 @@ import streamlit as st
 
 from core.services.admin import demonstration
 from core.settings import settings
-from core.store.access.engine import reading
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading
 
 _NOTICE = "Demonstration: the people, policies and sums on these screens are invented."
 
@@ -13,7 +12,7 @@ _NOTICE = "Demonstration: the people, policies and sums on these screens are inv
 def banner() -> None:
     """Show the notice if the store holds demo records."""
     if _is_demonstration(settings().database_url):
-        st.info(_NOTICE, icon=":material/science:")
+        st.caption(f":material/science: {_NOTICE}")
 
 
 @st.cache_data(ttl="1m", max_entries=4, show_spinner=False)

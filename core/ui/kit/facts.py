@@ -8,7 +8,8 @@ from typing import Any, Final
 import streamlit as st
 
 from core import clock
-from core.services.views.sale import AuditEvent, SaleDetail
+from core.services.audit.log import AuditEvent
+from core.services.views.sale import SaleDetail
 from core.ui.kit import words
 
 # An instant as the log stores it. Terms start and end at midnight UTC, so such an instant is shown as a date.

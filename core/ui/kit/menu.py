@@ -50,6 +50,10 @@ SCREENS: tuple[Screen, ...] = (
     Screen(section="Policies", title="Policy", path="policies/policy.py", icon="policy", roles=_POLICIES, hidden=True),
     Screen(section="Buy", title="Credit life", path="buy/credit_life.py", icon="calculate", roles=("operations",)),
     Screen(section="Buy", title="Buy", path="buy/buy.py", icon="shopping_cart", roles=("operations",)),
+    Screen(section="Finance", title="Movements", path="finance/movements.py", icon="swap_vert", roles=_SALES),
+    Screen(
+        section="Finance", title="Movement", path="finance/movement.py", icon="swap_vert", roles=_SALES, hidden=True
+    ),
     Screen(section="Finance", title="Exports", path="finance/exports.py", icon="file_export", roles=_SALES),
     Screen(section="Finance", title="Export", path="finance/export.py", icon="receipt_long", roles=_SALES, hidden=True),
     Screen(section="Admin", title="Staff", path="admin/staff.py", icon="group", roles=("admin",)),
@@ -83,3 +87,14 @@ def allowed(person: Person) -> list[Screen]:
 def refused(person: Person) -> list[Screen]:
     """Return the screens that this person may not open."""
     return [screen for screen in SCREENS if not person.has_role(*screen.roles)]
+
+
+def screen_of(path: str) -> Screen:
+    """Return the screen of a page file."""
+    return next(screen for screen in SCREENS if screen.path == path)
+
+
+def open_to(screen: Screen) -> str:
+    """Return which roles may open a screen: "open to claims or supervisor, and to admin"."""
+    others = [role for role in screen.roles if role != "admin"]
+    return f"open to {' or '.join(others)}, and to admin" if others else "open to admin only"

@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.services.people.staff import Person
 from core.services.views.policy import PolicyDetail, RefundLine, TermLine
+from core.states.policies import PolicyAction
 from core.ui.kit import facts, frame, words
 from core.ui.policies import certificate as policy_certificate
 from core.ui.sales import sale_split
@@ -32,7 +33,7 @@ def cover(policy: PolicyDetail) -> None:
         if policy.renewal_window:
             window = policy.renewal_window
             facts.line("Can be renewed", f"{words.day(window.opens_on)} to {words.day(window.closes_on)}")
-        elif "renew" in policy.state.actions and not policy.is_live:
+        elif PolicyAction.RENEW in policy.state.actions and not policy.is_live:
             facts.line("Can be renewed", "On any day, as a test")
 
 

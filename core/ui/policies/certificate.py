@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.services.policies import certificate_pdf, certificates
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.kit import documents, frame
 
 

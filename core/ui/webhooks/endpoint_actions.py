@@ -14,7 +14,7 @@ from core.services.webhooks import desk, log
 from core.services.webhooks.endpoints import Endpoint
 from core.services.webhooks.log import Delivery
 from core.services.webhooks.requests import EndpointChange, EndpointRequest, ReplayRequest
-from core.store.access.engine import reading, store
+from core.store.access import reading, store
 from core.ui.admin import admin_writes
 from core.ui.kit import dialogs, frame, words
 from core.ui.kit.dialogs import Decision

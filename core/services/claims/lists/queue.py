@@ -17,15 +17,16 @@ from core.services.claims.lists.search import ClaimFilter
 from core.services.claims.lists.selection import VIEWS, View
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import payments as claim_payments
-from core.services.claims.workflow.clock import DECIDED_STATUSES, Clock
+from core.services.claims.workflow.clock import Clock
 from core.services.paging import Paging
 from core.services.people.staff import Person
-from core.store.access.scope import AnySelect, ScopedSession
+from core.states.claims import DECIDED
+from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import milliseconds_between
 from core.store.schema.tables import Claim, ClaimPayment, Policy, Staff
 
 _status, _clock_from, _clock_stopped_at = col(Claim.claim_status), col(Claim.clock_from), col(Claim.clock_stopped_at)
-_is_decided = _status.in_(sorted(DECIDED_STATUSES))
+_is_decided = _status.in_(sorted(DECIDED))
 _urgency_group: Final = sa.case((_clock_stopped_at.is_(None), 0), (_is_decided, 2), else_=1)
 _claimed = col(Claim.claim_amount_minor)
 _claimant = tuple(sa.func.lower(col(name)) for name in (Claim.claim_owner_first_name, Claim.claim_owner_last_name))

@@ -14,9 +14,10 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.errors import InvalidInput
 from core.services import filters
-from core.services.claims.workflow.clock import DECIDED_STATUSES, NEAR_DEADLINE, STATUTORY_PERIOD
+from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
 from core.services.filters import Span
-from core.services.selling import numbering
+from core.services.policies import numbering
+from core.states.claims import DECIDED, ClaimStatus
 from core.store.schema.tables import Claim, Customer, Policy
 
 _ANY_TIME: Final = Span()
@@ -114,7 +115,7 @@ def build_stage_condition(stage: Stage) -> sa.ColumnElement[bool]:
     if stage == "open":
         return _IS_OPEN
     if stage == "unsettled":
-        return col(Claim.claim_status).not_in(("Declined", "Settled"))
+        return col(Claim.claim_status).not_in((ClaimStatus.DECLINED, ClaimStatus.SETTLED))
     if stage == "waiting":
         return sa.and_(col(Claim.clock_stopped_at).is_not(None), _IS_OPEN)
     min_elapsed = STATUTORY_PERIOD - NEAR_DEADLINE if stage == "near" else STATUTORY_PERIOD
@@ -126,7 +127,7 @@ def build_stage_condition(stage: Stage) -> sa.ColumnElement[bool]:
     return sa.and_(col(Claim.clock_stopped_at).is_(None), since)
 
 
-_IS_OPEN: Final = col(Claim.claim_status).not_in(sorted(DECIDED_STATUSES))
+_IS_OPEN: Final = col(Claim.claim_status).not_in(sorted(DECIDED))
 
 
 def _build_search_condition(text: str) -> sa.ColumnElement[bool]:

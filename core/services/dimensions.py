@@ -8,7 +8,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Distributor, Product, ProductCategory, Provider
 
 Dimension = Literal["provider", "category", "product", "distributor"]

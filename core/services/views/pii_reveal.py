@@ -18,7 +18,7 @@ from core.errors import InvalidInput, NotAllowed, NotFound
 from core.services.audit import log as audit
 from core.services.people.staff import Person
 from core.services.policies import policies
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, Customer, Policy
 
 Kind = Literal["policy", "customer", "claim"]

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.policy_numbers import Series, key, printed, series
 from core.store.schema.tables import NumberCounter
 
