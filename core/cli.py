@@ -48,6 +48,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "insurers",
         "An insurer to try connections with; the word behind the plus of the holder's e-mail says what it does.",
     ),
+    "webhooks": ("webhooks", "Webhooks: a receiver to try them with."),
     "keys": ("keys", "API keys of distributors."),
     "staff": ("staff", "People who sign in."),
     "claims": ("claims", "Claims and where they stand."),
