@@ -1,5 +1,6 @@
 """An admin's changes to endpoints, each confirmed in a dialog; a ping and a secret are shown once."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -164,7 +165,7 @@ def replaying(of: Endpoint) -> Decision:
     )
 
 
-def _show_count(of: Endpoint, asked: Any) -> None:
+def _show_count(of: Endpoint, asked: Callable[[], ReplayRequest]) -> None:
     try:
         request = asked()
         with reading(frame.scope()) as session:
