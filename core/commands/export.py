@@ -19,7 +19,7 @@ from core.services.exports import runs
 from core.services.exports.exports import ExportKind, Tally
 from core.services.exports.receipts import ExportOrder
 from core.services.exports.registry import KINDS
-from core.services.filters.fields import Parameter
+from core.services.filters.field import Parameter
 from core.services.people import staff
 from core.services.products import products
 from core.store.access import Scope, ScopedSession, reading
@@ -63,7 +63,7 @@ def _build_text_option(name: str, default: str, help_text: str) -> inspect.Param
     return _build_parameter(name, Annotated[str, typer.Option(_format_flag(name), help=help_text)], default)
 
 
-def _build_parameter(name: str, option: Any, default: Any) -> inspect.Parameter:
+def _build_parameter(name: str, option: object, default: object) -> inspect.Parameter:
     # `from` is a Python keyword and cannot be a parameter name.
     parameter_name = f"{name}_" if name == "from" else name
     return inspect.Parameter(parameter_name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=option)
@@ -73,7 +73,7 @@ def _format_flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _to_list(value: Any) -> list[str]:
+def _to_list(value: str | list[str]) -> list[str]:
     return [value] if isinstance(value, str) and value else list(value)
 
 

@@ -9,7 +9,7 @@ from core.services.distributors.list import DistributorFilter
 from core.services.insurers import list as insurer_list
 from core.store.access import reading
 from core.ui.admin import partner_actions
-from core.ui.admin.partner_tables import DISTRIBUTORS, INSURERS
+from core.ui.admin.partner_pages import DISTRIBUTORS, INSURERS
 from core.ui.kit import dialogs, filter_bar, frame, tables, url_state
 
 VIEWS = {"distributors": "Distributors", "insurers": "Insurers"}

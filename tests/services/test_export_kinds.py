@@ -29,6 +29,7 @@ from core.services.exports.exports import ExportKind
 from core.services.exports.formats import CSV, EXCEL_CSV, FORMATS, XLSX, Format
 from core.services.exports.receipts import ExportOrder
 from core.services.exports.registry import KINDS, get_kind
+from core.services.finance import movements
 from core.services.paging import Paging
 from core.services.policies import search as policy_search
 from core.services.policies import states as policy_states
@@ -58,6 +59,7 @@ PARAMETERS = {
     "purchases": _OF_SALES,
     "renewals": {*_OF_SALES, "expires_from", "expires_to", "status"},
     "policies": {*_OF_SALES, "find", "force", "role", "expires_from", "expires_to"},
+    "movements": {*_OF_SALES, "kind"},
     "customers": {"q", "from", "to", "distributor", "active", "force"},
     "claims": {
         *("view", "status", "type", "reason", "assigned", "from", "to", "incident_from", "incident_to"),
@@ -132,14 +134,21 @@ def claims_shown(session: ScopedSession, wanted: Any) -> Shown:
     return total.count, total.claimed_minor
 
 
+def movements_shown(session: ScopedSession, wanted: Any) -> Shown:
+    total = movements.compute_totals(session, wanted)
+    return movements.count(total), total.net.total_minor
+
+
 SHOWN: dict[str, Callable[[ScopedSession, Any], Shown]] = {
     "purchases": purchases_shown,
     "renewals": renewals_shown,
     "policies": policies_shown,
     "customers": customers_shown,
     "claims": claims_shown,
+    "movements": movements_shown,
 }
 NARROWED = {
+    "movements": {"kind": ["refund", "renewal"]},
     "purchases": {"source": ["api"]},
     "renewals": {"status": ["true"], "expires_from": ["2026-10-01"]},
     "policies": {"find": ["ngozi"], "force": ["yes"]},
@@ -281,7 +290,7 @@ def test_states_days_and_references_are_those_of_the_screens(sold: Store) -> Non
 
 
 def test_a_workbook_of_too_many_rows_is_refused_before_it_starts(sold: Store) -> None:
-    order = ordered(get_kind("purchases"), replace(XLSX, most_rows=39))
+    order = ordered(get_kind("purchases"), replace(XLSX, max_rows=39))
     with pytest.raises(TooLarge, match="holds 39 rows and this selection has 40: take it as CSV"):
         made(order)
     with sold.reading(Scope.system()) as session:

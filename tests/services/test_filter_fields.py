@@ -18,7 +18,7 @@ from core.services.distributors.list import DistributorFilter
 from core.services.exports.receipts import ReceiptFilter
 from core.services.filters import fields
 from core.services.filters.declaration import Filter, of, parameterise
-from core.services.filters.fields import Field
+from core.services.filters.field import Field
 from core.services.policies.filter import PolicyFilter
 from core.services.products.list import ProductFilter
 from core.services.renewals.filter import DueFilter, RenewalFilter

@@ -16,6 +16,7 @@ from core.covers.request import Request, refuse_unless
 from core.errors import InvalidInput
 from core.services.filters import fields
 from core.services.filters.declaration import F, Filter
+from core.services.filters.field import Field as FilterField
 from core.services.paging import Paging
 from core.services.windows import EARLIEST, LATEST, Span
 
@@ -30,7 +31,7 @@ _POLLED = (
 _DAY = {"anyOf": [{"type": "string", "format": "date"}, {"type": "string", "format": "date-time"}]}
 
 
-def _uuid(value: Any) -> UUID:
+def _uuid(value: object) -> UUID:
     if isinstance(value, UUID):
         return value
     try:
@@ -39,7 +40,7 @@ def _uuid(value: Any) -> UUID:
         raise fault("must be a UUID") from None
 
 
-def _uuids(value: Any) -> list[UUID]:
+def _uuids(value: object) -> list[UUID]:
     given = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
     return [_uuid(part.strip()) for text in given for part in str(text).split(",") if part.strip()]
 
@@ -51,13 +52,13 @@ def whole_number(value: Any) -> int:
     return int(value)
 
 
-def _boolean(value: Any) -> bool:
+def _boolean(value: object) -> bool:
     if str(value).lower() not in {"true", "false"}:
         raise fault("must be true or false")
     return str(value).lower() == "true"
 
 
-def _moment(value: Any) -> date | datetime:
+def _moment(value: object) -> date | datetime:
     written = re.fullmatch(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ](.{1,32}))?", str(value))
     if written:
         day, clock_time = written.groups()
@@ -137,7 +138,7 @@ def _build_query(declared: type[Filter]) -> "type[FilterQuery[Any]]":
     return model
 
 
-def _annotate(field: fields.Field) -> Any:
+def _annotate(field: FilterField) -> Any:
     """Return the type of a field's parameter."""
     match field:
         case fields.Text():
@@ -153,7 +154,7 @@ def _restore_plus(value: Any) -> Any:
     return re.sub(r"^ (?=[0-9])", "+", value) if isinstance(value, str) else value
 
 
-_TYPES: Mapping[type[fields.Field], Any] = {
+_TYPES: Mapping[type[FilterField], Any] = {
     fields.Days: Moment,
     fields.Members: Id,
     fields.Member: Id,

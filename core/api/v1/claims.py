@@ -21,8 +21,9 @@ from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.lists.shapes import ClaimRecord
 from core.services.distributors.keys import Caller
 from core.services.files import files
+from core.services.idempotency import WireResponse
 from core.services.paging import Page
-from core.store.access import reading
+from core.store.access import ScopedSession, reading
 
 router = APIRouter(route_class=ReadRoute, prefix="/claims", tags=["Claims"])
 _LISTED, _ONE, _LODGED = "Claims retrieved", "Claim retrieved", "Claim submitted"
@@ -107,7 +108,7 @@ def _lodged(request: Request, caller: Caller, form: Form) -> Response:
     body: CreditLifeClaimRequest = requests.validate(CreditLifeClaimRequest, form.values(sent))
     with files.store_files([sent[name] for name in requirements.DOCUMENTS if name in sent]) as kept:
 
-        def work(session: Any) -> Any:
+        def work(session: ScopedSession) -> WireResponse:
             claim = lodging.lodge_claim(session, body, kept, owner=caller.owner, actor=caller.actor)
             return envelope.answer({"claim": claim}, _LODGED)
 

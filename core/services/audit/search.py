@@ -19,7 +19,7 @@ from core import clock
 from core.errors import NotFound
 from core.services.audit.filter import AuditFilter
 from core.services.filters import expressions
-from core.services.filters.fields import Condition
+from core.services.filters.field import Condition
 from core.services.paging import Paging
 from core.services.windows import EARLIEST
 from core.store.access import AnySelect, ScopedSession

@@ -13,7 +13,7 @@ from core.covers.request_parts import Policyholder
 from core.errors import NotFound
 from core.services import records
 from core.services.customers.filter import CustomerFilter
-from core.services.filters.fields import Condition
+from core.services.filters.field import Condition
 from core.services.paging import Page, Paging, fetch_newest
 from core.services.shapes import CustomerRecord
 from core.store.access import Query, ScopedSession

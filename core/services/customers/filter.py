@@ -1,16 +1,19 @@
 """The filters of customers, among them one text that finds any part of names, e-mail or phone (contract P6)."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
+import phonenumbers
 import sqlalchemy as sa
+from phonenumbers import PhoneNumberFormat
 from sqlmodel import col
 
 from core.covers import request_parts
-from core.services.customers import phones
 from core.services.filters import expressions
 from core.services.filters.declaration import Filter, Ids, of
-from core.services.filters.fields import NAMED, Condition, Days, Flag, Members, Text
+from core.services.filters.field import Condition
+from core.services.filters.fields import NAMED, Days, Flag, Members, Text
 from core.services.windows import Span
 from core.store.schema.tables import Customer, Policy, Purchase
 
@@ -18,13 +21,23 @@ from core.store.schema.tables import Customer, Policy, Purchase
 _SEARCHED_TEXT = (
     col(Customer.name_key) + "\n" + col(Customer.email_key) + "\n" + sa.func.coalesce(col(Customer.phone_number), "")
 )
+_FORMATS = (PhoneNumberFormat.E164, PhoneNumberFormat.INTERNATIONAL, PhoneNumberFormat.NATIONAL)
+
+
+def list_spellings(phone: str) -> Sequence[str]:
+    """Return the ways in which a phone number may have been written."""
+    variants = {phone, re.sub(r"[^\d+]", "", phone)}
+    try:
+        number = phonenumbers.parse(phone, "NG")
+    except phonenumbers.NumberParseException:
+        return sorted(variants)
+    formatted = [phonenumbers.format_number(number, form) for form in _FORMATS]
+    return sorted({*variants, *formatted, *(re.sub(r"\D", "", way) for way in formatted)})
 
 
 def _mentions(_: Any, text: str) -> Condition:
     if re.fullmatch(r"\+?[\d\s()-]{7,}", text):
-        return sa.or_(
-            expressions.mentions(_SEARCHED_TEXT, text), col(Customer.phone_number).in_(phones.list_spellings(text))
-        )
+        return sa.or_(expressions.mentions(_SEARCHED_TEXT, text), col(Customer.phone_number).in_(list_spellings(text)))
     folded = request_parts.fold_text(text)
     if not folded or folded == text.lower():
         return expressions.mentions(_SEARCHED_TEXT, text)

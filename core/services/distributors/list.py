@@ -13,7 +13,8 @@ from core import clock
 from core.errors import NotFound
 from core.services.filters import expressions
 from core.services.filters.declaration import Filter, of
-from core.services.filters.fields import Condition, Flag, Text
+from core.services.filters.field import Condition
+from core.services.filters.fields import Flag, Text
 from core.services.paging import Page, Paging
 from core.services.sales import sales_totals
 from core.services.sales.filter import SalesFilter

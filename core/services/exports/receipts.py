@@ -17,11 +17,12 @@ from core.services.exports.exports import ExportKind, Tally
 from core.services.exports.formats import Format
 from core.services.exports.registry import KINDS
 from core.services.filters.declaration import Filter, of
-from core.services.filters.fields import Condition, Days, Flag, Member, Words
+from core.services.filters.field import Condition
+from core.services.filters.fields import Days, Flag, Member, Words
 from core.services.paging import Page, Paging
 from core.services.records import format_mode
 from core.services.windows import Span
-from core.store.access import AnySelect, ScopedSession
+from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema.tables import ExportReceipt, Staff
 
 COMMAND, COMMAND_LINE = "command", "command line"
@@ -237,7 +238,7 @@ def list_makers(session: ScopedSession) -> Mapping[str, str]:
     return {**{str(key): email for key, email in rows}, COMMAND: COMMAND_LINE}
 
 
-def _receipt(row: Any) -> Receipt:
+def _receipt(row: AnyRow) -> Receipt:
     return Receipt(**{**row._mapping, "who": row.who or COMMAND_LINE})
 
 

@@ -19,7 +19,7 @@ from uuid import UUID
 
 from core.errors import FieldFault, InvalidInput
 from core.services.filters import parsing
-from core.services.filters.fields import Condition, Field, Parameter
+from core.services.filters.field import Condition, Field, Parameter
 from core.services.filters.parsing import Address
 from core.services.windows import Span
 

@@ -16,7 +16,7 @@ from core import clock
 from core.errors import NotFound
 from core.money import Split
 from core.services.dimensions import Choices
-from core.services.filters.fields import Condition
+from core.services.filters.field import Condition
 from core.services.finance.filter import KIND_NAMES, MovementFilter
 from core.services.paging import Paging
 from core.services.sales import sales_totals

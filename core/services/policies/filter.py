@@ -9,10 +9,11 @@ from sqlmodel import col
 from core import ids
 from core.covers import request_parts
 from core.errors import InvalidInput
-from core.services.customers import phones
+from core.services.customers.filter import list_spellings
 from core.services.filters import expressions
 from core.services.filters.declaration import Ids, of
-from core.services.filters.fields import Condition, Flag, Text
+from core.services.filters.field import Condition
+from core.services.filters.fields import Flag, Text
 from core.services.policies import numbering
 from core.services.sales.filter import SalesFilter
 from core.services.windows import Span
@@ -77,7 +78,7 @@ def _query_by_name(text: str) -> AnySelect:
 
 
 def _query_by_phone(text: str) -> AnySelect:
-    return _select_ids(col(Policy.phone).in_(phones.list_spellings(text)))
+    return _select_ids(col(Policy.phone).in_(list_spellings(text)))
 
 
 _QUERIES = {

@@ -10,13 +10,13 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.services.dimensions import Choices
-from core.services.filters.fields import Condition
+from core.services.filters.field import Condition
 from core.services.paging import Page, Paging
 from core.services.policies import policies
 from core.services.policies import states as policy_states
 from core.services.policies.filter import PolicyFilter
 from core.states.policies import PolicyStage
-from core.store.access import AnySelect, ScopedSession
+from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema.tables import Policy
 
 Order = Literal["newest", "oldest", "ends", "ends-back"]
@@ -109,7 +109,7 @@ _COLUMNS = (
 )
 
 
-def _build_row(row: Any, names: Choices) -> PolicyRow:
+def _build_row(row: AnyRow, names: Choices) -> PolicyRow:
     distributor, provider, product, _ = names.get_names_of_sale(row.product_id, row.distributor_id)
     return PolicyRow(
         id=row.id,

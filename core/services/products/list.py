@@ -15,7 +15,8 @@ from core import clock
 from core.covers.tariff import Tariff
 from core.services.filters import expressions
 from core.services.filters.declaration import Filter, Ids, of
-from core.services.filters.fields import Condition, Flag, Members, Text
+from core.services.filters.field import Condition
+from core.services.filters.fields import Flag, Members, Text
 from core.services.paging import Page, Paging
 from core.services.products import detail as product_detail
 from core.services.products import products

@@ -1,6 +1,5 @@
 """API records of renewals: lists and single ones, with embedded records (contract R2)."""
 
-from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -16,7 +15,7 @@ from core.services.products import catalogue_cache
 from core.services.renewals.filter import RenewalFilter
 from core.services.sales.filter import SalesFilter
 from core.services.shapes import ProductRecord, RenewalRecord
-from core.store.access import AnySelect, ScopedSession
+from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Policy, Renewal
 
 UNFILTERED = RenewalFilter()
@@ -66,7 +65,7 @@ def _load_records(session: ScopedSession, query: AnySelect) -> list[RenewalRecor
     return [_build_embedded(row, catalogue[row.Renewal.product_id, row.Renewal.is_live]) for row in rows]
 
 
-def _build_embedded(row: Any, product: ProductRecord) -> RenewalRecord:
+def _build_embedded(row: AnyRow, product: ProductRecord) -> RenewalRecord:
     return {
         **build_record(row.Renewal),
         "customer": records.build_customer(row.Customer),

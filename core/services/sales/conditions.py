@@ -6,7 +6,7 @@ from typing import TypeVar
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.services.filters.fields import Condition
+from core.services.filters.field import Condition
 from core.services.sales.filter import SalesFilter
 from core.store.access import AnySelect, Query, ScopedSession
 from core.store.schema.tables import Customer, Policy, Purchase

@@ -9,7 +9,8 @@ from sqlmodel import col
 
 from core.services.dimensions import Dimension
 from core.services.filters.declaration import Filter, Ids, of
-from core.services.filters.fields import NAMED, Condition, Days, Member, Members, Text, Texts, Word
+from core.services.filters.field import Condition
+from core.services.filters.fields import NAMED, Days, Member, Members, Text, Texts, Word
 from core.services.windows import Span
 from core.store.schema.tables import Customer, DaybookLine, Policy, Product, Purchase, Renewal
 

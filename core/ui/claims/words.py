@@ -16,6 +16,8 @@ _ACTIONS: Final = {
     "claim incident dated": "Day of the incident",
     "claim document added": "Document added",
     "claim deductions set": "Deductions",
+    "claim reserve set": "Reserve",
+    "claim referred": "Referred to a supervisor",
     "claimant asked": "Asked the claimant",
     "claimant answered": "The claimant's answer is in",
     "personal value shown": "Personal value shown",
@@ -28,6 +30,10 @@ _AMOUNTS: Final = frozenset(
         "approved_amount",
         "offer_amount",
         "paid",
+        "reserve",
+        "reserve_before",
+        "reversed",
+        "referred_amount",
         "excess_deduction_amount",
         "betterment_deduction_amount",
     }
@@ -56,7 +62,7 @@ def names(officers: list[Officer]) -> Mapping[str, str]:
     return {str(officer.id): officer.name for officer in officers}
 
 
-def _fact(name: str, value: Any, officers: Mapping[Any, str]) -> str:
+def _fact(name: str, value: Any, officers: Mapping[Any, str]) -> str:  # noqa: ANN401 a value of any field
     if name == "assigned_to":
         return f"to {officers.get(value, 'a colleague')}" if value else "to nobody"
     if name == "flags":

@@ -9,14 +9,15 @@ A screen lays out a container and draws into it the fields of one place, each in
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 from uuid import UUID
 
 from core import clock
 from core.errors import FieldFault, InvalidInput
 from core.services.filters import fields
 from core.services.filters.declaration import Filter
-from core.services.filters.fields import Field, Place
+from core.services.filters.field import Field, Place
+from core.services.windows import Span
 from core.ui.kit import url_state, words
 
 F = TypeVar("F", bound=Filter)
@@ -74,20 +75,20 @@ def _options(field: Field, names: Names, options: Options) -> Mapping[str, str]:
 
 
 def draw_field(
-    field: Field, value: Any, options: Mapping[str, str], *, width: int | Literal["stretch"] = "stretch"
+    field: Field, value: object, options: Mapping[str, str], *, width: int | Literal["stretch"] = "stretch"
 ) -> None:
     """Draw the widget of one field with its value; `width` is that of a day."""
     label = field.beside_widget
     match field:
         case fields.Days():
-            _draw_days(field, value, width)
+            _draw_days(field, cast(Span, value), width)
         case fields.Naira():
             typed = "" if value is None else words.as_typed(f"{value:f}")
             url_state.text_box(field.address, label, text=typed, longest=fields.LONGEST)
         case fields.Text() if not options:
             kind: Literal["search", "default"] = "search" if field.searches else "default"
             shown = {"placeholder": field.placeholder, "longest": field.longest, "kind": kind}
-            url_state.text_box(field.address, label, text=value or "", **shown)  # type: ignore[arg-type]
+            url_state.text_box(field.address, label, text=str(value or ""), **shown)  # type: ignore[arg-type]
         case _:
             chosen = field.write(value)[field.address] if value not in (None, ()) else []
             known = {**options, **{text: text for text in chosen if text not in options}}
@@ -98,7 +99,7 @@ def draw_field(
                 url_state.choice(field.address, label, known, chosen=one, anything=field.anything)
 
 
-def _draw_days(field: fields.Days, value: Any, width: int | Literal["stretch"]) -> None:
+def _draw_days(field: fields.Days, value: Span, width: int | Literal["stretch"]) -> None:
     start, end = (f"{field.beside_widget} {side}".strip().capitalize() for side in ("from", "to"))
     (first, last), days = field.address.split(), field.days(value)
     latest = clock.add_months(clock.today(), field.months_ahead)

@@ -13,7 +13,8 @@ from core.services.claims.intake.requirements import CLAIM_STATUSES, DECLINE_REA
 from core.services.claims.lists import search as claim_search
 from core.services.claims.lists.search import Stage
 from core.services.filters.declaration import Filter, Ids, of
-from core.services.filters.fields import NAMED, Condition, Days, Member, Members, Naira, Text, Texts, Word, Words
+from core.services.filters.field import Condition
+from core.services.filters.fields import NAMED, Days, Member, Members, Naira, Text, Texts, Word, Words
 from core.services.filters.parsing import Address
 from core.services.windows import Span
 from core.store.schema.tables import Claim, Customer

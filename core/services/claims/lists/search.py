@@ -10,30 +10,33 @@ from sqlmodel import col
 
 from core import clock, ids
 from core.errors import InvalidInput
+from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
 from core.services.filters import expressions
-from core.services.filters.fields import Condition
+from core.services.filters.field import Condition
 from core.services.policies import numbering
 from core.services.windows import Span
 from core.states.claims import DECIDED, ClaimStatus
-from core.store.schema.tables import Claim, Customer, Policy
+from core.store.schema.tables import Claim, ClaimPayment, ClaimReferral, Customer, Policy
 
 # A claim's short reference, as formatted in `requirements`.
 _REFERENCE: Final = re.compile(r"[Cc]-[0-9a-fA-F]{8}")
-Stage = Literal["open", "unsettled", "near", "overdue", "waiting"]
+Stage = Literal["open", "unsettled", "near", "overdue", "waiting", "referred"]
 
 
 def build_stage_condition(stage: Stage) -> Condition:
     """Return the condition of a stage (contract C9).
 
     `open`: not decided. `unsettled`: neither declined nor settled. `waiting`: open, with the clock stopped for the
-    claimant. `overdue`: clock running, more than 60 days elapsed. `near`: clock running, at most 7 days left or
-    overdue.
+    claimant. `referred`: a prepared decision waits for a supervisor. `overdue`: clock running, more than 60 days
+    elapsed. `near`: clock running, at most 7 days left or overdue.
     """
     if stage == "open":
         return _IS_OPEN
     if stage == "unsettled":
         return col(Claim.claim_status).not_in((ClaimStatus.DECLINED, ClaimStatus.SETTLED))
+    if stage == "referred":
+        return col(Claim.id).in_(sa.select(col(ClaimReferral.claim_id)).where(col(ClaimReferral.closed_at).is_(None)))
     if stage == "waiting":
         return sa.and_(col(Claim.clock_stopped_at).is_not(None), _IS_OPEN)
     min_elapsed = STATUTORY_PERIOD - NEAR_DEADLINE if stage == "near" else STATUTORY_PERIOD
@@ -62,7 +65,14 @@ def build_search_condition(_: Any, text: str) -> Condition:
     searched_text = (
         name + "\n" + col(Claim.claim_owner_email) + "\n" + sa.func.coalesce(Claim.claim_owner_phone_number, "")
     )
-    return sa.or_(expressions.mentions(searched_text, text), col(Claim.policy_id).in_(policies_by_number))
+    paid_by_reference = sa.select(col(ClaimPayment.claim_id)).where(
+        col(ClaimPayment.reference_key) == claim_payments.reference_key(text)
+    )
+    return sa.or_(
+        expressions.mentions(searched_text, text),
+        col(Claim.policy_id).in_(policies_by_number),
+        col(Claim.id).in_(paid_by_reference),
+    )
 
 
 def build_incident_condition(_: Any, span: Span) -> Condition:

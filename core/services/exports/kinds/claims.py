@@ -13,6 +13,7 @@ from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists.filter import ClaimFilter, build_conditions
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import payments as claim_payments
+from core.services.claims.workflow import reserves as claim_reserves
 from core.services.dimensions import Choices
 from core.services.exports.column_parts import (
     computed_columns,
@@ -101,6 +102,8 @@ CLAIMS = ExportKind(
                 *("excess_deduction_amount", "betterment_deduction_amount", "offer_amount"),
             ),
             ("paid_amount", MONEY, claim_payments.of_each()),
+            ("outstanding_amount", MONEY, claim_reserves.build_reserve_column()),
+            ("incurred_amount", MONEY, claim_payments.of_each() + claim_reserves.build_reserve_column()),
             ("decided_at", INSTANT, _DECIDED),
             ("decided_on", DAY, _DECIDED),
         ),
