@@ -124,7 +124,7 @@ def test_a_change_holds_at_once_and_is_written_down_with_before_and_after(office
     with office.store.reading(SYSTEM) as session:
         person = staff.get_by_token(session, token)
     assert person
-    assert (person.roles, person.claim_limit_minor) == (("claims", "finance"), None)
+    assert (person.roles, person.claim_limit_minor) == (("claims", "finance"), 0)
     entry = office.log()[-1]
     assert (entry.actor, entry.action) == ("staff ada@x.example", "staff changed")
     assert entry.before

@@ -77,7 +77,7 @@ def _extras(loss: Loss, specimens: Specimens, rows: Rows, log: Log) -> None:
     approval = next(((step, by) for step, by in handled if step.status is ClaimStatus.APPROVED), None)
     if handled and loss.status in {ClaimStatus.VIEWED, ClaimStatus.REVIEWING} and dice.random() < _REFERRED:
         step, officer = handled[-1]
-        asked = {"to_status": ClaimStatus.APPROVED, "amount_minor": loss.owed_minor, "note": "Above what I may decide"}
+        asked = {"to_status": ClaimStatus.APPROVED, "amount_minor": loss.owed_minor, "note": "Please decide it with me"}
         referral = {"id": new_id(dice, step.at), "staff_id": officer.id, "created_at": stamp(step.at)}
         rows.add(ClaimReferral, {**made, **asked, **referral, "closed_at": None, "closed_by": None})
     if approval and dice.random() < _OVERRIDDEN:
