@@ -25,6 +25,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "serve": ("serve", "Serve screens and API in one process."),
     "api": ("serve", "Serve the API alone, in as many processes as wanted (PostgreSQL for more than one)."),
+    "status": ("status", "Print what runs and what waits; exit code 1 when something needs a person."),
     "check": ("check", "Audit the whole store; exit code 1 when anything does not hold."),
     "verify": ("verify", "Replay the whole specification against a running server, in test mode only."),
     "backup": (
@@ -47,6 +48,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "insurers",
         "An insurer to try connections with; the word behind the plus of the holder's e-mail says what it does.",
     ),
+    "webhooks": ("webhooks", "Webhooks: a receiver to try them with."),
     "keys": ("keys", "API keys of distributors."),
     "staff": ("staff", "People who sign in."),
     "claims": ("claims", "Claims and where they stand."),
@@ -72,7 +74,7 @@ class LazyCommand(TyperCommand):
         single.command(self._command_name)(getattr(module, self._command_name.replace("-", "_")))
         return get_command(single)  # type: ignore[return-value]
 
-    def make_context(self, *given: Any, **also: Any) -> Any:
+    def make_context(self, *given: Any, **also: Any) -> Any:  # noqa: ANN401 the library's own class
         """The context of the command itself, which then runs in our place."""
         stores.begin(self._command_name)
         context = self.load().make_context(*given, **also)
@@ -88,7 +90,7 @@ class _CommandGroup(TyperGroup):
         for name, (module, says) in COMMANDS.items():
             self.add_command(LazyCommand(name, module, says))
 
-    def invoke(self, ctx: Any) -> Any:
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 the library's own class
         """Run a command; who leaves at a prompt is told nothing that they do not know."""
         try:
             return super().invoke(ctx)
@@ -99,7 +101,7 @@ class _CommandGroup(TyperGroup):
 app = typer.Typer(cls=_CommandGroup, no_args_is_help=True)
 
 
-def _print_version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it with the value alone
+def _print_version(wanted: object) -> None:
     if wanted:
         typer.echo(f"coverdesk {VERSION}")
         raise typer.Exit

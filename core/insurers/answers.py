@@ -1,6 +1,6 @@
 """The format of insurer answers (contract N2)."""
 
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -12,7 +12,7 @@ from core.states.submissions import AnswerStatus
 MAX_REASON_LENGTH = 500
 
 
-def _blank_to_none(value: Any) -> Any:
+def _blank_to_none(value: object) -> object:
     return None if isinstance(value, str) and not value.strip() else value
 
 

@@ -81,7 +81,7 @@ class Line:
         return self._one(InsurerConnection, self.told(sale).provider_id)
 
     def asked(self, sale: Sale) -> RequestRecord:
-        """What the sandbox knows of a policy."""
+        """Return the sandbox's record of a policy."""
         return self.sandbox.ledger.records[str(sale.policy_id)]
 
     def _one(self, table: Any, key: Any) -> Any:

@@ -13,8 +13,7 @@ from core.services.filters import SalesFilter
 from core.services.people.staff import Person
 from core.services.sales import sales_totals, targets
 from core.services.windows import Window
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, lagos
 

@@ -1,4 +1,4 @@
-"""What a claim comes to: claimed, approved, deducted and offered, as far as the claim has gone (contract C8)."""
+"""Amounts of a claim: claimed, approved, deducted and offered, as far as the claim has gone (contract C8)."""
 
 from core import money
 from core.demo.claims.claims import Loss

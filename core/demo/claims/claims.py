@@ -62,12 +62,12 @@ class Loss:
 
     @property
     def status(self) -> ClaimStatus:
-        """Where the claim stands now."""
+        """The claim's current status."""
         return self.reached[-1].status
 
     @property
     def lodged_at(self) -> datetime:
-        """When it came in."""
+        """The instant of its lodging."""
         return self.reached[0].at
 
     @property
@@ -160,7 +160,7 @@ class Losses:
         return loss
 
     def _incident(self, sale: Sale, kind: str, reached: Sequence[Reached]) -> str:
-        """What happened: something that was insured, where the claim was approved."""
+        """Draw the incident; an insured one where the claim was approved."""
         went = {step.status for step in reached}
         if kind == "device":
             return self.dice.choices(_DAMAGES, (6, 3, 2))[0]
@@ -175,7 +175,7 @@ class Losses:
         return self.dice.choices([incident for incident, _ in fitting], [weight for _, weight in fitting])[0]
 
     def _owed(self, sale: Sale, kind: str, happened_on: date) -> int:
-        """What is at stake, in kobo: the balance of the loan on the day of the loss, or the cost of the repair."""
+        """Return the loss in kobo: the balance of the loan on the day of the loss, or the cost of the repair."""
         body = sale.variant.body
         if kind == "device":
             return int(body["device_value"] * self.dice.triangular(0.12, 0.4, 0.2)) * _NAIRA
@@ -184,7 +184,7 @@ class Losses:
         return loan * max(left, 1) // months // _NAIRA * _NAIRA
 
     def _officers(self, reached: Sequence[Reached], owed_minor: int) -> list[Officer | None]:
-        """Who made each move: an officer of enough authority, another for the payment, a supervisor for appeals."""
+        """Draw the officer of each move: one of enough authority, another for the payment, a supervisor for appeals."""
         able = [officer for officer in self.desk if officer.may_decide(owed_minor)]
         mine = self.dice.choice(able)
         payer = self.dice.choice([officer for officer in able if officer is not mine])
@@ -195,7 +195,7 @@ class Losses:
 
 
 def _flags(loss: Loss) -> list[str]:
-    """What the officer is told to look at twice (contract C3)."""
+    """Return the fraud flags (contract C3)."""
     if loss.kind != "loan":
         return []
     sale, (start, end) = loss.sale, loss.sale.life.stretches[0]

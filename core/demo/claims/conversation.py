@@ -1,4 +1,4 @@
-"""What is said about a claim of the demonstration: comments of officers, and questions to claimants (contract C9)."""
+"""Conversation on a claim: comments of officers, and questions to claimants (contract C9)."""
 
 from datetime import datetime
 from random import Random

@@ -1,4 +1,4 @@
-"""How claims go: the statuses one after the other, and how long each takes (contract C5)."""
+"""Paths of claims: the statuses in order and the time that each takes (contract C5)."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta

@@ -138,7 +138,7 @@ def _reference(loss: Loss) -> str:
 
 
 def _reason(loss: Loss, dice: Random) -> str:
-    """Why a claim is declined, if it is: what its flags say, or something that its documents showed."""
+    """Return the reason of a declined claim: that of its flags, or a finding in its documents."""
     flagged = next((_FLAGGED[flag] for flag in loss.flags if flag in _FLAGGED), None)
     return flagged or dice.choice(list(_WHY)[:5])
 

@@ -1,4 +1,4 @@
-"""What becomes of a policy after its sale: accepted or not, paid for again, lapsed, or cancelled."""
+"""The life of a policy after its sale: accepted or declined, renewed, lapsed, or cancelled."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -84,7 +84,7 @@ class Life:
 
     @property
     def ended(self) -> Ended | None:
-        """How it ended early, if it did."""
+        """The early end, None for a policy that ran on."""
         return self.cancelled or self.declined
 
     @property
@@ -176,7 +176,7 @@ class Fates:
             life.expiration_at, since = life.renewals[-1].expiration_at, paid_at
 
     def _lateness(self, days: int) -> timedelta:
-        """How long before (below zero) or after its end a term is paid for again."""
+        """Draw the time between the end of a term and its renewal, negative for a renewal before the end."""
         if days < 200:
             return timedelta(days=self.dice.triangular(-min(2.5, days / 3), 1.5, -0.4))
         early_or_late = self.dice.random()
@@ -231,7 +231,7 @@ def _persistence(group: str, days: int) -> float:
 def _refunds(
     stretches: Sequence[tuple[datetime, datetime]], offer: Offer, variant: Variant, at: datetime, *, by_insurer: bool
 ) -> list[TermRefund]:
-    """What goes back of each term, by the sums that a cancellation at the desk uses."""
+    """Compute the refund of each term by the rules of a cancellation at the desk."""
     premium, on = money.to_naira(variant.split.total_minor), clock.to_lagos_day(at)
     if "loan_tenure" in variant.body:
         months = int(variant.body["loan_tenure"])

@@ -84,7 +84,7 @@ def _not_whole() -> sa.ColumnElement[bool]:
     return sa.and_(col(Refund.total_minor) == _PAID["total_minor"], differs)
 
 
-def _share(total: Any, basis_points: Any) -> Any:
+def _share(total: Any, basis_points: object) -> Any:
     return (total * basis_points + 5_000) // 10_000
 
 

@@ -18,7 +18,7 @@ from core.covers.request import Request
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.people import passwords, staff_sessions
-from core.store.access import AnySelect, ScopedSession
+from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema import parties as party_tables
 from core.store.schema.tables import Staff, StaffSession
 
@@ -218,7 +218,7 @@ _PERSON_COLUMNS = (
 )
 
 
-def _build_person(row: Any) -> Person:
+def _build_person(row: AnyRow) -> Person:
     return Person(
         id=row.id,
         email=row.email,

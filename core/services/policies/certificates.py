@@ -3,7 +3,6 @@
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import sqlalchemy as sa
 from sqlmodel import col
@@ -14,7 +13,7 @@ from core.errors import NotFound
 from core.services.policies import certificate_lines
 from core.settings import settings
 from core.states.policies import PolicyStage
-from core.store.access import AnySelect, ScopedSession
+from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema.tables import Certificate, Distributor, Policy, Product, Provider, Purchase, Renewal
 
 TEST_MODE = "Test mode - not a certificate of insurance"
@@ -96,7 +95,7 @@ def _build_query(code: str) -> AnySelect:
     )
 
 
-def _build_facts(row: Any) -> CertificateFacts:
+def _build_facts(row: AnyRow) -> CertificateFacts:
     certificate, policy = row.Certificate, row.Policy
     cancelled_at = policy.cancelled_at
     return CertificateFacts(

@@ -50,7 +50,7 @@ def get_stage(policy: Any) -> PolicyStage:
     return PolicyStage.NOT_STARTED if policy.start_at is not None and policy.start_at > now else PolicyStage.IN_FORCE
 
 
-def status_of(policy: Any) -> PolicyStatus:
+def status_of(policy: object) -> PolicyStatus:
     """The stage as the API says it: active from activation to the end, also before its start (contract S11)."""
     return STAGES[get_stage(policy)].status
 

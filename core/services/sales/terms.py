@@ -135,7 +135,7 @@ def _build_change_queries(span: Span, criteria: SalesFilter) -> Iterator[tuple[A
     yield _count_by_day(_return, *_build_renewal_conditions(criteria), _return > _lapse, *span.on(_return)), 1
 
 
-def _count_by_day(instant: Any, *conditions: Any) -> AnySelect:
+def _count_by_day(instant: object, *conditions: Any) -> AnySelect:
     day = lagos_day(instant)
     return sa.select(day, sa.func.count()).where(*conditions).group_by(day)
 

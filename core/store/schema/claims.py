@@ -170,7 +170,7 @@ class ClaimOverride(Owned, table=True):
 
 
 class ClaimComment(Owned, table=True):
-    """What an officer wrote on a claim: for the desk alone, or for the claimant as well."""
+    """An officer's comment on a claim: for the desk alone, or for the claimant as well."""
 
     __tablename__ = "claim_comment"
     id: UUID = Field(primary_key=True)
@@ -182,7 +182,7 @@ class ClaimComment(Owned, table=True):
 
 
 class ClaimQuestion(Owned, table=True):
-    """What the claimant was asked for; the statutory clock stands still until it is answered (contract C9)."""
+    """A question to the claimant; the statutory clock stands still until it is answered (contract C9)."""
 
     __tablename__ = "claim_question"
     id: UUID = Field(primary_key=True)

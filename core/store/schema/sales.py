@@ -1,4 +1,4 @@
-"""What was sold: purchases, policies, renewals, refunds, certificates, and what insurers were told."""
+"""Sales: purchases, policies, renewals, refunds, certificates, and submissions to insurers."""
 
 from datetime import datetime
 from typing import Any
@@ -217,7 +217,7 @@ class Certificate(Owned, table=True):
 
 
 class Submission(Owned, table=True):
-    """What an insurer has to be told of a policy, written with the sale and worked off later.
+    """A policy's submission to its insurer, queued with the sale and sent later.
 
     `attempts` counts every time it was sent, `failures` those since the insurer last gave a usable answer.
     """
@@ -245,7 +245,7 @@ class Submission(Owned, table=True):
 
 
 class InsurerConnection(Row, table=True):
-    """How an insurer's connection does, shared by every worker; after several failures in a row it rests a while."""
+    """State of an insurer's connection, shared by every worker; it pauses after several failures in a row."""
 
     __tablename__ = "insurer_connection"
     provider_id: UUID = Field(primary_key=True, foreign_key="provider.id")

@@ -39,7 +39,7 @@ def key(claim_id: UUID, name: str) -> str:
     return f"claim.{claim_id.hex}.{name}"
 
 
-def typed(claim_id: UUID, name: str) -> Any:
+def typed(claim_id: UUID, name: str) -> Any:  # noqa: ANN401 of the widget's type
     """Return the value of one of the claim's widgets."""
     return st.session_state.get(key(claim_id, name))
 

@@ -2,6 +2,7 @@
 
 from datetime import date
 from typing import Any, Final
+from uuid import UUID
 
 import streamlit as st
 
@@ -112,7 +113,7 @@ def _assignee(review: ClaimReview, officers: list[Officer], person: Person) -> N
     attempts.complain(key(review.id, ASSIGNEE))
 
 
-def _assign(review: ClaimReview, to: Any, names: dict[Any, str]) -> None:
+def _assign(review: ClaimReview, to: UUID | None, names: dict[Any, str]) -> None:
     given = None if to == _NOBODY else to
     claim_attempts.carry_out(ASSIGNEE, review, lambda hand: review_actions.assign(hand, to=given, name=names[to]))
 
@@ -252,7 +253,7 @@ def submitted(review: ClaimReview, person: Person) -> None:
             facts.line("Day of the incident", words.day(review.incident_on))
 
 
-def _shown(name: str, value: Any) -> str:
+def _shown(name: str, value: Any) -> str:  # noqa: ANN401 a value of any field
     if name in _MONEY:
         return words.naira_of(value)
     if name == "accidental":

@@ -1,6 +1,6 @@
 """The cards of claims performance: tiles, one chart each, and the workload of each officer."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import streamlit as st
@@ -141,7 +141,7 @@ def _plot_or(chart: Chart, otherwise: str, *, shown: bool) -> None:
         st.info(otherwise.removesuffix(".") + " in this period.", icon=":material/hourglass_empty:")
 
 
-def _clickable(name: str, chart: Chart, claims_of: Any) -> None:
+def _clickable(name: str, chart: Chart, claims_of: Callable[..., Any]) -> None:
     # The chart gets a new key after each visit to the queue, so that the click that led there is forgotten.
     key = f"claims {name} {st.session_state.get('performance_visit', 0)}"
 

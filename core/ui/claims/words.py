@@ -62,7 +62,7 @@ def names(officers: list[Officer]) -> Mapping[str, str]:
     return {str(officer.id): officer.name for officer in officers}
 
 
-def _fact(name: str, value: Any, officers: Mapping[Any, str]) -> str:
+def _fact(name: str, value: Any, officers: Mapping[Any, str]) -> str:  # noqa: ANN401 a value of any field
     if name == "assigned_to":
         return f"to {officers.get(value, 'a colleague')}" if value else "to nobody"
     if name == "flags":

@@ -26,7 +26,7 @@ DONE_ALREADY = "This was done already, with other figures. Look at the history."
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Refusal:
-    """Why the last attempt was refused: errors by field, and a general one."""
+    """The refusal of the last attempt: errors by field, and a general one."""
 
     faults: Mapping[str, str] = field(default_factory=dict)
     text: str = ""

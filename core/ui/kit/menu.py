@@ -71,6 +71,9 @@ SCREENS: tuple[Screen, ...] = (
         section="Admin", title="Distributor", path="admin/distributor.py", icon="storefront", roles=_ADMIN, hidden=True
     ),
     Screen(section="Admin", title="Insurer", path="admin/insurer.py", icon="shield", roles=_ADMIN, hidden=True),
+    Screen(section="Admin", title="Webhooks", path="admin/webhooks.py", icon="webhook", roles=_ADMIN),
+    Screen(section="Admin", title="Endpoint", path="admin/webhook.py", icon="webhook", roles=_ADMIN, hidden=True),
+    Screen(section="Admin", title="Delivery", path="admin/delivery.py", icon="outbox", roles=_ADMIN, hidden=True),
     Screen(section="Admin", title="Audit log", path="admin/audit_log.py", icon="history", roles=_ADMIN),
     Screen(section="Admin", title="Entry", path="admin/audit_entry.py", icon="history", roles=_ADMIN, hidden=True),
     Screen(section="Admin", title="System", path="admin/system.py", icon="dns", roles=("admin",)),

@@ -1,6 +1,6 @@
 """The cards of the dashboard: one chart each; a click offers the sales behind a segment."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -158,7 +158,7 @@ def _title(title: str, about: str) -> None:
         st.caption(about)
 
 
-def _choice(name: str, label: str, options: dict[Any, str] | Any, value: str) -> None:
+def _choice(name: str, label: str, options: Mapping[Any, str], value: str) -> None:
     st.session_state[name] = value
     st.segmented_control(
         label,

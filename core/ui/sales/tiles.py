@@ -91,7 +91,7 @@ def shown(metric: Metric[Any], value: Value) -> str:
     return words.count(int(value)) if metric.unit == "count" else words.percent(Decimal(value))
 
 
-def _change(metric: Metric[Any], change: Decimal | None) -> Any:
+def _change(metric: Metric[Any], change: Decimal | None) -> str | int | None:
     """Return the change of a value in percent or points; a plain 0, which has no direction, if there is none."""
     if change is None or round(change, 3) == 0:
         return None if change is None else 0
