@@ -34,7 +34,8 @@ def _refunded(_: Facts, after: Facts) -> bool:
 
 
 def _status(*statuses: str) -> Callable[[Facts, Facts], bool]:
-    return lambda _, after: after.get("claim_status") in statuses
+    """True of a move to one of the statuses; a payment that came back is no answer of the claimant."""
+    return lambda _, after: after.get("claim_status") in statuses and "reversed" not in after
 
 
 def _sold(**told: Any) -> Callable[[Facts, Facts], bool]:
