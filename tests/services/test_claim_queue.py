@@ -40,6 +40,7 @@ HELD = {"near": "ada", "offered": "bola", "asked": "ada", "paid": "ada", "declin
 IN_VIEW: dict[View, set[str]] = {
     "mine": {"near", "asked", "paid"},
     "unassigned": {"over", "fresh"},
+    "referred": set(),
     "near": {"over", "near"},
     "waiting": {"offered", "asked"},
     "open": {"over", "near", "fresh", "offered", "asked"},
