@@ -23,7 +23,7 @@ def toolbar(found: MovementsAsked, total: SalesTotals) -> None:
         sum_minor=total.net.total_minor,
         beside=lambda: tables.choices(MOVEMENTS),
     )
-    days = periods.in_words(found.asked.window) if found.asked.window else "All time"
+    days = periods.describe_period(found.asked.window) if found.asked.window else "All time"
     st.markdown(f"{MOVEMENTS.counted(movements.count(total))} · {days}")
 
 

@@ -24,7 +24,7 @@ def toolbar(asked: RenewalsAsked, total: RenewalTotal) -> None:
         sum_minor=total.all_rows.total_minor,
         beside=lambda: tables.choices(table),
     )
-    days = periods.in_words(asked.asked.window) if asked.asked.window else "All time"
+    days = periods.describe_period(asked.asked.window) if asked.asked.window else "All time"
     st.markdown(f"{table.counted(total.all_rows.renewals)} · {days}")
 
 

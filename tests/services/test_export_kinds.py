@@ -279,7 +279,7 @@ def test_states_days_and_references_are_those_of_the_screens(sold: Store) -> Non
 
 
 def test_a_workbook_of_too_many_rows_is_refused_before_it_starts(sold: Store) -> None:
-    order = ordered(get_kind("purchases"), replace(XLSX, most_rows=39))
+    order = ordered(get_kind("purchases"), replace(XLSX, max_rows=39))
     with pytest.raises(TooLarge, match="holds 39 rows and this selection has 40: take it as CSV"):
         made(order)
     with sold.reading(Scope.system()) as session:
