@@ -25,6 +25,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "serve": ("serve", "Serve screens and API in one process."),
     "api": ("serve", "Serve the API alone, in as many processes as wanted (PostgreSQL for more than one)."),
+    "status": ("status", "Print what runs and what waits; exit code 1 when something needs a person."),
     "check": ("check", "Audit the whole store; exit code 1 when anything does not hold."),
     "verify": ("verify", "Replay the whole specification against a running server, in test mode only."),
     "backup": (
@@ -47,6 +48,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "insurers",
         "An insurer to try connections with; the word behind the plus of the holder's e-mail says what it does.",
     ),
+    "webhooks": ("webhooks", "Webhooks: a receiver to try them with."),
     "keys": ("keys", "API keys of distributors."),
     "staff": ("staff", "People who sign in."),
     "claims": ("claims", "Claims and where they stand."),
@@ -99,7 +101,7 @@ class _CommandGroup(TyperGroup):
 app = typer.Typer(cls=_CommandGroup, no_args_is_help=True)
 
 
-def _print_version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it with the value alone
+def _print_version(wanted: object) -> None:
     if wanted:
         typer.echo(f"coverdesk {VERSION}")
         raise typer.Exit

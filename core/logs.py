@@ -29,6 +29,8 @@ ALLOWED_FIELDS = frozenset(
         "insurer",
         "attempts",
         "rows",
+        "statement",
+        "trace_id",
     }
 )
 

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
+from core.services.admin import gauges
 from core.services.audit import log as audit
 from core.settings import settings
 from core.store.access import Scope, Store, store, writing
@@ -28,7 +29,7 @@ def backup(
     settings().get_secret()
     with _show_progress("Copying the store") as progress:
         manifest = backups.make(store(), file, progress=progress, overwrite=overwrite)
-    _record("store backed up", manifest)
+    _record(gauges.BACKED_UP, manifest)
     out.print(
         f"[green]✓[/] {file} holds the {manifest.kind} store of {manifest.made_at}"
         f" and {manifest.files:,} uploaded files."

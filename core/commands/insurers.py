@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from core import logs
+from core.api.outside import metrics_page
 from core.insurers import sandbox
 from core.insurers.sandbox import SandboxInsurer
 from core.settings import InvalidSetting, settings
@@ -22,12 +23,15 @@ DefaultBehaviour = Annotated[
 ]
 
 
-def worker() -> None:
+def worker(
+    host: Annotated[str, typer.Option(help="Address for COVERDESK_METRICS_PORT.")] = "127.0.0.1",
+) -> None:
     """Send what waits: policies to insurers, events to webhooks, e-mail; until stopped, and as many as wanted."""
     settings().check_safe_to_serve()
     if versions.version(store()) != versions.newest():
         raise InvalidSetting("COVERDESK_DATABASE_URL: this store has another version, run `coverdesk init`")
     logs.configure()
+    metrics_page.serve_apart(host)
     running = Worker(store())
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: running.request_stop())

@@ -1,13 +1,16 @@
 """`coverdesk serve` and `api`: serving a store."""
 
+import atexit
 import ctypes
 import errno
 import os
 import resource
 import runpy
+import shutil
 import signal
 import socket
 import sys
+import tempfile
 from typing import Annotated, Any
 
 import typer
@@ -15,6 +18,8 @@ import uvicorn
 from rich.console import Console
 from uvicorn.config import HTTP_PROTOCOLS
 
+from core import metrics
+from core.api.outside import metrics_page
 from core.api.protection import slow_senders
 from core.commands import insurers, stores
 from core.services.admin import demonstration
@@ -45,6 +50,7 @@ def serve(host: Host = "127.0.0.1", port: Port = 8501) -> None:
     # Ctrl-C is the usual end of a server and no failure.
     signal.signal(signal.SIGINT, _stopped)
     _prepare_process()
+    _serve_metrics(host)
     _print_address(host, port)
     sys.stdout.flush()
     # Streamlit starts the server and has no option for the protocol class, so register ours as uvicorn's default.
@@ -70,6 +76,9 @@ def api(
     # Ctrl-C is the usual end of a server and no failure.
     signal.signal(signal.SIGINT, _stopped)
     _prepare_process()
+    if workers > 1:
+        _share_metrics()
+    _serve_metrics(host)
     with insurers.run_worker_alongside(enabled=with_worker):
         uvicorn.run(
             "core.api.app:app",
@@ -109,6 +118,22 @@ def _check_published_passwords() -> None:
             " demonstration, which everybody knows. Name a store of your own; or keep this one, add an admin with"
             " `coverdesk staff add` and then disable each of these with `coverdesk staff disable`"
         )
+
+
+def _share_metrics() -> None:
+    """Name the folder in which API processes keep what they count; it is read before any of them starts."""
+    if settings().metrics:
+        folder = tempfile.mkdtemp(prefix="coverdesk-metrics-")
+        os.environ[metrics.SHARED_FOLDER] = folder
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+
+
+def _serve_metrics(host: str) -> None:
+    """On a port of their own, if there is one."""
+    try:
+        metrics_page.serve_apart(host)
+    except OSError as error:
+        raise InvalidSetting(f"COVERDESK_METRICS_PORT: cannot be listened on: {error.strerror}") from None
 
 
 def _reached_at(host: str) -> str:

@@ -117,9 +117,9 @@ def build_example(model: type[BaseModel]) -> dict[str, Any]:
     for name, field in model.model_fields.items():
         offset = next((m for m in get_metadata(field) if isinstance(m, ExampleInDays)), None)
         if offset is not None:
-            body[name] = (clock.today() + timedelta(days=offset.days)).isoformat()
+            body[field.alias or name] = (clock.today() + timedelta(days=offset.days)).isoformat()
         elif field.examples:
-            body[name] = field.examples[0]
+            body[field.alias or name] = field.examples[0]
     return body
 
 

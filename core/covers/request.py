@@ -86,7 +86,9 @@ class Request(BaseModel):
 
 def _list_unknown(model: type[Request], data: Mapping[str, Any]) -> list[str]:
     aliased = {wrong for wrong, right in model.aliases.items() if right not in data}
-    return [str(name) for name in data if name not in model.model_fields and name not in aliased]
+    # A field whose name is a word of Python is written differently there.
+    known = {field.alias or name for name, field in model.model_fields.items()}
+    return [str(name) for name in data if name not in known and name not in aliased]
 
 
 def _list_unknown_nested(model: type[Request], data: Mapping[str, Any]) -> Iterator[str]:

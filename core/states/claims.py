@@ -37,9 +37,11 @@ class Effect(Enum):
     """What a transition changes beside the status and its amount column."""
 
     SETS_CLAIMED = "fills the claimed amount from what is owed, if it is still zero"
+    SETS_RESERVE = "sets a reserve from the claimed amount, if there is none"
     SETS_APPROVER = "records who approved"
     CLEARS_APPROVAL = "clears the approved amount and its approver"
     PAYS = "adds a payment of the accepted offer"
+    REVERSES = "takes the last payment back"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +94,11 @@ class StatusRule:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PairRule:
-    """What one pair of statuses adds to the rule of its target."""
+    """What one pair of statuses adds to the rule of its target; with `replaces` its needs stand alone."""
 
     label: str
     needs: tuple[Need, ...] = ()
+    replaces: bool = False
     effects: frozenset[Effect] = frozenset()
 
 
@@ -111,7 +114,7 @@ RULES: Final[Mapping[ClaimStatus, StatusRule]] = {
     ),
     _S.REVIEWING: StatusRule(
         leads_to=(_S.INSPECTION_SUBMITTED, _S.ESTIMATE_SUBMITTED, _S.APPROVED, _S.DECLINED),
-        effects=frozenset({Effect.SETS_CLAIMED}),
+        effects=frozenset({Effect.SETS_CLAIMED, Effect.SETS_RESERVE}),
         label="Back to review",
         icon="manage_search",
     ),
@@ -123,6 +126,7 @@ RULES: Final[Mapping[ClaimStatus, StatusRule]] = {
     _S.ESTIMATE_SUBMITTED: StatusRule(
         leads_to=(_S.REVIEWING, _S.APPROVED, _S.OFFER_SENT, _S.DECLINED),
         needs=(ESTIMATE, AUTHORITY),
+        effects=frozenset({Effect.SETS_RESERVE}),
         column="repair_estimate_minor",
         amount_label="Estimate (₦)",
         label="Estimate is in",
@@ -131,7 +135,7 @@ RULES: Final[Mapping[ClaimStatus, StatusRule]] = {
     _S.APPROVED: StatusRule(
         leads_to=(_S.OFFER_SENT, _S.ESTIMATE_SUBMITTED, _S.REVIEWING),
         needs=(DOCUMENTS, APPROVED_AMOUNT, CHECKS, CHECK_AUTHORITY, AUTHORITY, OWN_PASSWORD),
-        effects=frozenset({Effect.SETS_CLAIMED, Effect.SETS_APPROVER}),
+        effects=frozenset({Effect.SETS_CLAIMED, Effect.SETS_RESERVE, Effect.SETS_APPROVER}),
         column="approved_amount_minor",
         amount_label="Approved amount (₦)",
         label="Approve",
@@ -153,7 +157,7 @@ RULES: Final[Mapping[ClaimStatus, StatusRule]] = {
         leads_to=(_S.PAID, _S.REVIEWING), needs=(STILL_OWED,), icon="thumb_up", colour="green"
     ),
     _S.PAID: StatusRule(
-        leads_to=(_S.SETTLED,),
+        leads_to=(_S.SETTLED, _S.OFFER_ACCEPTED),
         needs=(STILL_OWED, NOT_PAID_ELSEWHERE, REFERENCE, SECOND_PERSON, AUTHORITY, OWN_PASSWORD),
         effects=frozenset({Effect.PAYS}),
         clock=ClockEffect.ENDS,
@@ -179,6 +183,12 @@ PAIR_RULES: Final[Mapping[tuple[ClaimStatus, ClaimStatus], PairRule]] = {
     (_S.PENDING, _S.REVIEWING): PairRule(label="Start the review"),
     (_S.VIEWED, _S.REVIEWING): PairRule(label="Start the review"),
     (_S.OFFER_ACCEPTED, _S.REVIEWING): PairRule(label="Take the accepted offer back", needs=_BY_SUPERVISOR),
+    (_S.PAID, _S.OFFER_ACCEPTED): PairRule(
+        label="Payment came back",
+        needs=(REFERENCE, NOTE, *_BY_SUPERVISOR),
+        replaces=True,
+        effects=frozenset({Effect.REVERSES, Effect.SETS_RESERVE}),
+    ),
     (_S.DECLINED, _S.REVIEWING): PairRule(label="Take up an appeal", needs=_BY_SUPERVISOR),
     (_S.SETTLED, _S.REVIEWING): PairRule(
         label="Reopen", needs=_BY_SUPERVISOR, effects=frozenset({Effect.CLEARS_APPROVAL})
@@ -215,7 +225,7 @@ def _build_transition(start: ClaimStatus, to: ClaimStatus) -> Transition:
         to=to,
         label=pair.label,
         icon=rule.icon,
-        needs=rule.needs + pair.needs,
+        needs=pair.needs if pair.replaces else rule.needs + pair.needs,
         effects=rule.effects | pair.effects,
         clock=rule.clock,
         column=rule.column,

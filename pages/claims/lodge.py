@@ -40,7 +40,7 @@ def found() -> ClaimablePolicy | None:
 
 
 def search() -> None:
-    if person.has_role("operations", "claims"):
+    if person.has_role("operations", "claims", "supervisor"):
         st.page_link(
             SEARCH,
             label="Find the policy by name, e-mail or phone",

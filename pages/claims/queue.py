@@ -21,6 +21,7 @@ IDLE = "Nothing is waiting for you, and every open claim has somebody who works 
 NOTHING = {
     "mine": "Nothing is waiting for you – take the next one.",
     "unassigned": "Every open claim has somebody who works on it.",
+    "referred": "No decision waits for a supervisor.",
     "near": "No claim is overdue, and none has 7 days or less left.",
     "waiting": "Nothing waits for a claimant: every open claim is the desk's turn.",
     "open": "No claim is open.",
@@ -65,6 +66,8 @@ def footer(total: QueueTotal) -> None:
             "Claimed": words.naira(total.claimed_minor),
             "Offered": words.naira(total.offered_minor),
             ClaimStatus.PAID: words.naira(total.paid_minor),
+            "Outstanding": words.naira(total.outstanding_minor),
+            "Incurred": words.naira(total.incurred_minor),
         }
     )
 

@@ -92,7 +92,7 @@ def test_claims_of_one_policy_never_come_to_more_than_is_insured(office: Office)
     office.move(first, "Paid", by="ada", payment_reference="ONE")
     # What the lender states now knows of the first payment; the policy insures 100,000 in all.
     with clock.freeze(NOON + timedelta(hours=1)):
-        second = office.lodge_again(incident_type="Death")
+        second = office.lodge_again(incident_type="Death", at=NOON + timedelta(hours=1))
         with pytest.raises(InvalidInput, match=r"amount must not be above ₦25,000.00, what is insured after"):
             office.move(second, "Approved", by="sade", amount="75000")
         office.move(second, "Approved", by="sade", amount="25000")
@@ -164,7 +164,9 @@ def test_one_account_of_two_borrowers_calls_for_a_reason_and_no_supervisor(offic
 def test_three_claims_of_one_phone_in_ninety_days_call_for_a_reason(office: Office) -> None:
     office.lodge()
     incidents = ("Death", "Temporary disability")
-    claims = [office.lodge_again(incident_type=each, **KNOWN) for each in incidents]
+    later = [NOON + timedelta(minutes=number) for number in (1, 2)]
+    told = zip(incidents, later, strict=True)
+    claims = [office.lodge_again(incident_type=each, at=at, **KNOWN) for each, at in told]
     assert [check.detail for check in review(office, claims[-1]).unmet_checks if check.key == "velocity"] == [
         "3 of this phone, account or e-mail up to this one"
     ]

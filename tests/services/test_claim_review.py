@@ -124,7 +124,7 @@ def test_document_that_is_missing_or_gone_is_told_apart(office: Office) -> None:
 
 
 def test_other_claims_are_bound_by_policy_customer_and_account(office: Office, partner: Partner) -> None:
-    first, second = office.lodge(incident_date="2026-10-01"), office.lodge()
+    first, second = office.lodge(incident_date="2026-10-01"), office.lodge_again()
     stranger = Desk(office.store, partner, email="another@example.com")
     third = ids.parse(stranger.lodge()[0]["id"])
     assert [(line.id, line.relations) for line in review(office, second).related_claims] == [

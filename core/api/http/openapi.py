@@ -18,6 +18,7 @@ from core.covers.fields import build_example
 from core.covers.request import Request
 from core.services.examples import claim as claim_example
 from core.services.examples import sale as sale_example
+from core.services.examples import webhook as webhook_example
 from core.settings import settings
 
 
@@ -57,6 +58,20 @@ BY_SHAPE: Mapping[str, Callable[[], Any]] = {
     "Renewal": sale_example.build_renewal,
     "Customers": _page("customers", sale_example.build_customer),
     "Customer": _one("customer", sale_example.build_customer),
+    "Events": lambda: {
+        "events": [webhook_example.build_event()],
+        "cursor": webhook_example.EVENT_ID,
+        "has_more": False,
+    },
+    "EventTypes": lambda: {"event_types": [webhook_example.build_event_type()]},
+    "RegisteredEndpoint": lambda: {"endpoint": webhook_example.build_endpoint(), "secret": webhook_example.SECRET},
+    "OneEndpoint": _one("endpoint", webhook_example.build_endpoint),
+    "Endpoints": lambda: {"endpoints": [webhook_example.build_endpoint()]},
+    "Deliveries": _page("deliveries", webhook_example.build_delivery),
+    "OneDelivery": _one("delivery", webhook_example.build_delivery),
+    "PingResult": webhook_example.build_ping,
+    "Counted": lambda: {"events": 12, "queued": True},
+    "DeletedEndpoint": lambda: {"id": webhook_example.ENDPOINT_ID},
 }
 
 

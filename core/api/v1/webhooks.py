@@ -22,7 +22,7 @@ from core.api.v1.webhook_shapes import (
     NoBody,
     OneDelivery,
     OneEndpoint,
-    PingAnswer,
+    PingResult,
     RegisteredEndpoint,
     build_delivery,
     build_endpoint,
@@ -109,7 +109,7 @@ def delete_endpoint(caller: Signed, endpoint_id: Id) -> Response:
 
 @router.post(
     "/{endpoint_id}/ping",
-    responses=openapi.answers(PingAnswer, _PINGED, found=True, posted=True),
+    responses=openapi.answers(PingResult, _PINGED, found=True, posted=True),
     summary="Try an endpoint",
 )
 async def ping_endpoint(caller: Signed, endpoint_id: Id) -> Response:
@@ -174,7 +174,7 @@ def list_deliveries(caller: Signed, endpoint_id: Id, query: Annotated[DeliveryQu
     responses=openapi.answers(OneDelivery, _QUEUED, found=True, posted=True),
     summary="Send a delivery again",
 )
-async def redeliver(request: Request, caller: Signed, endpoint_id: Id, delivery_id: Id) -> Response:
+async def redeliver_event(request: Request, caller: Signed, endpoint_id: Id, delivery_id: Id) -> Response:
     """Queue one delivery again, under the same id."""
     request.state.raw = {}
 

@@ -14,8 +14,8 @@ from core.demo.claims.claims import Loss
 from core.demo.claims.paths import clock_of
 from core.demo.claims.specimens import Specimens
 from core.demo.random_source import dashed, new_id
-from core.states.claims import ClaimStatus
-from core.store.schema.claims import Claim, ClaimEvent, ClaimPayment
+from core.states.claims import RULES, ClaimStatus, ClockEffect, Effect
+from core.store.schema.claims import Claim, ClaimEvent, ClaimPayment, ClaimReserve
 
 _NOTES: Mapping[ClaimStatus, tuple[str, ...]] = {
     ClaimStatus.VIEWED: ("Opened for review",),
@@ -57,11 +57,28 @@ def file(loss: Loss, dice: Random, specimens: Specimens, rows: Rows, log: Log) -
         rows.add(ClaimEvent, {**loss.sale.owner, **event, "staff_id": staff_id, "created_at": stamp(step.at)})
         if step.status == ClaimStatus.PAID:
             rows.add(ClaimPayment, _payment(loss, new_id(dice, step.at), staff_id, stamp(step.at)))
+    _reserve(loss, rows)
     asked = conversation.file(loss, dice, rows, log)
     began_at, stopped_at = clock_of(loss.reached, asked)
     kept = {"clock_from": stamp(began_at), "clock_stopped_at": stamp(stopped_at) if stopped_at else None}
     rows.add(Claim, {**claim, **kept})
     _note(loss, log)
+
+
+def _reserve(loss: Loss, rows: Rows) -> None:
+    """Reserve what is owed when the work begins, and release it at the decision."""
+    # Dice of its own: the rest of the demonstration stays as it was without reserves.
+    dice, reserve = Random(loss.id), 0  # noqa: S311 - invented data
+    for step, officer in zip(loss.reached, loss.officers, strict=True):
+        rule = RULES[step.status]
+        ends = rule.clock is ClockEffect.ENDS
+        change = -reserve if ends else loss.owed_minor if not reserve and Effect.SETS_RESERVE in rule.effects else 0
+        reserve += change
+        if change:
+            row = {"id": new_id(dice, step.at), "claim_id": loss.id, "change_minor": change}
+            reason = f"The claim is {step.status}" if ends else "What is claimed and not paid yet"
+            made = {"reason": reason, "staff_id": officer.id if officer else None, "created_at": stamp(step.at)}
+            rows.add(ClaimReserve, {**loss.sale.owner, **row, **made})
 
 
 def _payment(loss: Loss, payment_id: str, staff_id: str | None, at: str) -> Values:

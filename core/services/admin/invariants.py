@@ -6,7 +6,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.states.claims import ClaimStatus
+from core.states.claims import DECIDED, ClaimStatus
 from core.states.submissions import SubmissionState
 from core.store.access import AnySelect
 from core.store.schema.tables import (
@@ -14,6 +14,7 @@ from core.store.schema.tables import (
     Claim,
     ClaimEvent,
     ClaimPayment,
+    ClaimReserve,
     Customer,
     KeptAnswer,
     Policy,
@@ -284,6 +285,18 @@ INVARIANTS = (
         .where(col(ClaimEvent.status) == ClaimStatus.PAID, col(Claim.offer_amount_minor) > 0)
         .group_by(col(ClaimEvent.claim_id))
         .having(sa.func.count() > _PAYMENTS),
+    ),
+    Invariant(
+        "claims with a reserve below zero, or with one after their decision",
+        sa.select(col(Claim.id))
+        .join(ClaimReserve, col(ClaimReserve.claim_id) == col(Claim.id))
+        .group_by(col(Claim.id), col(Claim.claim_status))
+        .having(
+            sa.or_(
+                sa.func.sum(col(ClaimReserve.change_minor)) < 0,
+                sa.and_(sa.func.sum(col(ClaimReserve.change_minor)) != 0, col(Claim.claim_status).in_(sorted(DECIDED))),
+            )
+        ),
     ),
     Invariant("answers kept without their work", sa.select(col(KeptAnswer.key)).where(col(KeptAnswer.status) == 0)),
 )

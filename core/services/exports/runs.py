@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from typing import Any, BinaryIO, Final
 from uuid import UUID
 
-from core import ids
+from core import ids, metrics
 from core.covers.request import suggestion
 from core.errors import FieldFault, InvalidInput
 from core.services.address_reader import Address
@@ -76,6 +76,7 @@ def stream(order: ExportOrder, tally: Tally) -> Iterator[bytes]:
             held = chunk
     with writing(Scope.system()) as session:
         receipts.store_receipt(session, order, tally)
+    metrics.count("exports", order.kind.name, order.format.name)
     yield held or b""
 
 

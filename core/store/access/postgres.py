@@ -6,6 +6,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy import event
 
+from core.store.access import slow_statements
 from core.store.access.statements import install_transaction_events
 
 CONNECTIONS: Final = 40
@@ -26,6 +27,7 @@ def open_engine(url: sa.URL) -> sa.Engine:
         hide_parameters=True,
     )
     install_transaction_events(engine)
+    slow_statements.watch(engine)
 
     @event.listens_for(engine, "connect")
     @event.listens_for(engine, "checkin")

@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.dialects.sqlite.base import SQLiteCompiler
 
+from core.store.access import slow_statements
 from core.store.access.statements import driver_connection
 
 try:
@@ -57,6 +58,7 @@ def reading_engine(url: sa.URL, *, connections: int = 48, cache_kib: int = _READ
         hide_parameters=True,
     )
     engine.dialect.statement_compiler = _Compiler
+    slow_statements.watch(engine)
 
     @event.listens_for(engine, "connect")
     def _prepare(connection: Any, _record: Any) -> None:

@@ -104,3 +104,13 @@ class SalesTarget(Row, table=True):
     amount_minor: int = minor_field()
     created_at: datetime = Field(default_factory=clock.now)
     updated_at: datetime = Field(default_factory=clock.now)
+
+
+class Heartbeat(Row, table=True):
+    """A worker that was heard of; its name is that of its machine and process."""
+
+    __tablename__ = "heartbeat"
+    name: str = Field(primary_key=True, max_length=80)
+    release: str = Field(max_length=40)
+    started_at: datetime
+    seen_at: datetime

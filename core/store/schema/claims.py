@@ -93,14 +93,17 @@ class ClaimEvent(Owned, table=True):
 class ClaimPayment(Owned, table=True):
     """Money that was paid on a claim, kept for ever: what a claim was paid is the sum of its rows (contract C10).
 
-    `reference_key` is the reference without case and blanks; an insurer's payments of one mode never share one.
+    `reference_key` is the reference without case and blanks; an insurer's payments of one mode never share one. A row
+    with a negative amount reverses an earlier one: the money came back.
     """
 
     __tablename__ = "claim_payment"
     __table_args__ = (
         sa.UniqueConstraint("provider_id", "is_live", "reference_key"),
         sa.Index(None, "is_live", "created_at", "claim_id"),
-        sa.CheckConstraint("amount_minor > 0", name="amount"),
+        sa.UniqueConstraint("reverses"),
+        sa.Index(None, "reference_key"),
+        sa.CheckConstraint("(reverses IS NULL) = (amount_minor > 0) AND amount_minor <> 0", name="amount"),
     )
     id: UUID = Field(primary_key=True)
     claim_id: UUID = Field(foreign_key="claim.id", index=True)
@@ -109,7 +112,40 @@ class ClaimPayment(Owned, table=True):
     reference: str = Field(max_length=60)
     reference_key: str
     paid_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    reverses: UUID | None = None
     created_at: datetime
+
+
+class ClaimReserve(Owned, table=True):
+    """A change of what a claim is expected to cost still, kept for ever: the sum is its reserve (contract C11)."""
+
+    __tablename__ = "claim_reserve"
+    __table_args__ = (
+        sa.Index(None, "is_live", "created_at", "claim_id"),
+        sa.CheckConstraint("change_minor <> 0", name="change"),
+    )
+    id: UUID = Field(primary_key=True)
+    claim_id: UUID = Field(foreign_key="claim.id", index=True)
+    change_minor: int = minor_field()
+    reason: str
+    staff_id: UUID | None = Field(default=None, foreign_key="staff.id")
+    created_at: datetime
+
+
+class ClaimReferral(Owned, table=True):
+    """A decision that an officer prepared for a supervisor; open until the claim is moved (contract C15)."""
+
+    __tablename__ = "claim_referral"
+    __table_args__ = (sa.Index(None, "closed_at", "claim_id"),)
+    id: UUID = Field(primary_key=True)
+    claim_id: UUID = Field(foreign_key="claim.id", index=True)
+    to_status: str = Field(max_length=30)
+    amount_minor: int | None = Field(default=None, sa_type=sa.BigInteger)
+    note: str
+    staff_id: UUID = Field(foreign_key="staff.id")
+    created_at: datetime
+    closed_at: datetime | None = None
+    closed_by: UUID | None = Field(default=None, foreign_key="staff.id")
 
 
 class ClaimOverride(Owned, table=True):

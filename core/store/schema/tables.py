@@ -1,6 +1,14 @@
 """Every table in one place, so that metadata is complete whenever one is used."""
 
-from core.store.schema.admin import AuditEntry, AuditHead, ExportReceipt, KeptAnswer, SalesTarget, StoreSecret
+from core.store.schema.admin import (
+    AuditEntry,
+    AuditHead,
+    ExportReceipt,
+    Heartbeat,
+    KeptAnswer,
+    SalesTarget,
+    StoreSecret,
+)
 from core.store.schema.catalogue import Product, ProductBlock, ProductCategory, ProductVersion, RateProposal
 from core.store.schema.claims import (
     Claim,
@@ -9,6 +17,8 @@ from core.store.schema.claims import (
     ClaimOverride,
     ClaimPayment,
     ClaimQuestion,
+    ClaimReferral,
+    ClaimReserve,
     UploadedFile,
 )
 from core.store.schema.events import (
@@ -58,6 +68,8 @@ __all__ = [
     "ClaimOverride",
     "ClaimPayment",
     "ClaimQuestion",
+    "ClaimReferral",
+    "ClaimReserve",
     "Customer",
     "DayTotal",
     "DaybookLine",
@@ -66,6 +78,7 @@ __all__ = [
     "EventCursor",
     "EventFeed",
     "ExportReceipt",
+    "Heartbeat",
     "Inspection",
     "InsuredRisk",
     "InsurerConnection",

@@ -20,7 +20,9 @@ from core.ui.kit import attempts, frame
 
 MOVE, TALK, DAY, DEDUCTIONS, ASSIGNEE, ANSWER = "move", "talk", "day", "deductions", "assignee", "answer"
 DOCUMENT: Final = "document"
-_VERSIONED: Final = frozenset({DAY, DEDUCTIONS, ASSIGNEE, DOCUMENT})
+RESERVE: Final = "reserve form"
+REFERRAL: Final = "referral form"
+_VERSIONED: Final = frozenset({DAY, DEDUCTIONS, ASSIGNEE, DOCUMENT, RESERVE, REFERRAL})
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from core import money
+from core import clock, money
 from core.services.claims.intake import requirements
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import offers as claim_offers
@@ -13,7 +13,7 @@ from core.services.people.staff import Person
 from core.states.claims import APPROVED_AMOUNT, AUTHORITY, ESTIMATE, OFFER, Effect, Transition
 from core.ui.buying import prices
 from core.ui.claims import attempts as claim_attempts
-from core.ui.claims import review_actions
+from core.ui.claims import referral, review_actions
 from core.ui.claims.attempts import MOVE, Open, key
 from core.ui.claims.review_actions import Hand
 from core.ui.kit import attempts, words
@@ -34,6 +34,7 @@ def draw(review: ClaimReview, person: Person) -> None:
             if move.missing:
                 label = words.plain(move.label)
                 st.caption(f":material/lock: **{label}** needs {words.plain(' and '.join(move.missing))}.")
+        referral.draw(review, person)
         if attempt is not None:
             _form(review, attempt, person)
         elif any(not move.missing for move in review.transitions_allowed):
@@ -65,6 +66,7 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
         st.metric("To pay", words.naira(review.amounts.offer_minor))
         if paid := review.amounts.limits.paid_minor:
             st.caption(f"{words.naira(paid)} was paid on this claim before, and comes on top.")
+        st.caption(_payee(review))
     if "amount" in asked:
         _ask_amount(review, move, person)
     if "reason" in asked:
@@ -90,6 +92,15 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
             args=(review.id,),
             type="tertiary",
         )
+
+
+def _payee(review: ClaimReview) -> str:
+    """Return who is paid, on which account and on which day, as the claim says."""
+    told = review.facts
+    payee = told.get("account_name") or f"{review.distributor}, the lender of {review.owner}"
+    account = f", account {told['account_number']}" if told.get("account_number") else ""
+    bank = f" at {told['bank_name']}" if told.get("bank_name") else ""
+    return f"To {words.plain(str(payee))}{words.plain(account)}{words.plain(bank)}, dated {words.day(clock.today())}."
 
 
 def _cleared(review: ClaimReview, move: Transition) -> Mapping[str, Any]:

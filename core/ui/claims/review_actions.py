@@ -13,6 +13,8 @@ from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import questions as claim_questions
+from core.services.claims.workflow import referrals as claim_referrals
+from core.services.claims.workflow import reserves as claim_reserves
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.people.staff import Person
@@ -106,6 +108,30 @@ def deduct(hand: Hand, *, excess: str, betterment: str) -> str:
         return "The deductions are kept."
 
     return _once(hand, work, "deductions", excess, betterment)
+
+
+def reserve(hand: Hand, *, amount: str, reason: str) -> str:
+    """Set the reserve: what is expected to be paid still."""
+
+    def work(session: ScopedSession) -> str:
+        claim_reserves.set_reserve(
+            session, hand.claim_id, amount=amount, reason=reason, person=hand.person, version=hand.version
+        )
+        return "The reserve is changed."
+
+    return _once(hand, work, "reserve", amount, reason)
+
+
+def refer(hand: Hand, *, to: str, amount: str, note: str) -> str:
+    """Refer a prepared decision to the supervisors."""
+
+    def work(session: ScopedSession) -> str:
+        claim_referrals.refer_claim(
+            session, hand.claim_id, to=to, amount=amount or None, note=note, person=hand.person, version=hand.version
+        )
+        return "The claim is referred: supervisors find it under Referred."
+
+    return _once(hand, work, "refer", to, amount, note)
 
 
 def attach(hand: Hand, *, name: str, file_name: str, content: bytes) -> str:

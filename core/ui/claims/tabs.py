@@ -15,7 +15,7 @@ from core.ui.buying import prices
 from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import review_actions
 from core.ui.claims import words as claim_words
-from core.ui.claims.attempts import DEDUCTIONS, TALK, key
+from core.ui.claims.attempts import DEDUCTIONS, RESERVE, TALK, key
 from core.ui.kit import attempts, facts, frame, words
 
 _NOTE, _COMMENT, _QUESTION = "Note for the desk", "Comment for the claimant", "Question to the claimant"
@@ -117,6 +117,7 @@ def amounts(review: ClaimReview) -> None:
             facts.line("Betterment", words.naira(kept.betterment_minor))
             facts.line("Offer", words.naira(kept.offer_minor))
             _payments(review)
+            _reserve(review)
         with st.container(border=True, height="stretch"):
             st.markdown("**How an offer comes about**")
             if kept.approved_minor:
@@ -136,8 +137,52 @@ def _payments(review: ClaimReview) -> None:
     facts.line(ClaimStatus.PAID, words.naira(review.amounts.limits.paid_minor))
     for payment in review.payments:
         who = words.plain(payment.by or "somebody who left")
-        told = f"{words.naira(payment.amount_minor)} on {words.moment(payment.at)} by {who}"
+        kind = "Came back: " if payment.amount_minor < 0 else ""
+        told = f"{kind}{words.naira(payment.amount_minor)} on {words.moment(payment.at)} by {who}"
         st.caption(f"{told}, reference {words.plain(payment.reference)}")
+
+
+def _reserve(review: ClaimReview) -> None:
+    """Draw the reserve with its history, what was incurred, and the form that changes the reserve."""
+    limits = review.amounts.limits
+    if review.reserves:
+        facts.line("Outstanding (reserve)", words.naira(review.reserve_minor))
+        facts.line("Incurred", words.naira(limits.paid_minor + review.reserve_minor))
+    elif limits.most_minor is not None and not review.is_decided:
+        facts.line(f"Exposure: {limits.source}", words.naira(max(0, limits.most_minor - limits.paid_minor)))
+    for change in review.reserves:
+        who = words.plain(change.by or "the store")
+        st.caption(
+            f"Reserve {words.naira(change.reserve_minor)} from {words.moment(change.at)} by {who}:"
+            f" {words.plain(change.reason)}"
+        )
+    if not review.is_decided:
+        _change_reserve(review)
+
+
+def _change_reserve(review: ClaimReview) -> None:
+    place = key(review.id, RESERVE)
+    with st.popover("Change the reserve", icon=":material/savings:", type="tertiary"):
+        for name, label in (("reserve", "Reserve (₦)"), ("reserve_reason", "Why it changes")):
+            st.text_input(label, key=key(review.id, name), max_chars=500, autocomplete="off", on_change="ignore")
+            attempts.blame(place, name)
+        attempts.complain(place, "reserve", "reserve_reason")
+        st.button(
+            "Keep the reserve",
+            key=key(review.id, "keep reserve"),
+            type="primary",
+            on_click=claim_attempts.carry_out,
+            args=(
+                RESERVE,
+                review,
+                lambda hand: review_actions.reserve(
+                    hand,
+                    amount=words.read_naira(claim_attempts.typed(review.id, "reserve")),
+                    reason=claim_attempts.typed(review.id, "reserve_reason") or "",
+                ),
+                {"reserve": "", "reserve_reason": ""},
+            ),
+        )
 
 
 def _deductions(review: ClaimReview) -> None:

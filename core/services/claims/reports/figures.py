@@ -22,7 +22,7 @@ from core.services.windows import EARLIEST, Window
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import ScopedSession
 from core.store.expressions import lagos_day, milliseconds_between
-from core.store.schema.tables import Claim, ClaimEvent, ClaimOverride
+from core.store.schema.tables import Claim, ClaimEvent, ClaimOverride, ClaimReserve
 
 NOT_DELETED: Final = col(Claim.deleted_at).is_(None)
 IS_DECIDED: Final = col(Claim.claim_status).in_(sorted(DECIDED))
@@ -104,7 +104,15 @@ def _facts(session: ScopedSession, span: Span, lodged: Mapping[date, int], decis
         accepted=answers.get(ClaimStatus.OFFER_ACCEPTED, 0),
         rejected=answers.get(ClaimStatus.OFFER_REJECTED, 0),
         overridden=_count_overridden(session, span),
+        reserved_minor=_sum_reserve_changes(session, span),
     )
+
+
+def _sum_reserve_changes(session: ScopedSession, span: Span) -> int:
+    """Return in kobo by how much the reserves rose or fell."""
+    query = sa.select(sa.func.sum(col(ClaimReserve.change_minor)))
+    query = query.join(Claim, col(Claim.id) == col(ClaimReserve.claim_id))
+    return int(session.execute(query.where(NOT_DELETED, *span.on(col(ClaimReserve.created_at)))).scalar_one() or 0)
 
 
 def _count_overridden(session: ScopedSession, span: Span) -> int:

@@ -27,6 +27,7 @@ class ClaimFacts:
     accepted: int = 0
     rejected: int = 0
     overridden: int = 0
+    reserved_minor: int = 0
 
     @property
     def decided(self) -> int:
@@ -66,6 +67,16 @@ CLAIM_METRICS: tuple[Metric[ClaimFacts], ...] = (
         basis="The day of each payment, in Lagos.",
         better="neither",
         compute=lambda facts: facts.paid_minor,
+    ),
+    Metric(
+        key="incurred",
+        label="Incurred",
+        unit="naira",
+        counts="what was paid, and by how much the reserves of claims rose or fell.",
+        leaves_out="costs of handling.",
+        basis="The day of each payment and of each change of a reserve, in Lagos.",
+        better="neither",
+        compute=lambda facts: facts.paid_minor + facts.reserved_minor,
     ),
     Metric(
         key="severity",

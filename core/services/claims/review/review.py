@@ -28,11 +28,15 @@ from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import questions as claim_questions
+from core.services.claims.workflow import referrals as claim_referrals
+from core.services.claims.workflow import reserves as claim_reserves
 from core.services.claims.workflow import transitions
 from core.services.claims.workflow.clock import Clock
 from core.services.claims.workflow.judgement import Override
 from core.services.claims.workflow.offers import Limits
 from core.services.claims.workflow.payments import Payment
+from core.services.claims.workflow.referrals import Referral
+from core.services.claims.workflow.reserves import ReserveChange
 from core.services.people.staff import Person
 from core.states.claims import DECIDED, Transition
 from core.store.access import AnySelect, ScopedSession
@@ -95,10 +99,12 @@ class ClaimReview:
     approved_name: str | None
     payment_reference: str | None
     payments: Sequence[Payment]
+    reserves: Sequence[ReserveChange]
     clock: Clock
     checks: Sequence[CoverageCheck]
     duplicates: Sequence[Duplicate]
     overrides: Sequence[Override]
+    referral: Referral | None
     fraud_flags: Sequence[str]
     documents: Sequence[Document]
     document_names: Sequence[str]
@@ -129,6 +135,11 @@ class ClaimReview:
     def unmet_checks(self) -> list[CoverageCheck]:
         """The checks that are failed or unknown: an approval needs a reason for each."""
         return [check for check in self.checks if not check.passed]
+
+    @property
+    def reserve_minor(self) -> int:
+        """What is expected to be paid still, in kobo."""
+        return self.reserves[-1].reserve_minor if self.reserves else 0
 
     @property
     def missing_documents(self) -> list[str]:
@@ -171,9 +182,11 @@ def get_review(session: ScopedSession, claim_id: UUID, *, person: Person) -> Cla
         assigned_name=names.get(claim.assigned_to),
         approved_name=names.get(claim.approved_by),
         payments=claim_payments.of_claim(session, claim),
+        reserves=claim_reserves.list_changes(session, claim.id),
         clock=claim_questions.compute_clocks(session, [claim.id])[claim.id],
         checks=judgement.checks,
         duplicates=judgement.duplicates,
+        referral=claim_referrals.find_open(session, claim.id),
         overrides=claim_judgement.list_overrides(session, claim.id),
         fraud_flags=related.describe_fraud_flags(claim, related_claims),
         documents=claim_documents.list_documents(session, claim),

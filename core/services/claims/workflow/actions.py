@@ -22,6 +22,8 @@ from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import questions as claim_questions
+from core.services.claims.workflow import referrals as claim_referrals
+from core.services.claims.workflow import reserves as claim_reserves
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import CommentInput, DeductionsInput, IncidentDateInput, TransitionInput
 from core.services.claims.workflow.judgement import Judgement
@@ -107,6 +109,13 @@ def _apply_transition(
             session, claim, judgement, inputs.reasons, event_id=event.id, person=person, at=at
         )
         extra_facts["against"] = [check.question for check in judgement.unmet]
+    if Effect.REVERSES in transition.effects:
+        reversed_minor = claim_payments.reverse_last(
+            session, claim, reference=inputs.payment_reference or "", person=person, at=at
+        )
+        extra_facts["reversed"] = money.to_wire(reversed_minor)
+    claim_referrals.close(session, claim, person=person, at=at)
+    claim_reserves.follow_transition(session, claim, transition, person=person, at=at)
     if Effect.PAYS in transition.effects:
         reference = inputs.payment_reference or ""
         claim_payments.record(session, claim, amount_minor=amount_minor, reference=reference, person=person, at=at)

@@ -57,3 +57,19 @@ class DeductionsInput(Request):
 
     excess: fields.Naira
     betterment: fields.Naira
+
+
+class ReserveInput(Request):
+    """A new reserve in naira, and why it changes."""
+
+    reserve: fields.Naira
+    reserve_reason: Annotated[str, Field(min_length=2, max_length=500)]
+
+
+class ReferralInput(Request):
+    """The amount of a prepared decision, if it has one, and why a supervisor should decide."""
+
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"referral_note"})
+
+    referral_amount: fields.Naira | None = None
+    referral_note: fields.LongText

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Final
+from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids, money
-from core.errors import InvalidInput
+from core.errors import InvalidInput, StateForbids
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow.offers import Limits
 from core.services.people.staff import Person
@@ -43,9 +44,16 @@ def reference_key(reference: str) -> str:
 
 
 def record(
-    session: ScopedSession, claim: Claim, *, amount_minor: int, reference: str, person: Person, at: datetime
+    session: ScopedSession,
+    claim: Claim,
+    *,
+    amount_minor: int,
+    reference: str,
+    person: Person,
+    at: datetime,
+    reverses: UUID | None = None,
 ) -> None:
-    """Write one payment; InvalidInput names a reference that another payment of the insurer has.
+    """Write one payment or reversal; InvalidInput names a reference that another payment of the insurer has.
 
     Whoever pays at the same instant under the same reference waits here, and one of the two is refused.
     """
@@ -62,10 +70,38 @@ def record(
         reference=reference,
         reference_key=key,
         paid_by=person.id,
+        reverses=reverses,
         created_at=at,
     )
     if not session.insert_if_absent(row):
         raise InvalidInput.for_field("payment_reference", TAKEN)
+
+
+def reverse_last(session: ScopedSession, claim: Claim, *, reference: str, person: Person, at: datetime) -> int:
+    """Write the reversal of the last payment that stands and return its amount in kobo; StateForbids without one.
+
+    `reference` is that of the return, and no other payment of the insurer may have it.
+    """
+    reversed_ids = sa.select(col(ClaimPayment.reverses)).where(col(ClaimPayment.reverses).is_not(None))
+    query = sa.select(ClaimPayment).where(
+        col(ClaimPayment.claim_id) == claim.id,
+        col(ClaimPayment.reverses).is_(None),
+        col(ClaimPayment.id).not_in(reversed_ids),
+    )
+    latest = query.order_by(col(ClaimPayment.created_at).desc(), col(ClaimPayment.id).desc()).limit(1)
+    payment: ClaimPayment | None = session.execute(latest).scalar_one_or_none()
+    if payment is None:
+        raise StateForbids("No payment of this claim stands: there is nothing to take back")
+    record(
+        session,
+        claim,
+        amount_minor=-payment.amount_minor,
+        reference=reference,
+        person=person,
+        at=at,
+        reverses=payment.id,
+    )
+    return payment.amount_minor
 
 
 def of_claim(session: ScopedSession, claim: Claim) -> Sequence[Payment]:

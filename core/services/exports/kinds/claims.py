@@ -14,6 +14,7 @@ from core.services.claims.lists import search as claim_search
 from core.services.claims.lists.selection import ClaimSelection
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import payments as claim_payments
+from core.services.claims.workflow import reserves as claim_reserves
 from core.services.dimensions import Choices
 from core.services.exports.column_parts import (
     computed_columns,
@@ -126,6 +127,8 @@ CLAIMS = ExportKind(
                 *("excess_deduction_amount", "betterment_deduction_amount", "offer_amount"),
             ),
             ("paid_amount", MONEY, claim_payments.of_each()),
+            ("outstanding_amount", MONEY, claim_reserves.build_reserve_column()),
+            ("incurred_amount", MONEY, claim_payments.of_each() + claim_reserves.build_reserve_column()),
             ("decided_at", INSTANT, _DECIDED),
             ("decided_on", DAY, _DECIDED),
         ),
