@@ -27,8 +27,8 @@ sales_filters.draw_period(asked, offer=PERIODS)
 with st.skeleton(height=300), reading(frame.scope()) as session:
     summary = claim_figures.build_summary(session, window, compared=periods.compared(asked.period, window))
 st.caption(
-    f":material/calendar_month: **{periods.in_words(window)}**, compared with"
-    f" {periods.compared_in_words(summary.compared)}."
+    f":material/calendar_month: **{periods.describe_period(window)}**, compared with"
+    f" {periods.describe_comparison(summary.compared)}."
     " Days are those of Lagos."
 )
 # The tiles are drawn before the figures of the charts are queried.

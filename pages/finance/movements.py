@@ -24,7 +24,7 @@ def toolbar(found: Asked[MovementFilter], total: SalesTotals) -> None:
         sum_minor=total.net.total_minor,
         beside=lambda: tables.choices(MOVEMENTS),
     )
-    days = periods.in_words(found.window) if found.window else "All time"
+    days = periods.describe_period(found.window) if found.window else "All time"
     st.markdown(f"{MOVEMENTS.counted(movements.count(total))} · {days}")
 
 

@@ -38,7 +38,7 @@ def results(search: Search, page: Page[PolicyRow]) -> None:
     number = tables.page_of(POLICIES, page.total_count)
     if number is None:
         return
-    days = periods.in_words(search.asked.window) if search.asked.window else "All time"
+    days = periods.describe_period(search.asked.window) if search.asked.window else "All time"
     export_panel.offer(
         "policies",
         search.asked.criteria.address(),

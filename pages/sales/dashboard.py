@@ -6,7 +6,7 @@ from core import clock
 from core.services.sales.figures import Summary
 from core.services.sales.filter import SalesFilter
 from core.ui.kit import dialogs, figure_cache, frame, periods, url_state, words
-from core.ui.kit.figure_cache import Standing
+from core.ui.kit.figure_cache import StoreState
 from core.ui.sales import (
     dashboard_cards,
     drill,
@@ -25,11 +25,12 @@ PERIODS = [name for name in periods.NAMES if name != periods.ALL]
 AGAINST = "against"
 
 
-def header(summary: Summary, at: Standing, against: str) -> None:
+def header(summary: Summary, at: StoreState, against: str) -> None:
     as_of = f" Figures as of **{clock.format_lagos(at.as_of, '%H:%M:%S')}**, later sales follow." if at.as_of else ""
-    compared = "" if against == periods.NOTHING else f", compared with {periods.compared_in_words(summary.compared)}"
+    compared = "" if against == periods.NOTHING else f", compared with {periods.describe_comparison(summary.compared)}"
     st.caption(
-        f":material/calendar_month: **{periods.in_words(summary.window)}**{compared}. Days are those of Lagos.{as_of}"
+        f":material/calendar_month: **{periods.describe_period(summary.window)}**{compared}."
+        f" Days are those of Lagos.{as_of}"
     )
 
 

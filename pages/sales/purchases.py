@@ -23,7 +23,7 @@ def toolbar(asked: Asked[PurchaseFilter], total: SalesTotals) -> None:
         sum_minor=total.sold_minor,
         beside=lambda: tables.choices(PURCHASES),
     )
-    days = periods.in_words(asked.window) if asked.window else "All time"
+    days = periods.describe_period(asked.window) if asked.window else "All time"
     st.markdown(f"{PURCHASES.counted(total.sold)} · {days}")
 
 

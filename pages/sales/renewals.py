@@ -25,7 +25,7 @@ def toolbar(asked: Asked[RenewalFilter], total: RenewalTotal) -> None:
         sum_minor=total.all_rows.total_minor,
         beside=lambda: tables.choices(table),
     )
-    days = periods.in_words(asked.window) if asked.window else "All time"
+    days = periods.describe_period(asked.window) if asked.window else "All time"
     st.markdown(f"{table.counted(total.all_rows.renewals)} · {days}")
 
 

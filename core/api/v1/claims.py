@@ -106,10 +106,10 @@ def _lodged(request: Request, caller: Caller, form: Form) -> Response:
     if strays:
         raise InvalidInput([FieldFault(name, "must be a text, not a file") for name in sorted(strays)])
     body: CreditLifeClaimRequest = requests.validate(CreditLifeClaimRequest, form.values(sent))
-    with files.store_files([sent[name] for name in requirements.DOCUMENTS if name in sent]) as kept:
+    with files.store_files([sent[name] for name in requirements.DOCUMENTS if name in sent]) as stored:
 
         def work(session: ScopedSession) -> WireResponse:
-            claim = lodging.lodge_claim(session, body, kept, owner=caller.owner, actor=caller.actor)
+            claim = lodging.lodge_claim(session, body, stored, owner=caller.owner, actor=caller.actor)
             return envelope.answer({"claim": claim}, _LODGED)
 
         return run_once(request, caller, body, work)

@@ -14,7 +14,7 @@ from core.services.sales.figures import Summary
 from core.services.sales.filter import SalesFilter
 from core.services.windows import Window
 from core.ui.kit import columns, figure_cache, tables, url_state, words
-from core.ui.kit.figure_cache import Standing
+from core.ui.kit.figure_cache import StoreState
 from core.ui.sales import charts, drill
 from core.ui.sales.charts import Chart
 from core.ui.sales.sales_filters import LABELS, Asked
@@ -53,7 +53,7 @@ class Page:
     asked: Asked[SalesFilter]
     window: Window
     cut: Cut
-    at: Standing
+    at: StoreState
     names: Choices
 
 

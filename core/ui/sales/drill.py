@@ -13,7 +13,7 @@ from core.services.sales.breakdowns import Grain
 from core.services.sales.filter import SalesFilter
 from core.services.windows import Window
 from core.ui.kit import figure_cache, frame, periods, url_state, words
-from core.ui.kit.figure_cache import Standing
+from core.ui.kit.figure_cache import StoreState
 from core.ui.sales.charts import Clicked
 from core.ui.sales.sales_filters import Asked
 
@@ -50,7 +50,7 @@ def days_of_bucket(day: date, grain: Grain, window: Window) -> Window:
     return Window(max(day, window.start), min(after, window.end)) if day < window.end else Window(day, after)
 
 
-def offer(chart: str, asked: Asked[SalesFilter], at: Standing, names: Choices) -> None:
+def offer(chart: str, asked: Asked[SalesFilter], at: StoreState, names: Choices) -> None:
     """Draw the offer below the chart that was clicked, unless the page shows something else by now."""
     drill: Drill | None = st.session_state.get(_DRILL)
     if drill is None or drill.chart != chart or drill.address != url_state.whole():
@@ -97,7 +97,7 @@ def _name(drill: Drill, names: Choices) -> str:
     if drill.dimension and drill.member:
         parts.append(next(name for key, name in names.names[drill.dimension].items() if str(key) == drill.member))
     if drill.days:
-        parts.append(periods.in_words(drill.days))
+        parts.append(periods.describe_period(drill.days))
     return ", ".join(parts)
 
 

@@ -28,12 +28,12 @@ from core.services.exports.columns import COUNT, DATE, DAY, ID, INSTANT, MONEY, 
 from core.services.exports.exports import ExportKind
 from core.states import claims as claim_states
 from core.store.access import AnySelect, ScopedSession
-from core.store.expressions import printed_id
+from core.store.expressions import print_id
 from core.store.schema.tables import Claim, Policy, Staff
 
 _STOPPED, _STATUS = col(Claim.clock_stopped_at), col(Claim.claim_status)
 # The same short reference as `requirements` formats, in SQL.
-_REFERENCE = sa.literal_column("'C-'", sa.String) + sa.func.upper(sa.func.substr(printed_id(col(Claim.id)), 29))
+_REFERENCE = sa.literal_column("'C-'", sa.String) + sa.func.upper(sa.func.substr(print_id(col(Claim.id)), 29))
 _DECIDED = sa.case((_STATUS.in_(sorted(claim_states.DECIDED)), _STOPPED))
 
 
