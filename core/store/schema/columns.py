@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
-from pydantic import ConfigDict
 from sqlmodel import Field, SQLModel
 
 from core import clock, ids
@@ -32,9 +31,6 @@ def minor_field() -> Any:
 
 class Row(SQLModel):
     """What every table is made of: a row is its fields as given, and the defaults of those that are not."""
-
-    # No row is ever validated: to build the validators of all tables takes a third of the start of a command.
-    model_config = ConfigDict(defer_build=True)
 
     def __init__(self, **values: Any) -> None:
         """Rows are made of values that were checked before; asking each field again costs more than inserting it."""
