@@ -50,6 +50,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "insurers",
         "An insurer to try connections with; the word behind the plus of the holder's e-mail says what it does.",
     ),
+    "webhooks": ("webhooks", "Webhooks: a receiver to try them with."),
     "keys": ("keys", "API keys of distributors."),
     "staff": ("staff", "People who sign in."),
     "claims": ("claims", "Claims and where they stand."),
@@ -86,7 +87,7 @@ class LazyCommand(TyperCommand):
         single.command(self._command_name)(getattr(module, self._command_name.replace("-", "_")))
         return get_command(single)  # type: ignore[return-value]
 
-    def make_context(self, *given: Any, **also: Any) -> Any:
+    def make_context(self, *given: Any, **also: Any) -> Any:  # noqa: ANN401 the library's own class
         """The context of the command itself, which then runs in our place."""
         stores.begin(self._command_name)
         context = self.load().make_context(*given, **also)
@@ -102,7 +103,7 @@ class _CommandGroup(TyperGroup):
         for name, (module, says) in COMMANDS.items():
             self.add_command(LazyCommand(name, module, says))
 
-    def invoke(self, ctx: Any) -> Any:
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 the library's own class
         """Run a command; who leaves at a prompt is told nothing that they do not know."""
         try:
             return super().invoke(ctx)

@@ -36,7 +36,7 @@ def given() -> dict[str, str]:
 
 
 def insurer_variables(parts: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Which insurer of the shipped catalogue each variable connects, and what part of the connection it says."""
+    """Return the insurer of the shipped catalogue and the part of its connection that each variable sets."""
     parts = list(parts)
     segments = [row["segment"] for row in json.loads(PROVIDERS.read_text(encoding="utf-8"))]
     return {

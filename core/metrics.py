@@ -77,7 +77,7 @@ def observe(name: str, seconds: float, *labels: str) -> None:
         _child(name, labels).observe(seconds)
 
 
-def _child(name: str, labels: tuple[str, ...]) -> Any:
+def _child(name: str, labels: tuple[str, ...]) -> Any:  # noqa: ANN401 - prometheus-client is imported late
     """The series of these labels; past a bound, which only a mistake of ours reaches, the rest share one."""
     key = (name, *labels)
     if (child := _children.get(key)) is None:

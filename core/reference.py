@@ -54,7 +54,7 @@ class Model:
 
 
 @cache
-def _read_json(name: str) -> Any:
+def _read_json(name: str) -> Any:  # noqa: ANN401 any JSON
     return json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
@@ -99,7 +99,7 @@ def _fold(text: str) -> str:
     return re.sub(r"[\W_]+", " ", "".join(c for c in bare if not unicodedata.combining(c))).strip()
 
 
-def _get_common_name(entry: Any) -> str:
+def _get_common_name(entry: Any) -> str:  # noqa: ANN401 the library has no types
     return str(getattr(entry, "common_name", entry.name))
 
 

@@ -1,4 +1,4 @@
-"""What the values of settings must be: addresses, networks, numbers."""
+"""Validation of the values of settings: addresses, networks, numbers."""
 
 import ipaddress
 from decimal import Decimal

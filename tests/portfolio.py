@@ -33,7 +33,7 @@ FREQUENCIES = (None, None, "monthly", "quarterly", "weekly")
 
 @dataclass(frozen=True)
 class Portfolio:
-    """Where the rows of one portfolio lie."""
+    """The ids of the rows of one portfolio."""
 
     seed: int
     size: int

@@ -162,3 +162,21 @@ def test_a_test_that_wants_to_be_tried_again_is_refused(tmp_path: Path) -> None:
     assert "'flaky' not found in `markers`" in said.stdout + said.stderr
     tools = tomllib.loads(PROJECT.read_text())["dependency-groups"]["dev"]
     assert [tool for tool in tools if re.match(r"pytest-(rerun|retry)|flaky", tool)] == []
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("ANN401", "from typing import Any\n\n\ndef read(value: Any) -> str:\n    return str(value)\n"),
+        ("SLF001", "def read(page: object) -> object:\n    return page._rows\n"),
+    ],
+)
+def test_an_untyped_value_and_a_private_name_of_another_class_are_refused(code: str, text: str) -> None:
+    said = subprocess.run(
+        [BIN / "ruff", "check", "--config", PROJECT, "--stdin-filename", ROOT / "core/ui/kit/planted.py", "-"],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert code in said.stdout, said.stdout + said.stderr

@@ -62,7 +62,7 @@ def _build_text_option(name: str, default: str, help_text: str) -> inspect.Param
     return _build_parameter(name, Annotated[str, typer.Option(_format_flag(name), help=help_text)], default)
 
 
-def _build_parameter(name: str, option: Any, default: Any) -> inspect.Parameter:
+def _build_parameter(name: str, option: object, default: object) -> inspect.Parameter:
     # `from` is a Python keyword and cannot be a parameter name.
     parameter_name = f"{name}_" if name == "from" else name
     return inspect.Parameter(parameter_name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=option)
@@ -72,7 +72,7 @@ def _format_flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _to_list(value: Any) -> list[str]:
+def _to_list(value: str | list[str]) -> list[str]:
     return [value] if isinstance(value, str) and value else list(value)
 
 

@@ -137,7 +137,7 @@ def _serve_metrics(host: str) -> None:
 
 
 def _reached_at(host: str) -> str:
-    """Where a browser finds a listener; outside a demonstration only the operator knows where "everywhere" is."""
+    """Return the URL of a listener for a browser; outside a demonstration only the operator knows the public one."""
     if settings().demo and host in _EVERYWHERE:
         return "127.0.0.1"
     return f"[{host}]" if ":" in host else host

@@ -1,4 +1,4 @@
-"""Which store a command is for, told before the command begins."""
+"""Print the store that a command works on before it begins."""
 
 import os
 from pathlib import Path

@@ -121,7 +121,7 @@ class ResponseShape(Enum):
     DIRECT = "data"
 
 
-def _no_key(_: Any) -> str | None:
+def _no_key(_: object) -> str | None:
     return None
 
 

@@ -16,7 +16,7 @@ class Offer:
     term: Term
 
 
-def offer(cover: Cover[Any], request: Any, rates: Rates) -> Offer:
+def offer(cover: Cover[Any], request: object, rates: Rates) -> Offer:
     """The price and the term of a request; InvalidInput names every field that the product does not take."""
     term = cover.term(request, rates)
     price, _ = run_checks(

@@ -23,7 +23,7 @@ _OF_A_BUSINESS = (Staff, Distributor, ApiKey, Purchase)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mark:
-    """What a demonstration was asked for, and whether it is all there."""
+    """The parameters of a demonstration; `written` once it is complete."""
 
     purchases: int
     seed: int
@@ -32,7 +32,7 @@ class Mark:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """As the audit log has it."""
+        """The values of the audit entry."""
         return {"purchases": self.purchases, "seed": self.seed, "until": self.until.isoformat()}
 
 

@@ -10,11 +10,11 @@ from core.dispatch import events, mail, webhooks
 from core.outbound.webhook_client import SendLimits, WebhookClient
 from core.services.webhooks import log as webhook_log
 from core.services.webhooks import sending
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 
 _log = structlog.get_logger("coverdesk.worker")
 J = TypeVar("J")
+T = TypeVar("T")
 # A receiver is told within a second of the commit; the look itself reads a few rows.
 LOOK_SECONDS = 0.2
 _MAIL_AT_ONCE = 4
@@ -98,7 +98,7 @@ async def _leased(lease: Callable[..., Sequence[J]], *given: Any) -> Sequence[J]
     return found or ()
 
 
-async def _guarded(call: Callable[..., Awaitable[Any]], *given: Any) -> Any:
+async def _guarded(call: Callable[..., Awaitable[T]], *given: Any) -> T | None:
     """Await a call; a store that is away for the moment is tried again, and told once a look."""
     try:
         return await call(*given)

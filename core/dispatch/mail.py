@@ -8,8 +8,7 @@ from core.outbound import mail as smtp
 from core.outbound.mail import MailFault
 from core.services.mail import mail
 from core.services.mail.mail import MailJob
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 
 _log = structlog.get_logger("coverdesk.mail")
 _SYSTEM = Scope.system()

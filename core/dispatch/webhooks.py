@@ -12,8 +12,7 @@ from core.services.events.derivation import EventDraft
 from core.services.webhooks import endpoints, fan_out, log, outcomes, sending
 from core.services.webhooks.log import DeliveryDetail
 from core.services.webhooks.sending import DeliveryJob
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, Store
 
 _log = structlog.get_logger("coverdesk.webhooks")
 _SYSTEM = Scope.system()

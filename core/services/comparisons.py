@@ -30,12 +30,22 @@ def like(window: Window, *, rolling: bool = False) -> Comparison:
     first days of a month with the same days of the month before. Any other window, and a `rolling` one (so many days
     that end today), is compared with as many days just before it.
     """
+    before = None if rolling else _months_before(window) or _same_days(window)
+    return _as_far(window, before or window.previous)
+
+
+def year_before(window: Window) -> Comparison:
+    """The same days of the year before; today until now with that day until the same minute."""
+    return _as_far(window, Window(clock.add_months(window.start, -12), clock.add_months(window.end, -12)))
+
+
+def _as_far(window: Window, before: Window) -> Comparison:
+    """Compare today with as much of another day as has passed of today."""
     today = clock.today()
-    if window == Window.from_days(today, today):
-        return Comparison(window.previous, clock.now().replace(second=0, microsecond=0) - timedelta(days=1))
-    if rolling:
-        return Comparison(window.previous)
-    return Comparison(_months_before(window) or _same_days(window) or window.previous)
+    if window != Window.from_days(today, today):
+        return Comparison(before)
+    so_far = clock.now().replace(second=0, microsecond=0) - clock.lagos_midnight(today)
+    return Comparison(before, clock.lagos_midnight(before.last) + so_far)
 
 
 def _months_before(window: Window) -> Window | None:

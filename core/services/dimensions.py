@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -60,6 +60,6 @@ def load_choices(session: ScopedSession) -> Choices:
     )
 
 
-def _load_names(session: ScopedSession, key: Any, name: Any) -> dict[UUID, str]:
+def _load_names(session: ScopedSession, key: object, name: object) -> dict[UUID, str]:
     rows = sorted(session.execute(sa.select(col(key), col(name))), key=lambda row: row[1].lower())
     return dict(iter(rows))

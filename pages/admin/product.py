@@ -6,7 +6,7 @@ from core.services.audit import log as audit
 from core.services.audit.log import AuditEvent
 from core.services.products.detail import ProductDetail
 from core.store.access import reading
-from core.ui.admin import product_cards, product_page, product_texts
+from core.ui.admin import product_cards, product_page
 from core.ui.kit import dialogs, facts, frame, tables, words
 
 
@@ -42,7 +42,7 @@ with rates:
 with sellers:
     product_cards.sellers(product, person)
 with texts:
-    product_texts.draw(product)
+    product_page.draw(product)
 with changes:
     history(product)
 st.caption(f"Product {product.id} · version {product.version}")

@@ -36,6 +36,7 @@ with st.grid(2, min_column_width=340, gap="small"):
     system_cards.database(found.store)
     system_cards.files(found.files)
     system_cards.queue(found.queue)
+    system_cards.outbox(found.outbox, found.mail)
     system_cards.release(found)
 system_cards.check()
 system_cards.settings_in_force(system.list_settings())

@@ -11,7 +11,7 @@ from core.services.distributors import distributors
 from core.services.distributors.distributors import DistributorName
 from core.services.products.products import ProductForSale
 from core.store.access import reading
-from core.ui.buying import checkout, selling, without_sellers
+from core.ui.buying import checkout, selling
 from core.ui.buying.checkout import Checkout
 from core.ui.buying.selling import Counter
 from core.ui.kit import frame
@@ -48,7 +48,7 @@ frame.page_header("Buy", "Sell any other cover: choose it, fill in its form, loo
 with reading(frame.scope()) as session:
     sellers = distributors.list_active(session)
 if not sellers:
-    without_sellers.show(person)
+    selling.show(person)
     st.stop()
 sale = choose(sellers)
 if sale is None:

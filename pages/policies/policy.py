@@ -74,7 +74,7 @@ def personal(policy: PolicyDetail, within: str) -> None:
     reveal_dialog.values(policy.sale.hidden, within=within, kind="policy", record_id=policy.id, by=person)
 
 
-person = frame.require("operations", "claims")
+person = frame.require("operations", "claims", "supervisor")
 tables.back_link("policies", SEARCH, "Back to the search")
 policy = found()
 if policy is None:

@@ -49,7 +49,7 @@ def results(search: Search, page: Page[PolicyRow]) -> None:
     tables.draw(POLICIES, page.items, number=number, total=page.total_count)
 
 
-frame.require("operations", "claims")
+frame.require("operations", "claims", "supervisor")
 frame.page_header("Policy search", "Find any policy by its number, plate or customer, and see where it stands.")
 with reading(frame.scope()) as session:
     names = load_choices(session)

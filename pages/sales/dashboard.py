@@ -4,32 +4,56 @@ import streamlit as st
 
 from core import clock
 from core.services.sales.figures import Summary
-from core.ui.kit import figure_cache, frame, periods, url_state, words
+from core.ui.kit import dialogs, figure_cache, frame, periods, url_state, words
 from core.ui.kit.figure_cache import Standing
-from core.ui.sales import dashboard_cards, money_table, sales_filters, tiles
+from core.ui.sales import (
+    dashboard_cards,
+    drill,
+    money_table,
+    movers,
+    sales_filters,
+    stuck_strip,
+    targets_card,
+    tiles,
+)
+from core.ui.sales.dashboard_cards import Page
 from core.ui.sales.sales_filters import Asked
 
 DEFAULT = "30d"
 PERIODS = [name for name in periods.NAMES if name != periods.ALL]
-PURCHASES = "sales/purchases.py"
+AGAINST = "against"
 
 
-def header(summary: Summary, at: Standing) -> None:
+def header(summary: Summary, at: Standing, against: str) -> None:
     as_of = f" Figures as of **{clock.format_lagos(at.as_of, '%H:%M:%S')}**, later sales follow." if at.as_of else ""
+    compared = "" if against == periods.NOTHING else f", compared with {periods.compared_in_words(summary.compared)}"
     st.caption(
-        f":material/calendar_month: **{periods.in_words(summary.window)}**, compared with"
-        f" {periods.compared_in_words(summary.compared)}. Days are those of Lagos.{as_of}"
+        f":material/calendar_month: **{periods.in_words(summary.window)}**{compared}. Days are those of Lagos.{as_of}"
     )
 
 
-def filters(asked: Asked) -> None:
-    sales_filters.draw_period(asked, offer=PERIODS, default=DEFAULT)
-    with st.grid(4, min_column_width=125, gap="xsmall"):
+def filters(asked: Asked, against: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        sales_filters.draw_period(asked, offer=PERIODS, default=DEFAULT, also_narrowed=against != periods.PREVIOUS)
+    with st.grid(5, min_column_width=125, gap="xsmall"):
         sales_filters.draw_members(asked, names, "provider", "category", "product", "distributor")
+        st.session_state[AGAINST] = against
+        st.selectbox(
+            "Compared with",
+            list(periods.AGAINST),
+            key=AGAINST,
+            format_func=lambda name: periods.AGAINST[name],
+            on_change=_against_changed,
+        )
+
+
+def _against_changed() -> None:
+    chosen = st.session_state[AGAINST]
+    url_state.change({AGAINST: [] if chosen == periods.PREVIOUS else [chosen]})
 
 
 def sum_of_parts(asked: Asked, summary: Summary) -> None:
-    """Draw the premium as the sum of its parts, the refunds, and the link to the purchases."""
+    """Draw the premium as the sum of its parts, the refunds, and the links to the purchases and renewals."""
     taken = summary.current.totals
     with st.container(border=True, gap="xsmall"):
         st.markdown(
@@ -44,22 +68,15 @@ def sum_of_parts(asked: Asked, summary: Summary) -> None:
                 **money_table.balance(taken.gross, taken.given_back, taken.adjusted),
             }
         )
-        st.page_link(
-            "finance/movements.py",
-            label="Show these movements",
-            icon=":material/swap_vert:",
-            help="Purchases, renewals, refunds and adjustments, with every filter kept.",
-            query_params=asked.link,
-        )
-        st.page_link(
-            PURCHASES,
-            label="Show these purchases",
-            icon=":material/arrow_forward:",
-            icon_position="right",
-            disabled=not taken.sold,
-            help=f"{words.count(taken.sold)} purchases, {words.naira(taken.sold_minor)}, with every filter kept.",
-            query_params=asked.link,
-        )
+        with st.container(horizontal=True, gap="small"):
+            drill.link_to_sales(asked.selection, taken.sold, taken.renewed)
+            st.page_link(
+                "finance/movements.py",
+                label="Show these movements",
+                icon=":material/swap_vert:",
+                help="Purchases, renewals, refunds and adjustments, with every filter kept.",
+                query_params=asked.link,
+            )
 
 
 def nothing_sold(asked: Asked) -> None:
@@ -81,25 +98,39 @@ person = frame.require("operations", "finance")
 frame.page_header(
     "Dashboard", "How sales go, against the period before, and which insurer, product or distributor moved."
 )
+dialogs.run(*targets_card.ROLES)
 at = figure_cache.standing()
 names = figure_cache.names(at)
 asked = sales_filters.read(names, default=DEFAULT, offer=PERIODS)
+against = url_state.one_of(AGAINST, periods.AGAINST) or periods.PREVIOUS
 window = asked.window or periods.window_of(DEFAULT, clock.today())
-filters(asked)
+filters(asked, against)
 cut = dashboard_cards.read_cut(window)
-with st.skeleton(height=600):
-    wanted = asked.selection.wanted
-    summary = figure_cache.summary(at, window, periods.compared(asked.period, window), wanted)
-    parts = figure_cache.breakdown(at, window, wanted)
-    lines = figure_cache.over_time(at, window, wanted, grain=cut.grain, split=cut.split)
-header(summary, at)
-tiles.draw(summary)
-sum_of_parts(asked, summary)
+compared = periods.compared(asked.period, window, against)
+wanted = asked.selection.wanted
+with st.skeleton(height=240):
+    summary = figure_cache.summary(at, window, compared, wanted)
+header(summary, at, against)
+tiles.draw(summary, is_compared=against != periods.NOTHING)
+stuck_strip.draw(figure_cache.stuck(at, int(clock.now().timestamp()) // 60), person)
+page = Page(asked, window, cut, at, names)
 if summary.current.totals.written:
-    dashboard_cards.draw_premium(asked, cut, window, lines)
-    with st.grid(2, min_column_width=380, gap="small"):
-        dashboard_cards.draw_commissions(asked, cut, summary)
-        dashboard_cards.draw_new_against_renewal(asked, cut, summary)
-    dashboard_cards.draw_shares(asked, parts)
+    with st.skeleton(height=400):
+        parts = figure_cache.breakdown(at, window, wanted)
+        lines = figure_cache.over_time(at, window, wanted, grain=cut.grain, split=cut.split)
+    dashboard_cards.draw_premium(page, lines)
 else:
     nothing_sold(asked)
+if against != periods.NOTHING and (summary.current.totals.written or summary.before.totals.written):
+    movers.draw(figure_cache.breakdown(at, window, wanted), figure_cache.compared(at, compared, wanted), compared)
+if summary.current.totals.written:
+    sum_of_parts(asked, summary)
+    with st.grid(2, min_column_width=380, gap="small"):
+        dashboard_cards.draw_commissions(page, summary)
+        dashboard_cards.draw_new_against_renewal(page, summary)
+    dashboard_cards.draw_shares(page, parts)
+with st.grid(2, min_column_width=380, gap="small"):
+    dashboard_cards.draw_year_on_year(page)
+    dashboard_cards.draw_cohorts(page)
+if at.is_live:
+    targets_card.draw(at, names, person)

@@ -52,7 +52,7 @@ class Portfolio:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a process needs to serve it."""
+        """Environment variables of a process that serves it."""
         unlimited = dict.fromkeys(("RATE_LIMIT", "RATE_LIMIT_ADDRESS", "CONNECTIONS"), "0")
         given = {"DATABASE_URL": self.url, "SECRET_KEY": SECRET, "DEMO": "true", "WORKER": "false", **unlimited}
         return {**os.environ, **{f"COVERDESK_{name}": value for name, value in given.items()}}

@@ -153,7 +153,7 @@ def text(data: Any) -> str:
 
 
 class Writer(Protocol):
-    """What takes the rows of one sale and says when they are on the disk."""
+    """Writes the rows of one sale and returns when they are on the disk."""
 
     product: Sequence[Any]
 

@@ -34,7 +34,7 @@ LIMITS: Mapping[str, Mapping[str, int]] = {"sqlite": {RAW: 1, TOGETHER: 64}, "po
 
 @dataclass
 class Figure:
-    """What one server did for a number of clients; `took` holds milliseconds."""
+    """Result of one server for a number of clients; `took` holds milliseconds."""
 
     server: str
     clients: int
@@ -59,7 +59,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Server:
-    """Where a server listens and what it wants to be shown."""
+    """Address of a server, and the credentials that it expects."""
 
     name: str
     port: int

@@ -100,12 +100,12 @@ class Place(Room):
         self.server = Server(self.environment, folder)
 
     def sold(self) -> int:
-        """How many purchases there are."""
+        """Return the number of purchases."""
         with self.opened() as store:
             return books.count_of_purchases(store)
 
     def faults(self, crowd: Crowd, *, before: int) -> list[str]:
-        """What is wrong in the store by what was acknowledged."""
+        """List the differences between the store and what was acknowledged."""
         with self.opened() as store:
             return books.faults(store, crowd, before=before)
 

@@ -60,12 +60,18 @@ def narrow_to_a_month_of_an_insurer(page: Page) -> None:
     months, insurers = page.get_by_test_id("stPlotlyChart").nth(2), page.get_by_test_id("stPlotlyChart").nth(3)
     everybody = months.get_attribute("aria-label") or ""
     bars_of(insurers).last.click(force=True)
+    page.get_by_role("button", name="Filter by this").click()
     page.wait_for_url(re.compile("provider="))
     # Until the months are those of the one insurer, a click would hit what is about to be drawn anew.
     expect(months).not_to_have_attribute("aria-label", everybody)
     settled(page)
     tallest(months).click(force=True)
+    offer = page.locator(".st-key-drill_mix")
+    expect(offer.get_by_role("link", name=re.compile("^See th(is|ese .*) purchases?"))).to_be_visible()
+    before = page.evaluate("history.length")
+    offer.get_by_role("button", name="Filter by this").click()
     page.wait_for_url(re.compile("from="))
+    assert page.evaluate("history.length") == before + 1
     settled(page)
 
 
@@ -81,7 +87,7 @@ def test_a_month_of_an_insurer_is_one_number_in_chart_tile_table_and_file(visit:
     narrow_to_a_month_of_an_insurer(page)
     tile = page.get_by_text(re.compile("^Gross written premium ₦.* = purchases ")).inner_text()
 
-    page.get_by_role("link", name="Show these purchases").click()
+    page.get_by_role("link", name=re.compile("^See th(is|ese .*) purchases?")).click()
     expect(page.get_by_role("heading", name="Purchases")).to_be_visible()
     settled(page)
     selection = Selection.read(parse_qs(urlsplit(page.url).query))

@@ -21,8 +21,7 @@ from core.services.webhooks import endpoints, log
 from core.services.webhooks.endpoints import Endpoint, NewSecret
 from core.services.webhooks.log import Delivery, DeliveryDetail
 from core.services.webhooks.requests import EndpointRequest
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.services.selling import sell
 

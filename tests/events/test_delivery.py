@@ -20,7 +20,7 @@ from core.outbound.webhook_client import SendResult
 from core.services.distributors import keys
 from core.services.webhooks import endpoints, log, outcomes, sending
 from core.services.webhooks.requests import EndpointChange, EndpointRequest, ReplayRequest
-from core.store.access.scope import Scope
+from core.store.access import Scope
 from core.store.schema.tables import Distributor, Event, Mail, WebhookEndpoint, WebhookTry
 from tests.conftest import Partner
 from tests.events.conftest import IMPATIENT, Hooks

@@ -26,8 +26,7 @@ from core.services.products import rate_changes
 from core.services.renewals import renewals
 from core.services.selling.buying import Sale
 from core.settings import ROOT
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Staff
 from tests.conftest import Partner
 from tests.covers import shipped

@@ -19,8 +19,7 @@ from core.services.audit import log as audit
 from core.services.events import appending, derivation, feed
 from core.services.events.feed import FeedFilter
 from core.services.selling import buying
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, Store
 from core.store.audit_chain import chain_of
 from core.store.schema.tables import AuditEntry, Policy
 from tests.conftest import Partner, fresh_store, make_partner

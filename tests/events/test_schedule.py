@@ -10,8 +10,7 @@ from core.covers.insurers import insurer_a
 from core.dispatch import events as event_dispatch
 from core.services.events import feed
 from core.services.events.feed import FeedFilter
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Submission
 from tests.conftest import Partner
 from tests.covers import shipped

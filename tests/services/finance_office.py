@@ -12,8 +12,7 @@ from core.services.finance.selection import MovementSelection
 from core.services.paging import Paging
 from core.services.people import staff
 from core.services.people.staff import Person
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import Staff
 
 LIVE = Scope.staff(is_live=True)

@@ -10,8 +10,7 @@ from core import clock, ids
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.finance import adjustments, movements
 from core.services.finance.movements import MovementRow
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Adjustment, AdjustmentProposal, Movement
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio

@@ -109,7 +109,7 @@ def test_day_of_expiration_is_covered_where_it_was_paid_for() -> None:
     term = Term.from_days(date(2026, 11, 2), date(2026, 11, 9))
     policy = Policy(start_at=term.start_at, expiration_at=term.expiration_at)
     assert fraud_flags.get_cover_days(policy) == (date(2026, 11, 2), date(2026, 11, 9))
-    assert fraud_flags.describe_cover(policy) == [("Cover", "02 Nov 2026 to 09 Nov 2026")]
+    assert fraud_flags.describe_cover(policy) == [("Cover", "2 Nov 2026 to 9 Nov 2026")]
 
 
 def test_document_that_is_missing_or_gone_is_told_apart(office: Office) -> None:
@@ -124,7 +124,7 @@ def test_document_that_is_missing_or_gone_is_told_apart(office: Office) -> None:
 
 
 def test_other_claims_are_bound_by_policy_customer_and_account(office: Office, partner: Partner) -> None:
-    first, second = office.lodge(incident_date="2026-10-01"), office.lodge()
+    first, second = office.lodge(incident_date="2026-10-01"), office.lodge_again()
     stranger = Desk(office.store, partner, email="another@example.com")
     third = ids.parse(stranger.lodge()[0]["id"])
     assert [(line.id, line.relations) for line in review(office, second).related_claims] == [

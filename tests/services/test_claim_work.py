@@ -76,7 +76,7 @@ def test_recorded_history_of_the_specification(office: Office) -> None:
 
 
 def test_move_keeps_its_note_its_author_and_its_line_in_the_log(office: Office) -> None:
-    claim_id = office.lodge()
+    claim_id = office.lodge(incident_date="2026-11-10")
     change = office.move(claim_id, "approved", amount="75000.00", note=" Complete\nand within cover ")
     assert isinstance(change, ClaimChange)
     assert (change.claim["claim_status"], change.version) == ("Approved", 2)
@@ -439,7 +439,7 @@ def test_day_of_the_incident_is_filled_in_and_flagged(office: Office) -> None:
 
 
 def test_same_incident_that_turns_out_is_flagged(office: Office) -> None:
-    first, second = office.lodge(), office.lodge(incident_date="2026-11-02")
+    first, second = office.lodge(), office.lodge_again(incident_date="2026-11-02")
     with clock.freeze(NOON + timedelta(hours=1)):
         office.do(claim_actions.set_incident_date, second, on="2026-11-01", version=1)
         assert "duplicate" not in office.claim(second).flags

@@ -39,6 +39,25 @@ def test_a_window_is_compared_with_what_is_like_it(days: tuple[str, str], compar
         assert comparisons.like(window) == Comparison(expected)
 
 
+@pytest.mark.parametrize(
+    ("days", "compared"),
+    [
+        (("2026-10-01", "2026-10-31"), ("2025-10-01", "2025-10-31")),
+        (("2026-02-01", "2026-02-28"), ("2025-02-01", "2025-02-28")),
+        (("2026-10-24", "2026-11-22"), ("2025-10-24", "2025-11-22")),
+        (("2026-11-22", "2026-11-22"), ("2025-11-22", "2025-11-22")),
+    ],
+)
+def test_a_window_is_compared_with_the_same_days_of_the_year_before(
+    days: tuple[str, str], compared: tuple[str, str]
+) -> None:
+    window, expected = (Window.from_days(*map(date.fromisoformat, pair)) for pair in (days, compared))
+    with clock.freeze(NOON):
+        found = comparisons.year_before(window)
+    assert found.window == expected
+    assert (found.until is not None) == (window.length == 1)
+
+
 def test_so_many_days_are_compared_with_as_many_also_where_they_are_a_month() -> None:
     november = Window.from_days(date(2026, 11, 1), date(2026, 11, 30))
     with clock.freeze(NOON):

@@ -17,8 +17,7 @@ from core.services.finance.movements import MovementRow
 from core.services.sales import figures
 from core.services.sales.metrics import METRICS_BY_KEY
 from core.services.windows import Window
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Purchase
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, sales_at

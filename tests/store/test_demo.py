@@ -25,7 +25,7 @@ from core.services.claims.intake import requirements
 from core.services.people import passwords
 from core.services.policies import certificates
 from core.services.renewals import renewals
-from core.services.renewals.windows import compute_window
+from core.services.renewals.next_terms import compute_window
 from core.services.selling.buying import Seller
 from core.settings import settings
 from core.store.access import Scope, ScopedSession, Store

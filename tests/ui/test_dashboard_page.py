@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import date, timedelta
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -11,17 +13,19 @@ from streamlit.testing.v1 import AppTest
 from core import clock, ids
 from core.services.dimensions import load_choices
 from core.services.filters import SalesFilter
-from core.services.sales import breakdowns, figures
+from core.services.sales import breakdowns, figures, sales_totals
 from core.services.sales.breakdowns import Series
 from core.services.sales.metrics import METRICS
+from core.services.sales.sales_totals import SalesTotals
 from core.services.sales.selection import Selection
 from core.services.windows import Window
 from core.store.access import Scope, Store
 from core.ui.kit import periods, words
-from core.ui.sales import charts, tiles
+from core.ui.sales import charts, drill, tiles
+from core.ui.sales.charts import Clicked
 from tests.conftest import Partner
-from tests.portfolio import NOW, Portfolio, lagos
-from tests.ui.conftest import Screen, address, follow, press, texts
+from tests.portfolio import NOW, Portfolio, lagos, sales_at
+from tests.ui.conftest import Screen, address, follow, lists, person_of, press, sent, texts
 
 
 @pytest.fixture(autouse=True)
@@ -43,8 +47,12 @@ def expected(store: Store, window: Window, selection: Selection = Selection(), *
     return [tiles.shown(metric, summary.value(metric)) for metric in METRICS]
 
 
+def tiles_of(at: AppTest) -> list[dict[str, Any]]:
+    return next((payload["tiles"] for payload in sent(at) if "tiles" in payload), [])
+
+
 def shown(at: AppTest) -> list[str]:
-    return [tile.value for tile in at.metric][: len(METRICS)]
+    return [tile["value"] for tile in tiles_of(at)][: len(METRICS)]
 
 
 def drawn(at: AppTest) -> list[Any]:
@@ -53,12 +61,12 @@ def drawn(at: AppTest) -> list[Any]:
 
 def test_tiles_say_what_the_services_say_and_what_it_means(sold: Store, screen: Screen) -> None:
     at = screen("operations")
-    assert [tile.label for tile in at.metric] == [metric.label for metric in METRICS] + ["Given back"]
+    assert [tile["label"] for tile in tiles_of(at)] == [metric.label for metric in METRICS] + ["Given back"]
     assert shown(at) == expected(sold, periods.window_of("30d", lagos(NOW)))
-    for tile, metric in zip(at.metric, METRICS, strict=False):
-        assert metric.definition in tile.help
+    for tile, metric in zip(tiles_of(at), METRICS, strict=False):
+        assert [metric.counts, metric.leaves_out, metric.basis] == [text for _, text in tile["help"][:3]]
     assert "22 Oct – 20 Nov 2026" in texts(at)
-    assert len(drawn(at)) == 8
+    assert len(drawn(at)) == 9
 
 
 @pytest.mark.parametrize("period", [name for name in periods.NAMES if name not in {"all", "custom"}])
@@ -110,8 +118,9 @@ def test_a_click_on_a_bar_is_read_as_the_id_beside_it() -> None:
     def event(**point: object) -> SimpleNamespace:
         return SimpleNamespace(selection=SimpleNamespace(points=[point] if point else []))
 
-    assert charts.clicked(event(customdata=["an id", "A name", 3])) == "an id"
-    assert charts.clicked(event(customdata="2026-11-02")) == "2026-11-02"
+    assert charts.clicked(event(customdata=["an id", "A name", 3])) == Clicked("an id", None)
+    assert charts.clicked(event(customdata=["an id", "2026-11-02"])) == Clicked("an id", date(2026, 11, 2))
+    assert charts.clicked(event(customdata=["", "2026-11-02"])) == Clicked(None, date(2026, 11, 2))
     assert charts.clicked(event(customdata="")) is None, "the rest that was added up has no id"
     assert charts.clicked(event(x=1)) is None
     assert charts.clicked(event()) is None, "a second click lets the bar go"
@@ -159,7 +168,8 @@ def test_show_these_purchases_keeps_every_filter_and_the_total(sold: Store, scre
     with sold.reading(Scope.staff(is_live=True)) as session:
         taken = figures.build_summary(session, periods.window_of("1y", lagos(NOW)), selection.wanted).current.totals
     assert words.naira(taken.sold_minor) in texts(at)
-    link = next(link.proto for link in at.get("page_link") if link.proto.label == "Show these purchases")
+    label = f"See these {taken.sold} purchases"
+    link = next(link.proto for link in at.get("page_link") if link.proto.label == label)
     follow(at, f"/purchases?{link.query_string}")
     assert at.title[0].value == "Purchases"
     assert Selection.read(address(at)) == selection
@@ -175,7 +185,7 @@ def test_an_empty_store_says_what_to_do_next(store: Store, screen: Screen) -> No
     at = screen("operations")
     assert "Nothing was sold in this period yet" in at.info[0].value
     assert "under Buy" in at.info[0].value
-    assert drawn(at) == []
+    assert len(drawn(at)) == 1, "year on year stands there whatever the period"
     assert shown(at)[:2] == ["₦0.00", "0"]
     assert "under Buy" not in screen("finance").info[0].value
 
@@ -204,7 +214,7 @@ def test_a_wrong_address_is_explained_and_leads_back(
 ) -> None:
     at = screen("operations", **query)
     assert said in at.error[0].value
-    assert not at.metric
+    assert not tiles_of(at)
     press(at, "Start again without filters")
     assert shown(at) == expected(sold, periods.window_of("30d", lagos(NOW)))
 
@@ -212,3 +222,138 @@ def test_a_wrong_address_is_explained_and_leads_back(
 def test_who_lacks_the_role_is_refused(sold: Store, screen: Screen) -> None:
     with pytest.raises(ValueError, match="dashboard"):
         screen("claims", page="sales/dashboard.py")
+
+
+def totals_of(store: Store, selection: Selection) -> SalesTotals:
+    with store.reading(Scope.staff(is_live=True)) as session:
+        return sales_totals.compute_total(session, selection.wanted)
+
+
+def test_a_clicked_segment_offers_its_sales_with_the_whole_selection(
+    sold: Store, screen: Screen, partner: Partner
+) -> None:
+    at = screen("operations", period="1y", by="month", distributor=str(partner.id))
+    with sold.reading(Scope.staff(is_live=True)) as session:
+        names = load_choices(session)
+    window, insurer = periods.window_of("1y", lagos(NOW)), next(iter(names.names["provider"]))
+    selection = Selection(distributor=(partner.id,), provider=(insurer,)).within(
+        Window(date(2026, 10, 1), date(2026, 11, 1))
+    )
+    totals = totals_of(sold, selection)
+    assert totals.sold
+    days = drill.days_of_bucket(date(2026, 10, 1), "month", window)
+    at.session_state["drill"] = drill.Drill(
+        chart="premium", dimension="provider", member=str(insurer), days=days, address=address(at)
+    )
+    at.run()
+    said = f"**{words.plain(names.names['provider'][insurer])}, 1 Oct – 31 Oct 2026**"
+    assert said.replace("\\", "") in texts(at)
+    links = {link.proto.label: link.proto for link in at.get("page_link")}
+    purchases = "See this purchase" if totals.sold == 1 else f"See these {totals.sold} purchases"
+    follow(at, f"/purchases?{links[purchases].query_string}")
+    assert Selection.read(address(at)) == selection
+    assert f"**{words.naira(totals.sold_minor)}**" in texts(at)
+
+
+def test_filtering_by_a_segment_writes_member_and_days_at_once(sold: Store, screen: Screen) -> None:
+    at = screen("operations", period="1y", by="month")
+    with sold.reading(Scope.staff(is_live=True)) as session:
+        insurer = next(iter(load_choices(session).names["provider"]))
+    days = Window(date(2026, 10, 1), date(2026, 11, 1))
+    at.session_state["drill"] = drill.Drill(
+        chart="premium", dimension="provider", member=str(insurer), days=days, address=address(at)
+    )
+    press(at.run(), "Filter by this")
+    assert address(at) == {"by": ["month"], "from": ["2026-10-01"], "to": ["2026-10-31"], "provider": [str(insurer)]}
+    assert not [button for button in at.button if button.label == "Filter by this"], "the offer closes with the page"
+
+
+def test_what_it_is_compared_with_is_a_choice_in_the_address(sold: Store, screen: Screen) -> None:
+    at = screen("operations", period="last-month")
+    assert "compared with 1 Sep – 30 Sep 2026" in texts(at)
+    at.selectbox(key="against").set_value("year").run()
+    assert address(at)["against"] == ["year"]
+    assert "compared with 1 Oct – 31 Oct 2025" in texts(at)
+    at.selectbox(key="against").set_value("none").run()
+    assert "compared with" not in texts(at)
+    assert "What moved" not in texts(at)
+    assert [tile["from"] for tile in tiles_of(at)] == [None] * 9
+    at.selectbox(key="against").set_value("previous").run()
+    assert "against" not in address(at)
+    press(at.selectbox(key="against").set_value("year").run(), "Reset")
+    assert address(at) == {}
+
+
+def test_a_change_from_little_is_told_by_the_earlier_figure(store: Store, screen: Screen, partner: Partner) -> None:
+    earlier, later = NOW - timedelta(days=40), NOW - timedelta(days=3)
+    with store.writing(Scope.system()) as session:
+        sales_at(session, partner.id, earlier, earlier, earlier, *[later] * 40)
+    tile = next(tile for tile in tiles_of(screen("operations")) if tile["label"] == "Policies sold")
+    assert (tile["value"], tile["badge"], tile["from"]) == ("40", None, "from 3")
+
+
+def test_what_moved_lists_rises_then_falls_and_a_row_narrows_the_page(sold: Store, screen: Screen) -> None:
+    at = screen("operations", period="30d", split="product")
+    with sold.reading(Scope.staff(is_live=True)) as session:
+        names, window = load_choices(session), periods.window_of("30d", lagos(NOW))
+        now, before = (
+            breakdowns.compute_breakdown(session, each, SalesFilter(), names) for each in (window, window.previous)
+        )
+    movers = breakdowns.list_movers(now, before, "provider")
+    table = next(table for table in lists(at) if "Insurer" in table)
+    assert table["Insurer"].iloc[0] == movers[0].name
+    assert table["Insurer"].iloc[-1] == movers[-1].name
+    href = next(
+        row["href"] for payload in sent(at) for row in payload.get("rows", ()) if row["key"] == str(movers[0].id)
+    )
+    assert parse_qs(urlsplit(href).query) == {"period": ["30d"], "split": ["product"], "provider": [str(movers[0].id)]}
+
+
+def test_a_day_under_way_is_framed_and_no_line_leads_to_it() -> None:
+    when = [lagos(NOW) - timedelta(days=2), lagos(NOW) - timedelta(days=1), lagos(NOW)]
+    lines = [Series(None, "Platform", [100_00, 200_00, 5_00])]
+    chart = charts.lines_over_time(when, lines, "day", what="Commissions")
+    line, ring = chart.figure.data
+    assert list(line.y) == [100.0, 200.0]
+    assert (list(ring.y), ring.mode) == ([5.0], "markers")
+    assert [shape.line.dash for shape in chart.figure.layout.shapes] == ["dash"]
+    over = charts.lines_over_time(when[:2], [Series(None, "Platform", [1, 2])], "day", what="Commissions")
+    assert over.figure.layout.shapes == ()
+    assert line.x[0] == "Wed 18 Nov 2026 · ₦100.00 in all"
+
+
+@pytest.mark.parametrize("most", [0, 1, 99_99, 3_000_00, 1_234_567_89, 10**12])
+def test_the_axis_has_few_marks_in_the_units_of_the_page(most: int) -> None:
+    when = [lagos(NOW)]
+    axis = charts.over_time(when, [Series(None, "A", [most])], "day", what="Premium").figure.layout.yaxis
+    assert 1 <= len(axis.tickvals) <= 8
+    assert axis.tickvals[-1] * 100 >= most
+    assert all(text.startswith("₦") for text in axis.ticktext)
+
+
+def test_operations_set_a_target_and_finance_only_sees_it(store: Store, screen: Screen, partner: Partner) -> None:
+    with store.writing(Scope.system()) as session:
+        sales_at(session, partner.id, NOW - timedelta(hours=1))
+        author = person_of("operations")
+    at = press(screen(signed_in=author), "Set a target")
+    at.text_input(key="decision.field.amount").set_value("2m")
+    press(at, "Save the target")
+    assert "Choose a distributor or an insurer" in texts(at)
+    at.selectbox(key="decision.field.member").set_value(f"distributor {partner.id}")
+    press(at, "Save the target")
+    assert at.text_input(key="decision.field.amount").value == "2m", "what was typed stays"
+    at.text_input(key="decision.field.amount").set_value("2,000,000")
+    press(at, "Save the target")
+    assert "is saved" in at.success[0].value
+    assert "of ₦2.0m" in " ".join(str(bar.proto.text) for bar in at.get("progress")).replace("\\", "")
+    reader = screen("finance")
+    assert len(reader.get("progress")) == 1
+    assert not [button for button in reader.button if button.label in ("Set a target", "Remove")]
+    assert not screen("operations", mode="test").get("progress")
+
+
+def test_stuck_work_links_to_its_list_for_those_who_may_open_it(sold: Store, screen: Screen) -> None:
+    at = screen("operations")
+    link = next(link.proto for link in at.get("page_link") if "due within 7 days" in link.proto.label)
+    assert (link.page, link.query_string) == ("due", "")
+    assert "Stuck today" in texts(at)

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import clock
 from core.services.finance import movements
-from core.store.access.engine import Store
+from core.store.access import Store
 from core.ui.kit import words
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio

@@ -124,7 +124,7 @@ def _note_use(caller: Caller) -> None:
 
 
 async def caller_of(request: Request) -> Caller:
-    """Who sends a request, as the gate has judged."""
+    """Return the caller that the gate authenticated for this request."""
     caller: Caller = request.state.caller
     return caller
 

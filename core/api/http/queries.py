@@ -29,7 +29,7 @@ _POLLED = (
 _DAY = {"anyOf": [{"type": "string", "format": "date"}, {"type": "string", "format": "date-time"}]}
 
 
-def _uuid(value: Any) -> UUID:
+def _uuid(value: object) -> UUID:
     if isinstance(value, UUID):
         return value
     try:
@@ -38,7 +38,7 @@ def _uuid(value: Any) -> UUID:
         raise fault("must be a UUID") from None
 
 
-def _uuids(value: Any) -> list[UUID]:
+def _uuids(value: object) -> list[UUID]:
     given = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
     return [_uuid(part.strip()) for text in given for part in str(text).split(",") if part.strip()]
 
@@ -50,13 +50,13 @@ def whole_number(value: Any) -> int:
     return int(value)
 
 
-def _boolean(value: Any) -> bool:
+def _boolean(value: object) -> bool:
     if str(value).lower() not in {"true", "false"}:
         raise fault("must be true or false")
     return str(value).lower() == "true"
 
 
-def _moment(value: Any) -> date | datetime:
+def _moment(value: object) -> date | datetime:
     written = re.fullmatch(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ](.{1,32}))?", str(value))
     if written:
         day, clock_time = written.groups()

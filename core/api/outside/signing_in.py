@@ -79,7 +79,7 @@ def _is_https(request: Request) -> bool:
 
 
 def _from_us(request: Request) -> bool:
-    """Whether the page that sent this is ours: same host, or the public address behind a proxy."""
+    """Return True when the sending page is ours: same host, or the public address behind a proxy."""
     origin = urlsplit(request.headers.get("origin", "")).netloc
     return bool(origin) and origin in {request.headers.get("host"), urlsplit(settings().base_url).netloc}
 

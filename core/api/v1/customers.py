@@ -62,7 +62,7 @@ def list_customers_that_purchased(caller: Signed, query: Annotated[CustomerQuery
     summary="Their purchases",
 )
 def list_purchases_of_customer(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
-    """What one customer purchased, newest first."""
+    """List the purchases of one customer, newest first."""
     with reading(caller.scope) as session:
         customers.get_customer(session, customer_id)
         wanted = SalesFilter(customer_id=customer_id)

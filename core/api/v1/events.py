@@ -17,8 +17,10 @@ from core.api.http.envelope import success
 from core.api.http.queries import Id, QueryString, whole_number
 from core.api.http.reads import ReadRoute
 from core.dispatch import events as event_dispatch
-from core.services.events import catalogue, feed, samples
+from core.services.events import catalogue, feed
 from core.services.events.feed import FeedFilter, FeedPage
+from core.services.examples import webhook as webhook_example
+from core.services.shapes import Moment
 from core.store.access import Scope, reading, store
 
 router = APIRouter(route_class=ReadRoute, tags=["Events"])
@@ -54,7 +56,7 @@ class EventRecord(openapi.Shape):
 
     id: UUID
     type: str = Field(examples=["policy.activated"])
-    timestamp: str
+    timestamp: Moment
     mode: str = Field(examples=["test"])
     version: str = Field(examples=["1"])
     sequence: int = Field(description="Counts the events of the object: of two, the higher is the later.")
@@ -121,14 +123,5 @@ def list_event_types(caller: Signed) -> Response:
 
 @cache
 def _event_types() -> bytes:
-    found = [
-        {
-            "type": each.name,
-            "object": each.object,
-            "when": each.when,
-            "schema": samples.build_schema(each),
-            "sample": samples.build_sample(each),
-        }
-        for each in catalogue.EVENT_TYPES
-    ]
+    found = [webhook_example.describe(each) for each in catalogue.EVENT_TYPES]
     return success({"event_types": found}, _TYPES).body  # type: ignore[return-value]

@@ -11,6 +11,7 @@ from core.api.http import openapi
 from core.api.http.queries import PageQuery
 from core.covers import request as requests
 from core.covers.fields import one_of
+from core.services.shapes import Moment
 from core.services.webhooks.endpoints import Endpoint
 from core.services.webhooks.log import Delivery
 
@@ -27,12 +28,12 @@ class EndpointRecord(openapi.Shape):
     state: str = Field(examples=["active"])
     mode: str = Field(examples=["test"])
     last_error: str | None
-    last_success_at: str | None
-    last_failure_at: str | None
-    failing_since: str | None
-    disabled_at: str | None
-    old_secret_until: str | None
-    created_at: str
+    last_success_at: Moment | None
+    last_failure_at: Moment | None
+    failing_since: Moment | None
+    disabled_at: Moment | None
+    old_secret_until: Moment | None
+    created_at: Moment
     held: int
 
 
@@ -48,9 +49,9 @@ class DeliveryRecord(openapi.Shape):
     status: int | None = Field(description="The last HTTP status that was answered.")
     last_error: str | None
     is_replay: bool
-    next_try_at: str | None
-    delivered_at: str | None
-    created_at: str
+    next_try_at: Moment | None
+    delivered_at: Moment | None
+    created_at: Moment
 
 
 class RegisteredEndpoint(openapi.Shape):
@@ -84,8 +85,8 @@ class OneDelivery(openapi.Shape):
     delivery: DeliveryRecord
 
 
-class PingAnswer(openapi.Shape):
-    """What the receiver answered, its first 512 bytes, and the endpoint as it is now."""
+class PingResult(openapi.Shape):
+    """The receiver's answer, its first 512 bytes, and the endpoint as it is now."""
 
     delivery: DeliveryRecord
     answer: str
@@ -93,7 +94,7 @@ class PingAnswer(openapi.Shape):
 
 
 class Counted(openapi.Shape):
-    """How many events there are, and whether they were queued."""
+    """A number of events; `queued` is False for a dry run."""
 
     events: int
     queued: bool
@@ -125,9 +126,9 @@ def build_delivery(row: Delivery) -> dict[str, Any]:
     return _plain(row, DeliveryRecord)
 
 
-def _plain(row: Any, shape: type[openapi.Shape], *, leave: str = "") -> dict[str, Any]:
+def _plain(row: object, shape: type[openapi.Shape], *, leave: str = "") -> dict[str, Any]:
     return {name: _wire(getattr(row, name)) for name in shape.model_fields if name != leave}
 
 
-def _wire(value: Any) -> Any:
+def _wire(value: object) -> object:
     return clock.to_wire(value) if isinstance(value, datetime) else value

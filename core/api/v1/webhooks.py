@@ -1,6 +1,7 @@
 """Webhook endpoints over the API: register, change, try, and what was delivered to them (contract W3)."""
 
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated
 from uuid import UUID
 
 import anyio.to_thread
@@ -21,7 +22,7 @@ from core.api.v1.webhook_shapes import (
     NoBody,
     OneDelivery,
     OneEndpoint,
-    PingAnswer,
+    PingResult,
     RegisteredEndpoint,
     build_delivery,
     build_endpoint,
@@ -32,7 +33,7 @@ from core.services.idempotency import WireResponse
 from core.services.webhooks import endpoints, log
 from core.services.webhooks.endpoints import Endpoint, NewSecret
 from core.services.webhooks.requests import EnableRequest, EndpointChange, EndpointRequest, ReplayRequest
-from core.store.access import ScopedSession, reading, reading_autocommit, store
+from core.store.access import ScopedSession, reading, reading_autocommit, store, transact
 
 router = APIRouter(route_class=StrictRoute, prefix="/webhooks", tags=["Webhooks"])
 _REGISTERED, _LISTED, _ONE = "Endpoint registered", "Endpoints retrieved", "Endpoint retrieved"
@@ -92,9 +93,7 @@ async def change_endpoint(request: Request, caller: Signed, endpoint_id: Id, bod
     """Change what is named; another address is unverified until a ping to it got a 2xx."""
 
     def work() -> Endpoint:
-        return store().transact(
-            caller.scope, lambda session: endpoints.change(session, endpoint_id, body, actor=caller.actor)
-        )
+        return transact(caller.scope, lambda session: endpoints.change(session, endpoint_id, body, actor=caller.actor))
 
     return success({"endpoint": build_endpoint(await anyio.to_thread.run_sync(work))}, _CHANGED)
 
@@ -104,13 +103,13 @@ async def change_endpoint(request: Request, caller: Signed, endpoint_id: Id, bod
 )
 def delete_endpoint(caller: Signed, endpoint_id: Id) -> Response:
     """Delete an endpoint; what waits for it is withdrawn."""
-    store().transact(caller.scope, lambda session: endpoints.delete(session, endpoint_id, actor=caller.actor))
+    transact(caller.scope, lambda session: endpoints.delete(session, endpoint_id, actor=caller.actor))
     return success({"id": str(endpoint_id)}, _DELETED)
 
 
 @router.post(
     "/{endpoint_id}/ping",
-    responses=openapi.answers(PingAnswer, _PINGED, found=True, posted=True),
+    responses=openapi.answers(PingResult, _PINGED, found=True, posted=True),
     summary="Try an endpoint",
 )
 async def ping_endpoint(caller: Signed, endpoint_id: Id) -> Response:
@@ -163,7 +162,7 @@ async def enable_endpoint(request: Request, caller: Signed, endpoint_id: Id, bod
     summary="Deliveries of an endpoint",
 )
 def list_deliveries(caller: Signed, endpoint_id: Id, query: Annotated[DeliveryQuery, Query()]) -> Response:
-    """What was delivered in the last 90 days, and what waits or was given up; newest first."""
+    """List the deliveries of the last 90 days, those that wait or were given up included; newest first."""
     with reading(caller.scope) as session:
         endpoints.get_endpoint(session, endpoint_id)
         page = log.list_deliveries(session, endpoint_id, query.paging(), state=query.state)
@@ -175,7 +174,7 @@ def list_deliveries(caller: Signed, endpoint_id: Id, query: Annotated[DeliveryQu
     responses=openapi.answers(OneDelivery, _QUEUED, found=True, posted=True),
     summary="Send a delivery again",
 )
-async def redeliver(request: Request, caller: Signed, endpoint_id: Id, delivery_id: Id) -> Response:
+async def redeliver_event(request: Request, caller: Signed, endpoint_id: Id, delivery_id: Id) -> Response:
     """Queue one delivery again, under the same id."""
     request.state.raw = {}
 
@@ -206,7 +205,13 @@ async def replay_events(request: Request, caller: Signed, endpoint_id: Id, body:
 
 
 async def _secretly(
-    request: Request, caller: Caller, body: Any, make: Any, text: str, *, status: int
+    request: Request,
+    caller: Caller,
+    body: object,
+    make: Callable[[ScopedSession], NewSecret],
+    text: str,
+    *,
+    status: int,
 ) -> tuple[NewSecret | None, Response]:
     """Do the work once per Idempotency-Key; the secret is in no stored answer, and None on a repetition."""
     made: list[NewSecret] = []

@@ -1,4 +1,4 @@
-"""What the demonstration sells: the products of the store, and how often each is wanted."""
+"""The offers of the demonstration: the products of the store with their weights."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

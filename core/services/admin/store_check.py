@@ -14,8 +14,8 @@ from core.services.admin.invariants import INVARIANTS, Invariant
 from core.services.audit import log as audit
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import questions as claim_questions
-from core.services.claims.workflow import transitions
 from core.services.finance import proofs
+from core.states import claims as claim_states
 from core.store.access import ScopedSession, wal_is_safe
 from core.store.operations import blob_storage
 from core.store.rollups import daily_rollup
@@ -159,7 +159,7 @@ def _find_history_faults(session: ScopedSession) -> Iterator[str]:
         elif history[-1] != current_status:
             yield f"claim {claim_id} stands at {current_status}, its history at {history[-1]}"
         for start, to in pairwise(history):
-            if transitions.get_transition(start, to) is None:
+            if claim_states.get_transition(start, to) is None:
                 yield f"claim {claim_id} moved from {start} to {to}, which no move allows"
 
 

@@ -15,11 +15,17 @@ from pydantic import SecretStr
 from sqlmodel import col
 
 from core.services.admin import readiness
+from core.services.mail import mail
+from core.services.mail.mail import MailLine
+from core.services.outbox import health
+from core.services.outbox.health import QueueHealth
 from core.settings import Settings, settings
 from core.store.access import ScopedSession, store, wal_is_safe
 from core.store.schema import versions
 from core.store.schema.tables import KeptAnswer, Submission, UploadedFile
 from core.version import VERSION
+
+_SHOWN_MAIL = 5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,6 +77,8 @@ class SystemFacts:
     store: StoreFacts
     files: FilesFacts
     queue: Sequence[QueueLine]
+    outbox: Sequence[QueueHealth]
+    mail: Sequence[MailLine]
     kept_answers: int
     oldest_answer_at: datetime | None
 
@@ -93,6 +101,8 @@ def get_system_facts(session: ScopedSession) -> SystemFacts:
         store=_store(session),
         files=_files(session),
         queue=_queue(session),
+        outbox=health.list_queues(session),
+        mail=mail.list_latest(session, _SHOWN_MAIL),
         kept_answers=int(answer_count),
         oldest_answer_at=oldest,
     )
@@ -165,7 +175,7 @@ def _queue(session: ScopedSession) -> list[QueueLine]:
     ]
 
 
-def _format_setting(value: Any) -> str:
+def _format_setting(value: object) -> str:
     if isinstance(value, SecretStr):
         return "set" if value.get_secret_value() else "not set"
     if isinstance(value, bool):

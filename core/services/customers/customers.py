@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+import phonenumbers
 import sqlalchemy as sa
+from phonenumbers import PhoneNumberFormat
 from sqlmodel import col
 
 from core import clock, ids
@@ -14,12 +16,24 @@ from core.covers import request_parts
 from core.covers.request_parts import Policyholder
 from core.errors import NotFound
 from core.services import filters, records
-from core.services.customers import phones
 from core.services.filters import Span
 from core.services.paging import Page, Paging, fetch_newest
 from core.services.shapes import CustomerRecord
 from core.store.access import Query, ScopedSession
 from core.store.schema.tables import Customer, Policy, Purchase
+
+_FORMATS = (PhoneNumberFormat.E164, PhoneNumberFormat.INTERNATIONAL, PhoneNumberFormat.NATIONAL)
+
+
+def list_spellings(phone: str) -> Sequence[str]:
+    """Return the ways in which a phone number may have been written."""
+    variants = {phone, re.sub(r"[^\d+]", "", phone)}
+    try:
+        number = phonenumbers.parse(phone, "NG")
+    except phonenumbers.NumberParseException:
+        return sorted(variants)
+    formatted = [phonenumbers.format_number(number, form) for form in _FORMATS]
+    return sorted({*variants, *formatted, *(re.sub(r"\D", "", way) for way in formatted)})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,9 +104,7 @@ def build_conditions(criteria: CustomerFilter) -> list[sa.ColumnElement[bool]]:
 
 def _build_search_condition(text: str) -> sa.ColumnElement[bool]:
     if re.fullmatch(r"\+?[\d\s()-]{7,}", text):
-        return sa.or_(
-            filters.mentions(_SEARCHED_TEXT, text), col(Customer.phone_number).in_(phones.list_spellings(text))
-        )
+        return sa.or_(filters.mentions(_SEARCHED_TEXT, text), col(Customer.phone_number).in_(list_spellings(text)))
     folded = request_parts.fold_text(text)
     if not folded or folded == text.lower():
         return filters.mentions(_SEARCHED_TEXT, text)

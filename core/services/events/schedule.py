@@ -13,8 +13,8 @@ from sqlmodel import col
 from core import clock
 from core.services.events import appending, catalogue, facts
 from core.services.events.derivation import EventDraft
+from core.states.claims import DECIDED
 from core.store.access import ScopedSession
-from core.store.schema import claims as claim_tables
 from core.store.schema.tables import Claim, Event, EventFeed, Policy, Submission
 
 EXPIRING_DAYS: Final = (90, 60, 30, 7, 0)
@@ -82,7 +82,7 @@ def _claims(
 ) -> Iterator[EventDraft]:
     query = sa.select(col(Claim.id), col(Claim.clock_from)).where(
         col(Claim.clock_stopped_at).is_(None),
-        col(Claim.claim_status).not_in(claim_tables.DECIDED),
+        col(Claim.claim_status).not_in(sorted(DECIDED)),
         col(Claim.deleted_at).is_(None),
         col(Claim.clock_from) > since,
         col(Claim.clock_from) <= until,

@@ -17,7 +17,7 @@ from core.services.audit.log import AuditEvent
 from core.services.paging import Page, Paging
 from core.services.people.staff_sessions import SIGNED_IN, build_open_conditions
 from core.settings import settings
-from core.store.access import AnySelect, ScopedSession
+from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema.tables import AuditEntry, Staff, StaffSession
 
 Order = Literal["name", "name-back", "email", "email-back"]
@@ -143,6 +143,6 @@ def _build_conditions(criteria: StaffFilter) -> list[sa.ColumnElement[bool]]:
     return conditions
 
 
-def _build_row(row: Any) -> StaffRow:
+def _build_row(row: AnyRow) -> StaffRow:
     values = dict(row._mapping)
     return StaffRow(**{**values, "roles": tuple(row.roles), "has_password": bool(row.has_password)})

@@ -7,6 +7,7 @@ from sqlmodel import col
 
 from core import clock, trace
 from core.settings import settings
+from core.states.submissions import OPEN, SubmissionState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Policy, Submission
 
@@ -21,7 +22,7 @@ def queue_policy(session: ScopedSession, policy: Policy, segment: str) -> None:
             is_live=policy.is_live,
             policy_id=policy.id,
             provider_id=policy.provider_id,
-            state="delegated" if is_delegated else "queued",
+            state=SubmissionState.DELEGATED if is_delegated else SubmissionState.QUEUED,
             next_try_at=None if is_delegated else clock.now(),
             trace_id=trace.current(),
             created_at=clock.now(),
@@ -30,11 +31,11 @@ def queue_policy(session: ScopedSession, policy: Policy, segment: str) -> None:
     )
 
 
-def settle(session: ScopedSession, policy_id: UUID, state: str, *, note: str | None = None) -> None:
+def settle(session: ScopedSession, policy_id: UUID, state: SubmissionState, *, note: str | None = None) -> None:
     """Close the open submission of a policy: the insurer's answer is known, or no longer needed."""
     session.execute(
         sa.update(Submission)
-        .where(col(Submission.policy_id) == policy_id, col(Submission.state).in_(("queued", "dead")))
+        .where(col(Submission.policy_id) == policy_id, col(Submission.state).in_(OPEN))
         .values(state=state, last_error=note, next_try_at=None, leased_until=None, updated_at=clock.now())
         .execution_options(synchronize_session=False)
     )

@@ -48,7 +48,7 @@ class ProductForSale:
     rates: Rates
 
 
-def build_current_query(at: Any = None) -> AnySelect:
+def build_current_query(at: object = None) -> AnySelect:
     """Build the query for products with the rates in force at an instant (default now), category and provider."""
     other = aliased(ProductVersion)
     newest = (
@@ -78,7 +78,7 @@ def _build_versions_query() -> AnySelect:
     )
 
 
-def _exclude_blocked(query: AnySelect, distributor_id: Any) -> AnySelect:
+def _exclude_blocked(query: AnySelect, distributor_id: object) -> AnySelect:
     blocked = sa.select(col(ProductBlock.product_id)).where(col(ProductBlock.distributor_id) == distributor_id)
     return query.where(col(Product.id).not_in(blocked))
 

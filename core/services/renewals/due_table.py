@@ -17,7 +17,7 @@ from core.services.paging import Paging
 from core.services.renewals import due as renewals_due
 from core.services.renewals import next_terms
 from core.services.renewals.next_terms import NextTerm
-from core.store.access import ScopedSession
+from core.store.access import AnyRow, ScopedSession
 from core.store.schema.tables import Policy
 
 Order = Literal["soonest", "latest"]
@@ -81,7 +81,7 @@ def list_rows(
     return [_build_row(row, terms_by_policy[row.id], names, today) for row in found]
 
 
-def _build_row(row: Any, next_term: NextTerm | NotRenewable, names: Choices, today: date) -> DueRow:
+def _build_row(row: AnyRow, next_term: NextTerm | NotRenewable, names: Choices, today: date) -> DueRow:
     distributor, provider, product, _ = names.get_names_of_sale(row.product_id, row.distributor_id)
     return DueRow(
         id=row.id,

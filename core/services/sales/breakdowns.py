@@ -8,6 +8,7 @@ from typing import Literal
 from uuid import UUID
 
 from core import clock
+from core.services.comparisons import Comparison
 from core.services.dimensions import UNKNOWN, Choices, Dimension
 from core.services.filters import SalesFilter
 from core.services.sales import sales_totals
@@ -94,6 +95,72 @@ def compute_breakdown(session: ScopedSession, window: Window, criteria: SalesFil
         session, within, "product_id", "distributor_id", "premium_frequency", measures=_PREMIUM_MEASURES
     )
     return Breakdown(groups, choices)
+
+
+def compute_compared(
+    session: ScopedSession, compared: Comparison, criteria: SalesFilter, choices: Choices
+) -> Breakdown:
+    """Like `compute_breakdown`, for what a window is compared with."""
+    keys: tuple[Key, ...] = ("product_id", "distributor_id", "premium_frequency")
+    return Breakdown(
+        sales_totals.group_comparison(session, compared, criteria, *keys, measures=_PREMIUM_MEASURES), choices
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Mover:
+    """One member of a dimension with its premium now and before, in kobo."""
+
+    id: UUID
+    name: str
+    now_minor: int
+    before_minor: int
+
+    @property
+    def change_minor(self) -> int:
+        """Premium now less premium before."""
+        return self.now_minor - self.before_minor
+
+
+def list_movers(now: Breakdown, before: Breakdown, dimension: Dimension) -> list[Mover]:
+    """Return the members whose premium changed, the greatest rise first and the greatest fall last."""
+    current, earlier = ({part.id: part for part in each.list_shares(dimension)} for each in (now, before))
+    movers = [
+        Mover(
+            key,
+            (current.get(key) or earlier[key]).name,
+            current[key].totals.premium_minor if key in current else 0,
+            earlier[key].totals.premium_minor if key in earlier else 0,
+        )
+        for key in {*current, *earlier}
+        if key is not None
+    ]
+    return sorted(
+        (mover for mover in movers if mover.change_minor), key=lambda mover: (-mover.change_minor, mover.name)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class MonthPair:
+    """The premium of one month and of the same month a year before, in kobo."""
+
+    month: date
+    now_minor: int
+    before_minor: int
+
+
+def compute_year_on_year(session: ScopedSession, criteria: SalesFilter, today: date) -> list[MonthPair]:
+    """Return the premium of the last 12 months, this one included, beside that of the 12 months before."""
+    first = clock.add_months(today.replace(day=1), -23)
+    window = Window(first, clock.add_months(today.replace(day=1), 1))
+    within = replace(criteria, created=window.span)
+    groups = sales_totals.group_totals(session, within, "month", measures=("sold_minor", "renewed_minor"))
+    premium = {month: totals.premium_minor for (month,), totals in groups.items()}
+    months = [clock.add_months(first, place) for place in range(24)]
+    return [
+        MonthPair(month, premium.get(month, 0), premium.get(before, 0))
+        for before, month in zip(months[:12], months[12:], strict=True)
+    ]
 
 
 def compute_premium_over_time(

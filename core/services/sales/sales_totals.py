@@ -14,6 +14,7 @@ from sqlmodel import col
 from core import clock
 from core.money import Split
 from core.services import filters
+from core.services.comparisons import Comparison
 from core.services.filters import SalesFilter, Span
 from core.services.sales import day_totals
 from core.services.windows import Window
@@ -128,6 +129,22 @@ def group_totals(
             for place, value in zip(positions, row[width:], strict=True):
                 sums[place] += int(value or 0)
     return {group: SalesTotals(*sums) for group, sums in sums_by_group.items() if any(sums)}
+
+
+def group_comparison(
+    session: ScopedSession, compared: Comparison, criteria: SalesFilter, *keys: Key, measures: Sequence[str]
+) -> Grouped:
+    """Like `group_totals`, for the days of a comparison, the last of which may count in part."""
+    days, last = compared.window, compared.window.last
+    if compared.until is None:
+        return group_totals(session, replace(criteria, created=days.span), *keys, measures=measures)
+    spans = (Span(clock.lagos_midnight(last), compared.until), Window(days.start, last).span)
+    parts = [
+        group_totals(session, replace(criteria, created=span), *keys, measures=measures)
+        for span in spans[: 2 if days.length > 1 else 1]
+    ]
+    groups = {group for part in parts for group in part}
+    return {group: add_totals([part.get(group, ZERO_TOTALS) for part in parts]) for group in groups}
 
 
 def _queries(scope: Scope, criteria: SalesFilter, keys: Sequence[Key], measures: Sequence[str]) -> Iterator[AnySelect]:

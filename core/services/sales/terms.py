@@ -62,6 +62,15 @@ def compute_by_day(
     return terms_by_day
 
 
+def count_ended_by_day(session: ScopedSession, window: Window, criteria: SalesFilter) -> dict[date, tuple[int, int]]:
+    """Return the terms of renewable products that ended on each day of a window, and those of them renewed."""
+    if day_totals.can_answer(session.scope, criteria):
+        return {day: (terms.ended, terms.renewed) for day, terms in _read_day_totals(session, window).items()}
+    lapsed, renewed = _count_ended(session, window.span, criteria), _count_renewed(session, window.span, criteria)
+    today = clock.today()
+    return {day: (lapsed[day, True] + renewed[day], renewed[day]) for day in window.days if day <= today}
+
+
 def _read_day_totals(session: ScopedSession, window: Window) -> dict[date, DailyTerms]:
     before, in_force_sum = Window(EARLIEST, window.start), sa.func.sum(col(DayTotal.in_force_change))
     in_force = int(
@@ -126,7 +135,7 @@ def _build_change_queries(span: Span, criteria: SalesFilter) -> Iterator[tuple[A
     yield _count_by_day(_return, *_build_renewal_conditions(criteria), _return > _lapse, *span.on(_return)), 1
 
 
-def _count_by_day(instant: Any, *conditions: Any) -> AnySelect:
+def _count_by_day(instant: object, *conditions: Any) -> AnySelect:
     day = lagos_day(instant)
     return sa.select(day, sa.func.count()).where(*conditions).group_by(day)
 

@@ -78,7 +78,9 @@ def _build_insured_query(product_id: UUID, risk_hash: str, term: Term) -> AnySel
     return query.order_by(col(Policy.created_at), col(Policy.id)).limit(1)
 
 
-def find_possible_duplicate(session: ScopedSession, cover: Cover[Any], request: Any, customer_id: UUID) -> UUID | None:
+def find_possible_duplicate(
+    session: ScopedSession, cover: Cover[Any], request: object, customer_id: UUID
+) -> UUID | None:
     """Return an earlier policy of this customer with the same duplicate key; the sale is not refused for it."""
     duplicate_key = cover.duplicate_key(request)
     if duplicate_key is None:

@@ -83,7 +83,7 @@ def list_hidden_values(policy: Policy) -> list[HiddenValue]:
     return [*numbers, *(HiddenValue(path, HIDDEN_PLACEHOLDER) for path in find_links(stored))]
 
 
-def find_links(values: Any, prefix: str = "") -> Iterator[str]:
+def find_links(values: object, prefix: str = "") -> Iterator[str]:
     """Yield the dotted path of every link in stored data; links lead to a person's pictures and papers."""
     if isinstance(values, str):
         if values.startswith(_LINK):
@@ -125,7 +125,7 @@ def _get_hidden_value(session: ScopedSession, hidden: HiddenField) -> str:
     raise NotFound("Nothing is hidden there")
 
 
-def _get_at_path(node: Any, path: str) -> Any:
+def _get_at_path(node: object, path: str) -> Any:
     """Return the value at a dotted path, None when there is none."""
     for name in path.split("."):
         if isinstance(node, list):

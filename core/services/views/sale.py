@@ -181,7 +181,7 @@ def _parts(sale: Purchase, back: Split, version: ProductVersion, provider: str, 
     ]
 
 
-def hide_links(value: Any) -> Any:
+def hide_links(value: object) -> Any:
     """Return a submitted value with links hidden: pictures and papers of a person are not linked (contract A3)."""
     if isinstance(value, str) and value.startswith(("http://", "https://")):
         return HIDDEN_PLACEHOLDER
@@ -190,7 +190,7 @@ def hide_links(value: Any) -> Any:
     return {name: hide_links(part) for name, part in value.items()} if isinstance(value, dict) else value
 
 
-def _get_lookup_name(field: str, value: Any) -> Any:
+def _get_lookup_name(field: str, value: object) -> Any:
     """Return the name behind an id of the vehicle lookups, which some insurers require (contract S14)."""
     lookup = {"vehicle_make": reference.find_make_by_id, "vehicle_model": reference.find_model_by_id}.get(field)
     found = lookup(value) if lookup and isinstance(value, str) else None

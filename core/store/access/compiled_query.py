@@ -56,7 +56,7 @@ class Query:
     """
 
     def __init__(self, query: AnySelect) -> None:
-        if query._propagate_attrs.get("compile_state_plugin") != "orm":
+        if query._propagate_attrs.get("compile_state_plugin") != "orm":  # noqa: SLF001 SQLAlchemy has no public name for it
             raise ScopeViolation("a statement on owned tables must go through their entities")
         self._query = query
         self._names = SimpleResultMetaData([column.key for column in _columns(query)])
@@ -129,7 +129,7 @@ class QueryCache:
 
 def _columns(query: AnySelect) -> list[Any]:
     # Not `selected_columns`: that leaves out a column that is selected twice.
-    return list(query._raw_columns)
+    return list(query._raw_columns)  # noqa: SLF001 SQLAlchemy has no public name for it
 
 
 def _read(rows: list[Row], readers: list[tuple[int, Reader]]) -> list[Row]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from core.store.access.replica import ReplicaStatus
 
 AnySelect = sa.Select[*tuple[Any, ...]]
+AnyRow = sa.Row[*tuple[Any, ...]]
 _AT = "at_"
 # Where a session keeps the engine that counts beside its transaction.
 COUNTER_ENGINE = "counts beside"
@@ -75,7 +76,7 @@ class ScopedSession(Session):
 
     @property
     def sight(self) -> "ReplicaStatus | None":
-        """How the replica stood that this session reads; none on the primary."""
+        """Status of the replica that this session reads; None on the primary."""
         sight: ReplicaStatus | None = self.info.get(SIGHT)
         return sight
 
@@ -142,14 +143,14 @@ class ScopedSession(Session):
 
 def connection_of(session: ScopedSession) -> sa.Connection:
     """The session's connection, for this package. Cached: Session.connection() is slow on hot paths."""
-    if session._connection is None:
-        session._connection = session.connection()
-    return session._connection
+    if session._connection is None:  # noqa: SLF001 the session is this module's, here and below
+        session._connection = session.connection()  # noqa: SLF001
+    return session._connection  # noqa: SLF001
 
 
 def use_connection(session: ScopedSession, connection: sa.Connection) -> None:
     """Give a session the connection whose transaction it takes part in."""
-    session._connection = connection
+    session._connection = connection  # noqa: SLF001
 
 
 def _table(entity: type[SQLModel]) -> Any:
@@ -220,7 +221,7 @@ def _touches_owned(statement: Any) -> bool:
 
 def owned_entities() -> list[type[SQLModel]]:
     """All table classes whose rows belong to a distributor."""
-    registry: orm.registry = SQLModel._sa_registry
+    registry: orm.registry = SQLModel._sa_registry  # noqa: SLF001 it has no public name
     return [mapper.class_ for mapper in registry.mappers if issubclass(mapper.class_, Owned)]
 
 
@@ -260,7 +261,7 @@ def _condition(entity: Any, scope: Scope) -> sa.ColumnElement[bool]:
 @event.listens_for(ScopedSession, "before_flush")
 def _guard(session: Any, _context: Any, _instances: Any) -> None:
     for row in (*session.new, *session.dirty, *session.deleted):
-        session._admit(row)
+        session._admit(row)  # noqa: SLF001 the session is this module's
 
 
 @event.listens_for(ScopedSession, "after_flush")

@@ -20,7 +20,7 @@ def read_batches(session: ScopedSession, query: AnySelect, *, size: int) -> Gene
     Rows are the driver's own values, as named results and conversions cost more than the row: select only texts and
     integers.
     """
-    if query._propagate_attrs.get("compile_state_plugin") != "orm":
+    if query._propagate_attrs.get("compile_state_plugin") != "orm":  # noqa: SLF001 SQLAlchemy has no public name for it
         raise ScopeViolation("a statement on owned tables must go through their entities")
     scoped = query if session.scope.unlimited else query.options(*scope_filters(session.scope))
     connection = session.connection()

@@ -1,17 +1,18 @@
-"""The office's own books: audit log, kept answers, export receipts, facts about the store."""
+"""The office's own books: audit log, kept answers, export receipts, targets, facts about the store."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import Field
 
+from core import clock, ids
 from core.store.schema.columns import Owned, Row, json_field, minor_field
 
 
 class AuditEntry(Row, table=True):
-    """Who did what to what, before and after; each entry is chained to the one before (contract A4)."""
+    """An audit entry: actor, action, subject, values before and after; chained to the entry before it (contract A4)."""
 
     __tablename__ = "audit_entry"
     __table_args__ = (
@@ -57,7 +58,7 @@ class KeptAnswer(Owned, table=True):
 
 
 class ExportReceipt(Row, table=True):
-    """What one export contained, so that it can be run again and compared.
+    """The contents of one export, so that it can be run again and compared.
 
     `content_sha256` is the hash of the rows as CSV, whatever the format of the file; `again_of` is the receipt of
     the export that this one repeats.
@@ -84,6 +85,25 @@ class StoreSecret(Row, table=True):
     __tablename__ = "store_secret"
     id: int = Field(primary_key=True)
     mark: str = Field(max_length=64)
+
+
+class SalesTarget(Row, table=True):
+    """The gross written premium that a distributor or an insurer is to reach in one month, live records only."""
+
+    __tablename__ = "sales_target"
+    __table_args__ = (
+        sa.UniqueConstraint("distributor_id", "month"),
+        sa.UniqueConstraint("provider_id", "month"),
+        sa.CheckConstraint("(distributor_id IS NULL) <> (provider_id IS NULL)", name="one_member"),
+        sa.CheckConstraint("amount_minor > 0", name="amount"),
+    )
+    id: UUID = Field(default_factory=ids.new, primary_key=True)
+    distributor_id: UUID | None = Field(default=None, foreign_key="distributor.id")
+    provider_id: UUID | None = Field(default=None, foreign_key="provider.id")
+    month: date
+    amount_minor: int = minor_field()
+    created_at: datetime = Field(default_factory=clock.now)
+    updated_at: datetime = Field(default_factory=clock.now)
 
 
 class Heartbeat(Row, table=True):

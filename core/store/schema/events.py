@@ -37,7 +37,7 @@ class Event(Owned, table=True):
 
 
 class EventCursor(Row, table=True):
-    """How far one chain of the audit log has been made into events."""
+    """The position up to which one chain of the audit log has been made into events."""
 
     __tablename__ = "event_cursor"
     chain: int = Field(primary_key=True)

@@ -72,7 +72,7 @@ def _is_table(subject: Any, _name: str | None, kind: str, *_: Any) -> bool:
 
 
 def differences(store: Store) -> list[object]:
-    """What models and store disagree on; empty when they agree."""
+    """List the differences between models and store; empty when they agree."""
     with store.engine.connect() as connection:
         opts = {"compare_type": True, "include_object": _is_table}
         context = MigrationContext.configure(connection, opts=opts)

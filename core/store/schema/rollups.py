@@ -15,7 +15,7 @@ COVER = ("in_force_change", "terms_ended", "terms_renewed")
 
 
 class Measured(Row):
-    """What was written: numbers of sales, renewals, refunds and adjustments, and their amounts in kobo."""
+    """The measures: numbers of sales, renewals, refunds and adjustments, and their amounts in kobo."""
 
     sold: int = minor_field()
     sold_minor: int = minor_field()

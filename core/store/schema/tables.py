@@ -1,8 +1,26 @@
 """Every table in one place, so that metadata is complete whenever one is used."""
 
-from core.store.schema.admin import AuditEntry, AuditHead, ExportReceipt, Heartbeat, KeptAnswer, StoreSecret
+from core.store.schema.admin import (
+    AuditEntry,
+    AuditHead,
+    ExportReceipt,
+    Heartbeat,
+    KeptAnswer,
+    SalesTarget,
+    StoreSecret,
+)
 from core.store.schema.catalogue import Product, ProductBlock, ProductCategory, ProductVersion, RateProposal
-from core.store.schema.claims import Claim, ClaimComment, ClaimEvent, ClaimPayment, ClaimQuestion, UploadedFile
+from core.store.schema.claims import (
+    Claim,
+    ClaimComment,
+    ClaimEvent,
+    ClaimOverride,
+    ClaimPayment,
+    ClaimQuestion,
+    ClaimReferral,
+    ClaimReserve,
+    UploadedFile,
+)
 from core.store.schema.events import (
     Event,
     EventCursor,
@@ -47,8 +65,11 @@ __all__ = [
     "Claim",
     "ClaimComment",
     "ClaimEvent",
+    "ClaimOverride",
     "ClaimPayment",
     "ClaimQuestion",
+    "ClaimReferral",
+    "ClaimReserve",
     "Customer",
     "DayTotal",
     "DaybookLine",
@@ -76,6 +97,7 @@ __all__ = [
     "RateProposal",
     "Refund",
     "Renewal",
+    "SalesTarget",
     "SignInAttempt",
     "Staff",
     "StaffSession",

@@ -6,9 +6,12 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+import streamlit as st
+
 from core import money
 from core.covers.cover import Cover
 from core.covers.registry import COVERS
+from core.covers.request import Request
 from core.errors import KeyReused, StateForbids
 from core.services import idempotency
 from core.services.idempotency import WireResponse
@@ -18,6 +21,16 @@ from core.services.products.products import ProductForSale
 from core.services.selling import buying
 from core.services.selling.buying import Seller
 from core.store.access import Scope, ScopedSession, reading, transact
+
+
+def show(person: Person) -> None:
+    """Say that there is no distributor to sell for, and link administrators to where one is added."""
+    st.info(
+        "There is no distributor to sell for yet. An administrator adds one under Distributors and insurers.",
+        icon=":material/storefront:",
+    )
+    if person.has_role("admin"):
+        st.page_link("admin/partners.py", label="Add a distributor", icon=":material/storefront:")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,7 +83,7 @@ def shelf(counter: Counter) -> list[tuple[Cover[Any], ProductForSale]]:
         ]
 
 
-def sell(cover: Cover[Any], request: Any, counter: Counter, *, token: str, expected: Decimal) -> Receipt:
+def sell(cover: Cover[Any], request: Request, counter: Counter, *, token: str, expected: Decimal) -> Receipt:
     """Sell one policy at the premium that was shown, once per token: a second click gets the first one's receipt.
 
     Raises the API's errors: InvalidInput, DuplicateRisk; also StateForbids when the price has changed since, or when
@@ -90,7 +103,9 @@ def sell(cover: Cover[Any], request: Any, counter: Counter, *, token: str, expec
     return Receipt(**json.loads(answer.body))
 
 
-def _sold(session: ScopedSession, cover: Cover[Any], request: Any, counter: Counter, expected: Decimal) -> WireResponse:
+def _sold(
+    session: ScopedSession, cover: Cover[Any], request: object, counter: Counter, expected: Decimal
+) -> WireResponse:
     sale = buying.sell(session, cover, request, counter.seller)
     if sale.price.total != expected:
         raise StateForbids(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, TypeVar
 from uuid import UUID
 
 import streamlit as st
@@ -20,6 +20,7 @@ from core.ui.kit import frame, page_links, tables, url_state, words
 
 _CHOSEN, _SAID, _TAKEN, _TOKEN = "claims_chosen", "claims_said", "claims_taken", "claims_token"
 _COLLEAGUE: Final = "claims_colleague"
+R = TypeVar("R")
 REVIEW: Final = "claims/claim.py"
 
 
@@ -133,10 +134,10 @@ def _assign(person: Person, to: UUID | None, name: str, picked: Sequence[ChosenC
     if result is None:
         return
     _let_go()
-    number = f"{words.count(result.done)} {CLAIMS.noun[result.done != 1]}"
-    is_are = "is" if result.done == 1 else "are"
-    done = f"{number} {is_are} with {words.plain(name)} now." if result.done else ""
-    st.session_state[_SAID] = Said(done, result.lost)
+    number = f"{words.count(result.assigned_count)} {CLAIMS.noun[result.assigned_count != 1]}"
+    is_are = "is" if result.assigned_count == 1 else "are"
+    done = f"{number} {is_are} with {words.plain(name)} now." if result.assigned_count else ""
+    st.session_state[_SAID] = Said(done, result.conflicts)
 
 
 def _let_go() -> None:
@@ -144,7 +145,7 @@ def _let_go() -> None:
     tables.let_go(CLAIMS)
 
 
-def _write(work: Callable[[ScopedSession], Any]) -> Any:
+def _write(work: Callable[[ScopedSession], R]) -> R | None:
     """Run the work and return its result; None if it was refused, after storing the message."""
     try:
         return transact(frame.scope(), work)

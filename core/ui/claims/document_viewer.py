@@ -14,7 +14,7 @@ from core.ui.claims import review_actions
 from core.ui.claims.attempts import DOCUMENT, key
 from core.ui.claims.review_actions import Hand
 from core.ui.forms import uploads
-from core.ui.kit import documents, frame, reveal_dialog, words
+from core.ui.kit import attempts, documents, frame, reveal_dialog, words
 
 _SHOWN: Final = "document"
 
@@ -76,7 +76,7 @@ def _add(review: ClaimReview) -> None:
             on_change="ignore",
         )
         st.file_uploader("File", type=uploads.ACCEPTED, key=chosen, label_visibility="collapsed", on_change="ignore")
-        claim_attempts.complain(review.id, DOCUMENT)
+        attempts.complain(key(review.id, DOCUMENT))
         st.button(
             "Keep the document",
             key=key(review.id, "attach"),

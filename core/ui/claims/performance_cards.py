@@ -1,6 +1,6 @@
 """The cards of claims performance: tiles, one chart each, and the workload of each officer."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import streamlit as st
@@ -9,6 +9,7 @@ from core.services.claims.reports.breakdowns import AgeBucket, OfficerWorkload, 
 from core.services.claims.reports.figures import ClaimSummary
 from core.services.claims.reports.metrics import CLAIM_METRICS, OPEN_NOW
 from core.services.windows import Window
+from core.states.claims import ClaimStatus
 from core.ui.claims import charts as claim_charts
 from core.ui.kit import columns, page_links, tables, words
 from core.ui.kit.tables import Table
@@ -92,7 +93,7 @@ def draw_reasons(rows: Sequence[tuple[str, int]], window: Window) -> None:
 
     def claims_of(reason: str) -> dict[str, str]:
         days = {"decided_from": str(window.start), "decided_to": str(window.last)}
-        return {"view": "all", "status": "Declined", "reason": reason, **days}
+        return {"view": "all", "status": ClaimStatus.DECLINED, "reason": reason, **days}
 
     with st.container(border=True, height="stretch"):
         _title("Declines by reason", "Declined in the period. Click a bar to see its claims.")
@@ -140,13 +141,13 @@ def _plot_or(chart: Chart, otherwise: str, *, shown: bool) -> None:
         st.info(otherwise.removesuffix(".") + " in this period.", icon=":material/hourglass_empty:")
 
 
-def _clickable(name: str, chart: Chart, claims_of: Any) -> None:
+def _clickable(name: str, chart: Chart, claims_of: Callable[..., Any]) -> None:
     # The chart gets a new key after each visit to the queue, so that the click that led there is forgotten.
     key = f"claims {name} {st.session_state.get('performance_visit', 0)}"
 
     def on_click() -> None:
         if found := charts.clicked(st.session_state[key]):
             st.session_state["performance_visit"] = st.session_state.get("performance_visit", 0) + 1
-            st.session_state[_GO] = claims_of(found)
+            st.session_state[_GO] = claims_of(found.member)
 
     st.plotly_chart(chart.figure, key=key, config=_CONFIG, alt=chart.alt, on_select=on_click, selection_mode="points")

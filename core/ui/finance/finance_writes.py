@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from core.services.people.staff import Person
-from core.store.access import ScopedSession, store
+from core.store.access import ScopedSession, transact
 from core.ui.kit import frame
 
 Work = Callable[[ScopedSession, Person], object]
@@ -13,5 +13,5 @@ ROLE = "finance"
 def made(work: Work, sentence: str) -> str:
     """Run the work as the signed-in person of finance, and return the sentence that says so."""
     by, scope = frame.require(ROLE), frame.scope()
-    store().transact(scope, lambda session: work(session, by))
+    transact(scope, lambda session: work(session, by))
     return sentence

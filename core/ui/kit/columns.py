@@ -15,7 +15,7 @@ class Column(Generic[Row]):
     """A table column: its heading and a function for the cell text; `usual` columns are shown by default.
 
     `width` is the maximum cell width in pixels. `sorts` names the table orders that belong to this column, ascending
-    first. The text of `is_state` columns is coloured by state.
+    first. The text of `is_state` columns is coloured by state, that of others by `colour`, if given.
     """
 
     label: str
@@ -26,12 +26,15 @@ class Column(Generic[Row]):
     is_state: bool = False
     says: str | None = None
     sorts: tuple[str, ...] = ()
+    colour: Callable[[Row], str] | None = None
 
     def cell(self, row: Row) -> str | tuple[str, str]:
         """Return the cell value sent to the browser: a text, or a text with its colour."""
         text = self.of(row)
         if text and self.is_state:
             return text, words.colour(text)
+        if text and self.colour:
+            return text, self.colour(row)
         return text or NOTHING
 
 
@@ -78,7 +81,7 @@ def number(
 ) -> Column[Any]:
     """Return a column of whole numbers."""
 
-    def shown(row: Any) -> str | None:
+    def shown(row: Any) -> str | None:  # noqa: ANN401 a row of any table
         found = of(row)
         return None if found is None else words.count(found)
 

@@ -4,7 +4,7 @@ Every write adds an entry to the audit log, so the length of the log is the cach
 """
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import lru_cache
 
@@ -12,10 +12,16 @@ from core import clock
 from core.services.audit import log as audit
 from core.services.comparisons import Comparison
 from core.services.dimensions import Choices, Dimension, load_choices
-from core.services.filters import SalesFilter
-from core.services.sales import breakdowns, figures
-from core.services.sales.breakdowns import Breakdown, Grain, Series
+from core.services.filters import SalesFilter, Span
+from core.services.sales import breakdowns, figures, sales_totals, targets
+from core.services.sales import cohorts as renewal_cohorts
+from core.services.sales.breakdowns import Breakdown, Grain, MonthPair, Series
+from core.services.sales.cohorts import Cohort
 from core.services.sales.figures import Summary
+from core.services.sales.sales_totals import SalesTotals
+from core.services.sales.targets import Progress
+from core.services.views import backlog
+from core.services.views.backlog import Backlog
 from core.services.windows import Window
 from core.store.access import Scope, ScopedSession, Store, store
 from core.ui.kit import frame
@@ -69,6 +75,48 @@ def breakdown(at: Standing, window: Window, wanted: SalesFilter) -> Breakdown:
     """Return the premium of a window, broken down by every dimension that a chart shows."""
     with at.reading() as session:
         return breakdowns.compute_breakdown(session, window, wanted, names(at))
+
+
+@lru_cache(_MOST)
+def compared(at: Standing, days: Comparison, wanted: SalesFilter) -> Breakdown:
+    """Return the premium of what a window is compared with, broken down by every dimension."""
+    with at.reading() as session:
+        return breakdowns.compute_compared(session, days, wanted, names(at))
+
+
+@lru_cache(_MOST)
+def totals(at: Standing, wanted: SalesFilter) -> SalesTotals:
+    """Return the totals of a filter."""
+    with at.reading() as session:
+        return sales_totals.compute_total(session, wanted)
+
+
+@lru_cache(_MOST)
+def year_on_year(at: Standing, wanted: SalesFilter) -> list[MonthPair]:
+    """Return the premium of the last 12 months beside that of the 12 before; the days of the filter are ignored."""
+    with at.reading() as session:
+        return breakdowns.compute_year_on_year(session, replace(wanted, created=Span()), at.today)
+
+
+@lru_cache(_MOST)
+def cohorts(at: Standing, wanted: SalesFilter) -> list[Cohort]:
+    """Return the renewal cohorts of the last 12 months; the days of the filter are ignored."""
+    with at.reading() as session:
+        return renewal_cohorts.list_cohorts(session, replace(wanted, created=Span()), at.today)
+
+
+@lru_cache(_MOST)
+def stuck(at: Standing, _until: int) -> Backlog:
+    """Return what is stuck, counted anew after `_until` (a running number of minutes), as time makes work overdue."""
+    with at.reading() as session:
+        return backlog.load_backlog(session, names(at), at.today)
+
+
+@lru_cache(_MOST)
+def progress(at: Standing, month: date) -> list[Progress]:
+    """Return the targets of a month with the premium written so far."""
+    with at.reading() as session:
+        return targets.list_progress(session, names(at), month)
 
 
 @lru_cache(_MOST)

@@ -23,7 +23,8 @@ class Screen:
 
 
 _SALES = ("operations", "finance")
-_POLICIES = ("operations", "claims")
+_CUSTOMERS = ("operations", "claims")
+_POLICIES = ("operations", "claims", "supervisor")
 _CLAIMS = ("claims", "supervisor")
 _ADMIN = ("admin",)
 SCREENS: tuple[Screen, ...] = (
@@ -37,8 +38,8 @@ SCREENS: tuple[Screen, ...] = (
     Screen(section="Claims", title="Performance", path="claims/performance.py", icon="speed", roles=_CLAIMS),
     Screen(section="Sales", title="Renewals", path="sales/renewals.py", icon="autorenew", roles=_SALES),
     Screen(section="Sales", title="Due for renewal", path="sales/due.py", icon="event_upcoming", roles=_SALES),
-    Screen(section="Sales", title="Customers", path="sales/customers.py", icon="group", roles=_POLICIES),
-    Screen(section="Sales", title="Customer", path="sales/customer.py", icon="person", roles=_POLICIES, hidden=True),
+    Screen(section="Sales", title="Customers", path="sales/customers.py", icon="group", roles=_CUSTOMERS),
+    Screen(section="Sales", title="Customer", path="sales/customer.py", icon="person", roles=_CUSTOMERS, hidden=True),
     Screen(section="Policies", title="Policy search", path="policies/search.py", icon="search", roles=_POLICIES),
     Screen(
         section="Policies",
@@ -70,6 +71,9 @@ SCREENS: tuple[Screen, ...] = (
         section="Admin", title="Distributor", path="admin/distributor.py", icon="storefront", roles=_ADMIN, hidden=True
     ),
     Screen(section="Admin", title="Insurer", path="admin/insurer.py", icon="shield", roles=_ADMIN, hidden=True),
+    Screen(section="Admin", title="Webhooks", path="admin/webhooks.py", icon="webhook", roles=_ADMIN),
+    Screen(section="Admin", title="Endpoint", path="admin/webhook.py", icon="webhook", roles=_ADMIN, hidden=True),
+    Screen(section="Admin", title="Delivery", path="admin/delivery.py", icon="outbox", roles=_ADMIN, hidden=True),
     Screen(section="Admin", title="Audit log", path="admin/audit_log.py", icon="history", roles=_ADMIN),
     Screen(section="Admin", title="Entry", path="admin/audit_entry.py", icon="history", roles=_ADMIN, hidden=True),
     Screen(section="Admin", title="System", path="admin/system.py", icon="dns", roles=("admin",)),
@@ -84,3 +88,14 @@ def allowed(person: Person) -> list[Screen]:
 def refused(person: Person) -> list[Screen]:
     """Return the screens that this person may not open."""
     return [screen for screen in SCREENS if not person.has_role(*screen.roles)]
+
+
+def screen_of(path: str) -> Screen:
+    """Return the screen of a page file."""
+    return next(screen for screen in SCREENS if screen.path == path)
+
+
+def open_to(screen: Screen) -> str:
+    """Return which roles may open a screen: "open to claims or supervisor, and to admin"."""
+    others = [role for role in screen.roles if role != "admin"]
+    return f"open to {' or '.join(others)}, and to admin" if others else "open to admin only"

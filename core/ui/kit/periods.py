@@ -20,6 +20,8 @@ NAMES = {
     "1y": "Last year",
     CUSTOM: "Custom",
 }
+PREVIOUS, YEAR_BEFORE, NOTHING = "previous", "year", "none"
+AGAINST = {PREVIOUS: "Previous period", YEAR_BEFORE: "Same period last year", NOTHING: "Nothing"}
 _DAYS = {"today": 1, "7d": 7, "30d": 30}
 _ROLLING = frozenset({"7d", "30d"})
 _MONTHS = {"6m": 6, "1y": 12}
@@ -37,8 +39,10 @@ def window_of(period: str, today: date) -> Window:
     return Window(first, tomorrow)
 
 
-def compared(period: str, window: Window) -> Comparison:
+def compared(period: str, window: Window, against: str = PREVIOUS) -> Comparison:
     """Return the comparison period of a named period; N days are compared with the N days before them."""
+    if against == YEAR_BEFORE:
+        return comparisons.year_before(window)
     return comparisons.like(window, rolling=period in _ROLLING)
 
 
@@ -53,5 +57,5 @@ def in_words(window: Window) -> str:
     first, last = window.start, window.last
     if first == last:
         return words.day(first)
-    short = "%d %b" if first.year == last.year else "%d %b %Y"
-    return f"{first:{short}} – {words.day(last)}"
+    start = f"{first.day} {first:%b}" if first.year == last.year else words.day(first)
+    return f"{start} – {words.day(last)}"

@@ -26,6 +26,8 @@ PAGE_SIZE = 50
 _ORDER, _SHOW, _PAGER = "order", "show", "pager"
 _ORIGINS, _MOST_ORIGINS = "opened_from", 2_000
 _NARROW = 4
+# `opens` of a table whose rows lead to the home page, at the root.
+HOME = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,7 +50,7 @@ class Table(Generic[Row]):
     may_act: Callable[[Row], bool] = lambda _: True
     home: tuple[str, str] | None = None
     key: Callable[[Row], UUID | str] = lambda row: row.id  # type: ignore[attr-defined]
-    query: Callable[[UUID | str], Mapping[str, str]] = lambda key: {"id": str(key)}
+    query: Callable[[UUID | str], Mapping[str, str | Sequence[str]]] = lambda key: {"id": str(key)}
 
     @property
     def order(self) -> str:
@@ -204,7 +206,7 @@ def _line(table: Table[Row], row: Row, shown: Sequence[Column[Row]]) -> dict[str
     texts = [cell if isinstance(cell, str) else cell[0] for cell in cells]
     return {
         "key": str(key),
-        "href": frame.link(table.opens, **table.query(key)) if table.opens else None,
+        "href": None if table.opens is None else frame.link(table.opens, **table.query(key)),
         "name": ", ".join(text for text in texts[:3] if text != columns.NOTHING),
         "acts": bool(table.act and table.may_act(row)),
         "cells": cells,

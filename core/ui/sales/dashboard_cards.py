@@ -1,20 +1,20 @@
-"""The cards of the dashboard: one chart each; a click filters the page to the clicked member or period."""
+"""The cards of the dashboard: one chart each; a click offers the sales behind a segment."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import date
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
-from core import clock
-from core.services.dimensions import DIMENSIONS, Dimension
+from core.services.dimensions import DIMENSIONS, Choices, Dimension
 from core.services.sales import breakdowns
 from core.services.sales.breakdowns import Breakdown, Grain, Series, Slice
+from core.services.sales.cohorts import Cohort
 from core.services.sales.figures import Summary
 from core.services.windows import Window
-from core.ui.kit import url_state
-from core.ui.sales import charts, sales_filters
+from core.ui.kit import columns, figure_cache, tables, url_state, words
+from core.ui.kit.figure_cache import Standing
+from core.ui.sales import charts, drill
 from core.ui.sales.charts import Chart
 from core.ui.sales.sales_filters import LABELS, Asked
 
@@ -45,53 +45,61 @@ def read_cut(window: Window) -> Cut:
     )
 
 
-def draw_premium(asked: Asked, cut: Cut, window: Window, lines: Sequence[Series]) -> None:
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What every card needs: the filters, the window, the breakdown over time, and where figures are read."""
+
+    asked: Asked
+    window: Window
+    cut: Cut
+    at: Standing
+    names: Choices
+
+
+def draw_premium(page: Page, lines: Sequence[Series]) -> None:
     """Draw premium over time, stacked, below the choices of bucket and dimension."""
+    cut = page.cut
     with st.container(border=True):
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-            _title(
-                "Gross written premium over time", f"Click a bar to narrow the page to one {LABELS[cut.split].lower()}."
-            )
+            _title("Gross written premium over time", f"Click a bar for the sales of one {LABELS[cut.split].lower()}.")
             with st.container(horizontal=True, width="content", gap="small"):
                 _choice("by", "By", GRAINS, cut.grain)
                 _choice("split", "Stacked by", LABELS, cut.split)
         chart = charts.over_time(
-            breakdowns.list_buckets(window, cut.grain),
+            breakdowns.list_buckets(page.window, cut.grain),
             lines,
             cut.grain,
-            what=f"Gross written premium stacked by {cut.split}",
+            what=f"Gross written premium stacked by {LABELS[cut.split].lower()}",
         )
-        _draw("premium", chart, asked, lambda key: sales_filters.toggle(cut.split, key))
+        _draw("premium", chart, page, cut.split)
 
 
-def draw_commissions(asked: Asked, cut: Cut, summary: Summary) -> None:
+def draw_commissions(page: Page, summary: Summary) -> None:
     """Draw the platform's and the distributors' commission over time."""
     with st.container(border=True, height="stretch"):
         _title("Commissions over time", "What the platform and the distributors earned, less what refunds took back.")
         lines = [
-            _bucketed(summary, cut, "Platform", lambda takings: takings.mca_minor),
-            _bucketed(summary, cut, "Distributors", lambda takings: takings.distributor_minor),
+            _bucketed(summary, page.cut, "Platform", lambda takings: takings.mca_minor),
+            _bucketed(summary, page.cut, "Distributors", lambda takings: takings.distributor_minor),
         ]
-        when = breakdowns.list_buckets(summary.window, cut.grain)
-        _draw("commissions", charts.lines_over_time(when, lines, cut.grain, what="Commissions"), asked)
+        when = breakdowns.list_buckets(summary.window, page.cut.grain)
+        _plot("commissions", charts.lines_over_time(when, lines, page.cut.grain, what="Commissions"), page)
 
 
-def draw_new_against_renewal(asked: Asked, cut: Cut, summary: Summary) -> None:
-    """Draw premium of new policies and of renewals; a click filters the page to the days of the bar."""
+def draw_new_against_renewal(page: Page, summary: Summary) -> None:
+    """Draw premium of new policies and of renewals."""
     with st.container(border=True, height="stretch"):
-        _title("New against renewal", "By premium. Click a bar to see its days alone.")
+        _title("New against renewal", "By premium. Click a bar for its sales.")
         lines = [
-            _bucketed(summary, cut, "New", lambda takings: takings.sold_minor),
-            _bucketed(summary, cut, "Renewal", lambda takings: takings.renewed_minor),
+            _bucketed(summary, page.cut, "New", lambda takings: takings.sold_minor),
+            _bucketed(summary, page.cut, "Renewal", lambda takings: takings.renewed_minor),
         ]
-        when = breakdowns.list_buckets(summary.window, cut.grain)
-        chart = charts.over_time(when, lines, cut.grain, what="Premium of new policies and renewals", ticks=5)
-        for bars in chart.figure.data:
-            bars.customdata = [str(day) for day in when]
-        _draw("mix", chart, asked, lambda day: _to_bucket(date.fromisoformat(day), cut.grain, summary.window))
+        when = breakdowns.list_buckets(summary.window, page.cut.grain)
+        chart = charts.over_time(when, lines, page.cut.grain, what="Premium of new policies and renewals", ticks=5)
+        _draw("mix", chart, page, None)
 
 
-def draw_shares(asked: Asked, parts: Breakdown) -> None:
+def draw_shares(page: Page, parts: Breakdown) -> None:
     """Draw the shares of insurers and categories, the top distributors and products, and the instalments."""
     cards: list[tuple[str, str, Dimension, list[Slice]]] = [
         ("Share by insurer", "Of the premium.", "provider", parts.list_shares("provider")),
@@ -102,27 +110,46 @@ def draw_shares(asked: Asked, parts: Breakdown) -> None:
     with st.grid(2, min_column_width=380, gap="small"):
         for title, about, dimension, slices in cards:
             with st.container(border=True, height="stretch"):
-                _title(title, f"{about} Click a bar to narrow the page.")
-                chart = charts.ranked(slices, whole=parts.premium_minor, what=title)
-                _draw(title, chart, asked, _toggling(dimension))
+                _title(title, f"{about} Click a bar for its sales.")
+                _draw(title, charts.ranked(slices, whole=parts.premium_minor, what=title), page, dimension)
     with st.container(border=True):
         _title("Instalments", "Premium by how often the customer pays it.")
-        _draw(
-            "Instalments", charts.ranked(parts.list_instalments(), whole=parts.premium_minor, what="Instalments"), asked
-        )
+        instalments = charts.ranked(parts.list_instalments(), whole=parts.premium_minor, what="Instalments")
+        _plot("Instalments", instalments, page)
 
 
-def _toggling(dimension: Dimension) -> Callable[[str], None]:
-    return lambda key: sales_filters.toggle(dimension, key)
+def draw_year_on_year(page: Page) -> None:
+    """Draw the premium of the last 12 months beside that of the 12 before, whatever the period."""
+    with st.container(border=True, height="stretch"):
+        _title("Year on year", "Premium by month, whatever the period above; the other filters apply.")
+        chart = charts.year_on_year(figure_cache.year_on_year(page.at, page.asked.selection.wanted))
+        _draw("year", chart, replace(page, cut=Cut("month", page.cut.split)), None)
+
+
+def draw_cohorts(page: Page) -> None:
+    """Draw the renewal cohorts: the terms that ended in each month and how many of them were renewed."""
+    with st.container(border=True, height="stretch"):
+        _title("Renewal cohorts", "Terms that ended in each month, and how many were renewed since.")
+        cohorts = figure_cache.cohorts(page.at, page.asked.selection.wanted)
+        tables.listed(COHORTS, cohorts)
+        st.caption("A term can be renewed for some weeks after its end, so the latest months still rise.")
+
+
+COHORTS: tables.Table[Cohort] = tables.Table(
+    name="renewal_cohorts",
+    noun=("month", "renewal cohorts, one row a month"),
+    key=lambda row: str(row.month),
+    columns={
+        "month": columns.text("Ended in", lambda row: f"{row.month:%B %Y}"),
+        "ended": columns.number("Terms", lambda row: row.ended),
+        "renewed": columns.number("Renewed", lambda row: row.renewed),
+        "rate": columns.text("Rate", lambda row: None if row.rate is None else words.percent(row.rate), right=True),
+    },
+)
 
 
 def _bucketed(summary: Summary, cut: Cut, name: str, of: Callable[[Any], int]) -> Series:
     return breakdowns.build_bucket_series(summary.window, summary.days, cut.grain, of, name)
-
-
-def _to_bucket(day: date, grain: Grain, window: Window) -> None:
-    after = {"day": clock.add_days(day, 1), "week": clock.add_days(day, 7), "month": clock.add_months(day, 1)}[grain]
-    sales_filters.narrow_to_days(Window(max(day, window.start), min(after, window.end)))
 
 
 def _title(title: str, about: str) -> None:
@@ -131,7 +158,7 @@ def _title(title: str, about: str) -> None:
         st.caption(about)
 
 
-def _choice(name: str, label: str, options: dict[Any, str] | Any, value: str) -> None:
+def _choice(name: str, label: str, options: Mapping[Any, str], value: str) -> None:
     st.session_state[name] = value
     st.segmented_control(
         label,
@@ -144,15 +171,24 @@ def _choice(name: str, label: str, options: dict[Any, str] | Any, value: str) ->
     )
 
 
-def _draw(name: str, chart: Chart, asked: Asked, narrow: Callable[[str], None] | None = None) -> None:
+def _draw(name: str, chart: Chart, page: Page, dimension: Dimension | None) -> None:
+    """Draw a chart whose segments are clickable, and below it the offer for the clicked one."""
+
+    def on_click(key: str) -> None:
+        drill.remember(name, dimension, charts.clicked(st.session_state[key]), page.cut.grain, page.window)
+
+    _plot(name, chart, page, on_click)
+    drill.offer(name, page.asked, page.at, page.names)
+
+
+def _plot(name: str, chart: Chart, page: Page, on_click: Callable[[str], None] | None = None) -> None:
     # The key changes with the selection, so that a click is forgotten once the page shows something else.
-    key = f"{name} {sorted(asked.link.items())}"
-    if narrow is None:
+    key = f"{name} {sorted(page.asked.link.items())}"
+    if on_click is None:
         st.plotly_chart(chart.figure, key=key, config=_CONFIG, alt=chart.alt)
         return
 
-    def on_click() -> None:
-        if found := charts.clicked(st.session_state[key]):
-            narrow(found)
+    def on_select() -> None:
+        on_click(key)
 
-    st.plotly_chart(chart.figure, key=key, config=_CONFIG, alt=chart.alt, on_select=on_click, selection_mode="points")
+    st.plotly_chart(chart.figure, key=key, config=_CONFIG, alt=chart.alt, on_select=on_select, selection_mode="points")

@@ -1,44 +1,65 @@
-"""The tiles of the dashboard: a metric with its change, its daily values and an explanation."""
+"""Tiles: a metric with its change, its daily values and an explanation."""
 
-from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
 import streamlit as st
 
-from core import money
+from core import clock, money
 from core.services.comparisons import Comparison
 from core.services.sales.figures import Summary
 from core.services.sales.metrics import METRICS, MONEY_METRICS, Metric, PeriodFacts, Value, compute_change
-from core.ui.kit import periods, words
+from core.ui.kit import figure_tiles, periods, words
 
 _COLOURS: Any = {"more": "normal", "less": "inverse", "neither": "off"}
 # Above this a percentage only says that the earlier value was close to zero.
 _BEYOND_SENSE = 10
+# A change from fewer than this is told by the earlier figure alone.
+_FEW = 10
 
 
-def draw(summary: Summary) -> None:
+def draw(summary: Summary, *, is_compared: bool = True) -> None:
     """Draw all tiles; the help of each says what it counts, leaves out and is dated by."""
-    with st.grid(3, min_column_width=240, gap="xsmall", row_height=180):
-        for metric in (*METRICS, *MONEY_METRICS):
-            _tile(metric, summary)
+    tiles = [_payload(metric, summary, is_compared=is_compared) for metric in (*METRICS, *MONEY_METRICS)]
+    figure_tiles.draw(tiles, alt="Figures of the period", key="figures")
 
 
-def _tile(metric: Metric[PeriodFacts], summary: Summary) -> None:
-    days = [_plotted(metric, value) for value in summary.trend(metric)]
-    tile(
-        metric,
-        now=summary.value(metric),
-        then=summary.previous(metric),
-        compared=summary.compared,
+def _payload(metric: Metric[PeriodFacts], summary: Summary, *, is_compared: bool) -> dict[str, Any]:
+    # A day under way would make every line dive at its end.
+    is_under_way = summary.window.last >= clock.today() and len(summary.days) > 1
+    trend = [_plotted(metric, value) for value in summary.trend(metric)][: -1 if is_under_way else None]
+    compared = periods.compared_in_words(summary.compared)
+    badge, tone = _badge(metric, summary) if is_compared else (None, "plain")
+    before = shown(metric, summary.previous(metric))
+    definition = {"Counts": metric.counts, "Leaves out": metric.leaves_out, "Timed by": metric.basis}
+    return {
+        "label": metric.label,
+        "value": shown(metric, summary.value(metric)),
+        "badge": badge,
+        "tone": tone,
+        "from": ("nothing before" if before == "–" else f"from {before}") if is_compared else None,
+        "compared": f"{before}, {compared}" if is_compared else "",
         # A flat line at zero adds nothing to the figure.
-        days=days if len(days) > 1 and any(days) else None,
-    )
+        "trend": trend if any(trend) else [],
+        "help": [*definition.items(), *([("Compared with", f"{compared}.")] if is_compared else [])],
+    }
 
 
-def tile(
-    metric: Metric[Any], *, now: Value, then: Value, compared: Comparison | None, days: Sequence[float] | None = None
-) -> None:
+def _badge(metric: Metric[PeriodFacts], summary: Summary) -> tuple[str | None, str]:
+    """Return the change as text and whether it is good; none where a percentage of so little would mean nothing."""
+    now, then = summary.value(metric), summary.previous(metric)
+    change = compute_change(metric.unit, now, then)
+    is_little = (then if metric.unit == "count" else summary.before.totals.written) or 0
+    if change is None or (metric.unit != "share" and (is_little < _FEW or change >= _BEYOND_SENSE)):
+        return None, "plain"
+    if round(change, 3) == 0:
+        return "unchanged", "plain"
+    is_good = {"more": change > 0, "less": change < 0, "neither": None}[metric.better]
+    tone = "plain" if is_good is None else "good" if is_good else "bad"
+    return f"{'▲' if change > 0 else '▼'} {_format_change(metric, abs(change)).removeprefix('+')}", tone
+
+
+def tile(metric: Metric[Any], *, now: Value, then: Value, compared: Comparison | None) -> None:
     """Draw one figure with its change and its comparison period, if any."""
     before = shown(metric, then)
     with_what = f"\n\n**Compared with** {periods.compared_in_words(compared)}" if compared else ""
@@ -51,8 +72,6 @@ def tile(
         help=f"{metric.definition}{with_what}",
         border=True,
         height="stretch",
-        chart_data=days,
-        chart_type="area",
     )
 
 
@@ -72,14 +91,17 @@ def shown(metric: Metric[Any], value: Value) -> str:
     return words.count(int(value)) if metric.unit == "count" else words.percent(Decimal(value))
 
 
-def _change(metric: Metric[Any], change: Decimal | None) -> Any:
+def _change(metric: Metric[Any], change: Decimal | None) -> str | int | None:
     """Return the change of a value in percent or points; a plain 0, which has no direction, if there is none."""
     if change is None or round(change, 3) == 0:
         return None if change is None else 0
     if metric.unit != "share" and change >= _BEYOND_SENSE:
-        return f"over {_BEYOND_SENSE * 100:,} %"
-    unit = "points" if metric.unit == "share" else "%"
-    return f"{change * 100:+,.1f} {unit}"
+        return None
+    return _format_change(metric, change)
+
+
+def _format_change(metric: Metric[Any], change: Decimal) -> str:
+    return f"{change * 100:+,.1f} {'points' if metric.unit == 'share' else '%'}"
 
 
 def _plotted(metric: Metric[Any], value: int | Decimal) -> float:

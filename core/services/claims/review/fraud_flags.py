@@ -12,6 +12,7 @@ from sqlmodel import col
 from core import clock
 from core.services.claims.intake import requirements
 from core.services.claims.intake.request import CreditLifeClaimRequest
+from core.states.policies import PolicyStage
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, Policy, UploadedFile
 
@@ -118,13 +119,19 @@ def describe_cover(policy: Policy) -> list[tuple[str, str]]:
     end = policy.expiration_at and clock.to_lagos_day(policy.expiration_at)
     term = ("Cover", f"{format_day(start)} to {format_day(end)}")
     if ended := policy.cancelled_at or policy.declined_at:
-        return [term, ("Cancelled" if policy.cancelled_at else "Declined", format_day(clock.to_lagos_day(ended)))]
+        return [
+            term,
+            (
+                PolicyStage.CANCELLED if policy.cancelled_at else PolicyStage.DECLINED,
+                format_day(clock.to_lagos_day(ended)),
+            ),
+        ]
     return [term] if end == last else [term, ("Last day of cover", format_day(last))]
 
 
 def format_day(day: date | None) -> str:
     """Format a day for an officer: "20 Nov 2026", or "not set"."""
-    return f"{day:%d %b %Y}" if day else "not set"
+    return f"{day.day} {day:%b %Y}" if day else "not set"
 
 
 def is_outside(day: date, first: date | None, last: date | None) -> bool:

@@ -19,7 +19,7 @@ from core.store.schema.tables import AuditEntry
 _NOTHING = "null"
 
 
-def _print_json(side: Any) -> Any:
+def _print_json(side: object) -> Any:
     return sa.func.nullif(sa.cast(col(side), sa.String), _NOTHING)
 
 

@@ -1,0 +1,110 @@
+"""The offer below a chart after a click on a segment: its purchases and renewals, or the page filtered by it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any
+
+import streamlit as st
+
+from core import clock
+from core.services.dimensions import Choices, Dimension
+from core.services.sales.breakdowns import Grain
+from core.services.sales.selection import Selection
+from core.services.windows import Window
+from core.ui.kit import figure_cache, frame, periods, url_state, words
+from core.ui.kit.figure_cache import Standing
+from core.ui.sales.charts import Clicked
+from core.ui.sales.sales_filters import Asked
+
+PURCHASES, RENEWALS = "sales/purchases.py", "sales/renewals.py"
+_DRILL = "drill"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Drill:
+    """A clicked segment: the chart, a member of a dimension and the days of a bucket, and the URL it was clicked at."""
+
+    chart: str
+    dimension: Dimension | None
+    member: str | None
+    days: Window | None
+    address: Mapping[str, object]
+
+
+def remember(chart: str, dimension: Dimension | None, clicked: Clicked | None, grain: Grain, window: Window) -> None:
+    """Store a click for the next drawing of its chart; None closes the offer."""
+    if clicked is None:
+        st.session_state.pop(_DRILL, None)
+        return
+    days = days_of_bucket(clicked.bucket, grain, window) if clicked.bucket else None
+    member = clicked.member if dimension else None
+    st.session_state[_DRILL] = Drill(
+        chart=chart, dimension=dimension, member=member, days=days, address=url_state.whole()
+    )
+
+
+def days_of_bucket(day: date, grain: Grain, window: Window) -> Window:
+    """Return the days of a bucket that lie within the window."""
+    after = {"day": clock.add_days(day, 1), "week": clock.add_days(day, 7), "month": clock.add_months(day, 1)}[grain]
+    return Window(max(day, window.start), min(after, window.end)) if day < window.end else Window(day, after)
+
+
+def offer(chart: str, asked: Asked, at: Standing, names: Choices) -> None:
+    """Draw the offer below the chart that was clicked, unless the page shows something else by now."""
+    drill: Drill | None = st.session_state.get(_DRILL)
+    if drill is None or drill.chart != chart or drill.address != url_state.whole():
+        return
+    selection = _narrow(asked.selection, drill, names)
+    totals = figure_cache.totals(at, selection.wanted)
+    with st.container(border=True, gap="xsmall", key=f"drill_{chart}"):
+        st.markdown(f"**{words.plain(_name(drill, names))}** · {words.plain(words.naira(totals.premium_minor))}")
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            link_to_sales(selection, totals.sold, totals.renewed)
+            st.button("Filter by this", icon=":material/filter_alt:", on_click=_filter_by, args=(drill, selection))
+            st.button("Close", type="tertiary", on_click=st.session_state.pop, args=(_DRILL, None))
+
+
+def link_to_sales(selection: Selection, purchases: int, renewals: int) -> None:
+    """Draw the links to the purchases and renewals of a selection, with their numbers."""
+    query = {**selection.address(), **{name: [value] for name, value in frame.mode_query().items()}}
+    for path, number, noun in ((PURCHASES, purchases, "purchase"), (RENEWALS, renewals, "renewal")):
+        those = f"this {noun}" if number == 1 else f"these {words.count(number)} {noun}s"
+        # Renewals that failed wrote no premium.
+        status = {"status": ["true"]} if path == RENEWALS else {}
+        st.page_link(
+            path,
+            label=f"See {those}" if number else f"No {noun}s",
+            icon=":material/arrow_forward:",
+            icon_position="right",
+            disabled=not number,
+            query_params={**query, **status},
+        )
+
+
+def _narrow(selection: Selection, drill: Drill, names: Choices) -> Selection:
+    if drill.days:
+        selection = selection.within(drill.days)
+    if drill.dimension and drill.member:
+        member = next(key for key in names.names[drill.dimension] if str(key) == drill.member)
+        chosen: dict[str, Any] = {drill.dimension: (member,)}
+        selection = replace(selection, **chosen)
+    return selection
+
+
+def _name(drill: Drill, names: Choices) -> str:
+    parts = []
+    if drill.dimension and drill.member:
+        parts.append(next(name for key, name in names.names[drill.dimension].items() if str(key) == drill.member))
+    if drill.days:
+        parts.append(periods.in_words(drill.days))
+    return ", ".join(parts)
+
+
+def _filter_by(drill: Drill, selection: Selection) -> None:
+    parameters: dict[str, list[str]] = {}
+    if drill.dimension and drill.member:
+        parameters[drill.dimension] = [drill.member]
+    if drill.days:
+        parameters |= {"period": [], "from": [str(selection.first)], "to": [str(selection.last)]}
+    url_state.change(parameters)

@@ -1,0 +1,129 @@
+"""What moved, year on year, cohorts, silent distributors, stuck work: each adds up to the figures it stands beside."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date, timedelta
+
+import pytest
+
+from core import clock
+from core.services.comparisons import Comparison
+from core.services.dimensions import load_choices
+from core.services.filters import SalesFilter
+from core.services.renewals import due
+from core.services.sales import breakdowns, cohorts, figures, sales_totals, silence
+from core.services.views import backlog
+from core.services.windows import Window
+from core.store.access import Scope, Store
+from tests.conftest import Partner
+from tests.portfolio import NOW, Portfolio, lagos, sales_at
+
+TODAY = lagos(NOW)
+MONTH = Window.from_days(TODAY - timedelta(days=29), TODAY)
+LIVE = Scope.staff(is_live=True)
+
+
+@pytest.fixture(autouse=True)
+def now() -> Iterator[None]:
+    with clock.freeze(NOW):
+        yield
+
+
+@pytest.fixture
+def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
+    Portfolio(seed=21, size=160, sellers=(partner.id, stranger.id), days=200).write(store)
+    Portfolio(seed=22, size=30, sellers=(partner.id,), is_live=False, days=200).write(store)
+    return store
+
+
+@pytest.mark.parametrize("dimension", ["provider", "category", "product", "distributor"])
+def test_what_moved_adds_up_to_the_change_of_the_premium(sold: Store, dimension: str) -> None:
+    with sold.reading(LIVE) as session:
+        names = load_choices(session)
+        for compared in (
+            Comparison(MONTH.previous),
+            Comparison(MONTH.previous, clock.lagos_midnight(MONTH.previous.last) + timedelta(hours=9)),
+        ):
+            summary = figures.build_summary(session, MONTH, compared=compared)
+            before = breakdowns.compute_compared(session, compared, SalesFilter(), names)
+            now = breakdowns.compute_breakdown(session, MONTH, SalesFilter(), names)
+            movers = breakdowns.list_movers(now, before, dimension)  # type: ignore[arg-type]
+            assert before.premium_minor == summary.before.totals.premium_minor
+            assert sum(mover.change_minor for mover in movers) == now.premium_minor - before.premium_minor
+            changes = [mover.change_minor for mover in movers]
+            assert changes == sorted(changes, reverse=True)
+            assert 0 not in changes
+
+
+def test_year_on_year_is_each_month_beside_the_same_month_a_year_before(sold: Store, partner: Partner) -> None:
+    with sold.writing(Scope.system()) as session:
+        sales_at(session, partner.id, NOW - timedelta(days=400), NOW - timedelta(days=380))
+    with sold.reading(LIVE) as session:
+        for criteria in (SalesFilter(), SalesFilter(distributor_ids=(partner.id,))):
+            pairs = breakdowns.compute_year_on_year(session, criteria, TODAY)
+            assert [pair.month for pair in pairs][:: len(pairs) - 1] == [date(2025, 12, 1), date(2026, 11, 1)]
+            for pair in pairs:
+                for month, minor in (
+                    (pair.month, pair.now_minor),
+                    (clock.add_months(pair.month, -12), pair.before_minor),
+                ):
+                    span = Window(month, clock.add_months(month, 1)).span
+                    total = sales_totals.compute_total(session, replace(criteria, created=span))
+                    assert minor == total.premium_minor
+    assert any(pair.before_minor for pair in pairs)
+
+
+def test_cohorts_are_the_renewal_rate_of_their_months(sold: Store, partner: Partner) -> None:
+    with sold.reading(LIVE) as session:
+        for criteria in (SalesFilter(), SalesFilter(distributor_ids=(partner.id,)), SalesFilter(status=None)):
+            found = cohorts.list_cohorts(session, criteria, TODAY)
+            assert len(found) == 12
+            assert any(cohort.renewed for cohort in found)
+            for cohort in found:
+                last = min(clock.add_months(cohort.month, 1), TODAY + timedelta(days=1))
+                facts = figures.build_summary(session, Window(cohort.month, last), criteria).current
+                assert (cohort.ended, cohort.renewed) == (facts.ended, facts.renewed)
+
+
+def days_ago(*days: int) -> list[object]:
+    return [NOW - timedelta(days=each) for each in days]
+
+
+@pytest.mark.parametrize(
+    ("days", "silent"),
+    [
+        ((26, 22, 19, 16, 13), 13),
+        ((26, 23, 20, 17, 14, 9), None),
+        ((90, 60, 30), None),
+        ((0, 1, 2, 3, 4), None),
+        ((7, 6, 5, 4, 4, 4, 3), None),
+        ((8, 7, 6, 5, 4), 4),
+    ],
+)
+def test_a_distributor_is_silent_after_three_times_its_usual_gap(
+    store: Store, partner: Partner, days: tuple[int, ...], silent: int | None
+) -> None:
+    with store.writing(Scope.system()) as session:
+        sales_at(session, partner.id, *days_ago(*days))  # type: ignore[arg-type]
+    with store.reading(LIVE) as session:
+        found = silence.list_silent(session, load_choices(session), TODAY)
+        assert [each.silent_days for each in found] == ([silent] if silent else [])
+        assert all(each.id == partner.id and each.last_on == TODAY - timedelta(days=min(days)) for each in found)
+    with store.reading(Scope.staff(is_live=False)) as session:
+        assert silence.list_silent(session, load_choices(session), TODAY) == []
+
+
+def test_stuck_work_is_counted_as_its_lists_count_it(sold: Store) -> None:
+    with sold.reading(LIVE) as session:
+        found = backlog.load_backlog(session, load_choices(session), TODAY)
+        week = due.list_due(session, TODAY)[0]
+    counts = {item.key: (item.count, item.amount_minor) for item in found.items}
+    assert counts["due"] == (week.policies, week.premium_minor)
+    assert all(item.count for item in found.items)
+
+
+def test_an_empty_store_has_nothing_stuck(store: Store) -> None:
+    with store.reading(LIVE) as session:
+        found = backlog.load_backlog(session, load_choices(session), TODAY)
+    assert found.items == ()
+    assert found.silent == ()
