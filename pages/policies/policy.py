@@ -7,7 +7,7 @@ from core.errors import InvalidInput, NotFound
 from core.services.views import policy as policy_view
 from core.services.views.policy import PolicyDetail
 from core.store.access.engine import reading
-from core.ui.kit import facts, frame, reveal_dialog, tables, words
+from core.ui.kit import facts, frame, reveal_dialog, tables, url_state, words
 from core.ui.policies import cards as policy_cards
 from core.ui.policies import claims as policy_claims
 from core.ui.policies import dialogs as policy_dialogs
@@ -39,17 +39,21 @@ def header(policy: PolicyDetail) -> None:
         if person.has_role("operations"):
             policy_dialogs.buttons(policy, person)
     if policy.possible_duplicate_of:
-        twin = frame.link("policy", id=str(policy.possible_duplicate_of))
         st.warning(
-            f"The same customer has an [earlier policy]({twin}) for this amount and this loan start."
-            " Is it a second loan?",
+            "The same customer has an earlier policy for this amount and this loan start. Is it a second loan?",
             icon=":material/content_copy:",
+        )
+        st.page_link(
+            "policies/policy.py",
+            label="Open the earlier policy",
+            icon=":material/policy:",
+            query_params={"id": str(policy.possible_duplicate_of), **frame.mode_query()},
         )
 
 
 def details(policy: PolicyDetail) -> None:
-    papers, money, terms, claims, submitted, sent, history = st.tabs(
-        ["Certificate", "Money", "Terms and renewals", "Claims", "Submitted", "Sent to the insurer", "History"]
+    papers, money, terms, claims, submitted, sent, history = url_state.tabs(
+        "Certificate", "Money", "Terms and renewals", "Claims", "Submitted", "Sent to the insurer", "History"
     )
     with papers:
         policy_cards.certificate(policy)
@@ -74,7 +78,7 @@ def personal(policy: PolicyDetail, within: str) -> None:
     reveal_dialog.values(policy.sale.hidden, within=within, kind="policy", record_id=policy.id, by=person)
 
 
-person = frame.require("operations", "claims")
+person = frame.require("operations", "claims", "supervisor")
 tables.back_link("policies", SEARCH, "Back to the search")
 policy = found()
 if policy is None:

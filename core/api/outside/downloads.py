@@ -10,15 +10,14 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from core import ids
+from core.api.outside import desk_session
 from core.covers.request import suggestion
-from core.errors import CoverdeskError, FieldFault, InvalidInput, NotAllowed, StoreUnavailable, Unauthorized
+from core.errors import CoverdeskError, FieldFault, InvalidInput, StoreUnavailable
 from core.services.exports import exports, progress, receipts
 from core.services.exports.exports import ExportKind, Tally
 from core.services.exports.formats import get_format
 from core.services.exports.receipts import ExportOrder
 from core.services.exports.registry import get_kind
-from core.services.people import sign_in, staff
-from core.services.people.staff import Person
 from core.store.access.engine import reading, reading_replica, writing
 from core.store.access.scope import Scope
 
@@ -85,7 +84,7 @@ def download(request: Request) -> Response:
 
 
 def _order(request: Request) -> ExportOrder:
-    query, person = request.query_params, _person(request)
+    query, person = request.query_params, desk_session.require_person(request)
     kind, format_ = get_kind(request.path_params["kind"]), get_format(request.path_params["format"])
     kind.require_role(person)
     _refuse_unknown(kind, query)
@@ -116,17 +115,6 @@ def _refuse_unknown(kind: ExportKind[Any], query: QueryParams) -> None:
         faults.append(FieldFault("mode", "must be live or test"))
     if faults:
         raise InvalidInput(faults)
-
-
-def _person(request: Request) -> Person:
-    with reading(Scope.system()) as session:
-        person = staff.get_by_token(session, request.cookies.get(sign_in.COOKIE))
-    if person is None:
-        raise Unauthorized("Please sign in first")
-    # A link on somebody else's page must not make a file of personal data.
-    if request.headers.get("sec-fetch-site", "none") not in {"same-origin", "none"}:
-        raise NotAllowed
-    return person
 
 
 routes = [Route(PATH, download, methods=["GET"])]

@@ -1,6 +1,14 @@
 """Every table in one place, so that metadata is complete whenever one is used."""
 
-from core.store.schema.admin import AuditEntry, AuditHead, ExportReceipt, KeptAnswer, SalesTarget, StoreSecret
+from core.store.schema.admin import (
+    AuditEntry,
+    AuditHead,
+    ExportReceipt,
+    KeptAnswer,
+    SaleDraft,
+    SalesTarget,
+    StoreSecret,
+)
 from core.store.schema.catalogue import Product, ProductBlock, ProductCategory, ProductVersion, RateProposal
 from core.store.schema.claims import Claim, ClaimComment, ClaimEvent, ClaimPayment, ClaimQuestion, UploadedFile
 from core.store.schema.parties import (
@@ -58,6 +66,7 @@ __all__ = [
     "RateProposal",
     "Refund",
     "Renewal",
+    "SaleDraft",
     "SalesTarget",
     "SignInAttempt",
     "Staff",

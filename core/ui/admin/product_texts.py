@@ -1,5 +1,7 @@
 """The product texts that customers read: a form with a live preview."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from core.errors import CoverdeskError, FieldFault, InvalidInput, StaleVersion
@@ -47,6 +49,12 @@ def draw(product: ProductDetail) -> None:
     )
 
 
+def show(product: ProductDetail) -> None:
+    """Show the texts as customers see them, for those who may not change them."""
+    with st.container(border=True):
+        _as_customers_see({name: getattr(product, name) or "" for name in _FIELDS})
+
+
 def _begin(product: ProductDetail) -> None:
     for name in _FIELDS:
         st.session_state[f"{_KEY}.{name}"] = getattr(product, name) or ""
@@ -55,14 +63,18 @@ def _begin(product: ProductDetail) -> None:
 
 
 def _shown() -> None:
-    st.text(st.session_state[f"{_KEY}.description"])
-    html = product_changes.sanitise_html(st.session_state[f"{_KEY}.key_benefits"])
+    _as_customers_see({name: st.session_state[f"{_KEY}.{name}"] for name in _FIELDS})
+
+
+def _as_customers_see(texts: Mapping[str, str]) -> None:
+    st.text(texts["description"])
+    html = product_changes.sanitise_html(texts["key_benefits"])
     if html.strip():
         st.html(html)
     for name in ("how_it_works", "how_to_claim"):
-        if text := st.session_state[f"{_KEY}.{name}"]:
+        if texts[name]:
             st.markdown(f"**{words.title(name)}**")
-            st.text(text)
+            st.text(texts[name])
 
 
 def _save(product_id: object) -> None:

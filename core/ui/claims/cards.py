@@ -147,7 +147,7 @@ def covered(review: ClaimReview, person: Person) -> None:
                 st.markdown(f":orange[:material/flag: {words.plain(signal)}]")
         if not review.is_decided:
             _incident_day(review)
-        if person.has_role("operations", "claims"):
+        if person.has_role("operations", "claims", "supervisor"):
             st.page_link(
                 "policies/policy.py",
                 label=f"Policy {words.plain(review.policy_number or 'awaiting its number')}",
