@@ -12,6 +12,7 @@ from core.ui.policies import cards as policy_cards
 from core.ui.policies import claims as policy_claims
 from core.ui.policies import dialogs as policy_dialogs
 from core.ui.policies import resends, submission_card
+from core.ui.sales import renewal_calls
 
 SEARCH = "policies/search.py"
 
@@ -61,6 +62,7 @@ def details(policy: PolicyDetail) -> None:
         policy_cards.money(policy)
     with terms:
         policy_cards.terms(policy)
+        renewal_calls.history(policy.id)
     with claims:
         policy_claims.draw(policy, person)
     with submitted:

@@ -11,6 +11,7 @@ from core.store.schema.admin import (
 )
 from core.store.schema.catalogue import Product, ProductBlock, ProductCategory, ProductVersion, RateProposal
 from core.store.schema.claims import Claim, ClaimComment, ClaimEvent, ClaimPayment, ClaimQuestion, UploadedFile
+from core.store.schema.follow_up import RenewalCall
 from core.store.schema.parties import (
     ApiKey,
     Customer,
@@ -66,6 +67,7 @@ __all__ = [
     "RateProposal",
     "Refund",
     "Renewal",
+    "RenewalCall",
     "SaleDraft",
     "SalesTarget",
     "SignInAttempt",
