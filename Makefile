@@ -10,7 +10,7 @@ PYTEST = $(V)/bin/python -m pytest -n auto --dist worksteal
 # Code that is compiled once starts in seconds; some machines forbid Python to keep it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run setup lint types quick test e2e check format format-check bench house fuzz crash hostile advisories lock
+.PHONY: help run setup lint types quick test e2e check format format-check bench house fuzz crash hostile advisories lock image-check release
 
 help: ## every target, with a line on each
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s%s\n", $$1, $$2}' Makefile
@@ -92,5 +92,15 @@ hostile: setup ## tenancy, hostile bodies, headers, files and sabotage at full s
 advisories: setup ## known weaknesses of what is pinned; needs the internet
 	@$(UV) tool run pip-audit --strict --require-hashes --disable-pip -r requirements.lock
 
-lock: ## renew the lock within the ranges of pyproject.toml
-	@$(UV) pip compile --universal --generate-hashes --no-emit-index-url --no-header --group dev pyproject.toml -o requirements.lock
+# The second is what a server installs: the same versions, without the tools of development.
+COMPILE = $(UV) pip compile --universal --generate-hashes --no-emit-index-url --no-header pyproject.toml
+lock: ## renew the locks within the ranges of pyproject.toml
+	@$(COMPILE) --group dev -o requirements.lock
+	@$(COMPILE) --constraint requirements.lock -o requirements.production.lock
+
+image-check: setup ## the steps of deploy/Dockerfile without a container engine, as an unprivileged user, served and replayed
+	@sh deploy/image-check.sh
+
+# A wheel, what is inside it (CycloneDX) and their hashes, into dist/.
+release: setup ## wheel, bill of materials and hashes into dist/
+	@sh deploy/release.sh

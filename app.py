@@ -20,7 +20,7 @@ from core.api.outside.root_address import RootAddress
 from core.api.protection import slow_senders
 from core.api.protection.load_shedding import WebSocketLimit
 from core.settings import settings
-from core.store.access.engine import store
+from core.store.access import store
 from core.ui.kit import frame, unavailable
 from core.ui.sign_in import oidc
 from core.worker import Worker

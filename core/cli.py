@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -14,6 +14,7 @@ from core.commands import stores
 from core.errors import CoverdeskError
 from core.settings import InvalidSetting
 from core.store.operations import file_permissions
+from core.version import VERSION
 
 # Each subcommand of `coverdesk`: its module under core.commands, and its help text.
 COMMANDS: Mapping[str, tuple[str, str]] = {
@@ -24,6 +25,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "serve": ("serve", "Serve screens and API in one process."),
     "api": ("serve", "Serve the API alone, in as many processes as wanted (PostgreSQL for more than one)."),
+    "status": ("status", "Print what runs and what waits; exit code 1 when something needs a person."),
     "check": ("check", "Audit the whole store; exit code 1 when anything does not hold."),
     "verify": ("verify", "Replay the whole specification against a running server, in test mode only."),
     "backup": (
@@ -40,12 +42,13 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "worker": (
         "insurers",
-        "Send queued policies to their insurers, until stopped; any number of these may run at once.",
+        "Send what waits, until stopped: policies to insurers, events to webhooks, e-mail; as many as wanted.",
     ),
     "sandbox-insurer": (
         "insurers",
         "An insurer to try connections with; the word behind the plus of the holder's e-mail says what it does.",
     ),
+    "webhooks": ("webhooks", "Webhooks: a receiver to try them with."),
     "keys": ("keys", "API keys of distributors."),
     "staff": ("staff", "People who sign in."),
     "claims": ("claims", "Claims and where they stand."),
@@ -71,8 +74,9 @@ class LazyCommand(TyperCommand):
         single.command(self._command_name)(getattr(module, self._command_name.replace("-", "_")))
         return get_command(single)  # type: ignore[return-value]
 
-    def make_context(self, *given: Any, **also: Any) -> Any:
+    def make_context(self, *given: Any, **also: Any) -> Any:  # noqa: ANN401 the library's own class
         """The context of the command itself, which then runs in our place."""
+        stores.begin(self._command_name)
         context = self.load().make_context(*given, **also)
         stores.announce(self._command_name)
         return context
@@ -86,7 +90,7 @@ class _CommandGroup(TyperGroup):
         for name, (module, says) in COMMANDS.items():
             self.add_command(LazyCommand(name, module, says))
 
-    def invoke(self, ctx: Any) -> Any:
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 the library's own class
         """Run a command; who leaves at a prompt is told nothing that they do not know."""
         try:
             return super().invoke(ctx)
@@ -97,13 +101,24 @@ class _CommandGroup(TyperGroup):
 app = typer.Typer(cls=_CommandGroup, no_args_is_help=True)
 
 
+def _print_version(wanted: object) -> None:
+    if wanted:
+        typer.echo(f"coverdesk {VERSION}")
+        raise typer.Exit
+
+
 @app.callback()
-def coverdesk() -> None:
+def coverdesk(
+    *,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the release.")
+    ] = False,
+) -> None:
     """The desk and the counter of an insurance distribution business."""
 
 
 def main() -> None:
-    """Where a process of ours starts: its files are private from here on, which only a whole process can be."""
+    """Entry point of the console script. Sets a private umask, which only a process of its own may do."""
     file_permissions.begin_private()
     run()
 

@@ -4,11 +4,12 @@ import difflib
 import json
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Final
 
+from core.paths import ROOT
+
 PREFIX: Final = "COVERDESK_"
-PROVIDERS = Path(__file__).parents[1] / "data" / "catalogue" / "providers.json"
+PROVIDERS = ROOT / "data" / "catalogue" / "providers.json"
 # Read by `coverdesk verify`, tests and benchmarks: a server passes over exactly these.
 READ_ELSEWHERE: Final = frozenset(
     f"{PREFIX}{name}"
@@ -26,7 +27,7 @@ def given() -> dict[str, str]:
 
 
 def insurer_variables(parts: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Which insurer of the shipped catalogue each variable connects, and what part of the connection it says."""
+    """Return the insurer of the shipped catalogue and the part of its connection that each variable sets."""
     parts = list(parts)
     segments = [row["segment"] for row in json.loads(PROVIDERS.read_text(encoding="utf-8"))]
     return {

@@ -38,7 +38,7 @@ class CoverdeskError(Exception):
     status: ClassVar[int] = 500
     text: ClassVar[str] = "Something went wrong"
 
-    def __init__(self, text: str | None = None, *, detail: Any = None) -> None:
+    def __init__(self, text: str | None = None, *, detail: Any = None) -> None:  # noqa: ANN401 any JSON
         super().__init__(text or self.text)
         self.detail = detail
 

@@ -29,11 +29,13 @@ ALLOWED_FIELDS = frozenset(
         "insurer",
         "attempts",
         "rows",
+        "statement",
+        "trace_id",
     }
 )
 
 
-def drop_unlisted_fields(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def drop_unlisted_fields(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     """Drop every field that is not allow-listed, so that nobody logs a body by accident."""
     return {name: value for name, value in event.items() if name in ALLOWED_FIELDS}
 
@@ -52,7 +54,7 @@ class _SafeStandardError:
             sys.stderr.flush()
 
 
-def _encode(event: Any, **_: Any) -> str:
+def _encode(event: object, **_: Any) -> str:
     return orjson.dumps(event, default=repr).decode()
 
 
@@ -73,7 +75,7 @@ def configure() -> None:
     )
 
 
-def _add_stack(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def _add_stack(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     """Log the stack of an exception without its message or local values: those may be personal data."""
     if event.pop("exc_info", None):
         frames = traceback.extract_tb(sys.exc_info()[2])[-4:]

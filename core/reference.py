@@ -7,15 +7,16 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
-from pathlib import Path
 from typing import Any, Final, Literal
 
 import pycountry
 
+from core.paths import ROOT
+
 TravelZone = Literal["africa", "schengen", "usa_canada", "elsewhere"]
 _ZONES: Final[tuple[TravelZone, ...]] = ("africa", "schengen", "usa_canada")
 
-_FOLDER: Final = Path(__file__).parents[1] / "data" / "reference"
+_FOLDER: Final = ROOT / "data" / "reference"
 _FCT: Final = re.compile("(abuja )?(fct|federal capital territory)( abuja)?|abuja")
 
 
@@ -53,7 +54,7 @@ class Model:
 
 
 @cache
-def _read_json(name: str) -> Any:
+def _read_json(name: str) -> Any:  # noqa: ANN401 any JSON
     return json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
@@ -98,7 +99,7 @@ def _fold(text: str) -> str:
     return re.sub(r"[\W_]+", " ", "".join(c for c in bare if not unicodedata.combining(c))).strip()
 
 
-def _get_common_name(entry: Any) -> str:
+def _get_common_name(entry: Any) -> str:  # noqa: ANN401 the library has no types
     return str(getattr(entry, "common_name", entry.name))
 
 

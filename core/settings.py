@@ -1,18 +1,15 @@
 """All settings, read from environment variables with the prefix COVERDESK_."""
 
 import contextlib
-import ipaddress
 import re
 import secrets
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import cache
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -23,13 +20,13 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from core import environment
+from core import environment, paths, setting_values
 from core.environment import PREFIX
+from core.setting_values import Count, DatabaseUrl, InsurerKey, Percent, Port, Ports, Proxies, SafeAddress, WebAddress
 
-ROOT = Path(__file__).parents[1]
-VAR = ROOT / "data" / "var"
+ROOT, VAR = paths.ROOT, paths.VAR
 MIN_SECRET_LENGTH = 32
-LOOPBACK_HOSTS = frozenset({"127.0.0.1", "::1", "localhost"})
+LOOPBACK_HOSTS = setting_values.LOOPBACK_HOSTS
 
 
 _PLACEHOLDER_SECRET = re.compile("change.?me|placeholder|your.?secret|insecure", re.IGNORECASE)
@@ -43,54 +40,8 @@ def _is_weak(secret: str) -> bool:
     return len(secret) < MIN_SECRET_LENGTH or len(set(secret)) < 8
 
 
-def _check_web_address(value: str) -> str:
-    parts = urlsplit(value)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError("must be an http or https address")
-    return value.rstrip("/")
-
-
-def _check_safe_address(value: str) -> str:
-    address = _check_web_address(value)
-    parts = urlsplit(address)
-    if parts.scheme == "http" and parts.hostname not in LOOPBACK_HOSTS:
-        raise ValueError("must be https (http only on loopback)")
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise ValueError("must be a bare address; a credential goes into COVERDESK_INSURER_X_KEY")
-    return address
-
-
-def _check_insurer_key(value: SecretStr) -> SecretStr:
-    secret = value.get_secret_value()
-    if not 8 <= len(secret) <= 4096 or not all("!" <= character <= "~" for character in secret):
-        raise ValueError("must be 8 to 4,096 visible ASCII characters without blanks")
-    return value
-
-
-def _check_database_url(value: str) -> str:
-    if not value.startswith(("sqlite:///", "postgresql://", "postgresql+psycopg://")):
-        raise ValueError("must start with sqlite:/// or postgresql://")
-    return value.replace("postgresql://", "postgresql+psycopg://", 1)
-
-
-def _check_proxies(value: str) -> str:
-    try:
-        return ",".join(str(ipaddress.ip_network(each.strip())) for each in value.split(",") if each.strip())
-    except ValueError:
-        raise ValueError("must be addresses or networks with commas between them, as 10.0.0.7,fd00::/8") from None
-
-
-WebAddress = Annotated[str, AfterValidator(_check_web_address)]
-SafeAddress = Annotated[str, AfterValidator(_check_safe_address)]
-InsurerKey = Annotated[SecretStr, AfterValidator(_check_insurer_key)]
-Count = Annotated[int, Field(ge=0)]
-Percent = Annotated[Decimal, Field(ge=0, le=100, decimal_places=2)]
-Proxies = Annotated[str, AfterValidator(_check_proxies)]
-DatabaseUrl = Annotated[str, AfterValidator(_check_database_url)]
-
-
 class Insurer(BaseModel):
-    """How an insurer is connected: where it takes policies, where test records, and what it is shown."""
+    """Connection of an insurer: addresses for live and test policies, and the credential sent."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -140,6 +91,12 @@ class Settings(BaseSettings):
     connections: Count = 1_000
     proxies: Proxies = ""
     insurer_share_floor: Percent = Decimal(50)
+    metrics: bool = False
+    metrics_token: SecretStr = SecretStr("")
+    metrics_port: Port = 0
+    webhook_ports: Ports = ""
+    smtp_url: SecretStr = SecretStr("")
+    mail_from: str = "coverdesk@localhost"
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     # By the insurer's segment of the path; the variables are called COVERDESK_INSURER_A_URL, ..._TEST_URL and ..._KEY.
     insurers: Mapping[str, Insurer] = Field(default_factory=dict)
@@ -174,6 +131,11 @@ class Settings(BaseSettings):
         """The credential that an insurer is shown, if it wants one."""
         key = self.insurers.get(segment, Insurer()).key
         return key.get_secret_value() if key else None
+
+    @property
+    def webhook_port_numbers(self) -> frozenset[int]:
+        """The ports beside 443 on which receivers may be called."""
+        return frozenset(int(each) for each in self.webhook_ports.split(",") if each)
 
     @property
     def is_demonstration_by_default(self) -> bool:
@@ -217,6 +179,17 @@ class Settings(BaseSettings):
         self.get_secret()
         self.get_sealing_secrets()
         self._check_provider_complete()
+        self._check_metrics_private()
+
+    def _check_metrics_private(self) -> None:
+        token = self.metrics_token.get_secret_value()
+        if token and _is_weak(token):
+            raise InvalidSetting(f"COVERDESK_METRICS_TOKEN: must be at least {MIN_SECRET_LENGTH} random characters")
+        if self.metrics and not token and not self.metrics_port:
+            raise InvalidSetting(
+                "COVERDESK_METRICS_TOKEN: must be set where COVERDESK_METRICS is true, or COVERDESK_METRICS_PORT:"
+                " figures of the business are not for everybody"
+            )
 
     def refuse_borrowed_secret(self) -> None:
         """UnreadableSetting when a store would be made or served under a secret that is the demonstration's."""

@@ -1,4 +1,4 @@
-"""The worker: sends queued policies to the insurers and applies their answers (contract N3, N5).
+"""The worker: works off every queue of the outbox, and applies the insurers' answers (contract N3, N5, W1).
 
 Database transactions are short; none is open during a call to an insurer.
 """
@@ -11,18 +11,19 @@ from typing import TypeVar
 
 import structlog
 
+from core import metrics
+from core.dispatch.lines import DispatchLines
 from core.errors import CoverdeskError, InvalidInput, StateForbids, StoreUnavailable
 from core.insurers.answers import InsurerAnswer
 from core.insurers.client import CallLimits, InsurerClient
 from core.insurers.faults import InsurerFault
+from core.services.admin import heartbeats
 from core.services.insurers import answers as insurer_answers
 from core.services.insurers import connections as insurer_connections
 from core.services.insurers import sending
 from core.services.insurers.connections import Insurer
 from core.services.insurers.sending import Job
-from core.settings import settings
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, Store
 
 log = structlog.get_logger("coverdesk.worker")
 T = TypeVar("T")
@@ -41,17 +42,15 @@ class Worker:
         self._store = store
         self._limits = limits
         self._concurrency = concurrency
+        self._dispatch = DispatchLines(store)
         self._stopping = threading.Event()
         self._wake: Callable[[], object] = lambda: None
         self._thread: threading.Thread | None = None
 
-    def start(self) -> bool:
-        """Run in a thread; returns False, without starting, if no insurer is connected."""
-        if not settings().has_connected_insurer:
-            return False
+    def start(self) -> None:
+        """Run in a thread."""
         self._thread = threading.Thread(target=self.run, name="worker", daemon=True)
         self._thread.start()
-        return True
 
     def run(self) -> None:
         """Run until asked to stop."""
@@ -80,6 +79,9 @@ class Worker:
         if self._stopping.is_set():
             return
         async with InsurerClient(self._limits) as client, asyncio.TaskGroup() as lines:
+            if not until_idle:
+                lines.create_task(self._beat(stopped))
+            lines.create_task(self._dispatch.run(stopped, until_idle=until_idle))
             for insurer in await self._wait_for_insurers(stopped):
                 lines.create_task(self._process_insurer(client, insurer, stopped, until_idle=until_idle))
 
@@ -151,6 +153,7 @@ class Worker:
             log.error("answer not kept", insurer=job.segment, error=type(error).__name__, exc_info=True)
 
     def _apply_outcome(self, job: Job, outcome: Outcome) -> None:
+        metrics.count("deliveries", job.segment, _describe_outcome(outcome))
         if outcome is None:
             self._set_aside(job, None, INTERNAL_ERROR)
             return
@@ -174,5 +177,25 @@ class Worker:
     def _set_aside(self, job: Job, answer: InsurerAnswer | None, reason: str) -> None:
         self._transact(lambda session: insurer_answers.set_aside(session, job, answer, reason))
 
+    async def _beat(self, stopped: asyncio.Event) -> None:
+        """Say every half minute that this worker is at work, until it is stopped."""
+        name, stop = heartbeats.worker_name(), asyncio.create_task(stopped.wait())
+        while not stopped.is_set():
+            await self._keep_beat(lambda session: heartbeats.record(session, name))
+            await asyncio.wait({stop}, timeout=heartbeats.INTERVAL.total_seconds())
+        await self._keep_beat(lambda session: heartbeats.forget(session, name))
+
+    async def _keep_beat(self, work: Callable[[ScopedSession], None]) -> None:
+        try:
+            await asyncio.to_thread(self._transact, work)
+        except Exception as error:
+            log.warning("heartbeat not kept", error=type(error).__name__)
+
     def _transact(self, work: Callable[[ScopedSession], T]) -> T:
         return self._store.transact(Scope.system(), work)
+
+
+def _describe_outcome(outcome: Outcome) -> str:
+    if outcome is None:
+        return "internal_error"
+    return outcome.kind if isinstance(outcome, InsurerFault) else outcome.status

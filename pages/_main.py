@@ -6,7 +6,7 @@ It must be inside pages/: with the script beside that folder, Streamlit would ru
 import streamlit as st
 
 from core.errors import StoreUnavailable
-from core.ui.kit import demonstration, frame, navigation, unavailable
+from core.ui.kit import demonstration, frame, navigation, run_times, unavailable
 from core.ui.sign_in import gate as sign_in_gate
 from core.ui.sign_in import link_forms
 
@@ -23,4 +23,5 @@ with unavailable.explained():
     if page is None:
         sign_in_gate.screen(frame.LOGO)
     else:
-        page.run()
+        with run_times.measured(page.url_path):
+            page.run()

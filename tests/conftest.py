@@ -23,9 +23,7 @@ from core.services.distributors import keys  # noqa: E402
 from core.services.people import passwords  # noqa: E402
 from core.services.products import catalogue  # noqa: E402
 from core.services.selling.buying import Seller  # noqa: E402
-from core.store.access import engine  # noqa: E402
-from core.store.access.engine import Store  # noqa: E402
-from core.store.access.scope import Scope  # noqa: E402
+from core.store.access import Scope, Store, engine  # noqa: E402
 from core.store.schema import migrating  # noqa: E402
 from tests.process_state import unchanged_process  # noqa: E402, F401 a fixture of every test
 

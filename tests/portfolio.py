@@ -10,8 +10,7 @@ from sqlmodel import SQLModel
 
 from core import ids
 from core.covers import request_parts
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, Store
 from core.store.rollups import daily_rollup
 from core.store.schema.tables import (
     Claim,
@@ -34,7 +33,7 @@ FREQUENCIES = (None, None, "monthly", "quarterly", "weekly")
 
 @dataclass(frozen=True)
 class Portfolio:
-    """Where the rows of one portfolio lie."""
+    """The ids of the rows of one portfolio."""
 
     seed: int
     size: int

@@ -1,4 +1,4 @@
-"""Where a server of a test may listen."""
+"""Ports on which a test's server may listen."""
 
 import socket
 

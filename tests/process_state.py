@@ -16,7 +16,7 @@ _OF_PYTEST = "PYTEST_CURRENT_TEST"
 
 
 class ProcessState(NamedTuple):
-    """What all tests of a process share and none may change."""
+    """State that all tests of a process share and none may change."""
 
     umask: int
     environment: dict[str, str]
@@ -60,7 +60,7 @@ def restore(before: ProcessState) -> None:
 
 
 def changes(before: ProcessState, after: ProcessState) -> dict[str, tuple[Any, Any]]:
-    """What differs, by its name: as it was and as it is. Of the environment only the variables that differ."""
+    """Return the differences by name, as (before, after); of the environment only the variables that differ."""
     found = {name: (then, now) for name, then, now in zip(ProcessState._fields, before, after, strict=True)}
     for name in ("environment", "signals"):
         then, now = found[name]

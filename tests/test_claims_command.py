@@ -10,8 +10,7 @@ from typer.testing import CliRunner, Result
 from core import cli, clock
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
 from core.services.people import staff
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.services.claim_office import Office
 from tests.services.test_lodging import NOON
@@ -34,7 +33,7 @@ def run(claim_id: UUID | str, to: str, *options: str, by: str = "bola@x.example"
 
 
 def test_claim_goes_from_pending_to_paid_by_command(office: Office) -> None:
-    claim_id, sade = office.lodge(), "Sade@x.example"
+    claim_id, sade = office.lodge(incident_date="2026-11-10"), "Sade@x.example"
     moved = run(claim_id, "Approved", "--amount", "75000", "--note", "Complete", by=sade)
     assert moved.exit_code == 0
     assert moved.stdout.replace("\n", "") == f"{claim_id} is Approved now, at version 2"

@@ -23,22 +23,45 @@ DOORS = [
     "core.cli",
     "pages.sales.planted",
 ]
+ROOMS = sorted(f"core.store.access.{path.stem}" for path in (ROOT / "core/store/access").glob("[a-z]*.py"))
 NO_DOORS = [
     "core.store.schema.tables",
     "core.store.schema.claims",
     "core.store.schema.sales",
-    "core.store.access.statements",
-    "core.store.access.compiled_query",
-    "core.store.access.compiled_write",
-    "core.store.access.group_commit",
+    "core.store.expressions",
+    *ROOMS,
     "sqlalchemy",
     "sqlmodel",
 ]
 AT_DOORS = "Doors import no table and write no SQL"
+AT_STORE = "Database access is imported through its door only"
+IN_SERVICES = "Services import services of lower layers only"
+# A folder of the services, and one of a layer above it or beside it.
+UPWARDS = [
+    ("audit", "people"),
+    ("customers", "sales"),
+    ("people", "files"),
+    ("files", "products"),
+    ("products", "sales"),
+    ("sales", "distributors"),
+    ("distributors", "policies"),
+    ("policies", "claims"),
+    ("claims", "selling"),
+    ("selling", "insurers"),
+    ("insurers", "renewals"),
+    ("admin", "examples"),
+    ("renewals", "views"),
+    ("examples", "views"),
+    ("views", "exports"),
+]
 # The contract, who imports, and what: each of them alone has to be refused.
 OFFENDERS = [
     *((AT_DOORS, door, room) for door in DOORS for room in NO_DOORS),
     ("Doors over services over store over covers over kernel", "core.services.planted", "core.api.app"),
+    *((IN_SERVICES, f"core.services.{low}.planted", f"core.services.{high}") for low, high in UPWARDS),
+    *((AT_STORE, "core.services.planted", room) for room in ROOMS),
+    *((AT_STORE, door, "core.store.access.engine") for door in [*DOORS, "core.demo.planted"]),
+    (IN_SERVICES, "core.services.filters", "core.services.customers"),
     ("Insurers are independent of each other", "core.covers.insurers.insurer_z", "core.covers.insurers.insurer_a"),
     ("Insurers are independent of each other", "core.covers.insurers.insurer_a", "core.covers.insurers.insurer_g"),
     ("Covers and kernel know no framework", "core.covers.planted", "sqlmodel"),
@@ -88,7 +111,7 @@ def test_the_composition_of_the_one_process_imports_no_table_and_no_sql() -> Non
         )
     ]
     assert [name for name in imported if name.startswith(("sqlalchemy", "sqlmodel"))] == []
-    assert {name for name in imported if name.startswith("core.store")} <= {"core.store.access.engine.store"}
+    assert {name for name in imported if name.startswith("core.store")} <= {"core.store.access.store"}
 
 
 def test_types_are_checked_in_the_core_the_screens_and_the_one_process(tmp_path: Path) -> None:
@@ -139,3 +162,21 @@ def test_a_test_that_wants_to_be_tried_again_is_refused(tmp_path: Path) -> None:
     assert "'flaky' not found in `markers`" in said.stdout + said.stderr
     tools = tomllib.loads(PROJECT.read_text())["dependency-groups"]["dev"]
     assert [tool for tool in tools if re.match(r"pytest-(rerun|retry)|flaky", tool)] == []
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("ANN401", "from typing import Any\n\n\ndef read(value: Any) -> str:\n    return str(value)\n"),
+        ("SLF001", "def read(page: object) -> object:\n    return page._rows\n"),
+    ],
+)
+def test_an_untyped_value_and_a_private_name_of_another_class_are_refused(code: str, text: str) -> None:
+    said = subprocess.run(
+        [BIN / "ruff", "check", "--config", PROJECT, "--stdin-filename", ROOT / "core/ui/kit/planted.py", "-"],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert code in said.stdout, said.stdout + said.stderr

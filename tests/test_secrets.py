@@ -19,12 +19,12 @@ from core import settings as settings_module
 from core.covers.cover import Cover
 from core.covers.registry import COVERS
 from core.errors import Unauthorized
-from core.services import idempotency, pii_reveal
+from core.services import idempotency
 from core.services.admin import resealing
 from core.services.people import passwords, sign_in, staff
 from core.services.selling import buying
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.services.views import pii_reveal
+from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
 from tests.conftest import SECRET, Partner, make_partner
 from tests.covers import shipped

@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Mount
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Connection
 
-from core import logs
+from core import logs, metrics
 from core.api import preloading
 from core.api.http import error_handlers, openapi
 from core.api.http.auth import KeyGate
@@ -24,12 +24,25 @@ from core.api.http.error_boundary import ErrorBoundary
 from core.api.http.request_log import RequestLog
 from core.api.http.routing import Routing
 from core.api.http.security_headers import SecurityHeaders
-from core.api.outside import certificates, downloads, finding, health, signing_in
+from core.api.outside import certificates, downloads, finding, health, metrics_page, signing_in
 from core.api.protection.load_shedding import LoadShedding, plain_refusal
-from core.api.v1 import buying, claims, customers, files, lookups, policies, pricing, products, purchases, renewals
+from core.api.v1 import (
+    buying,
+    claims,
+    customers,
+    events,
+    files,
+    lookups,
+    policies,
+    pricing,
+    products,
+    purchases,
+    renewals,
+    webhooks,
+)
 from core.errors import StoreUnavailable
 from core.settings import settings
-from core.store.access.engine import store
+from core.store.access import store
 
 
 class _WholeFiles(StaticFiles):
@@ -50,7 +63,20 @@ api = FastAPI(
 api.router.route_class = StrictRoute
 error_handlers.install(api)
 # What is asked most comes first, and `/products/{id}` last, so that no lookup under /products is taken for an id.
-for room in (buying, purchases, policies, renewals, customers, pricing, claims, files, lookups, products):
+for room in (
+    buying,
+    purchases,
+    policies,
+    renewals,
+    customers,
+    pricing,
+    claims,
+    files,
+    events,
+    webhooks,
+    lookups,
+    products,
+):
     # Not included as routers: those are searched twice for each request, which cost more than the search itself.
     api.router.routes.extend(room.router.routes)
 api.mount("/docs/files", _WholeFiles(directory=SWAGGER_FILES), name="docs-files")
@@ -91,6 +117,8 @@ async def _alone(_: Starlette) -> AsyncIterator[None]:
     with suppress(StoreUnavailable):
         store()
     logs.configure()
+    if settings().metrics:
+        metrics.enable()
     preloading.begin()
     yield
     store().close()
@@ -107,7 +135,7 @@ _plain = [*signing_in.routes, *files.routes, *certificates.routes, *downloads.ro
 for route in _plain:
     route.app = LoadShedding(route.app, plain_refusal)
 v1 = _everything_under("/v1", api)
-routes: list[BaseRoute] = [v1, *_plain, *health.routes]
+routes: list[BaseRoute] = [v1, *_plain, *health.routes, *metrics_page.routes]
 app = Starlette(routes=routes, middleware=[Middleware(SecurityHeaders)], lifespan=_alone)
 # A redirect to the same path without its slash would lead to whatever host the request named.
 app.router.redirect_slashes = False

@@ -216,7 +216,7 @@ def _order(operation: tuple[str, str, dict[str, Any]]) -> tuple[int, bool, str]:
     return rank, "{" in path, path
 
 
-def _example_of(parameter: dict[str, Any]) -> Any:
+def _example_of(parameter: dict[str, Any]) -> object:
     schema = parameter.get("schema", {})
     given = parameter.get("example", (parameter.get("examples") or schema.get("examples") or [None])[0])
     return given if given is not None else schema.get("example", "x")

@@ -10,11 +10,10 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
+from core.services.admin import gauges
 from core.services.audit import log as audit
 from core.settings import settings
-from core.store.access import engine
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store, store, writing
 from core.store.operations import backups
 from core.store.operations.backups import Manifest
 
@@ -29,8 +28,8 @@ def backup(
     """Write the whole store and its files into FILE; sales go on meanwhile. The server secret is not in it."""
     settings().get_secret()
     with _show_progress("Copying the store") as progress:
-        manifest = backups.make(engine.store(), file, progress=progress, overwrite=overwrite)
-    _record("store backed up", manifest)
+        manifest = backups.make(store(), file, progress=progress, overwrite=overwrite)
+    _record(gauges.BACKED_UP, manifest)
     out.print(
         f"[green]✓[/] {file} holds the {manifest.kind} store of {manifest.made_at}"
         f" and {manifest.files:,} uploaded files."
@@ -55,7 +54,7 @@ def restore(file: Annotated[Path, typer.Argument(metavar="FILE", exists=True, di
 
 
 def _record(action: str, manifest: Manifest) -> None:
-    with engine.writing(Scope.system()) as session:
+    with writing(Scope.system()) as session:
         audit.write(
             session,
             actor=_ACTOR,

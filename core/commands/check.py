@@ -4,8 +4,7 @@ import typer
 from rich.console import Console
 
 from core.services.admin import readiness, store_check
-from core.store.access import engine
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading
 
 out, err = Console(), Console(stderr=True)
 # Not removed by us: whoever names one store's database and another's folder would lose the files of that one.
@@ -14,7 +13,7 @@ _STRAY_FILES_HINT = "harmless if a crash broke off their upload. They lie in the
 
 def check() -> None:
     """Audit the whole store; exit code 1 when anything does not hold."""
-    with engine.reading(Scope.system()) as session:
+    with reading(Scope.system()) as session:
         faults, strays = store_check.list_faults(session), store_check.list_stray_files(session)
     if strays:
         err.print(f"{len(strays):,} files that no record names: {_STRAY_FILES_HINT}", highlight=False, soft_wrap=True)

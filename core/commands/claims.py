@@ -9,8 +9,7 @@ from core import ids
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.people import staff
-from core.store.access import engine
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, transact
 
 app = typer.Typer(help="Claims and where they stand.", no_args_is_help=True)
 out = Console()
@@ -31,14 +30,21 @@ def move_claim(
     amount: Annotated[str | None, typer.Option(help="Estimate, approved amount or offer, in naira.")] = None,
     reason: Annotated[str | None, typer.Option(help="Why it is declined, as a reason code.")] = None,
     payment_reference: Annotated[str | None, typer.Option(help="How the bank knows the payment.")] = None,
+    check_reason: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CHECK=REASON", help="Why it is approved against a check that is not met."),
+    ] = None,
 ) -> None:
     """Move a claim, as the screen does; exit code 1 when it is refused or was changed meanwhile."""
     claim_id = ids.parse(claim, "claim")
+    reasons = {key: text for key, _, text in (each.partition("=") for each in check_reason or ())}
     inputs = {"note": note, "amount": amount, "reason": reason, "payment_reference": payment_reference}
 
     def work(session: ScopedSession) -> ClaimChange:
         person = staff.get_by_email(session, by)
-        return claim_actions.move_claim(session, claim_id, to=to, person=person, version=version, **inputs)
+        return claim_actions.move_claim(
+            session, claim_id, to=to, person=person, version=version, reasons=reasons, **inputs
+        )
 
-    change = engine.store().transact(Scope.system(), work)
+    change = transact(Scope.system(), work)
     out.print(f"{claim_id} is {change.claim['claim_status']} now, at version {change.version}", highlight=False)

@@ -11,19 +11,17 @@ from uuid import UUID
 import typer
 from rich.console import Console
 
-from core import ids, money
-from core.api.outside import downloads
+from core import money
 from core.commands import ACTOR
 from core.errors import InvalidInput
+from core.services.dimensions import Choices, load_choices
+from core.services.exports import runs
 from core.services.exports.exports import ExportKind, Parameter, Tally
-from core.services.exports.formats import get_format
 from core.services.exports.receipts import ExportOrder
 from core.services.exports.registry import KINDS
 from core.services.people import staff
 from core.services.products import products
-from core.services.sales.choices import Choices, load_choices
-from core.store.access import engine
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, reading
 from core.store.operations import unfinished_files
 
 app = typer.Typer(help="Exports, each with a receipt.", no_args_is_help=True)
@@ -64,7 +62,7 @@ def _build_text_option(name: str, default: str, help_text: str) -> inspect.Param
     return _build_parameter(name, Annotated[str, typer.Option(_format_flag(name), help=help_text)], default)
 
 
-def _build_parameter(name: str, option: Any, default: Any) -> inspect.Parameter:
+def _build_parameter(name: str, option: object, default: object) -> inspect.Parameter:
     # `from` is a Python keyword and cannot be a parameter name.
     parameter_name = f"{name}_" if name == "from" else name
     return inspect.Parameter(parameter_name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=option)
@@ -74,19 +72,13 @@ def _format_flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _to_list(value: Any) -> list[str]:
+def _to_list(value: str | list[str]) -> list[str]:
     return [value] if isinstance(value, str) and value else list(value)
 
 
 def _run_export(kind: ExportKind[Any], parameters: Mapping[str, list[str]], settings: Mapping[str, str]) -> None:
-    order = ExportOrder(
-        id=ids.new(),
-        kind=kind,
-        format=get_format(settings["format"]),
-        selection=kind.read(_build_query(kind, parameters)),
-        is_live=settings["mode"] == "live",
-        actor=ACTOR,
-    )
+    address = {**_build_query(kind, parameters), "mode": [settings["mode"]]}
+    order = runs.create_order(kind.name, settings["format"], address, by=ACTOR)
     tally = _write(order, settings["out"])
     total_text = f", {money.format_naira(tally.sum_minor)}" if kind.sum_title else ""
     err.print(
@@ -99,14 +91,14 @@ def _run_export(kind: ExportKind[Any], parameters: Mapping[str, list[str]], sett
 def _write(order: ExportOrder, out: str) -> Tally:
     """Write the file completely or not at all: a failed export leaves an existing file unchanged."""
     if out == "-":
-        return downloads.export_to(order, sys.stdout.buffer)
+        return runs.write_file(order, sys.stdout.buffer)
     target = Path(out)
     draft = target.with_name(f".{target.name}.{order.id}")
     # Remove the draft of a killed export: it contains personal data.
     unfinished_files.clear(target.parent, glob.escape(f".{target.name}.") + _ID_PATTERN)
     try:
         with draft.open("wb") as file, unfinished_files.held(draft):
-            tally = downloads.export_to(order, file)
+            tally = runs.write_file(order, file)
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
@@ -115,7 +107,7 @@ def _write(order: ExportOrder, out: str) -> Tally:
 
 def _build_query(kind: ExportKind[Any], parameters: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """Return the parameters in the form of a URL query: record names are resolved to ids."""
-    with engine.reading(Scope.system()) as session:
+    with reading(Scope.system()) as session:
         loaded_choices, insurers = load_choices(session), products.get_insurer_ids(session)
         return {
             parameter.name: _resolve_values(session, parameter, parameters[parameter.name], loaded_choices, insurers)

@@ -12,8 +12,7 @@ from core.services.admin import demonstration
 from core.services.people import invitations
 from core.services.products import catalogue
 from core.settings import settings
-from core.store.access import engine
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading, store, writing
 from core.store.operations import statistics
 from core.store.schema import migrating, versions
 
@@ -30,10 +29,10 @@ def init() -> None:
 def _prepare_store() -> None:
     settings().refuse_borrowed_secret()
     settings().get_secret()
-    migrating.migrate(engine.store())
-    with engine.writing(Scope.system()) as session:
+    migrating.migrate(store())
+    with writing(Scope.system()) as session:
         new = catalogue.load_catalogue(session)
-    out.print(f"The store stands at version {versions.version(engine.store())}; {new} catalogue records are new.")
+    out.print(f"The store stands at version {versions.version(store())}; {new} catalogue records are new.")
 
 
 def demo(
@@ -46,26 +45,26 @@ def demo(
     with Progress(console=err, transient=True) as progress:
         task = progress.add_task("Writing two years of business", total=purchases)
         written = portfolio.write(
-            engine.store(), purchases=purchases, seed=seed, progress=lambda n: progress.update(task, completed=n)
+            store(), purchases=purchases, seed=seed, progress=lambda n: progress.update(task, completed=n)
         )
-    statistics.refresh(engine.store())
+    statistics.refresh(store())
     out.print(str(written), highlight=False)
     if settings().demo:
-        with engine.writing(Scope.system()) as session:
+        with writing(Scope.system()) as session:
             demonstration.add_accounts(session)
     _print_first_steps()
 
 
 def _refuse_business() -> None:
     """Before anything is written, be it only a newer version of the tables."""
-    if versions.version(engine.store()) is not None:
-        with engine.reading(Scope.system()) as session:
+    if versions.version(store()) is not None:
+        with reading(Scope.system()) as session:
             portfolio.refuse_business(session)
 
 
 def _print_first_steps() -> bool:
     """Until there is an admin, the link that makes the first one; False when there is one."""
-    with engine.reading(Scope.system()) as session:
+    with reading(Scope.system()) as session:
         link = invitations.create_set_up_link(session)
     if link:
         out.print("Nobody can administer this store yet. Once it is served, open this link to become its admin:")
@@ -75,7 +74,7 @@ def _print_first_steps() -> bool:
 
 
 def _say_who_begins() -> None:
-    with engine.reading(Scope.system()) as session:
+    with reading(Scope.system()) as session:
         is_demonstration = demonstration.is_demonstration(session)
     out.print("An admin can sign in already and adds everybody else, under Admin > Staff.", highlight=False)
     if is_demonstration:

@@ -9,10 +9,11 @@ import typer
 from rich.console import Console
 
 from core import logs
+from core.api.outside import metrics_page
 from core.insurers import sandbox
 from core.insurers.sandbox import SandboxInsurer
 from core.settings import InvalidSetting, settings
-from core.store.access import engine
+from core.store.access import store
 from core.store.schema import versions
 from core.worker import Worker
 
@@ -22,26 +23,27 @@ DefaultBehaviour = Annotated[
 ]
 
 
-def worker() -> None:
-    """Send queued policies to their insurers, until stopped; any number of these may run at once."""
+def worker(
+    host: Annotated[str, typer.Option(help="Address for COVERDESK_METRICS_PORT.")] = "127.0.0.1",
+) -> None:
+    """Send what waits: policies to insurers, events to webhooks, e-mail; until stopped, and as many as wanted."""
     settings().check_safe_to_serve()
-    if not settings().has_connected_insurer:
-        raise InvalidSetting("COVERDESK_INSURER_A_URL ... COVERDESK_INSURER_G_URL: no insurer has an address")
-    if versions.version(engine.store()) != versions.newest():
+    if versions.version(store()) != versions.newest():
         raise InvalidSetting("COVERDESK_DATABASE_URL: this store has another version, run `coverdesk init`")
     logs.configure()
-    running = Worker(engine.store())
+    metrics_page.serve_apart(host)
+    running = Worker(store())
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: running.request_stop())
-    out.print("Sending policies to their insurers.")
+    out.print("Sending policies to insurers, events to webhooks, and e-mail.")
     running.run()
-    engine.store().close()
+    store().close()
 
 
 @contextmanager
 def run_worker_alongside(*, enabled: bool) -> Iterator[None]:
     """Run a worker in this process while something else is served; on exit it finishes the calls in progress."""
-    running = Worker(engine.store())
+    running = Worker(store())
     if enabled:
         # The server raises the signal again after it has stopped; that must not end the process before the worker has.
         signal.signal(signal.SIGTERM, _exit_on_signal)

@@ -10,8 +10,7 @@ from rich.table import Table
 from core import clock
 from core.commands import ACTOR
 from core.services.distributors import key_admin, keys
-from core.store.access import engine
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading, writing
 
 app = typer.Typer(help="API keys of distributors.", no_args_is_help=True)
 out, err = Console(), Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
@@ -27,7 +26,7 @@ def issue_key(
     if mode not in {"test", "live"}:
         raise typer.BadParameter("must be test or live", param_hint="--mode")
     said = {"distributor": distributor, "mode": mode, "name": name}
-    with engine.writing(Scope.system()) as session:
+    with writing(Scope.system()) as session:
         issued = key_admin.issue_unasked(session, said, actor=ACTOR)
     if issued.new_distributor:
         err.print(f"{issued.new_distributor} is a new distributor.")
@@ -37,7 +36,7 @@ def issue_key(
 @app.command("list")
 def list_keys() -> None:
     """Show every key without the key itself."""
-    with engine.reading(Scope.system()) as session:
+    with reading(Scope.system()) as session:
         found = keys.list_keys(session)
     table = Table("id", "distributor", "mode", "name", "key", "last used", "revoked")
     for key in found:
@@ -50,6 +49,6 @@ def list_keys() -> None:
 @app.command("revoke")
 def revoke_key(id_or_key: Annotated[str, typer.Argument(help="The id of the key, or the key.")]) -> None:
     """End a key; it stops working within a second."""
-    with engine.writing(Scope.system()) as session:
+    with writing(Scope.system()) as session:
         revoked = keys.revoke_key(session, id_or_key, actor=ACTOR)
     out.print(f"Revoked {revoked}")

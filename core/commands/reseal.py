@@ -6,8 +6,7 @@ from rich.console import Console
 
 from core.commands import ACTOR
 from core.services.admin import resealing
-from core.store.access import engine
-from core.store.access.scope import Scope
+from core.store.access import Scope, writing
 
 out = Console()
 
@@ -15,7 +14,7 @@ out = Console()
 def reseal() -> None:
     """Seal every personal number anew with the newest key, while sales go on; older keys may be removed afterwards."""
     rows = sum(_reseal_table(entity) for entity in resealing.SEALED_TABLES)
-    with engine.writing(Scope.system()) as session:
+    with writing(Scope.system()) as session:
         resealing.record_resealing(session, rows, actor=ACTOR)
     out.print(f"{rows:,} records are sealed with the newest key.", highlight=False)
 
@@ -30,5 +29,5 @@ def _reseal_table(entity: object) -> int:
 
 
 def _reseal_batch(entity: object, last_id: UUID | None) -> tuple[int, UUID | None]:
-    with engine.writing(Scope.system()) as session:
+    with writing(Scope.system()) as session:
         return resealing.reseal(session, entity, after=last_id)

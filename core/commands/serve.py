@@ -1,13 +1,16 @@
 """`coverdesk serve` and `api`: serving a store."""
 
+import atexit
 import ctypes
 import errno
 import os
 import resource
 import runpy
+import shutil
 import signal
 import socket
 import sys
+import tempfile
 from typing import Annotated, Any
 
 import typer
@@ -15,12 +18,13 @@ import uvicorn
 from rich.console import Console
 from uvicorn.config import HTTP_PROTOCOLS
 
+from core import metrics
+from core.api.outside import metrics_page
 from core.api.protection import slow_senders
-from core.commands import insurers
+from core.commands import insurers, stores
 from core.services.admin import demonstration
-from core.settings import ROOT, InvalidSetting, settings
-from core.store.access import engine
-from core.store.access.scope import Scope
+from core.settings import LOOPBACK_HOSTS, ROOT, InvalidSetting, settings
+from core.store.access import Scope, reading, store
 from core.store.operations import file_permissions
 from core.store.schema import versions
 
@@ -37,6 +41,7 @@ Port = Annotated[int, typer.Option(help="Port to listen on.")]
 
 def serve(host: Host = "127.0.0.1", port: Port = 8501) -> None:
     """Serve screens and API in one process."""
+    _refuse_public_demonstration(host)
     # Links that nobody configured lead to where we listen.
     os.environ.setdefault("COVERDESK_BASE_URL", f"http://{_reached_at(host)}:{port}")
     settings.cache_clear()
@@ -45,9 +50,9 @@ def serve(host: Host = "127.0.0.1", port: Port = 8501) -> None:
     # Ctrl-C is the usual end of a server and no failure.
     signal.signal(signal.SIGINT, _stopped)
     _prepare_process()
+    _serve_metrics(host)
     _print_address(host, port)
     sys.stdout.flush()
-    os.chdir(ROOT)
     # Streamlit starts the server and has no option for the protocol class, so register ours as uvicorn's default.
     HTTP_PROTOCOLS["auto"] = slow_senders.NAME
     sys.argv = ["streamlit", "run", str(ROOT / "app.py"), "--server.address", host, "--server.port", str(port)]
@@ -64,13 +69,16 @@ def api(
 ) -> None:
     """Serve the API alone, in as many processes as wanted (PostgreSQL for more than one)."""
     _check_safe_to_serve()
-    if workers > 1 and engine.store().is_sqlite:
+    if workers > 1 and store().is_sqlite:
         raise InvalidSetting("COVERDESK_DATABASE_URL: more than one worker needs PostgreSQL")
-    engine.store().close()
+    store().close()
     _refuse_taken(host, port)
     # Ctrl-C is the usual end of a server and no failure.
     signal.signal(signal.SIGINT, _stopped)
     _prepare_process()
+    if workers > 1:
+        _share_metrics()
+    _serve_metrics(host)
     with insurers.run_worker_alongside(enabled=with_worker):
         uvicorn.run(
             "core.api.app:app",
@@ -84,16 +92,25 @@ def api(
         )
 
 
+def _refuse_public_demonstration(host: str) -> None:
+    """A demonstration that nobody asked for by name has published passwords: it is for this machine alone."""
+    if stores.is_assumed_demonstration() and host not in LOOPBACK_HOSTS:
+        raise InvalidSetting(
+            "COVERDESK_DEMO: must be set to true to serve the demonstration beyond this machine; for a store of your"
+            " own set COVERDESK_SECRET_KEY and run `coverdesk init`"
+        )
+
+
 def _check_safe_to_serve() -> None:
     settings().check_safe_to_serve()
-    if versions.version(engine.store()) != versions.newest():
+    if versions.version(store()) != versions.newest():
         raise InvalidSetting("COVERDESK_DATABASE_URL: this store has another version, run `coverdesk init`")
     if not settings().demo:
         _check_published_passwords()
 
 
 def _check_published_passwords() -> None:
-    with engine.reading(Scope.system()) as session:
+    with reading(Scope.system()) as session:
         published = demonstration.list_with_published_password(session)
     if published:
         raise InvalidSetting(
@@ -103,8 +120,24 @@ def _check_published_passwords() -> None:
         )
 
 
+def _share_metrics() -> None:
+    """Name the folder in which API processes keep what they count; it is read before any of them starts."""
+    if settings().metrics:
+        folder = tempfile.mkdtemp(prefix="coverdesk-metrics-")
+        os.environ[metrics.SHARED_FOLDER] = folder
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+
+
+def _serve_metrics(host: str) -> None:
+    """On a port of their own, if there is one."""
+    try:
+        metrics_page.serve_apart(host)
+    except OSError as error:
+        raise InvalidSetting(f"COVERDESK_METRICS_PORT: cannot be listened on: {error.strerror}") from None
+
+
 def _reached_at(host: str) -> str:
-    """Where a browser finds a listener; outside a demonstration only the operator knows where "everywhere" is."""
+    """Return the URL of a listener for a browser; outside a demonstration only the operator knows the public one."""
     if settings().demo and host in _EVERYWHERE:
         return "127.0.0.1"
     return f"[{host}]" if ":" in host else host
@@ -128,7 +161,7 @@ def _refuse_taken(host: str, port: int) -> None:
 def _prepare_process() -> None:
     """Trust only the configured proxies, raise the limit of open files, and limit malloc's arenas."""
     os.environ.setdefault("FORWARDED_ALLOW_IPS", settings().proxies)
-    file_permissions.keep_private(engine.store())
+    file_permissions.keep_private(store())
     soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft_limit, min(hard_limit, _MAX_OPEN_FILES)), hard_limit))
     _limit_memory_arenas()

@@ -9,8 +9,7 @@ from rich.console import Console
 from core.commands import ACTOR
 from core.errors import StateForbids
 from core.services.people import invitations, staff
-from core.store.access import engine
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading, writing
 
 app = typer.Typer(help="People who sign in.", no_args_is_help=True)
 out = Console()
@@ -27,7 +26,7 @@ def add_staff(
 ) -> None:
     """Add a person, or change their roles and password; the password is read from standard input."""
     password = typer.prompt("Password", hide_input=True) if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
-    with engine.writing(Scope.system()) as session:
+    with writing(Scope.system()) as session:
         staff.add_or_update(
             session,
             email=email,
@@ -43,7 +42,7 @@ def add_staff(
 @app.command("disable")
 def disable_staff(email: str) -> None:
     """End a person's access at once."""
-    with engine.writing(Scope.system()) as session:
+    with writing(Scope.system()) as session:
         staff.disable(session, email, actor=ACTOR)
     out.print(f"{email} can no longer sign in.", highlight=False)
 
@@ -51,7 +50,7 @@ def disable_staff(email: str) -> None:
 @app.command("set-up-link")
 def print_set_up_link() -> None:
     """Print a link that makes the first admin; good once and for a day, and only while there is no admin."""
-    with engine.reading(Scope.system()) as session:
+    with reading(Scope.system()) as session:
         link = invitations.create_set_up_link(session)
     if link is None:
         raise StateForbids("An admin can sign in already and invites everybody else, under Admin > Staff")

@@ -1,13 +1,37 @@
-"""Which store a command is for, told before the command begins."""
+"""Print the store that a command works on before it begins."""
 
+import os
 from pathlib import Path
+from types import SimpleNamespace
 
 from rich.console import Console
 
+from core import environment
 from core.settings import InvalidSetting, settings
 
 WITHOUT_ONE = frozenset({"verify", "sandbox-insurer"})
 MAKING_ONE = frozenset({"init", "demo", "restore"})
+# Whether `begin` chose the demonstration in this process.
+_choice = SimpleNamespace(is_assumed=False)
+
+
+def begin(word: str) -> None:
+    """Take `coverdesk demo` and the `serve` after it for the demonstration where nothing of one's own is named.
+
+    The variable is set for the whole process, as the processes that a server starts read it too.
+    """
+    current = settings()
+    is_named = current.demo or current.secret_key.get_secret_value() or "COVERDESK_DATABASE_URL" in environment.given()
+    is_meant = word == "demo" or (word == "serve" and current.is_demonstration_by_default)
+    _choice.is_assumed = not is_named and is_meant
+    if _choice.is_assumed:
+        os.environ["COVERDESK_DEMO"] = "true"
+        settings.cache_clear()
+
+
+def is_assumed_demonstration() -> bool:
+    """True when `begin` chose the demonstration, and nobody asked for it by COVERDESK_DEMO."""
+    return bool(_choice.is_assumed)
 
 
 def announce(word: str) -> None:

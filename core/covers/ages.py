@@ -1,4 +1,4 @@
-"""How old somebody must be to be insured for life or accident: the bound is data of the product (contract S17)."""
+"""Age limits of insured persons for life and accident covers; the bound is data of the product (contract S17)."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -21,7 +21,7 @@ def minimum_age(meta: Mapping[str, Any]) -> int:
     return int(meta.get(MINIMUM_AGE, ADULT))
 
 
-def refuse_younger(cover: Cover[Any], request: Any, rates: Rates, first_on: date | None) -> None:
+def refuse_younger(cover: Cover[Any], request: object, rates: Rates, first_on: date | None) -> None:
     """Refuse, by the field of the date of birth, somebody who is too young on the first day of cover.
 
     Covers that insure no life have no bound; a day that is still to be set cannot be judged.

@@ -115,13 +115,13 @@ PENDING = InitialState(active=False, submitted=False)
 
 
 class ResponseShape(Enum):
-    """Where the purchase response carries the policy."""
+    """Place of the policy in the purchase response."""
 
     UNDER_POLICY = "data.policy"
     DIRECT = "data"
 
 
-def _no_key(_: Any) -> str | None:
+def _no_key(_: object) -> str | None:
     return None
 
 

@@ -30,7 +30,7 @@ def _check_loan_not_over(value: date, info: ValidationInfo) -> date:
 
 
 class CreditLifePriceRequest(Request):
-    """What a credit life price depends on; without benefits, all that the product offers."""
+    """Request for a credit life price; without benefits, all benefits of the product are priced."""
 
     loan_amount: fields.PositiveNaira = Field(examples=[100000])
     loan_tenure: Tenure = Field(examples=[12], description="Months.")

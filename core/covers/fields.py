@@ -57,7 +57,7 @@ class Pick:
         named = f", did you mean {reference.find_option(options, close)}?" if close else ""
         raise fault(f"must be from the {self.list_name}{named}")
 
-    def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(self, _: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_after_validator_function(self.check, core_schema.str_schema(max_length=200))
 
     def __get_pydantic_json_schema__(self, _: CoreSchema, __: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -104,7 +104,7 @@ class ExampleInDays:
 def get_metadata(field: FieldInfo) -> list[Any]:
     """Return the metadata of a field (`Pick`, `Personal`, ...), also from inside an optional or a list."""
 
-    def collect(annotation: Any) -> list[Any]:
+    def collect(annotation: object) -> list[Any]:
         inner = [mark for part in get_args(annotation) for mark in collect(part)]
         return [*getattr(annotation, "__metadata__", ()), *inner]
 
@@ -117,9 +117,9 @@ def build_example(model: type[BaseModel]) -> dict[str, Any]:
     for name, field in model.model_fields.items():
         offset = next((m for m in get_metadata(field) if isinstance(m, ExampleInDays)), None)
         if offset is not None:
-            body[name] = (clock.today() + timedelta(days=offset.days)).isoformat()
+            body[field.alias or name] = (clock.today() + timedelta(days=offset.days)).isoformat()
         elif field.examples:
-            body[name] = field.examples[0]
+            body[field.alias or name] = field.examples[0]
     return body
 
 
@@ -188,7 +188,7 @@ def _check_letters(value: str) -> str:
     return value
 
 
-def _parse_day(value: Any) -> Any:
+def _parse_day(value: object) -> Any:
     if isinstance(value, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T.{1,32})?", value.strip()):
         try:
             value = datetime.fromisoformat(value.strip())
@@ -222,7 +222,7 @@ def _check_year(value: str) -> str:
     return value
 
 
-def _parse_flag(value: Any) -> Any:
+def _parse_flag(value: object) -> Any:
     if isinstance(value, str) and value.strip().lower() in {"true", "false"}:
         return value.strip().lower() == "true"
     if not isinstance(value, bool):
@@ -230,7 +230,7 @@ def _parse_flag(value: Any) -> Any:
     return value
 
 
-def _year_to_text(value: Any) -> Any:
+def _year_to_text(value: object) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 

@@ -49,26 +49,26 @@ class Figure:
         return ".".join(self.path)
 
 
-def naira_figure(path: tuple[str, ...], label: str, value: Any, group: str, **rules: Any) -> Figure:
+def naira_figure(path: tuple[str, ...], label: str, value: object, group: str, **rules: Any) -> Figure:
     """An amount in naira."""
     return Figure(path=path, label=label, kind=Kind.NAIRA, value=value, group=group, **rules)
 
 
 def percent_figure(
-    path: tuple[str, ...], label: str, value: Any, group: str, *, most: int = 100, **rules: Any
+    path: tuple[str, ...], label: str, value: object, group: str, *, most: int = 100, **rules: Any
 ) -> Figure:
     """A percentage."""
     return Figure(path=path, label=label, kind=Kind.PERCENT, value=value, group=group, most=Decimal(most), **rules)
 
 
-def factor_figure(path: tuple[str, ...], label: str, value: Any, group: str) -> Figure:
+def factor_figure(path: tuple[str, ...], label: str, value: object, group: str) -> Figure:
     """A factor by which a premium is multiplied."""
     return Figure(
         path=path, label=label, kind=Kind.FACTOR, value=value, group=group, most=Decimal(20), places=4, above_zero=True
     )
 
 
-def count_figure(path: tuple[str, ...], label: str, value: Any, group: str, *, least: int = 0, most: int) -> Figure:
+def count_figure(path: tuple[str, ...], label: str, value: object, group: str, *, least: int = 0, most: int) -> Figure:
     """A whole number."""
     return Figure(
         path=path,

@@ -1,4 +1,4 @@
-"""What the catalogue shows of a price: one figure that fits the cover period, and parts of it (contract S18)."""
+"""Price and cover period that the catalogue shows for a product (contract S18)."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -27,10 +27,10 @@ def follows(meta: Mapping[str, Any]) -> bool:
 
 
 def by_stretch(rates: Rates) -> dict[str, Decimal] | None:
-    """What 1, 3, 6 and 12 months cost in naira; none unless the product has a fixed price.
+    """Return the price in naira of 1, 3, 6 and 12 months of cover, or None unless the product has a fixed price.
 
-    A plan of just that length says so itself, the lowest if there are several; otherwise it is that part of the
-    price of the cover period, rounded up as instalments are (contract S4).
+    A plan of exactly that length gives its own price, the lowest if there are several; otherwise the price is that part
+    of the price of the cover period, rounded up as instalments are (contract S4).
     """
     # A table prices each journey by itself.
     if rates.dynamic or "rates" in rates.meta:

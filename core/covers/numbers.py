@@ -2,7 +2,6 @@
 
 import re
 from decimal import Decimal, InvalidOperation
-from typing import Any
 
 from core import money
 from core.covers.faults import fault
@@ -22,7 +21,7 @@ ABOVE_ZERO = {
 }
 
 
-def naira(value: Any) -> Decimal:
+def naira(value: object) -> Decimal:
     """An amount in naira from 0 with at most two decimals, from a number or a plain decimal text."""
     amount = _finite(value)
     if amount is None:
@@ -37,7 +36,7 @@ def naira(value: Any) -> Decimal:
     return kept
 
 
-def _finite(value: Any) -> Decimal | None:
+def _finite(value: object) -> Decimal | None:
     """The exact value of a number or of a plain decimal text; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
         return None
@@ -59,7 +58,7 @@ def above_zero(value: Decimal) -> Decimal:
     return value
 
 
-def count(value: Any) -> int:
+def count(value: object) -> int:
     """A whole number up to a million either way."""
     number = _finite(value)
     # Compared before it is divided: arithmetic on 1e999999999 overflows, a comparison does not.

@@ -1,4 +1,4 @@
-"""What a request would buy of a product: the price and the days of cover, judged as a sale judges them."""
+"""Offers: price and days of cover of a request, computed by the rules of a sale."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,7 @@ class Offer:
     term: Term
 
 
-def offer(cover: Cover[Any], request: Any, rates: Rates) -> Offer:
+def offer(cover: Cover[Any], request: object, rates: Rates) -> Offer:
     """The price and the term of a request; InvalidInput names every field that the product does not take."""
     term = cover.term(request, rates)
     price, _ = run_checks(

@@ -34,7 +34,7 @@ class PaidPeriod:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Refund:
-    """What goes back of a term, by which rule, and the steps that lead to it."""
+    """Amount refunded of a term, the rule that was used, and the steps of the calculation."""
 
     method: str
     price: Price

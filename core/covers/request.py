@@ -56,7 +56,7 @@ class Request(BaseModel):
 
     @model_validator(mode="wrap")
     @classmethod
-    def _normalise(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+    def _normalise(cls, data: object, handler: ModelWrapValidatorHandler[Self]) -> Self:
         if not isinstance(data, dict):
             return handler(data)
         values = _drop_blanks(data)
@@ -86,7 +86,9 @@ class Request(BaseModel):
 
 def _list_unknown(model: type[Request], data: Mapping[str, Any]) -> list[str]:
     aliased = {wrong for wrong, right in model.aliases.items() if right not in data}
-    return [str(name) for name in data if name not in model.model_fields and name not in aliased]
+    # A field whose name is a word of Python is written differently there.
+    known = {field.alias or name for name, field in model.model_fields.items()}
+    return [str(name) for name in data if name not in known and name not in aliased]
 
 
 def _list_unknown_nested(model: type[Request], data: Mapping[str, Any]) -> Iterator[str]:
@@ -101,7 +103,7 @@ def _list_unknown_nested(model: type[Request], data: Mapping[str, Any]) -> Itera
 
 
 def _drop_blanks(data: Mapping[Any, Any]) -> dict[Any, Any]:
-    def is_present(value: Any) -> bool:
+    def is_present(value: object) -> bool:
         return value is not None and not (isinstance(value, str) and not value.strip())
 
     return {name: value for name, value in data.items() if is_present(value)}
@@ -168,7 +170,7 @@ def build_faults(errors: Iterable[Mapping[str, Any]], *, skip: int = 0) -> list[
     ]
 
 
-def validate(model: type[BaseModel], data: Any, *, sold: bool = False) -> Any:
+def validate(model: type[BaseModel], data: object, *, sold: bool = False) -> Any:
     """Validate a request body; InvalidInput names every invalid field.
 
     `sold` marks data of an earlier sale: checks that only hold on the day of a sale are skipped.

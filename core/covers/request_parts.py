@@ -134,7 +134,7 @@ def normalise_registration(registration: str) -> str:
     return "".join(character for character in registration if character.isascii() and character.isalnum()).upper()
 
 
-def build_term_from_today(_: Any, rates: Rates) -> Term:
+def build_term_from_today(_: object, rates: Rates) -> Term:
     """Return the product's cover period from today in Lagos (contract S8)."""
     return Term.from_months(clock.today(), rates.cover_months)
 

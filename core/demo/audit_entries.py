@@ -1,4 +1,4 @@
-"""What the audit log says of a sale and its later life, in the words that the services use."""
+"""Audit entries of a sale and of the later changes to its policy, in the words that the services use."""
 
 from core import clock, money
 from core.demo.audit_log import Log

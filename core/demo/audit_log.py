@@ -12,9 +12,13 @@ from sqlmodel import col
 
 from core.demo.bulk_rows import Rows, stamp
 from core.demo.random_source import new_id
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.audit_chain import chain_of, link
 from core.store.schema.admin import AuditEntry, AuditHead
+from core.store.schema.events import EventCursor
+
+# Of two years of business, the newest entries of each chain become events when the store is served.
+_NEWEST = 20
 
 
 class Entry(NamedTuple):
@@ -77,6 +81,8 @@ def chain(session: ScopedSession, rows: Rows, entries: list[Entry]) -> None:
         rows.add(AuditEntry, {**_row(entry), "chain": number, "position": position + 1, "hash": heads[number][1]})
     for number, (position, last) in heads.items():
         session.execute(sa.update(AuditHead).where(col(AuditHead.chain) == number).values(position=position, hash=last))
+        told = max(0, position - _NEWEST)
+        session.execute(sa.update(EventCursor).where(col(EventCursor.chain) == number).values(position=told))
 
 
 def _row(entry: Entry) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlmodel import SQLModel
 
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.access.statements import driver_connection
 
 Values = Mapping[str, Any]
@@ -47,7 +47,7 @@ def _shape(entity: type[SQLModel]) -> _Shape:
 
 
 class Rows:
-    """What one chunk writes, table by table."""
+    """The rows of one chunk by table."""
 
     def __init__(self) -> None:
         self.of: defaultdict[type[SQLModel], list[tuple[Any, ...]]] = defaultdict(list)
@@ -68,12 +68,12 @@ def pour(session: ScopedSession, rows: Rows) -> None:
         pour_table(driver, _shape(entity), rows.of[entity])
 
 
-def _insert(driver: Any, shape: _Shape, rows: list[tuple[Any, ...]]) -> None:
+def _insert(driver: Any, shape: _Shape, rows: list[tuple[Any, ...]]) -> None:  # noqa: ANN401 a driver's own connection
     places = ", ".join("?" * len(shape.names))
     driver.executemany(f"INSERT INTO {shape.table.name} ({_listed(shape)}) VALUES ({places})", rows)  # noqa: S608 names out of our own tables
 
 
-def _copy(driver: Any, shape: _Shape, rows: list[tuple[Any, ...]]) -> None:
+def _copy(driver: Any, shape: _Shape, rows: list[tuple[Any, ...]]) -> None:  # noqa: ANN401 a driver's own connection
     with driver.cursor() as cursor:
         # A request may take 30 seconds; a chunk may take longer on a machine that has much to do.
         cursor.execute("SET LOCAL TIME ZONE 'UTC'; SET LOCAL statement_timeout = 0")

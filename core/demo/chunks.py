@@ -14,16 +14,15 @@ from core.demo.claims import rows as claim_rows
 from core.demo.claims.claims import Losses
 from core.demo.claims.specimens import Specimens
 from core.demo.marker import Mark
-from core.demo.market import days
-from core.demo.market.market import Market
+from core.demo.market.market import Market, begins_at, instants
 from core.demo.market.offers import Offer
 from core.demo.market.people import People
 from core.demo.market.sellers import Officer, Seller
 from core.demo.random_source import dice
-from core.demo.rollups import Figures, pour_figures
 from core.demo.sales import rows as sale_rows
 from core.demo.sales.sales import Counting
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
+from core.store.rollups import daily_rollup
 from core.store.schema.sales import NumberCounter
 
 _SMALLEST, _LARGEST, _PIECES = 2_500, 20_000, 20
@@ -31,7 +30,7 @@ _SMALLEST, _LARGEST, _PIECES = 2_500, 20_000, 20
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """What a demonstration is made of: its mark, who sells, what, and who decides claims."""
+    """The plan of a demonstration: its mark, sellers, offers, and the officers who decide claims."""
 
     mark: Mark
     sellers: Sequence[Seller]
@@ -41,30 +40,30 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """What one transaction writes; `upto` purchases are in the store after it."""
+    """The rows of one transaction; `upto` purchases are in the store after it."""
 
     rows: Rows
-    figures: Figures
     entries: list[Entry]
     policy_numbers: dict[str, int]
     upto: int
+    is_last: bool
 
 
 def chunks(plan: Plan) -> Generator[Chunk]:
     """Every chunk in the order of time; always cut at the same sales, so that writing can go on after a crash."""
     mark = plan.mark
     until, thrown = mark.until, dice(mark.seed, "sales")
-    log, specimens = Log(dice(mark.seed, "log")), Specimens(thrown, days.begins_at(until))
+    log, specimens = Log(dice(mark.seed, "log")), Specimens(thrown, begins_at(until))
     people, market = People(thrown, until), Market(thrown, plan.sellers, plan.offers, until)
     counting = Counting(thrown, market, people, until)
     losses = Losses(thrown, plan.desk, purchases=mark.purchases, until=until)
-    moments = days.instants(dice(mark.seed, "days"), purchases=mark.purchases, until=until)
+    moments = instants(dice(mark.seed, "days"), purchases=mark.purchases, until=until)
     size, upto = min(_LARGEST, max(_SMALLEST, mark.purchases // _PIECES)), 0
     while batch := list(islice(moments, size)):
-        rows, figures = Rows(), Figures()
+        rows = Rows()
         for at in batch:
             sale = counting.sell(rows, at)
-            sale_rows.file(sale, rows, figures)
+            sale_rows.file(sale, rows)
             audit_entries.note(sale, log)
             if (loss := losses.of(sale)) is not None:
                 claim_rows.file(loss, thrown, specimens, rows, log)
@@ -73,14 +72,18 @@ def chunks(plan: Plan) -> Generator[Chunk]:
         if is_last:
             log.note(until, marker.ACTOR, marker.WRITTEN, marker.SUBJECT, after=mark.facts)
         entries = log.due(until if is_last else batch[-1])
-        yield Chunk(rows, figures, entries, dict(counting.policy_numbers), upto)
+        yield Chunk(rows, entries, dict(counting.policy_numbers), upto, is_last)
 
 
 def write_chunk(session: ScopedSession, chunk: Chunk) -> None:
-    """Write a chunk in the session's transaction: rows, figures, audit entries, and the counters as they stand."""
+    """Write a chunk in the session's transaction: rows, audit entries, and the counters as they stand.
+
+    The last chunk rebuilds the roll-ups, as its rows and those before it were written past the session.
+    """
     chain(session, chunk.rows, chunk.entries)
     pour(session, chunk.rows)
-    pour_figures(session, chunk.figures)
     for series, last in chunk.policy_numbers.items():
         session.insert_if_absent(NumberCounter(series=series, last=0))
         session.execute(sa.update(NumberCounter).where(col(NumberCounter.series) == series).values(last=last))
+    if chunk.is_last:
+        daily_rollup.rebuild(session.connection())

@@ -10,7 +10,7 @@ from sqlmodel import col
 from core.demo.audit_log import Log
 from core.demo.random_source import dice
 from core.errors import StateForbids
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.admin import AuditEntry
 from core.store.schema.parties import ApiKey, Distributor, Staff
 from core.store.schema.sales import Purchase
@@ -23,7 +23,7 @@ _OF_A_BUSINESS = (Staff, Distributor, ApiKey, Purchase)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mark:
-    """What a demonstration was asked for, and whether it is all there."""
+    """The parameters of a demonstration; `written` once it is complete."""
 
     purchases: int
     seed: int
@@ -32,7 +32,7 @@ class Mark:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """As the audit log has it."""
+        """The values of the audit entry."""
         return {"purchases": self.purchases, "seed": self.seed, "until": self.until.isoformat()}
 
 

@@ -1,9 +1,12 @@
 """Writes the demonstration: two years of believable business that end now, the same for the same seed."""
 
-from collections.abc import Callable, Generator, Iterable
-from contextlib import closing
+import gc
+import multiprocessing
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from multiprocessing.connection import Connection
 
 import sqlalchemy as sa
 from sqlmodel import SQLModel
@@ -14,17 +17,52 @@ from core.demo.audit_log import chain
 from core.demo.bulk_rows import Rows, pour
 from core.demo.chunks import Chunk, Plan, chunks, write_chunk
 from core.demo.marker import Mark
-from core.demo.market import days
+from core.demo.market import market
 from core.demo.market.offers import on_the_shelf
 from core.demo.market.sellers import enlist, officers
-from core.demo.producer import made_elsewhere, uncollected
 from core.demo.random_source import dice
 from core.errors import StateForbids
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.claims import Claim
 from core.store.schema.parties import Customer
 from core.store.schema.sales import Policy, Purchase, Renewal
+
+
+def made_elsewhere(plan: Plan) -> Generator[Chunk]:
+    """The chunks of a plan as another process makes them, at most one ahead; EOFError when that process dies."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    maker = context.Process(target=_make, args=(theirs, plan), daemon=True)
+    maker.start()
+    theirs.close()
+    try:
+        chunk: Chunk | None
+        while (chunk := ours.recv()) is not None:
+            yield chunk
+    finally:
+        ours.close()
+        maker.terminate()
+        maker.join()
+
+
+def _make(theirs: Connection, plan: Plan) -> None:
+    with uncollected():
+        for chunk in chunks(plan):
+            theirs.send(chunk)
+        theirs.send(None)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Without a search for cycles: rows by the million hold none, and looking takes a tenth of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
 
 Progress = Callable[[int], object]
 # A second interpreter needs some seconds to start.
@@ -33,7 +71,7 @@ _WORTH_A_PROCESS = 100_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Summary:
-    """What stands in the store; `already_there` when nothing had to be written."""
+    """Counts of the store; `already_there` when nothing had to be written."""
 
     purchases: int
     policies: int
@@ -81,7 +119,7 @@ def _begin(session: ScopedSession, *, purchases: int, seed: int, until: datetime
     offers = on_the_shelf(session, mark.until)
     if not offers:
         raise StateForbids("This store has no catalogue yet; run `coverdesk init` first")
-    thrown, began, keys = dice(seed, "parties"), days.begins_at(mark.until), Rows()
+    thrown, began, keys = dice(seed, "parties"), market.begins_at(mark.until), Rows()
     sellers, desk = enlist(session, keys, thrown, began), officers(session, thrown, began)
     if log is not None:
         pour(session, keys)

@@ -1,18 +1,18 @@
 """The format of insurer answers (contract N2)."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from core.covers.request import has_control_characters
 from core.insurers.faults import InsurerFault
+from core.states.submissions import AnswerStatus
 
-Status = Literal["accepted", "pending", "declined"]
 MAX_REASON_LENGTH = 500
 
 
-def _blank_to_none(value: Any) -> Any:
+def _blank_to_none(value: object) -> object:
     return None if isinstance(value, str) and not value.strip() else value
 
 
@@ -47,7 +47,7 @@ class InsurerAnswer(BaseModel):
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore", str_strip_whitespace=True)
 
-    status: Status
+    status: Annotated[AnswerStatus, Field(strict=False)]
     policy_number: Annotated[Number | None, _BlankAsNone] = None
     certificate_url: Annotated[Link | None, _BlankAsNone] = None
     provider_policy_id: Annotated[Identifier | None, _BlankAsNone] = None

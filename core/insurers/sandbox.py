@@ -14,6 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
+from core.states.submissions import AnswerStatus
+
 APPROVES = "approves"
 _BEHAVIOUR_PATTERN = re.compile(r"[^\s@\"]+\+(\w+)@")
 _GIGABYTE, _CHUNK = 1 << 30, b" " * (1 << 20)
@@ -152,7 +154,7 @@ def _accept(desk: _Handler, row: RequestRecord) -> None:
 def _build_acceptance(desk: _Handler, number: str) -> dict[str, Any]:
     slug = number.replace("/", "-")
     return {
-        "status": "accepted",
+        "status": AnswerStatus.ACCEPTED,
         "policy_number": number,
         "certificate_url": f"{desk.server.url}/certificates/{slug}.pdf",
         "provider_policy_id": f"sandbox-{slug}",
@@ -172,11 +174,11 @@ def _first_times(
 
 
 def _pend(desk: _Handler, _: RequestRecord) -> None:
-    desk.send_json(202, {"status": "pending", "reason": "An underwriter looks at it"})
+    desk.send_json(202, {"status": AnswerStatus.PENDING, "reason": "An underwriter looks at it"})
 
 
 def _decline(desk: _Handler, _: RequestRecord) -> None:
-    desk.send_json(200, {"status": "declined", "reason": "The sandbox does not take this risk"})
+    desk.send_json(200, {"status": AnswerStatus.DECLINED, "reason": "The sandbox does not take this risk"})
 
 
 def _clash(desk: _Handler, _: RequestRecord) -> None:
@@ -224,7 +226,9 @@ def _garble(desk: _Handler, _: RequestRecord) -> None:
 
 
 def _mistype(desk: _Handler, _: RequestRecord) -> None:
-    desk.send_json(200, {"status": "accepted", "policy_number": 4711, "certificate_url": "javascript:alert(1)"})
+    desk.send_json(
+        200, {"status": AnswerStatus.ACCEPTED, "policy_number": 4711, "certificate_url": "javascript:alert(1)"}
+    )
 
 
 def _invent(desk: _Handler, _: RequestRecord) -> None:

@@ -1,4 +1,4 @@
-"""What a window of days is compared with: months with months, a day under way with as much of the day before."""
+"""Comparison windows: months with months, the current day with the same part of the day before."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -24,7 +24,7 @@ class Comparison:
 
 
 def like(window: Window, *, rolling: bool = False) -> Comparison:
-    """What is like a window, before it.
+    """Return the window before this one that is comparable with it.
 
     Today until now is compared with yesterday until the same minute, whole months with as many months before, the
     first days of a month with the same days of the month before. Any other window, and a `rolling` one (so many days

@@ -5,15 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import count
-from typing import Any, Final
+from typing import Final
 
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, seal
+from core import clock, metrics, seal
 from core.errors import KeyReused
-from core.store.access.compiled_write import CompiledWrite
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession
 from core.store.schema.tables import KeptAnswer
 
 # Stored twice as long as promised. Every 32nd new key deletes up to 64 expired responses.
@@ -63,9 +62,10 @@ def run_once(
         created_at=clock.now(),
     )
     if not session.insert_if_absent(claim):
+        metrics.count("idempotent_replays")
         return _replay(session, key, request_hash)
     if next(_key_counter) % _CLEANUP_INTERVAL == 0:
-        _CLEANUP.run(session.raw_connection, {"before": claim.created_at - _RETENTION, "most": 2 * _CLEANUP_INTERVAL})
+        session.purge(KeptAnswer, before=claim.created_at - _RETENTION, most=2 * _CLEANUP_INTERVAL)
     answer = handler()
     claim.status, claim.body, claim.headers = answer.status, answer.body, answer.headers
     session.update_columns(claim, "status", "body", "headers")
@@ -81,20 +81,3 @@ def _replay(session: ScopedSession, key: str, request_hash: str) -> WireResponse
     if stored.fingerprint != request_hash:
         raise KeyReused
     return WireResponse(stored.status, stored.body, {**stored.headers, "Idempotent-Replayed": "true"})
-
-
-def _build_cleanup(_: Any) -> Any:
-    table: Any = sa.inspect(KeptAnswer).local_table
-    # Rows that a concurrent request is deleting are skipped.
-    old = sa.select(*table.primary_key).where(
-        table.c.created_at < sa.bindparam("before", type_=table.c.created_at.type)
-    )
-    old = (
-        old.order_by(table.c.created_at)
-        .limit(sa.bindparam("most", type_=sa.Integer()))
-        .with_for_update(skip_locked=True)
-    )
-    return sa.delete(table).where(sa.tuple_(*table.primary_key).in_(old))
-
-
-_CLEANUP = CompiledWrite(_build_cleanup)

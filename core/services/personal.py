@@ -25,7 +25,7 @@ def mask_personal_numbers(data: Mapping[str, Any], numbers: frozenset[str]) -> d
     return {name: _mask_value(value, numbers) for name, value in data.items()}
 
 
-def _mask_value(value: Any, numbers: frozenset[str]) -> Any:
+def _mask_value(value: object, numbers: frozenset[str]) -> Any:
     if isinstance(value, str):
         return seal.mask(value) if value in numbers else value
     if isinstance(value, Mapping):

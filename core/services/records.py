@@ -10,9 +10,10 @@ from sqlmodel import col
 
 from core.clock import to_wire as at
 from core.money import to_wire as naira
-from core.services.shapes import CustomerRecord, Mode, PolicyRecord, PolicyStatus, PurchaseRecord, Times
+from core.services.shapes import CustomerRecord, Mode, PolicyRecord, PurchaseRecord, Times
 from core.settings import settings
-from core.store.access.wire_types import WireId, WireInstant, WireMode, WireNaira
+from core.states.policies import PolicyStatus
+from core.store.access import AnyRow, WireId, WireInstant, WireMode, WireNaira
 from core.store.schema.tables import Customer, Policy, Purchase
 
 
@@ -54,7 +55,7 @@ class _Field:
     wire_type: sa.types.TypeEngine[Any] | None = None
 
 
-def _as_is(value: Any) -> Any:
+def _as_is(value: object) -> Any:
     return value
 
 
@@ -102,12 +103,12 @@ def build_customer_columns() -> list[Any]:
     return _columns(Customer, _CUSTOMER)
 
 
-def _columns(entity: Any, fields: Mapping[str, _Field]) -> list[Any]:
+def _columns(entity: object, fields: Mapping[str, _Field]) -> list[Any]:
     found = [(col(getattr(entity, field.column)), field.wire_type) for field in fields.values()]
     return [sa.type_coerce(column, sent) if sent else column for column, sent in found]
 
 
-def _record(row: Any, fields: Mapping[str, _Field]) -> dict[str, Any]:
+def _record(row: AnyRow, fields: Mapping[str, _Field]) -> dict[str, Any]:
     return {name: field.format_value(getattr(row, field.column)) for name, field in fields.items()}
 
 
@@ -127,7 +128,7 @@ def build_policy(row: Any, *, status: PolicyStatus, echo: str = "payload") -> Po
         "id": str(row.id),
         "app_mode": format_mode(row.is_live),
         "is_live": row.is_live,
-        "active": status == "active",
+        "active": status is PolicyStatus.ACTIVE,
         "first_name": row.first_name,
         "last_name": row.last_name,
         "email": row.email,
@@ -158,7 +159,7 @@ def build_policy(row: Any, *, status: PolicyStatus, echo: str = "payload") -> Po
     }
 
 
-def _policy_meta(row: Any, echo: str) -> dict[str, Any]:
+def _policy_meta(row: AnyRow, echo: str) -> dict[str, Any]:
     meta: dict[str, Any] = {
         echo: row.payload,
         "policy_number": row.policy_number,

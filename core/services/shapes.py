@@ -5,6 +5,8 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import WithJsonSchema
 from typing_extensions import TypedDict
 
+from core.states.policies import PolicyStatus
+
 Id = Annotated[str, WithJsonSchema({"type": "string", "format": "uuid"})]
 Moment = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 Day = Annotated[str, WithJsonSchema({"type": "string", "format": "date"})]
@@ -150,7 +152,7 @@ class PurchaseRecord(Times):
     provider: NotRequired[ProviderRecord]
 
 
-PolicyStatus = Literal["pending", "active", "expired", "cancelled", "declined"]
+StatusOnTheWire = Annotated[str, WithJsonSchema({"type": "string", "enum": list(PolicyStatus)})]
 
 
 class PolicyRecord(Times):
@@ -185,7 +187,7 @@ class PolicyRecord(Times):
     request_source: str | None
     meta: dict[str, Any]
     policy_number: str | None
-    status: PolicyStatus
+    status: StatusOnTheWire
     customer: NotRequired[CustomerRecord]
     provider: NotRequired[dict[str, Any]]
     purchase: NotRequired[dict[str, Any]]

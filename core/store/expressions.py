@@ -79,6 +79,17 @@ class printed_naira(_Spelled):  # noqa: N801
     postgresql = "concat(CAST({0} AS bigint) / 100, '.', lpad(CAST(mod(CAST({0} AS bigint), 100) AS TEXT), 2, '0'))"
 
 
+class printed_signed_naira(_Spelled):  # noqa: N801
+    """Kobo of either sign as text in naira with two places: -57500 -> -575.00."""
+
+    type = sa.String()
+    sqlite = "CASE WHEN ({0}) < 0 THEN '-' ELSE '' END || printf('%d.%02d', abs({0}) / 100, abs({0}) % 100)"
+    postgresql = (
+        "concat(CASE WHEN ({0}) < 0 THEN '-' ELSE '' END, abs(CAST({0} AS bigint)) / 100, '.',"
+        " lpad(CAST(mod(abs(CAST({0} AS bigint)), 100) AS TEXT), 2, '0'))"
+    )
+
+
 class printed_id(_Spelled):  # noqa: N801
     """An id as its 36 characters."""
 

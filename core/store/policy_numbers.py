@@ -7,7 +7,7 @@ TEST = "TEST/"
 
 
 class Series(NamedTuple):
-    """How the numbers of an insurer are counted and printed; test records have a series of their own."""
+    """A series of policy numbers: its counter and print pattern; test records have a series of their own."""
 
     counter: str
     pattern: str

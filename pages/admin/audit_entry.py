@@ -6,7 +6,7 @@ from core import ids
 from core.errors import InvalidInput, NotFound
 from core.services.audit import search as audit_search
 from core.services.audit.search import Entry
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.admin import audit_view
 from core.ui.kit import frame, tables, words
 

@@ -6,8 +6,8 @@ from core.errors import InvalidInput
 from core.services.audit import search as audit_search
 from core.services.audit.search import SearchChoices, SearchResult
 from core.services.audit.selection import NAMES, AuditSelection
-from core.store.access.engine import reading
-from core.ui.admin.audit_table import ENTRIES
+from core.store.access import reading
+from core.ui.admin.audit_view import ENTRIES
 from core.ui.exports import panel as export_panel
 from core.ui.kit import frame, tables, url_state, words
 

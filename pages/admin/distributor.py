@@ -1,11 +1,16 @@
 """One distributor: its sales, the products switched off for it, and whether it is enabled."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from core.services.distributors import list as distributor_list
 from core.services.distributors.list import DistributorDetail
+from core.services.webhooks import endpoints
+from core.store.access import reading
 from core.ui.admin import partner_actions, partner_pages
 from core.ui.kit import dialogs, facts, frame, tables, words
+from core.ui.webhooks.endpoint_tables import ENDPOINTS, EndpointRow
 
 
 def buttons(of: DistributorDetail) -> None:
@@ -31,6 +36,25 @@ def withheld(of: DistributorDetail) -> None:
             icon=":material/inventory_2:",
             query_params={"id": str(product_id), **frame.mode_query()},
         )
+
+
+def webhooks(of: DistributorDetail) -> None:
+    st.subheader("Webhooks of this mode", anchor=False)
+    with reading(frame.scope()) as session:
+        rows = [
+            EndpointRow(each.id, of.row.name, each)
+            for each in endpoints.list_endpoints(session, distributor_id=of.row.id)
+        ]
+    if rows:
+        tables.listed(replace(ENDPOINTS, home=("admin/distributor.py", "Back to the distributor")), rows)
+    else:
+        st.caption("None: it is told of nothing, and may follow the feed of events.")
+    st.page_link(
+        "admin/webhooks.py",
+        label="Register an endpoint",
+        icon=":material/webhook:",
+        query_params={"distributor": str(of.row.id), **frame.mode_query()},
+    )
 
 
 frame.require("admin")
@@ -65,4 +89,5 @@ with st.grid(2, min_column_width=320, gap="small"):
             query_params={"distributor": str(row.id), **frame.mode_query()},
         )
 withheld(found)
+webhooks(found)
 st.caption(f"Distributor {row.id}")

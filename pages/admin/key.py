@@ -6,8 +6,7 @@ from core import ids
 from core.errors import InvalidInput, NotFound
 from core.services.distributors import key_admin
 from core.services.distributors.key_admin import KeyRow
-from core.store.access.engine import reading
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading
 from core.ui.admin import admin_writes
 from core.ui.kit import facts, frame, tables, words
 

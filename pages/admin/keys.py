@@ -5,8 +5,7 @@ import streamlit as st
 from core import ids
 from core.errors import InvalidInput, StateForbids
 from core.services.distributors import distributors, key_admin
-from core.store.access.engine import reading
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading
 from core.ui.admin import admin_writes, key_table
 from core.ui.admin.key_table import KEYS
 from core.ui.forms import forms

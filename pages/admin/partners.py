@@ -8,9 +8,9 @@ from core.errors import InvalidInput
 from core.services.distributors import list as distributor_list
 from core.services.distributors.list import NAMES, DistributorSelection
 from core.services.insurers import list as insurer_list
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.admin import partner_actions
-from core.ui.admin.partner_tables import DISTRIBUTORS, INSURERS
+from core.ui.admin.partner_pages import DISTRIBUTORS, INSURERS
 from core.ui.kit import dialogs, frame, tables, url_state
 
 VIEWS = {"distributors": "Distributors", "insurers": "Insurers"}

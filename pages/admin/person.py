@@ -6,8 +6,7 @@ from core import ids
 from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
 from core.services.people import account_changes, staff_list, staff_sessions
 from core.services.people.staff_list import StaffRow
-from core.store.access.engine import reading
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading
 from core.ui.admin import admin_writes, staff_cards, staff_form
 from core.ui.kit import facts, frame, tables, words
 

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from core.services.audit import log as audit
+from core.services.audit.log import AuditEvent
 from core.services.products.detail import ProductDetail
-from core.services.views.sale import AuditEvent
-from core.store.access.engine import reading
-from core.ui.admin import product_cards, product_page, product_texts
+from core.store.access import reading
+from core.ui.admin import product_cards, product_page
 from core.ui.kit import dialogs, facts, frame, tables, url_state, words
 
 
@@ -46,9 +46,9 @@ with sellers:
     product_cards.sellers(product, person)
 with texts:
     if is_admin:
-        product_texts.draw(product)
+        product_page.draw(product)
     else:
-        product_texts.show(product)
+        product_page.show(product)
 with changes:
     history(product)
 st.caption(f"Product {product.id} · version {product.version}")

@@ -5,7 +5,7 @@ import streamlit as st
 from core.errors import InvalidInput
 from core.services.products import list as product_list
 from core.services.products.list import NAMES, ProductSelection
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.admin.product_table import PRODUCTS
 from core.ui.kit import frame, tables, url_state, words
 

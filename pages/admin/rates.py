@@ -12,8 +12,7 @@ from core.covers.tariff_reading import parse_tariff
 from core.errors import CoverdeskError, InvalidInput, StaleVersion
 from core.services.products import rate_changes
 from core.services.products.detail import ProductDetail, RatesVersion
-from core.store.access.engine import store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, transact
 from core.ui.admin import product_form, product_page, product_preview, product_words
 from core.ui.kit import dialogs, frame, page_links, tables, words
 
@@ -76,7 +75,7 @@ def propose(product: ProductDetail, start: RatesVersion, typed: Mapping[str, Any
 
     st.session_state[f"{KEY}.faults"], st.session_state[f"{KEY}.refusal"] = (), None
     try:
-        store().transact(Scope.system(), work)
+        transact(Scope.system(), work)
     except InvalidInput as error:
         st.session_state[f"{KEY}.faults"] = error.faults
     except StaleVersion:

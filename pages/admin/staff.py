@@ -7,10 +7,9 @@ from core.errors import InvalidInput
 from core.services.people import account_changes, invitations, staff_list
 from core.services.people.staff import Person
 from core.settings import settings
-from core.store.access.engine import reading
-from core.store.access.scope import Scope, ScopedSession
-from core.ui.admin import admin_writes, staff_cards, staff_form, staff_table
-from core.ui.admin.staff_table import STAFF
+from core.store.access import Scope, ScopedSession, reading
+from core.ui.admin import admin_writes, staff_cards, staff_form
+from core.ui.admin.staff_cards import STAFF
 from core.ui.kit import frame, page_links, tables
 
 DRAFT = "staff.new"
@@ -43,8 +42,8 @@ def add() -> None:
 frame.require("admin")
 frame.page_header("Staff", "Everybody who signs in, what they may do, and whether they are here now.")
 add()
-wanted = staff_table.asked()
-staff_table.filters(wanted)
+wanted = staff_cards.asked()
+staff_cards.filters(wanted)
 with reading(Scope.system()) as session:
     found = staff_list.list_staff(session, wanted, STAFF.paging(1), order=STAFF.order_among(staff_list.ORDERS))
 number = tables.page_of(STAFF, found.total_count)

@@ -7,8 +7,7 @@ import streamlit as st
 from core import clock
 from core.services.admin import readiness, system
 from core.settings import settings
-from core.store.access.engine import reading
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading
 from core.ui.admin import system_cards
 from core.ui.kit import frame, words
 
@@ -37,6 +36,7 @@ with st.grid(2, min_column_width=340, gap="small"):
     system_cards.database(found.store)
     system_cards.files(found.files)
     system_cards.queue(found.queue)
+    system_cards.outbox(found.outbox, found.mail)
     system_cards.release(found)
 system_cards.check()
 system_cards.settings_in_force(system.list_settings())

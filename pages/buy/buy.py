@@ -12,8 +12,8 @@ from core.services.distributors import distributors
 from core.services.distributors.distributors import DistributorName
 from core.services.products.products import ProductForSale
 from core.services.selling.drafts import Draft
-from core.store.access.engine import reading
-from core.ui.buying import checkout, known_customer, receipts, sale_drafts, selling, without_sellers
+from core.store.access import reading
+from core.ui.buying import checkout, known_customer, receipts, sale_drafts, selling
 from core.ui.buying.checkout import Checkout
 from core.ui.buying.selling import Counter
 from core.ui.kit import frame, words
@@ -102,7 +102,7 @@ frame.page_header("Buy", "Sell any cover but credit life: for whom, what, to who
 with reading(frame.scope()) as session:
     sellers = distributors.list_active(session)
 if not sellers:
-    without_sellers.show(person)
+    selling.show(person)
     st.stop()
 place = st.container(gap="xsmall")
 sale = choose(sellers)

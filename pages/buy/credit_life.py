@@ -10,8 +10,8 @@ from core.covers.credit_life import BASES, CREDIT_LIFE
 from core.services.distributors import distributors
 from core.services.distributors.distributors import DistributorName
 from core.services.products.products import ProductForSale
-from core.store.access.engine import reading
-from core.ui.buying import checkout, receipts, selling, without_sellers
+from core.store.access import reading
+from core.ui.buying import checkout, receipts, selling
 from core.ui.buying.checkout import Checkout
 from core.ui.buying.price_curves import Figures, basis_of
 from core.ui.buying.price_panel import ask_figures, show_curve, show_price, summary
@@ -110,7 +110,7 @@ with reading(frame.scope()) as session:
 if receipt := checkout.receipt_of(KEY):
     receipts.show(KEY, receipt)
 elif not sellers:
-    without_sellers.show(person)
+    selling.show(person)
 elif BUYING in st.session_state:
     buy(sellers)
 else:

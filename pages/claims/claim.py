@@ -7,13 +7,13 @@ from core.errors import InvalidInput, NotFound
 from core.services.claims.review import officers as claim_officers
 from core.services.claims.review.officers import Officer
 from core.services.claims.review.review import ClaimReview
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import cards as claim_cards
 from core.ui.claims import decision as claim_decision
 from core.ui.claims import document_viewer, review_actions
 from core.ui.claims import tabs as claim_tabs
-from core.ui.kit import frame, tables, url_state, words
+from core.ui.kit import attempts, frame, tables, url_state, words
 
 
 def found() -> ClaimReview | None:
@@ -34,7 +34,7 @@ def notices(review: ClaimReview, officers: list[Officer]) -> None:
     They have a container of their own, so that the elements below keep their place, and the document stays loaded.
     """
     with st.container():
-        if done := claim_attempts.said(review.id):
+        if done := attempts.said(claim_attempts.key(review.id, "claim")):
             st.success(words.plain(done), icon=":material/check_circle:")
         claim_cards.changed(review, officers)
         claim_cards.waiting(review)

@@ -6,9 +6,11 @@ import streamlit as st
 
 from core.services.claims.intake import claimable_policies
 from core.services.claims.intake.claimable_policies import ClaimablePolicy
-from core.store.access.engine import reading
+from core.services.claims.review import related
+from core.store.access import reading
 from core.ui.buying.selling import Counter
 from core.ui.claims import lodging as claim_lodging
+from core.ui.claims import tabs as claim_tabs
 from core.ui.kit import facts, frame, words
 
 SEARCH = "policies/search.py"
@@ -38,7 +40,7 @@ def found() -> ClaimablePolicy | None:
 
 
 def search() -> None:
-    if person.has_role("operations", "claims"):
+    if person.has_role("operations", "claims", "supervisor"):
         st.page_link(
             SEARCH,
             label="Find the policy by name, e-mail or phone",
@@ -75,6 +77,19 @@ def about(policy: ClaimablePolicy) -> None:
         st.caption(f"Benefits: {words.plain(', '.join(map(words.title, policy.benefits)) or 'none')}")
 
 
+def others(policy: ClaimablePolicy) -> None:
+    """Show the claims that the policy has already, so that none is lodged twice."""
+    with reading(frame.scope()) as session:
+        lines = related.list_by_policy(session, policy.id)
+    if lines:
+        st.warning(
+            f"This policy has {words.count(len(lines))} {'claim' if len(lines) == 1 else 'claims'} already:"
+            " is this another loss?",
+            icon=":material/content_copy:",
+        )
+        claim_tabs.others(lines, linked=True, empty="")
+
+
 person = frame.require("claims", "supervisor")
 frame.page_header(
     "Lodge a claim", "Take a credit life claim in for a caller, by the same rules as the API. Nothing is turned away."
@@ -86,5 +101,6 @@ policy = found()
 if policy is None:
     st.stop()
 about(policy)
+others(policy)
 st.caption("The loan is filled in as it was insured: type over it what the caller says otherwise.")
 claim_lodging.ask(policy, Counter(distributor_id=policy.distributor_id, is_live=frame.mode(), person=person))

@@ -5,8 +5,8 @@ import streamlit as st
 from core import clock
 from core.services.claims.reports import breakdowns as claim_breakdowns
 from core.services.claims.reports import figures as claim_figures
-from core.services.sales.choices import load_choices
-from core.store.access.engine import reading
+from core.services.dimensions import load_choices
+from core.store.access import reading
 from core.ui.claims import performance_cards
 from core.ui.kit import frame, periods
 from core.ui.sales import sales_filters

@@ -6,8 +6,9 @@ from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists.queue import QueueTotal
 from core.services.claims.lists.selection import View
 from core.services.claims.review import officers as claim_officers
-from core.services.sales.choices import load_choices
-from core.store.access.engine import reading
+from core.services.dimensions import load_choices
+from core.states.claims import ClaimStatus
+from core.store.access import reading
 from core.ui.claims import assignment as claim_assignment
 from core.ui.claims import filters as claim_filters
 from core.ui.claims import queue_views
@@ -20,6 +21,7 @@ IDLE = "Nothing is waiting for you, and every open claim has somebody who works 
 NOTHING = {
     "mine": "Nothing is waiting for you – take the next one.",
     "unassigned": "Every open claim has somebody who works on it.",
+    "referred": "No decision waits for a supervisor.",
     "near": "No claim is overdue, and none has 7 days or less left.",
     "waiting": "Nothing waits for a claimant: every open claim is the desk's turn.",
     "open": "No claim is open.",
@@ -63,7 +65,9 @@ def footer(total: QueueTotal) -> None:
             "Claims": words.count(total.count),
             "Claimed": words.naira(total.claimed_minor),
             "Offered": words.naira(total.offered_minor),
-            "Paid": words.naira(total.paid_minor),
+            ClaimStatus.PAID: words.naira(total.paid_minor),
+            "Outstanding": words.naira(total.outstanding_minor),
+            "Incurred": words.naira(total.incurred_minor),
         }
     )
 

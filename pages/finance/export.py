@@ -6,9 +6,8 @@ from core import ids
 from core.errors import InvalidInput
 from core.services.exports import receipts
 from core.services.exports.receipts import Receipt
-from core.store.access.engine import reading
-from core.store.access.scope import Scope
-from core.ui.exports import receipt_table, receipt_view
+from core.store.access import Scope, reading
+from core.ui.exports import receipt_view
 from core.ui.kit import frame, tables, words
 
 
@@ -30,7 +29,7 @@ receipt = found()
 if receipt is None:
     st.stop()
 with reading(Scope.system()) as session:
-    (row,) = receipt_table.rows(session, [receipt])
+    (row,) = receipt_view.rows(session, [receipt])
     before = receipts.get_receipt(session, receipt.again_of) if receipt.again_of else None
     later = receipts.list_repeats(session, receipt.id)
 frame.page_header(

@@ -10,10 +10,9 @@ from core.services.exports import registry as export_registry
 from core.services.exports.receipt_selection import NAMES, ReceiptSelection
 from core.services.exports.receipts import Receipt
 from core.services.paging import Page
-from core.store.access.engine import reading
-from core.store.access.scope import Scope
-from core.ui.exports import receipt_table
-from core.ui.exports.receipt_table import RECEIPTS
+from core.store.access import Scope, reading
+from core.ui.exports import receipt_view
+from core.ui.exports.receipt_view import RECEIPTS
 from core.ui.kit import frame, tables, url_state
 
 
@@ -72,5 +71,5 @@ with st.container(horizontal=True, vertical_alignment="center", horizontal_align
     st.markdown(RECEIPTS.counted(found.total_count), width="content")
     tables.choices(RECEIPTS)
 with reading(Scope.system()) as session:
-    rows = receipt_table.rows(session, found.items)
+    rows = receipt_view.rows(session, found.items)
 tables.draw(RECEIPTS, rows, number=number, total=found.total_count)

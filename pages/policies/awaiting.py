@@ -3,11 +3,11 @@
 import streamlit as st
 
 from core import clock
+from core.services.dimensions import load_choices
 from core.services.insurers import awaiting
 from core.services.insurers.awaiting import OpenSubmission
 from core.services.paging import Page
-from core.services.sales.choices import load_choices
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.kit import frame, tables, url_state, words
 from core.ui.policies import awaiting_view, insurer_health, resends
 from core.ui.policies.awaiting_view import Asked

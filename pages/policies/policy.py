@@ -6,7 +6,7 @@ from core import ids
 from core.errors import InvalidInput, NotFound
 from core.services.views import policy as policy_view
 from core.services.views.policy import PolicyDetail
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.kit import facts, frame, reveal_dialog, tables, url_state, words
 from core.ui.policies import cards as policy_cards
 from core.ui.policies import claims as policy_claims

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
+from core.services.dimensions import load_choices
 from core.services.paging import Page
 from core.services.policies import search as policy_search
 from core.services.policies.search import PolicyRow
-from core.services.sales.choices import load_choices
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.exports import panel as export_panel
 from core.ui.kit import frame, periods, tables, url_state
 from core.ui.policies import filters as policy_filters
@@ -49,7 +49,7 @@ def results(search: Search, page: Page[PolicyRow]) -> None:
     tables.draw(POLICIES, page.items, number=number, total=page.total_count)
 
 
-frame.require("operations", "claims")
+frame.require("operations", "claims", "supervisor")
 frame.page_header("Policy search", "Find any policy by its number, plate or customer, and see where it stands.")
 with reading(frame.scope()) as session:
     names = load_choices(session)

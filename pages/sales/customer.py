@@ -4,10 +4,10 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput, NotFound
-from core.services.sales.choices import load_choices
+from core.services.dimensions import load_choices
 from core.services.views import customer as customer_view
 from core.services.views.customer import CustomerDetail
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.kit import frame, tables, words
 from core.ui.sales import customer_cards
 

@@ -5,9 +5,9 @@ import streamlit as st
 from core.services.customers import table as customers_table
 from core.services.customers.selection import CustomerSelection
 from core.services.customers.table import CustomerRow
+from core.services.dimensions import load_choices
 from core.services.paging import Page
-from core.services.sales.choices import load_choices
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.exports import panel as export_panel
 from core.ui.kit import frame, tables, url_state
 from core.ui.sales import customer_filters

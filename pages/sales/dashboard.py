@@ -65,11 +65,18 @@ def sum_of_parts(asked: Asked, summary: Summary) -> None:
             {
                 "Purchases": taken.purchases,
                 "Renewals": taken.renewals,
-                **money_table.balance(taken.gross, taken.given_back),
+                **money_table.balance(taken.gross, taken.given_back, taken.adjusted),
             }
         )
         with st.container(horizontal=True, gap="small"):
             drill.link_to_sales(asked.selection, taken.sold, taken.renewed)
+            st.page_link(
+                "finance/movements.py",
+                label="Show these movements",
+                icon=":material/swap_vert:",
+                help="Purchases, renewals, refunds and adjustments, with every filter kept.",
+                query_params=asked.link,
+            )
 
 
 def nothing_sold(asked: Asked) -> None:

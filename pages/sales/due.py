@@ -5,11 +5,11 @@ from dataclasses import replace
 import streamlit as st
 
 from core import clock
+from core.services.dimensions import load_choices
 from core.services.renewals import due as renewals_due
 from core.services.renewals import due_table
 from core.services.renewals.due import Bucket
-from core.services.sales.choices import load_choices
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.kit import dialogs, frame, tables, url_state, words
 from core.ui.policies import dialogs as policy_dialogs
 from core.ui.sales import due_filters, renewal_calls

@@ -6,7 +6,7 @@ from core import ids
 from core.errors import InvalidInput, NotFound
 from core.services.views import sale as sale_view
 from core.services.views.sale import SaleDetail
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.kit import facts, frame, reveal_dialog, tables, words
 from core.ui.sales import sale_split, sales_filters
 

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from core.money import Split
+from core.services.dimensions import load_choices
 from core.services.sales import table as sales_table
-from core.services.sales.choices import load_choices
 from core.services.sales.sales_totals import SalesTotals
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.exports import panel as export_panel
 from core.ui.kit import frame, periods, tables, url_state, words
 from core.ui.sales import money_table, sales_filters

@@ -5,10 +5,10 @@ from dataclasses import replace
 import streamlit as st
 
 from core.money import Split
+from core.services.dimensions import load_choices
 from core.services.renewals import table as renewals_table
 from core.services.renewals.table import RenewalTotal
-from core.services.sales.choices import load_choices
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.exports import panel as export_panel
 from core.ui.kit import frame, periods, tables, url_state, words
 from core.ui.sales import money_table, renewal_filters

@@ -11,7 +11,7 @@ import uvicorn
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from core.api.app import app
-from core.store.access.engine import Store
+from core.store.access import Store
 
 
 class Client:

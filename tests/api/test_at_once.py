@@ -7,7 +7,7 @@ import pytest
 from starlette.responses import Response
 
 from core.api.http.run_inline import run_inline
-from core.store.access.engine import Store
+from core.store.access import Store
 
 
 @pytest.mark.parametrize("is_short", [True, False])

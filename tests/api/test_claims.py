@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from core.store.access.engine import Store
+from core.store.access import Store
 from tests.api.claiming import Lodge, claim_of, faults_of
 from tests.api.conftest import Client
 from tests.api.selling import page_of

@@ -7,8 +7,7 @@ import pytest
 
 from core.covers import credit_life
 from core.covers.insurers import insurer_a, insurer_f
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Customer
 from tests.api.conftest import Client
 from tests.api.selling import UNKNOWN, broken, buy, data_of, page_of

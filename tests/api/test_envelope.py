@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from core.api.http import bodies
-from core.store.access.engine import Store
+from core.store.access import Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
 

@@ -12,8 +12,7 @@ from core.services.exports import receipts
 from core.services.exports.exports import ExportKind
 from core.services.exports.registry import KINDS
 from core.services.people import sign_in, staff, staff_sessions
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
 from tests.portfolio import Portfolio

@@ -8,8 +8,7 @@ from core.covers.fields import build_example
 from core.services.audit import log as audit
 from core.services.people import staff, staff_sessions
 from core.services.people.sign_in import COOKIE
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests import papers
 from tests.api.conftest import Client
 from tests.api.uploading import path_in, uploaded

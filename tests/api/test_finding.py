@@ -6,8 +6,7 @@ import httpx
 import pytest
 
 from core.services.people import sign_in, staff, staff_sessions
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.portfolio import Portfolio
 

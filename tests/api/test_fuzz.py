@@ -19,7 +19,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from core.api.app import api
-from core.store.access.engine import Store
+from core.store.access import Store
 from tests.conftest import BOTH, Partner
 
 DOCUMENT = api.openapi()

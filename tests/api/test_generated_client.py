@@ -18,7 +18,7 @@ from core.api.app import api
 from core.covers import credit_life
 from core.covers.insurers import insurer_a
 from core.covers.registry import COVERS
-from core.store.access.engine import Store
+from core.store.access import Store
 from tests import papers
 from tests.conftest import Partner
 from tests.covers import shipped

@@ -9,8 +9,7 @@ import sqlalchemy as sa
 from core.covers.cover import Cover
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.insurers import insurer_a, insurer_b_contents, insurer_c, insurer_d
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Product
 from tests.api.conftest import Client
 from tests.api.selling import buy, data_of

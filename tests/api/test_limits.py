@@ -16,8 +16,7 @@ from core.api.protection.rate_limits import RateLimiter, address_key
 from core.commands import serve
 from core.errors import TooManyRequests
 from core.services.distributors import keys
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
 

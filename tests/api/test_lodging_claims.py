@@ -6,8 +6,7 @@ import pytest
 
 from core import clock
 from core.services.audit import log as audit
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests import papers
 from tests.api.claiming import LODGE, PAPER, Lodge, claim_of, path_in, total, upload
 from tests.api.conftest import Client

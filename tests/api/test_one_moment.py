@@ -7,7 +7,7 @@ from datetime import timedelta
 from core import clock
 from core.covers.insurers.insurer_a import THIRD_PARTY
 from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
-from core.store.access.engine import Store
+from core.store.access import Store
 from tests.api import selling
 from tests.api.claiming import Lodge, claim_of
 from tests.api.conftest import Client

@@ -10,8 +10,7 @@ from core import clock
 from core.covers import credit_life
 from core.covers.insurers import insurer_a, insurer_b_auto
 from core.services.policies import changes as policy_changes
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Customer, Policy
 from tests.api.conftest import Client
 from tests.api.selling import UNKNOWN, broken, buy, data_of

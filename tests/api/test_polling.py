@@ -11,7 +11,7 @@ from core.api.app import api
 from core.api.http import queries
 from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
 from core.services.selling import buying
-from core.store.access.engine import Store
+from core.store.access import Store
 from tests.api.conftest import Client
 from tests.api.selling import buy, data_of
 from tests.conftest import Partner

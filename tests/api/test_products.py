@@ -5,8 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from core import clock
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Product, ProductBlock
 from tests.api.conftest import Client
 from tests.api.selling import data_of

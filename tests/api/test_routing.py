@@ -7,7 +7,7 @@ import pytest
 
 from core.api.app import api
 from core.api.http import openapi
-from core.store.access.engine import Store
+from core.store.access import Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
 from tests.load.serving import Server, serving

@@ -9,8 +9,7 @@ import pytest
 from core import clock, settings
 from core.api.http import security_headers
 from core.services.people import sign_in, staff
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.api.conftest import Client
 
 SYSTEM = Scope.system()

@@ -12,8 +12,7 @@ from starlette.requests import ClientDisconnect
 from core.api.http import forms
 from core.services.audit import log as audit
 from core.services.files import files
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests import papers
 from tests.api.conftest import Client
 from tests.api.uploading import UPLOAD, path_in, uploaded

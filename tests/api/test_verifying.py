@@ -9,8 +9,7 @@ import sqlalchemy as sa
 from core.api import contract_replay
 from core.api.app import api
 from core.errors import NotAllowed
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Claim, Customer, Policy, Renewal, UploadedFile
 from tests.commands.command_line import coverdesk
 from tests.conftest import Partner

@@ -11,16 +11,16 @@ from statistics import median
 import sqlalchemy as sa
 
 from core import clock
+from core.services.dimensions import load_choices
 from core.services.exports import exports
 from core.services.exports.exports import Tally
 from core.services.exports.registry import get_kind
 from core.services.filters import SalesFilter
 from core.services.sales import breakdowns, figures
-from core.services.sales.choices import load_choices
 from core.services.sales.selection import Selection
 from core.services.windows import Window
 from core.settings import ROOT
-from core.store.access.scope import Scope
+from core.store.access import Scope
 from tests.bench.measured import Row
 from tests.bench.portfolios import Portfolio
 

@@ -117,7 +117,7 @@ async def _requests(key: str) -> list[str]:
 def _run() -> list[str]:
     """Send the requests to a new store and return a line on each kind."""
     from core import logs
-    from core.store.access.engine import store
+    from core.store.access import store
 
     with tempfile.TemporaryDirectory(prefix="cd-") as folder, open(os.devnull, "w") as nowhere:
         url = f"sqlite:///{Path(folder, 'house.db')}"

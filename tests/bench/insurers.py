@@ -32,8 +32,7 @@ from core.services.distributors import keys  # noqa: E402
 from core.services.products import catalogue  # noqa: E402
 from core.services.selling import buying  # noqa: E402
 from core.services.selling.buying import Seller  # noqa: E402
-from core.store.access.engine import store, writing  # noqa: E402
-from core.store.access.scope import Scope  # noqa: E402
+from core.store.access import Scope, store, writing  # noqa: E402
 from core.store.schema import migrating  # noqa: E402
 from core.worker import Worker  # noqa: E402
 

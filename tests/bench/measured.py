@@ -1,4 +1,4 @@
-"""What a workload gave for each size, as rows of one table."""
+"""Results of a workload for each size, as rows of one table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -18,8 +18,7 @@ from core import demo
 from core.services.distributors import keys
 from core.services.products import catalogue
 from core.settings import VAR
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.operations import statistics
 from core.store.schema import migrating
 
@@ -53,7 +52,7 @@ class Portfolio:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a process needs to serve it."""
+        """Environment variables of a process that serves it."""
         unlimited = dict.fromkeys(("RATE_LIMIT", "RATE_LIMIT_ADDRESS", "CONNECTIONS"), "0")
         given = {"DATABASE_URL": self.url, "SECRET_KEY": SECRET, "DEMO": "true", "WORKER": "false", **unlimited}
         return {**os.environ, **{f"COVERDESK_{name}": value for name, value in given.items()}}

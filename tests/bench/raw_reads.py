@@ -16,7 +16,7 @@ import orjson
 import psycopg
 import sqlalchemy as sa
 
-from core.store.access.engine import sqlite
+from core.store.access.sqlite import sqlite
 
 URL = sa.make_url(os.environ["COVERDESK_DATABASE_URL"])
 SELLER = os.environ["RAW_SELLERS"]
@@ -111,8 +111,7 @@ class Desk:
     async def stock(self) -> None:
         """Take the catalogue as the API embeds it, once."""
         from core.services.products import products
-        from core.store.access.engine import reading
-        from core.store.access.scope import Scope
+        from core.store.access import Scope, reading
 
         with reading(Scope.system()) as session:
             for (product_id, is_live), record in products.load_records(session).items():

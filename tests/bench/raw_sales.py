@@ -20,7 +20,7 @@ import psycopg
 import sqlalchemy as sa
 
 from core import ids
-from core.store.access.engine import sqlite
+from core.store.access.sqlite import sqlite
 
 URL = sa.make_url(os.environ["COVERDESK_DATABASE_URL"])
 KEY = os.environ["RAW_SALES_KEY"].encode()
@@ -153,7 +153,7 @@ def text(data: Any) -> str:
 
 
 class Writer(Protocol):
-    """What takes the rows of one sale and says when they are on the disk."""
+    """Writes the rows of one sale and returns when they are on the disk."""
 
     product: Sequence[Any]
 

@@ -34,7 +34,7 @@ LIMITS: Mapping[str, Mapping[str, int]] = {"sqlite": {RAW: 1, TOGETHER: 64}, "po
 
 @dataclass
 class Figure:
-    """What one server did for a number of clients; `took` holds milliseconds."""
+    """Result of one server for a number of clients; `took` holds milliseconds."""
 
     server: str
     clients: int
@@ -59,7 +59,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Server:
-    """Where a server listens and what it wants to be shown."""
+    """Address of a server, and the credentials that it expects."""
 
     name: str
     port: int
@@ -110,8 +110,7 @@ def _serving(name: str, command: Sequence[str], key: str, environment: Mapping[s
 def partner(url: str) -> tuple[str, str]:
     """The id of a distributor of its own in that store, and its live key."""
     from core.services.distributors import keys
-    from core.store.access.engine import Store
-    from core.store.access.scope import Scope
+    from core.store.access import Scope, Store
 
     store = Store(url)
     with store.writing(Scope.system()) as session:
@@ -192,8 +191,7 @@ def build(url: str, purchases: int) -> None:
     """The catalogue and, where wanted, the demonstration's portfolio."""
     from core import demo
     from core.services.products import catalogue
-    from core.store.access.engine import Store
-    from core.store.access.scope import Scope
+    from core.store.access import Scope, Store
     from core.store.operations import statistics
     from core.store.schema import migrating
 

@@ -22,8 +22,7 @@ from streamlit.testing.v1 import AppTest
 from core import ids
 from core.services.people.staff import Person
 from core.settings import ROOT
-from core.store.access.engine import reading
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading
 from core.store.schema.tables import (
     ApiKey,
     AuditEntry,

@@ -28,7 +28,7 @@ request = function() at = at %% #paths + 1; return wrk.format("GET", paths[at]) 
 
 @dataclass(frozen=True)
 class Load:
-    """What a server did under load: answers a second, and the milliseconds within which 99 % came."""
+    """Result under load: answers a second, and the 99th percentile in milliseconds."""
 
     per_second: float
     p99: float

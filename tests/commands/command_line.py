@@ -1,6 +1,7 @@
 """Commands as an operator types them, run in this process."""
 
 import io
+import os
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 
@@ -33,6 +34,11 @@ def coverdesk(*words: str, stdin: str = "", **environment: str) -> Ended:
     """One command, as `coverdesk` runs it; the store is the one that the environment names."""
     out, err, code = io.StringIO(), io.StringIO(), 0
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        # A bare `coverdesk demo` sets it for its process, which is this one.
+        before = os.environ.get("COVERDESK_DEMO")
+        patch.setenv("COVERDESK_DEMO", before or "")
+        if before is None:
+            patch.delenv("COVERDESK_DEMO")
         for name, value in environment.items():
             patch.setenv(name, value)
         patch.setattr("sys.argv", ["coverdesk", *words])

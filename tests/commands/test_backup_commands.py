@@ -6,8 +6,7 @@ import pytest
 
 from core.services.audit import log as audit
 from core.services.distributors import keys
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.commands.command_line import coverdesk
 
 

@@ -19,8 +19,7 @@ from core.services.admin import demonstration
 from core.services.distributors import keys
 from core.services.people import staff
 from core.settings import ROOT
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.operations import file_permissions
 from core.store.schema.tables import AuditEntry, Staff
 from tests.commands.command_line import coverdesk

@@ -1,5 +1,6 @@
 """A demonstration has a store of its own: it never enters a business, and a business never begins in one."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,7 @@ from core import settings as settings_module
 from core.services.admin import demonstration
 from core.services.distributors import keys
 from core.services.people import staff
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Purchase, Staff
 from tests.commands.command_line import coverdesk
 from tests.conftest import SECRET
@@ -95,11 +95,30 @@ def test_a_bare_command_is_for_the_demonstration_and_says_so_until_there_is_anot
 
 def test_no_store_of_ones_own_is_made_under_the_secret_of_the_demonstration(folder: Path) -> None:
     assert coverdesk(*DEMO, COVERDESK_DEMO="true").returncode == 0
-    for words in (("init",), DEMO):
-        refused = coverdesk(*words)
-        assert refused.returncode == 2
-        assert "COVERDESK_SECRET_KEY: must be set" in refused.stderr
+    refused = coverdesk("init")
+    assert refused.returncode == 2
+    assert "COVERDESK_SECRET_KEY: must be set" in refused.stderr
     assert not (folder / "coverdesk.db").exists()
+
+
+def test_a_bare_demo_makes_the_demonstration_and_nothing_of_ones_own(folder: Path) -> None:
+    made = coverdesk(*DEMO)
+    assert made.returncode == 0, made.stderr
+    assert purchases(folder / "demonstration.db") == 20
+    assert not (folder / "coverdesk.db").exists()
+    assert "COVERDESK_DEMO" not in os.environ
+
+
+def test_a_demonstration_that_nobody_named_is_not_served_beyond_this_machine(folder: Path) -> None:
+    assert coverdesk(*DEMO).returncode == 0
+    refused = coverdesk("serve", "--host", "0.0.0.0")
+    assert (refused.returncode, "COVERDESK_DEMO: must be set to true" in refused.stderr) == (2, True)
+
+
+def test_a_bare_demo_is_refused_for_a_store_that_is_named(folder: Path) -> None:
+    named = {"COVERDESK_DATABASE_URL": f"sqlite:///{folder / 'named.db'}"}
+    refused = coverdesk(*DEMO, **named)
+    assert (refused.returncode, "COVERDESK_SECRET_KEY: must be set" in refused.stderr) == (2, True)
 
 
 def test_init_of_a_demonstration_says_why_there_is_no_link(folder: Path) -> None:

@@ -4,17 +4,7 @@ import pytest
 
 from core.insurers import sandbox
 from core.settings import ROOT, Insurer, InvalidSetting, Settings, settings
-from core.store.access.engine import Store
 from tests.commands.command_line import coverdesk
-
-only_sqlite = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
-
-
-@only_sqlite
-def test_worker_without_any_insurer_says_what_to_set(store: Store) -> None:
-    answer = coverdesk("worker")
-    assert answer.returncode == 2
-    assert "no insurer has an address" in answer.stderr
 
 
 def test_sandbox_refuses_a_word_that_it_does_not_know() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.store.access.engine import Store
+from core.store.access import Store
 from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
 

@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from core.settings import ROOT
-from core.store.access.engine import Store
+from core.store.access import Store
 from tests.commands.command_line import coverdesk
 from tests.load.serving import COVERDESK, environment
 from tests.ports import free_port

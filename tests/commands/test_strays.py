@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from core import clock, ids
-from core.store.access.engine import Store
+from core.store.access import Store
 from core.store.operations import blob_storage
 from tests.commands.command_line import coverdesk
 from tests.conftest import Partner

@@ -1,4 +1,4 @@
-"""What the tests of covers share: the clock held still, and the rewriting of golden files."""
+"""Fixtures of the tests of covers: the clock held still, and the rewriting of golden files."""
 
 from collections.abc import Iterator
 from datetime import datetime

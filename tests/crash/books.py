@@ -10,8 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.services.admin import store_check
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, Store
 from core.store.operations import blob_storage
 from core.store.schema.tables import (
     AuditEntry,

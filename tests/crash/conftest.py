@@ -12,9 +12,7 @@ import pytest
 from core import demo
 from core import settings as settings_module
 from core.services.products import catalogue
-from core.store.access import engine
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store, engine
 from core.store.schema import migrating
 from tests.conftest import BOTH, SECRET, Partner, make_partner
 from tests.crash import books, sizes
@@ -102,12 +100,12 @@ class Place(Room):
         self.server = Server(self.environment, folder)
 
     def sold(self) -> int:
-        """How many purchases there are."""
+        """Return the number of purchases."""
         with self.opened() as store:
             return books.count_of_purchases(store)
 
     def faults(self, crowd: Crowd, *, before: int) -> list[str]:
-        """What is wrong in the store by what was acknowledged."""
+        """List the differences between the store and what was acknowledged."""
         with self.opened() as store:
             return books.faults(store, crowd, before=before)
 

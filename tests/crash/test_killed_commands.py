@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.errors import InvalidInput
-from core.store.access.scope import Scope
+from core.store.access import Scope
 from core.store.operations import backups
 from core.store.schema.tables import ExportReceipt
 from tests.crash.conftest import Room

@@ -14,7 +14,7 @@ from core import clock, ids
 from core.covers.insurers.insurer_a import THIRD_PARTY
 from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
 from core.services.selling import buying
-from core.store.access.engine import Store
+from core.store.access import Store
 from tests.covers import shipped
 from tests.crash.conftest import Place
 from tests.crash.selling import BUY

@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.store.access.scope import Scope
+from core.store.access import Scope
 from core.store.schema.tables import KeptAnswer
 from tests.crash.conftest import Place
 from tests.crash.selling import Crowd

@@ -12,7 +12,7 @@ import pytest
 from core import ids
 from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
 from core.services.distributors import keys
-from core.store.access.scope import Scope
+from core.store.access import Scope
 from tests.covers import shipped
 from tests.crash.conftest import Place
 from tests.crash.selling import BUY

@@ -18,8 +18,7 @@ from core import clock
 from core.services.distributors import keys
 from core.services.people import sign_in, staff, staff_sessions
 from core.settings import ROOT
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.portfolio import Portfolio
 from tests.ports import free_port
 

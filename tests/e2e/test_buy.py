@@ -19,7 +19,7 @@ from core.covers.credit_life import CREDIT_LIFE
 from core.covers.insurers.insurer_a import THIRD_PARTY
 from core.covers.registry import COVERS
 from core.services.products import products
-from core.store.access.scope import Scope
+from core.store.access import Scope
 from core.ui.forms import questions
 from core.ui.forms.questions import Kind, Question
 from tests.covers import shipped

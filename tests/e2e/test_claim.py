@@ -13,7 +13,7 @@ from core.covers.credit_life import CREDIT_LIFE
 from core.services.distributors import keys
 from core.services.selling import buying
 from core.services.selling.buying import Seller
-from core.store.access.scope import Scope
+from core.store.access import Scope
 from tests import papers
 from tests.covers import shipped
 from tests.e2e.conftest import Desk, Visit, settled, twice

@@ -9,7 +9,7 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from core import clock
-from core.store.access.scope import Scope
+from core.store.access import Scope
 from core.store.schema.tables import Purchase
 from tests.e2e.conftest import Desk, Visit, settled, twice
 

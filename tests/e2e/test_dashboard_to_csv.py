@@ -16,7 +16,7 @@ from core.services.sales import figures
 from core.services.sales.sales_totals import SalesTotals
 from core.services.sales.selection import Selection
 from core.services.windows import Window
-from core.store.access.scope import Scope
+from core.store.access import Scope
 from tests.e2e.conftest import PATIENCE, Desk, Visit, settled
 
 

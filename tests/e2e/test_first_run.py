@@ -9,8 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from core.services.people import sign_in, staff
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.commands.command_line import coverdesk
 from tests.e2e.conftest import PASSWORD, PATIENCE, Serving, settled
 from tests.e2e.identity_provider import CLIENT, CLIENT_SECRET, IdentityProvider

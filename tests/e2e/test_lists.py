@@ -16,7 +16,7 @@ from core.services.exports.receipts import ExportOrder
 from core.services.exports.registry import get_kind
 from core.services.filters import SalesFilter
 from core.services.renewals import due as renewals_due
-from core.store.access.scope import Scope
+from core.store.access import Scope
 from core.store.schema.tables import Policy, Purchase, Submission
 from core.ui.kit import words
 from tests.e2e.conftest import Desk, Visit, settled

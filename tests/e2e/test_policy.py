@@ -9,7 +9,7 @@ from core.covers.insurers import insurer_a
 from core.services.policies import states as policy_states
 from core.services.selling import buying
 from core.services.selling.buying import Sale, Seller
-from core.store.access.scope import Scope
+from core.store.access import Scope
 from tests.covers import shipped
 from tests.e2e.conftest import Desk, Visit, settled, twice
 

@@ -9,7 +9,7 @@ from core.services.distributors import keys
 from core.services.people import staff
 from core.services.products import detail as product_detail
 from core.services.products import rate_changes
-from core.store.access.scope import Scope
+from core.store.access import Scope
 from tests.e2e.conftest import PASSWORD, Desk, Visit, settled, twice
 
 # Other tests of this server sell the single premium: this one leaves it as it is.

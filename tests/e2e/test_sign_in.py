@@ -3,7 +3,7 @@
 from playwright.sync_api import Page, expect
 
 from core.services.people import sign_in, staff
-from core.store.access.scope import Scope
+from core.store.access import Scope
 from tests.e2e.conftest import PASSWORD, Desk, Visit, email, settled
 
 

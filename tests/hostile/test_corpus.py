@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel
 
 from core import clock
-from core.store.access.engine import Store
+from core.store.access import Store
 from tests import papers
 from tests.api.conftest import Client
 from tests.conftest import Partner

@@ -13,7 +13,7 @@ from core.api import app as application
 from core.api.http import security_headers
 from core.api.outside import downloads, health
 from core.covers.credit_life import CREDIT_LIFE
-from core.store.access.engine import Store
+from core.store.access import Store
 from tests import papers
 from tests.api.conftest import Client
 from tests.api.selling import buy

@@ -18,8 +18,7 @@ from core.services.claims.workflow import questions as claim_questions
 from core.services.distributors import keys
 from core.services.exports.registry import KINDS
 from core.services.people import sign_in, staff, staff_sessions
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Claim, Customer, Distributor, Policy, Product, Provider, Purchase, Staff
 from core.ui.kit import menu
 from tests import papers

@@ -27,10 +27,7 @@ from core.services.distributors.keys import Caller
 from core.services.exports import column_parts
 from core.services.people import sign_in, staff, staff_sessions, tickets
 from core.services.people.staff import Person
-from core.store.access import engine, scope
-from core.store.access.compiled_query import CompiledQuery
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Query, Scope, Store, engine, scope
 from core.store.schema.tables import ApiKey, Customer, KeptAnswer, ProductVersion
 from core.ui.kit import words
 from tests.api.conftest import Client
@@ -164,7 +161,7 @@ def test_a_query_without_scope_is_noticed(
 ) -> None:
     buy(client, partner.test_key, CREDIT_LIFE)
     # No statement that was made before the sabotage may hide it.
-    monkeypatch.setattr(CompiledQuery, "_text", CompiledQuery._made)
+    monkeypatch.setattr(Query, "_text", Query._made)
     honest = lambda: nothing_of_others(client, partner, stranger)  # noqa: E731
     # No condition at all, one that forgets the mode, and one that forgets the distributor.
     for broken in (

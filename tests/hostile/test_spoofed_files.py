@@ -10,7 +10,7 @@ import pikepdf
 import pytest
 
 from core.services.files import inspection
-from core.store.access.engine import Store
+from core.store.access import Store
 from tests import papers
 from tests.api.conftest import Client
 from tests.api.uploading import UPLOAD, path_in

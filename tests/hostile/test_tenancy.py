@@ -19,8 +19,7 @@ import pytest
 from core import clock, ids
 from core.services.exports.registry import KINDS
 from core.services.people import sign_in, staff, staff_sessions
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.api.conftest import Client
 from tests.hostile.routes import Operation, operations
 from tests.hostile.worlds import Tenant, World, words_in

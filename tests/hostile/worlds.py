@@ -12,8 +12,8 @@ import sqlalchemy as sa
 
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.insurers import insurer_a
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, owned_entities
+from core.store.access import Scope, Store
+from core.store.access.scope import owned_entities
 from tests import papers
 from tests.api.claiming import LODGE
 from tests.api.conftest import Client

@@ -13,8 +13,7 @@ from core.covers.insurers import insurer_b_auto
 from core.insurers.client import CallLimits
 from core.insurers.sandbox import RequestRecord, SandboxInsurer
 from core.services.selling.buying import Sale
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import InsurerConnection, Policy, Submission
 from core.worker import Worker
 from tests.conftest import Partner
@@ -82,7 +81,7 @@ class Line:
         return self._one(InsurerConnection, self.told(sale).provider_id)
 
     def asked(self, sale: Sale) -> RequestRecord:
-        """What the sandbox knows of a policy."""
+        """Return the sandbox's record of a policy."""
         return self.sandbox.ledger.records[str(sale.policy_id)]
 
     def _one(self, table: Any, key: Any) -> Any:

@@ -8,12 +8,12 @@ from sqlmodel import col
 
 from core import ids
 from core.services.audit import log as audit
+from core.services.claims.review.coverage_checks import CHECK_KEYS
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.people import staff
 from core.services.people.staff import Person
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Claim, ClaimEvent, Staff
 from tests.conftest import Partner
 from tests.services.test_lodging import Desk
@@ -42,7 +42,8 @@ class Office:
     """Everything that a test of working claims needs."""
 
     def __init__(self, store: Store, partner: Partner) -> None:
-        self.store, self.desk, self.payments = store, Desk(store, partner), 0
+        self.store, self.partner, self.desk = store, partner, Desk(store, partner)
+        self.payments = self.lodged = 0
         with store.writing(Scope.system()) as session:
             for name, (roles, limit) in PEOPLE.items():
                 session.add(Staff(email=f"{name}@x.example", name=name, roles=roles, claim_limit_minor=limit))
@@ -53,7 +54,19 @@ class Office:
             return staff.get_by_email(session, f"{name}@x.example")
 
     def lodge(self, **changed: Any) -> UUID:
-        """A claim of a borrower who lost the job and owes 75,000 of 100,000."""
+        """A claim of a borrower who lost the job and owes 75,000 of 100,000, on a policy of its own."""
+        if self.lodged:
+            self.desk = Desk(
+                self.store,
+                self.partner,
+                email=f"borrower{self.lodged}@x.example",
+                phone_number=f"0803{self.lodged:07d}",
+            )
+        return self.lodge_again(**changed)
+
+    def lodge_again(self, **changed: Any) -> UUID:
+        """Another claim on the policy of the last one."""
+        self.lodged += 1
         return ids.parse(self.desk.lodge(**{"incident_type": "Loss of job", **changed})[0]["id"])
 
     def claim(self, claim_id: UUID) -> Claim:
@@ -72,6 +85,8 @@ class Office:
     ) -> ClaimChange:
         """One move with the version of now, unless another is given."""
         seen = self.claim(claim_id).version if version is None else version
+        if to == "Approved":
+            said.setdefault("reasons", dict.fromkeys(CHECK_KEYS, "Seen, and accepted"))
         with self.store.writing(DESK) as session:
             return claim_actions.move_claim(session, claim_id, to=to, person=self.people[by], version=seen, **said)
 

@@ -10,8 +10,7 @@ from core.errors import DuplicateRisk
 from core.services.sales import purchases
 from core.services.selling import buying
 from core.services.selling.buying import Sale
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
 from tests.conftest import Partner
 from tests.covers import shipped

@@ -20,8 +20,7 @@ from core.services.policies import policies
 from core.services.policies.changes import Activation, PolicyChange
 from core.services.selling.buying import Sale
 from core.services.views import policy as policy_view
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, NumberCounter, Policy, Submission
 from tests.conftest import Partner
 from tests.covers import shipped

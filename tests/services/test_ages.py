@@ -16,8 +16,7 @@ from core.covers.insurers import insurer_f, insurer_g
 from core.errors import InvalidInput, NotRenewable
 from core.services.renewals import renewals
 from core.services.renewals.renewals import RenewalResult
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Customer, ProductVersion
 from tests.conftest import Partner
 from tests.covers import shipped

@@ -4,8 +4,7 @@ import pytest
 import sqlalchemy as sa
 
 from core.services.audit import log as audit
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 
 
 def fill(store: Store, entries: int = 40) -> None:

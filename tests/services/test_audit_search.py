@@ -9,19 +9,18 @@ from uuid import UUID
 import pytest
 
 from core import clock, ids
-from core.api.outside import downloads
 from core.covers.insurers import insurer_a
 from core.errors import InvalidInput, NotFound
 from core.services.audit import log as audit
 from core.services.audit import search as audit_search
 from core.services.audit.search import SearchResult
 from core.services.audit.selection import AuditSelection
+from core.services.exports import runs
 from core.services.exports.formats import CSV
 from core.services.exports.kinds.audit import AUDIT
 from core.services.exports.receipts import ExportOrder
 from core.services.paging import Paging
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell
@@ -134,7 +133,7 @@ def test_an_export_holds_what_the_screen_shows_and_is_itself_written_down(log: S
             actor=ADA,
         )
         out = io.BytesIO()
-        downloads.export_to(order, out)
+        runs.write_file(order, out)
         rows = list(csv.DictReader(io.StringIO(out.getvalue().decode(), newline="")))
         shown = found(log, **{name: value[0] for name, value in wanted.items()}).entries
         assert [row["id"] for row in rows] == [str(row.id) for row in shown]

@@ -23,8 +23,7 @@ from core.services.policies import changes as policy_changes
 from core.services.policies.certificates import CertificateFacts
 from core.services.renewals import renewals
 from core.services.selling.buying import Sale
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import every_cover, sell
@@ -163,7 +162,7 @@ def test_same_facts_give_the_same_bytes_in_another_process_too(facts: Certificat
     program = (
         "import hashlib, pickle, sys; from core.services.policies import certificate_pdf;"
         "facts = pickle.loads(sys.stdin.buffer.read());"
-        "print(hashlib.sha256(certificate_pdf.rendered(facts)).hexdigest())"
+        "print(hashlib.sha256(certificate_pdf.render(facts)).hexdigest())"
     )
     elsewhere = subprocess.run(
         [sys.executable, "-c", program], input=pickle.dumps(facts), capture_output=True, check=True

@@ -8,8 +8,7 @@ import sqlalchemy as sa
 
 from core import demo
 from core.services.admin import store_check
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.operations import blob_storage
 from core.store.schema import versions
 

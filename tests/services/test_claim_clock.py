@@ -8,18 +8,16 @@ from hypothesis import strategies as st
 
 from core import clock
 from core.errors import InvalidInput, NotAllowed, StateForbids
-from core.services.claims.intake.requirements import CLAIM_STATUSES
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow.clock import (
-    DECIDED_STATUSES,
     STATUTORY_PERIOD,
-    WAITING_STATUSES,
     Clock,
     Pause,
     StatusReached,
 )
-from core.store.access.engine import Store
+from core.states.claims import DECIDED, WAITING, ClaimStatus
+from core.store.access import Store
 from tests.conftest import Partner
 from tests.services.claim_office import DESK, Office
 from tests.services.test_lodging import NOON
@@ -60,7 +58,7 @@ def test_clock_stands_still_while_an_offer_is_out() -> None:
     assert (again.age_days, again.days_left, again.is_running) == (45, 45, True)
 
 
-@pytest.mark.parametrize("decision", sorted(DECIDED_STATUSES))
+@pytest.mark.parametrize("decision", sorted(DECIDED))
 def test_decision_ends_age_and_clock(decision: str) -> None:
     found = read(("Pending", 0), (decision, 7), now=400)
     assert (found.age_days, found.days_left) == (7, 53)
@@ -89,7 +87,7 @@ def test_time_of_two_reasons_to_wait_is_taken_off_once() -> None:
 
 
 def histories() -> st.SearchStrategy[list[StatusReached]]:
-    steps = st.lists(st.tuples(st.sampled_from(CLAIM_STATUSES), st.integers(0, 2000)), max_size=12)
+    steps = st.lists(st.tuples(st.sampled_from(list(ClaimStatus)), st.integers(0, 2000)), max_size=12)
     return steps.map(
         lambda found: [
             StatusReached("Pending", NOON),
@@ -117,8 +115,8 @@ def test_clock_counts_each_hour_that_was_the_desks(
     for number in range(int((now - NOON) / HOUR)):
         instant = NOON + number * HOUR
         status = [step.status for step in known if step.at <= instant][-1]
-        waits = status in WAITING_STATUSES or any(p.covers(instant) for p in asked)
-        hours += not waits and status not in DECIDED_STATUSES
+        waits = status in WAITING or any(p.covers(instant) for p in asked)
+        hours += not waits and status not in DECIDED
     found = claim_clock.compute_from_history(known, now, asked)
     assert found.elapsed == hours * HOUR
     assert timedelta(0) <= found.elapsed <= found.age <= now - NOON

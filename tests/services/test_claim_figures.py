@@ -19,7 +19,8 @@ from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow.clock import Pause, StatusReached
 from core.services.sales import figures
 from core.services.windows import Window
-from core.store.access.engine import Store
+from core.states.claims import DECIDED, WAITING
+from core.store.access import Store
 from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment
 from tests.conftest import Partner
 from tests.portfolio import lagos
@@ -72,9 +73,8 @@ def _write(session: Any, plain: dict[str, Any], dice: Random, way: Any, lodged_a
             began_at,
             stopped_at,
             at=step.at,
-            is_running=step.status not in claim_clock.WAITING_STATUSES | claim_clock.DECIDED_STATUSES,
-            is_decision=step.status in claim_clock.DECIDED_STATUSES
-            and before.status not in claim_clock.DECIDED_STATUSES,
+            is_running=step.status not in WAITING | DECIDED,
+            is_decision=step.status in DECIDED and before.status not in DECIDED,
         )
     statuses = {step.status for step in history}
     claim = Claim(
@@ -175,11 +175,7 @@ def test_every_figure_is_the_plain_recount(office: Office) -> None:
     for grain in ("day", "week", "month"):
         _, lodged, decided = found.count_by_bucket(grain)
         assert (sum(lodged), sum(decided)) == (found.current.lodged, found.current.decided)
-    ages = [
-        (TODAY - lagos(claim.created_at)).days
-        for claim, _ in claims
-        if claim.claim_status not in claim_clock.DECIDED_STATUSES
-    ]
+    ages = [(TODAY - lagos(claim.created_at)).days for claim, _ in claims if claim.claim_status not in DECIDED]
     edges = ((0, 7), (8, 14), (15, 30), (31, 60), (61, 10**6))
     assert [each.number for each in aged] == [sum(first <= age <= last for age in ages) for first, last in edges]
     assert [each.days.label for each in aged] == ["0–7", "8–14", "15–30", "31–60", "over 60"]
@@ -203,7 +199,7 @@ def test_what_stands_behind_the_figures_adds_up_to_them(office: Office) -> None:
         and any(s.status == "Approved" and WINDOW.start <= lagos(s.at) < WINDOW.end for s in history)
     ]
     assert sum(row.approved for row in types) == len(approved) > 0
-    still_open = [claim for claim, _ in claims if claim.claim_status not in claim_clock.DECIDED_STATUSES]
+    still_open = [claim for claim, _ in claims if claim.claim_status not in DECIDED]
     assert sum(work.open for work in officers) == len(still_open)
     assert sum(work.decided for work in officers) == found.current.decided
     over = [

@@ -16,6 +16,7 @@ from alembic import command
 
 from core import clock, ids
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, StateForbids
+from core.services import dimensions
 from core.services.admin import store_check
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists.search import ClaimFilter
@@ -23,11 +24,10 @@ from core.services.claims.reports import figures as claim_figures
 from core.services.claims.review import review as claim_review
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import payments as claim_payments
-from core.services.sales import choices, figures
+from core.services.sales import figures
 from core.services.views import customer as customer_view
 from core.services.windows import Window
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema import migrating, versions
 from core.store.schema.tables import ClaimEvent, ClaimPayment, Policy, Staff
 from tests.conftest import Partner
@@ -89,7 +89,7 @@ def paid_figures(office: Office, claim_id: UUID) -> dict[str, int]:
             "performance": claim_figures.build_summary(session, window).current.paid_minor,
             "dashboard": figures.build_summary(session, window).current.claims_paid_minor,
             "customer": customer_view.get_customer(
-                session, office.claim(claim_id).customer_id, choices.load_choices(session)
+                session, office.claim(claim_id).customer_id, dimensions.load_choices(session)
             ).claims_paid_minor,
             "review": claim_review.get_review(
                 session, claim_id, person=office.people["sade"]
@@ -213,8 +213,8 @@ def test_nobody_approves_more_than_is_owed(office: Office, amount: str, by: str)
 def test_nobody_approves_more_than_is_insured(office: Office) -> None:
     claim_id = office.lodge(loan_amount="500000", pending_repayment_amount="400000")
     with pytest.raises(InvalidInput, match=r"amount must not be above ₦100,000.00, what is insured"):
-        office.move(claim_id, "Approved", amount="100000.01")
-    office.move(claim_id, "Approved", amount="100000")
+        office.move(claim_id, "Approved", by="sade", amount="100000.01")
+    office.move(claim_id, "Approved", by="sade", amount="100000")
     office.move(claim_id, "Offer sent")
     assert office.claim(claim_id).offer_amount_minor == 10_000_000
 
@@ -311,3 +311,42 @@ def test_old_payments_are_made_from_the_log_and_each_keeps_its_amount(office: Of
 
 def test_reference_keys_ignore_case_blanks_and_what_nobody_sees() -> None:
     assert claim_payments.reference_key(" Trf \t0\u00a001\u200b") == "trf001"
+
+
+def test_a_payment_that_came_back_counts_no_more_and_can_be_made_again(office: Office) -> None:
+    claim_id = accepted(office)
+    office.move(claim_id, "Paid", by="ada", payment_reference="FIRST")
+    with pytest.raises(NotAllowed, match="a supervisor"):
+        office.move(claim_id, "Offer accepted", by="bola", payment_reference="RETURN", note="Account closed")
+    with pytest.raises(InvalidInput) as refused:
+        office.move(claim_id, "Offer accepted", by="sade")
+    assert {fault.field for fault in refused.value.faults} == {"payment_reference", "note"}
+    with pytest.raises(InvalidInput, match="payment_reference"):
+        office.move(claim_id, "Offer accepted", by="sade", payment_reference="first", note="Account closed")
+    office.move(claim_id, "Offer accepted", by="sade", payment_reference="RETURN", note="Account closed")
+    assert set(paid_figures(office, claim_id).values()) == {0}
+    office.move(claim_id, "Paid", by="ada", payment_reference="SECOND")
+    assert set(paid_figures(office, claim_id).values()) == {7_500_000}
+    assert [amount for _, amount, _ in payments(office)] == [7_500_000, -7_500_000, 7_500_000]
+    with office.store.reading(Scope.system()) as session:
+        assert store_check.list_faults(session) == []
+
+
+def test_two_who_take_one_payment_back_take_it_back_once(office: Office) -> None:
+    claim_id = accepted(office)
+    office.move(claim_id, "Paid", by="ada", payment_reference="FIRST")
+    back = [
+        partial(
+            office.move, claim_id, "Offer accepted", by=by, version=5, payment_reference=f"RET-{by}", note="It bounced"
+        )
+        for by in ("sade", "root")
+    ]
+    assert sorted(type(each).__name__ for each in at_once(*back)) == ["NoneType", "StaleVersion"]
+    assert sum(amount for _, amount, _ in payments(office)) == 0
+
+
+def test_a_reference_finds_the_claim_that_it_paid(office: Office) -> None:
+    claim_id, _ = accepted(office), accepted(office)
+    office.move(claim_id, "Paid", by="ada", payment_reference="TRF 77/A")
+    with office.store.reading(DESK) as session:
+        assert [row.id for row in claim_queue.list_rows(session, ClaimFilter(search="trf77/a"))] == [claim_id]

@@ -20,8 +20,7 @@ from core.services.claims.workflow import questions as claim_questions
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.policies import certificates
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
 from core.ui.kit import words
 from tests import papers
@@ -125,7 +124,7 @@ def test_document_that_is_missing_or_gone_is_told_apart(office: Office) -> None:
 
 
 def test_other_claims_are_bound_by_policy_customer_and_account(office: Office, partner: Partner) -> None:
-    first, second = office.lodge(incident_date="2026-10-01"), office.lodge()
+    first, second = office.lodge(incident_date="2026-10-01"), office.lodge_again()
     stranger = Desk(office.store, partner, email="another@example.com")
     third = ids.parse(stranger.lodge()[0]["id"])
     assert [(line.id, line.relations) for line in review(office, second).related_claims] == [

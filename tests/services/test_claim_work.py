@@ -19,8 +19,7 @@ from core.services.claims.lists import claims
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow.changes import ClaimChange
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.services.claim_office import DESK, PAID, SAID, Office
 from tests.services.test_lodging import NOON
@@ -77,7 +76,7 @@ def test_recorded_history_of_the_specification(office: Office) -> None:
 
 
 def test_move_keeps_its_note_its_author_and_its_line_in_the_log(office: Office) -> None:
-    claim_id = office.lodge()
+    claim_id = office.lodge(incident_date="2026-11-10")
     change = office.move(claim_id, "approved", amount="75000.00", note=" Complete\nand within cover ")
     assert isinstance(change, ClaimChange)
     assert (change.claim["claim_status"], change.version) == ("Approved", 2)
@@ -440,7 +439,7 @@ def test_day_of_the_incident_is_filled_in_and_flagged(office: Office) -> None:
 
 
 def test_same_incident_that_turns_out_is_flagged(office: Office) -> None:
-    first, second = office.lodge(), office.lodge(incident_date="2026-11-02")
+    first, second = office.lodge(), office.lodge_again(incident_date="2026-11-02")
     with clock.freeze(NOON + timedelta(hours=1)):
         office.do(claim_actions.set_incident_date, second, on="2026-11-01", version=1)
         assert "duplicate" not in office.claim(second).flags

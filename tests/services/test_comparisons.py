@@ -12,8 +12,7 @@ from core.services.filters import SalesFilter
 from core.services.sales import figures
 from core.services.sales.metrics import METRICS_BY_KEY
 from core.services.windows import Window
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.services.selling import sell
 

@@ -12,11 +12,10 @@ from core.services.customers import table as customers_table
 from core.services.customers.customers import CustomerFilter
 from core.services.customers.selection import CustomerSelection
 from core.services.customers.table import CustomerRow
+from core.services.dimensions import load_choices
 from core.services.paging import Page, Paging
-from core.services.sales.choices import load_choices
 from core.services.views import customer as customer_view
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Claim, ClaimPayment, Customer, Policy, Purchase, Renewal
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio

@@ -8,14 +8,13 @@ import pytest
 
 from core import clock
 from core.services.comparisons import Comparison
+from core.services.dimensions import load_choices
 from core.services.filters import SalesFilter
 from core.services.renewals import due
 from core.services.sales import breakdowns, cohorts, figures, sales_totals, silence
-from core.services.sales.choices import load_choices
 from core.services.views import backlog
 from core.services.windows import Window
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, lagos, sales_at
 

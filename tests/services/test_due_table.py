@@ -11,15 +11,14 @@ import pytest
 from core import clock, money
 from core.covers.insurers import insurer_a, insurer_b_auto, insurer_f
 from core.errors import NotRenewable
+from core.services.dimensions import load_choices
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.renewals import due as renewals_due
 from core.services.renewals import due_table, next_terms, renewals
 from core.services.renewals.due import BUCKETS
 from core.services.renewals.due_table import DueRow
-from core.services.sales.choices import load_choices
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Product, ProductBlock
 from tests.conftest import Partner
 from tests.covers import shipped

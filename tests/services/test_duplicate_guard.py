@@ -16,8 +16,7 @@ from core.covers import credit_life
 from core.covers.cover import PENDING, Cover, Term
 from core.covers.insurers import insurer_a, insurer_b_auto, insurer_c, insurer_d
 from core.errors import DuplicateRisk
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Customer, Policy
 from tests.conftest import Partner
 from tests.covers import shipped

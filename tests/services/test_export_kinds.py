@@ -15,7 +15,6 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock, ids
-from core.api.outside import downloads
 from core.errors import InvalidInput, TooLarge
 from core.services.audit import log as audit
 from core.services.claims.intake import requirements
@@ -23,7 +22,8 @@ from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists import selection as claim_selection
 from core.services.customers import customers
 from core.services.customers import selection as customer_selection
-from core.services.exports import receipts
+from core.services.dimensions import load_choices
+from core.services.exports import receipts, runs
 from core.services.exports.column_parts import SALE_NAME_COLUMNS
 from core.services.exports.columns import DATE, DAY, INSTANT, TEXT
 from core.services.exports.exports import ExportKind
@@ -38,9 +38,7 @@ from core.services.renewals import selection as renewal_selection
 from core.services.renewals import table as renewals_table
 from core.services.sales import selection
 from core.services.sales import table as sales_table
-from core.services.sales.choices import load_choices
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import (
     Claim,
     Customer,
@@ -93,7 +91,7 @@ def ordered(
 
 def made(order: ExportOrder) -> bytes:
     out = io.BytesIO()
-    downloads.export_to(order, out)
+    runs.write_file(order, out)
     return out.getvalue()
 
 
@@ -293,7 +291,7 @@ def test_a_workbook_that_is_broken_off_leaves_neither_receipt_nor_file(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     order = ordered(get_kind("customers"), XLSX)
-    stream = downloads.stream(order, downloads.Tally())
+    stream = runs.stream(order, runs.Tally())
     assert next(stream) == b""
     (folder,) = tmp_path.glob("coverdesk-export-*")
     assert folder.stat().st_mode & 0o077 == 0

@@ -11,9 +11,9 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock, ids, money
-from core.api.outside import downloads
 from core.services.audit import log as audit
-from core.services.exports import exports, progress, receipts
+from core.services.dimensions import load_choices
+from core.services.exports import exports, receipts, runs
 from core.services.exports.exports import Tally
 from core.services.exports.formats import CSV
 from core.services.exports.kinds.purchases import PURCHASES
@@ -21,12 +21,10 @@ from core.services.exports.receipts import ExportOrder
 from core.services.paging import Paging
 from core.services.sales import figures
 from core.services.sales import table as sales_table
-from core.services.sales.choices import load_choices
 from core.services.sales.metrics import METRICS_BY_KEY
 from core.services.sales.selection import Selection
 from core.services.windows import Window
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Product, Purchase
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, lagos
@@ -162,7 +160,7 @@ def ordered(selection: Selection = Selection(), *, staff_id: UUID | None = None)
 def test_a_whole_export_leaves_a_receipt_and_two_lines_in_the_log(sold: Store, partner: Partner) -> None:
     order = ordered(Selection(distributor=(partner.id,)))
     out = io.BytesIO()
-    tally = downloads.export_to(order, out)
+    tally = runs.write_file(order, out)
     with sold.reading(Scope.system()) as session:
         receipt = receipts.get_receipt(session, order.id)
         log = [(entry.action, entry.after) for entry in audit.list_history(session, order.subject)]
@@ -178,11 +176,11 @@ def test_a_whole_export_leaves_a_receipt_and_two_lines_in_the_log(sold: Store, p
 
 def test_an_export_that_is_broken_off_is_in_the_log_and_has_no_receipt(sold: Store) -> None:
     order = ordered()
-    stream = downloads.stream(order, Tally())
+    stream = runs.stream(order, Tally())
     next(stream)
-    assert progress.get_row_count(order.id) is not None
+    assert runs.get_row_count(order.id) is not None
     stream.close()
-    assert progress.get_row_count(order.id) is None
+    assert runs.get_row_count(order.id) is None
     with sold.reading(Scope.system()) as session:
         assert receipts.get_receipt(session, order.id) is None
         assert [entry.action for entry in audit.list_history(session, order.subject)] == ["export started"]
@@ -193,7 +191,7 @@ def test_a_sale_during_an_export_is_not_in_it(sold: Store, partner: Partner, mon
     order, tally = ordered(), Tally()
     with sold.reading(Scope.staff(is_live=True)) as session:
         before = sales_table.compute_total(session, Selection().wanted)
-    stream = downloads.stream(order, tally)
+    stream = runs.stream(order, tally)
     next(stream)
     Portfolio(seed=9, size=5, sellers=(partner.id,)).write(sold)
     list(stream)
@@ -202,7 +200,7 @@ def test_a_sale_during_an_export_is_not_in_it(sold: Store, partner: Partner, mon
 
 def test_an_empty_selection_is_a_heading_and_a_receipt(store: Store) -> None:
     order, out = ordered(), io.BytesIO()
-    tally = downloads.export_to(order, out)
+    tally = runs.write_file(order, out)
     assert out.getvalue().decode() == ",".join(COLUMNS) + "\r\n"
     assert (tally.rows, tally.sum_minor) == (0, 0)
 

@@ -12,13 +12,12 @@ import sqlalchemy as sa
 
 from core import clock
 from core.services.comparisons import Comparison
+from core.services.dimensions import DIMENSIONS, load_choices
 from core.services.filters import SalesFilter
 from core.services.sales import breakdowns, figures, sales_totals
-from core.services.sales.choices import DIMENSIONS, load_choices
 from core.services.sales.metrics import METRICS, METRICS_BY_KEY
 from core.services.windows import Window
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, Store
 from core.store.rollups import daily_rollup
 from core.store.schema.tables import Claim, ClaimPayment, Policy, Product, Purchase, Refund, Renewal
 from tests.conftest import Partner

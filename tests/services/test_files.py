@@ -12,8 +12,7 @@ from core.services.files.files import ReceivedFile
 from core.services.files.links import Owner
 from core.services.people.staff import Person
 from core.settings import settings
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.operations import blob_storage
 from tests import papers
 from tests.conftest import Partner

@@ -18,7 +18,7 @@ from core.services.policies import policies
 from core.services.renewals import records as renewal_records
 from core.services.sales import conditions as sale_conditions
 from core.services.sales import day_totals
-from core.store.access.scope import Scope
+from core.store.access import Scope
 from core.store.schema.tables import DaybookLine
 
 ONE, TWO = UUID("01900000-0000-7000-8000-000000000001"), UUID("01900000-0000-7000-8000-000000000002")

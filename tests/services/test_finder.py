@@ -10,8 +10,7 @@ from core.errors import InvalidInput
 from core.services.people.staff import Person
 from core.services.views import finder
 from core.services.views.finder import Hit
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Purchase
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio

@@ -8,8 +8,7 @@ import pytest
 from core import clock
 from core.errors import InvalidInput, Unauthorized
 from core.services.people import invitations, passwords, staff
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.services.test_staff_changes import PASSWORD, ticket_of
 
 SYSTEM = Scope.system()

@@ -14,8 +14,7 @@ from core.errors import KeyReused
 from core.services.idempotency import WireResponse, fingerprint, run_once
 from core.services.sales import purchases
 from core.services.selling import buying
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import KeptAnswer
 from tests.conftest import Partner
 from tests.portfolio import NOW

@@ -11,8 +11,7 @@ from core.services.distributors import key_admin, keys
 from core.services.distributors.key_admin import KeyFilter
 from core.services.paging import Paging
 from core.services.people.staff import Person
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import ApiKey, AuditEntry, Distributor
 from tests.conftest import Partner
 

@@ -8,6 +8,7 @@ import pytest
 from core import clock
 from core.services.customers import table as customers_table
 from core.services.customers.customers import CustomerFilter
+from core.services.dimensions import load_choices
 from core.services.distributors import key_admin
 from core.services.distributors import list as distributor_list
 from core.services.exports import receipts
@@ -18,9 +19,7 @@ from core.services.paging import Paging
 from core.services.people import staff, staff_list
 from core.services.policies import search as policy_search
 from core.services.products import list as product_list
-from core.services.sales.choices import load_choices
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, Store
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 
@@ -85,9 +84,9 @@ def test_each_order_has_all_rows_and_no_page_repeats_one(sold: Store, name: str)
     orders, read = LISTS[name]
     with sold.reading(Scope.staff(is_live=True)) as session:
         for order in orders:
-            whole = [row.id for row in read(session, order, Paging(1, 100)).rows]
+            whole = [row.id for row in read(session, order, Paging(1, 100)).items]
             pages = range(1, -(-len(whole) // SMALL) + 1)
-            assert [row.id for page in pages for row in read(session, order, Paging(page, SMALL)).rows] == whole
+            assert [row.id for page in pages for row in read(session, order, Paging(page, SMALL)).items] == whole
             assert len(set(whole)) == len(whole)
 
 
@@ -95,7 +94,7 @@ def test_names_and_ends_are_sorted_over_all_rows(sold: Store) -> None:
     with sold.reading(Scope.staff(is_live=True)) as session:
 
         def rows(name: str, order: str) -> list[Any]:
-            return list(LISTS[name][1](session, order, Paging(1, 100)).rows)
+            return list(LISTS[name][1](session, order, Paging(1, 100)).items)
 
         for name in ("products", "staff", "distributors"):
             names = [row.name.lower() for row in rows(name, "name")]

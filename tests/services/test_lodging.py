@@ -22,8 +22,7 @@ from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.files.links import Owner
 from core.services.people import staff
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, Policy, UploadedFile
 from tests import papers
 from tests.conftest import Partner

@@ -9,13 +9,12 @@ from core.covers import request_parts
 from core.covers.credit_life import CREDIT_LIFE
 from core.services.customers import customers
 from core.services.customers.customers import CustomerFilter
+from core.services.dimensions import load_choices
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.policies import search as policy_search
-from core.services.sales.choices import load_choices
 from core.services.selling.buying import Sale
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema import migrating
 from tests.conftest import Partner
 from tests.services.selling import sell

@@ -17,8 +17,7 @@ from core.services.distributors.list import DistributorRow, DistributorSelection
 from core.services.insurers import list as insurer_list
 from core.services.paging import Paging
 from core.services.products import changes as product_changes
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.services.selling import sell
 from tests.services.test_product_changes import CAR

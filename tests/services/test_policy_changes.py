@@ -25,8 +25,7 @@ from core.services.policies.changes import PolicyChange
 from core.services.policies.states import PolicyState
 from core.services.renewals import renewals
 from core.services.selling.buying import Sale
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Certificate, Policy, Refund, Submission
 from tests.conftest import Partner
 from tests.covers import shipped

@@ -28,12 +28,10 @@ from core.services.products import catalogue_cache, rate_changes
 from core.services.products import changes as product_changes
 from core.services.products import detail as product_detail
 from core.services.products import list as product_list
-from core.services.products import previews as product_previews
 from core.services.products.detail import ProductDetail
 from core.services.products.list import ProductSelection
 from core.services.sales import purchases
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import ProductVersion, Purchase, RateProposal, Staff
 from tests.conftest import Partner
 from tests.covers import shipped
@@ -112,7 +110,7 @@ def test_a_sale_costs_the_old_price_until_the_instant_and_the_previewed_one_from
     new_id = plan(store, LOAN, figures)
     planned = seen(store, LOAN).planned[0]
     asked = shipped.request(credit_life.CREDIT_LIFE)
-    expected = product_previews.preview_price(credit_life.CREDIT_LIFE, asked, planned.tariff)
+    expected = product_detail.preview_price(credit_life.CREDIT_LIFE, asked, planned.tariff)
     assert (expected.price.total, expected.split.mca_profit_minor) == (Decimal("900.00"), 11_250)
     sales = {}
     for name, at in (("before", LATER - timedelta(milliseconds=1)), ("from", LATER)):
@@ -157,7 +155,7 @@ def test_the_travel_table_takes_a_new_band(store: Store) -> None:
     tariff = seen(store, TRIP).planned[0].tariff
     assert tariff.meta["days"][:2] == [3, 7]
     trip = shipped.request(insurer_c.TRAVEL, arrival_date="2026-12-05", num_of_passengers=1)
-    assert product_previews.preview_price(insurer_c.TRAVEL, trip, tariff).price.total == Decimal("5000.00")
+    assert product_detail.preview_price(insurer_c.TRAVEL, trip, tariff).price.total == Decimal("5000.00")
 
 
 COMMISSIONS = ("mca_commission", "distributor_commission")

@@ -24,8 +24,7 @@ from core.services.policies.selection import PolicySelection
 from core.services.products import products
 from core.services.sales.selection import Selection
 from core.services.selling import buying
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.conftest import Partner, fresh_store, make_partner
 from tests.covers import shipped
 

@@ -30,8 +30,7 @@ from core.services.sales import table as sales_table
 from core.services.sales.metrics import METRICS_BY_KEY, REFUNDS
 from core.services.selling.buying import Sale
 from core.services.windows import Window
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Claim, Policy, ProductVersion, Purchase, Refund, Renewal
 from tests.conftest import Partner
 from tests.covers import shipped

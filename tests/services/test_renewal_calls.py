@@ -13,8 +13,7 @@ from core.services.audit import log as audit
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.renewals import calls
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Renewal
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio

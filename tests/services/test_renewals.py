@@ -22,11 +22,10 @@ from core.services.policies import changes as policy_changes
 from core.services.renewals import due as renewals_due
 from core.services.renewals import records as renewal_records
 from core.services.renewals import renewals
+from core.services.renewals.next_terms import RenewalWindow, compute_policy_year, compute_window
 from core.services.renewals.renewals import RenewalResult
-from core.services.renewals.windows import RenewalWindow, compute_policy_year, compute_window
 from core.services.selling.buying import Sale
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Certificate, Policy, Product, ProductVersion, Renewal
 from tests.conftest import Partner
 from tests.covers import shipped

@@ -8,15 +8,14 @@ from uuid import uuid4
 import pytest
 
 from core import clock
+from core.services.dimensions import load_choices
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.renewals import table as renewals_table
 from core.services.renewals.table import RenewalRow, Sums
 from core.services.sales import sales_totals
-from core.services.sales.choices import load_choices
 from core.services.windows import open_dates, open_days
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 

@@ -12,16 +12,15 @@ from core.covers.insurers import insurer_a, insurer_b_auto, insurer_d
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.insurers.faults import InsurerFault
 from core.services.audit import log as audit
+from core.services.dimensions import load_choices
 from core.services.insurers import answers as insurer_answers
 from core.services.insurers import awaiting, resending, sending
 from core.services.insurers import connections as insurer_connections
 from core.services.insurers.awaiting import OpenSubmission
 from core.services.paging import Page, Paging
 from core.services.people.staff import Person
-from core.services.sales.choices import load_choices
 from core.services.selling.buying import Sale
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import InsurerConnection, Policy, Submission
 from tests.conftest import Partner
 from tests.covers import shipped

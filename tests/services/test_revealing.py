@@ -9,12 +9,11 @@ import sqlalchemy as sa
 from core import ids, seal
 from core.covers.insurers import insurer_a, insurer_b_auto
 from core.errors import InvalidInput, NotAllowed, NotFound
-from core.services import pii_reveal
 from core.services.audit import log as audit
 from core.services.people.staff import Person
-from core.services.pii_reveal import HiddenField, Kind
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.services.views import pii_reveal
+from core.services.views.pii_reveal import HiddenField, Kind
+from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Claim, Policy
 from tests.conftest import Partner
 from tests.services.selling import sell

@@ -8,8 +8,7 @@ from core import ids, money, reference
 from core.covers.registry import COVERS
 from core.errors import NotFound
 from core.services.views import sale as sale_view
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.services.selling import sell
 

@@ -19,8 +19,7 @@ from core.errors import InvalidInput
 from core.services.audit import log as audit
 from core.services.policies import policies
 from core.services.sales import purchases
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Certificate, Submission
 from tests.conftest import Partner
 from tests.covers import shipped

@@ -8,8 +8,7 @@ import sqlalchemy as sa
 from core import clock
 from core.errors import TooManyRequests, Unauthorized
 from core.services.people import passwords, sign_in, staff
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import SignInAttempt
 
 SYSTEM = Scope.system()

@@ -8,8 +8,7 @@ import sqlalchemy as sa
 from core import clock
 from core.errors import InvalidInput, NotFound, TooManyRequests, Unauthorized
 from core.services.people import passwords, sign_in, staff, staff_sessions, tickets
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, SignInAttempt, StaffSession
 
 EMAIL, PASSWORD = "ada@coverdesk.example", "correct horse battery"

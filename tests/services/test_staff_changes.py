@@ -16,8 +16,7 @@ from core.services.paging import Paging
 from core.services.people import account_changes, invitations, passwords, staff, staff_list, staff_sessions
 from core.services.people.staff import Person
 from core.services.people.staff_list import StaffFilter, StaffRow
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import AuditEntry
 
 SYSTEM = Scope.system()

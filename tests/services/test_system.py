@@ -5,8 +5,7 @@ import pytest
 from core import settings as settings_module
 from core.covers import credit_life
 from core.services.admin import store_check, system
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema import versions
 from tests.conftest import SECRET, Partner
 from tests.services.selling import sell

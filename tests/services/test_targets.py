@@ -8,13 +8,12 @@ import pytest
 from core import clock, ids
 from core.errors import InvalidInput, NotAllowed
 from core.services.audit import log as audit
+from core.services.dimensions import load_choices
 from core.services.filters import SalesFilter
 from core.services.people.staff import Person
 from core.services.sales import sales_totals, targets
-from core.services.sales.choices import load_choices
 from core.services.windows import Window
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, lagos
 

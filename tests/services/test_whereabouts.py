@@ -9,8 +9,7 @@ from core.services.filters import SalesFilter, Span
 from core.services.paging import Paging
 from core.services.policies import policies
 from core.services.sales import purchases
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.portfolio import sales_at
 
@@ -46,6 +45,6 @@ def test_every_page_of_every_span_holds_what_lies_in_it(store: Store, partner: P
             wanted = SalesFilter(created=Span(start, end))
             there = [at for at in SOLD if (start is None or at >= start) and (end is None or at < end)]
             pages = [page(session, wanted, Paging(number, 2)) for number in range(1, 2 + (len(there) + 1) // 2)]  # type: ignore[operator]
-            listed = [record["created_at"] for each in pages for record in each.rows]
+            listed = [record["created_at"] for each in pages for record in each.items]
             assert [datetime.fromisoformat(text) for text in listed] == there[::-1], (start, end)
             assert {each.total_count for each in pages} == {len(there)}

@@ -13,9 +13,7 @@ from core.services.admin import store_check
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.settings import settings
-from core.store.access import engine
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store, engine
 from core.store.operations import backups
 from core.store.operations.backups import Manifest
 from core.store.schema import versions

@@ -13,15 +13,13 @@ from core import clock
 from core.services.filters import SalesFilter, Span
 from core.services.products import catalogue_cache
 from core.services.sales import purchases
-from core.store.access import engine
-from core.store.access.compiled_query import CompiledQuery
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Query, Scope, ScopedSession, Store, postgres
+from core.store.access.scope import connection_of
 from core.store.access.statements import driver_connection, execute
 from core.store.schema.tables import InsuredRisk, NumberCounter, Provider
 from tests.conftest import Partner, administering
 
-PROVIDERS = CompiledQuery(sa.select(sa.func.count()).select_from(Provider))
+PROVIDERS = Query(sa.select(sa.func.count()).select_from(Provider))
 SYSTEM, PID = Scope.system(), "SELECT pg_backend_pid()"
 on_postgres = pytest.mark.parametrize("store", [pytest.param("postgres", marks=pytest.mark.postgres)], indirect=True)
 
@@ -52,7 +50,7 @@ def test_a_connection_that_died_while_it_rested_is_noticed(store: Store, monkeyp
         died = asked(session, PID)
     with administering(store.url) as connection:
         assert connection.scalar(sa.text("SELECT pg_terminate_backend(:pid, 5000)"), {"pid": died})
-    monkeypatch.setattr(engine, "_TRUSTED_SECONDS", 0.0)
+    monkeypatch.setattr(postgres, "_TRUSTED_SECONDS", 0.0)
     with store.reading_autocommit(SYSTEM) as session:
         assert asked(session, PID) != died
 
@@ -81,7 +79,7 @@ def trips(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 @on_postgres
 def test_what_nobody_waits_for_goes_together(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     with store.writing(SYSTEM) as session:
-        assert session.raw_connection  # opened, so that nothing of that is counted
+        assert connection_of(session)  # opened, so that nothing of that is counted
         with trips(monkeypatch) as sent:
             session.insert(NumberCounter(series="one", last=1), NumberCounter(series="two", last=2))
             assert sent == []
@@ -145,9 +143,9 @@ def test_what_is_said_is_done_in_its_order(store: Store) -> None:
     with store.writing(SYSTEM) as session:
         session.insert(NumberCounter(series="a", last=1))
         session.execute(sa.update(NumberCounter).values(last=NumberCounter.last + 10))  # type: ignore[arg-type]
-        execute(session.raw_connection, "UPDATE number_counter SET last = last * 2")
+        execute(connection_of(session), "UPDATE number_counter SET last = last * 2")
         session.execute(sa.update(NumberCounter).values(last=NumberCounter.last + 3))  # type: ignore[arg-type]
-        cursor = driver_connection(session.raw_connection).cursor()
+        cursor = driver_connection(connection_of(session)).cursor()
         assert cursor.execute("SELECT last FROM number_counter").fetchone() == (25,)
 
 

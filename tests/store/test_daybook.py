@@ -5,8 +5,7 @@ from datetime import timedelta
 import sqlalchemy as sa
 from alembic import command
 
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.rollups import daily_rollup
 from core.store.schema import migrating
 from core.store.schema.tables import DaybookLine, DayTotal, Policy, ProductVersion, Purchase, Renewal

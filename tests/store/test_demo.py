@@ -25,11 +25,10 @@ from core.services.claims.intake import requirements
 from core.services.people import passwords
 from core.services.policies import certificates
 from core.services.renewals import renewals
-from core.services.renewals.windows import compute_window
+from core.services.renewals.next_terms import compute_window
 from core.services.selling.buying import Seller
 from core.settings import settings
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import Claim, Customer, Policy, Product, Purchase, Submission
 from tests.conftest import Partner, make_partner
 from tests.services import selling

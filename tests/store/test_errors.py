@@ -4,8 +4,7 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock, ids
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Provider
 
 BVN, EMAIL = "22212345678", "ada@insurer.example"

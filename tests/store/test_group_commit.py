@@ -14,10 +14,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
 from core.errors import NotFound, StoreUnavailable
-from core.store.access import fair_lock
+from core.store.access import Scope, ScopedSession, ScopeViolation, Store
 from core.store.access import group_commit as one_writer_module
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession, ScopeViolation
 from core.store.schema.tables import NumberCounter
 
 SYSTEM = Scope.system()
@@ -257,7 +255,7 @@ def test_work_that_nobody_waits_for_any_more_is_not_done(one_writer: Store) -> N
 
 
 def test_turns_come_in_the_order_of_asking() -> None:
-    line, came = fair_lock.FairLock(), list[int]()
+    line, came = one_writer_module.FairLock(), list[int]()
 
     def go(number: int) -> None:
         line.acquire(time.monotonic() + 10)

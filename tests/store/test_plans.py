@@ -16,9 +16,7 @@ from core.services.paging import Paging
 from core.services.policies import policies
 from core.services.renewals import records as renewal_records
 from core.services.sales import page_locator, purchases
-from core.store.access.compiled_query import CompiledQuery
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession, ScopeViolation
+from core.store.access import Query, Scope, ScopedSession, ScopeViolation, Store
 from core.store.operations import statistics
 from core.store.schema.tables import Purchase
 from tests.conftest import Partner
@@ -29,7 +27,7 @@ RECORDS = ["purchase_1 (id=", "customer_1 (id=", "policy_3 (purchase_id="]
 QUARTER = Span(datetime(2026, 9, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC))
 
 
-def plan(session: ScopedSession, statement: CompiledQuery) -> list[str]:
+def plan(session: ScopedSession, statement: Query) -> list[str]:
     """What SQLite does for a statement."""
     sql = statement.sql(session)
     asked = sa.text(
@@ -118,7 +116,7 @@ def test_purchases_are_counted_in_the_daybook(store: Store, partner: Partner) ->
 
 
 def test_a_prepared_statement_sees_no_more_than_its_session(store: Store, partner: Partner, stranger: Partner) -> None:
-    statement = CompiledQuery(sa.select(Purchase.id))
+    statement = Query(sa.select(Purchase.id))
     with store.writing(Scope.system()) as session:
         sales_at(session, partner.id, NOW)
     seen = {
@@ -134,10 +132,10 @@ def test_a_prepared_statement_sees_no_more_than_its_session(store: Store, partne
     }
     assert list(seen.values()) == [1, 0, 0, 1, 0, 1]
     with pytest.raises(ScopeViolation):
-        CompiledQuery(sa.select(sa.inspect(Purchase).local_table))
+        Query(sa.select(sa.inspect(Purchase).local_table))
 
 
-def store_rows(store: Store, scope: Scope, statement: CompiledQuery) -> list[tuple[object, ...]]:
+def store_rows(store: Store, scope: Scope, statement: Query) -> list[tuple[object, ...]]:
     """What a scope sees."""
     with store.reading(scope) as session:
         return statement.rows(session)

@@ -14,8 +14,7 @@ from core.services.admin import store_check
 from core.services.policies import changes as policy_changes
 from core.services.renewals import renewals
 from core.services.selling.buying import Sale
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema import migrating
 from core.store.schema.tables import ProductVersion, Purchase, Refund, Renewal
 from tests.conftest import Partner

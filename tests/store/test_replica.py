@@ -14,9 +14,9 @@ from starlette.requests import Request
 from streamlit.testing.v1 import AppTest
 
 from core import clock, ids
-from core.api.outside import downloads, health
+from core.api.outside import health
 from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
-from core.services.exports import receipts
+from core.services.exports import receipts, runs
 from core.services.exports.exports import Tally
 from core.services.exports.formats import CSV
 from core.services.exports.kinds.purchases import PURCHASES
@@ -25,9 +25,8 @@ from core.services.sales import figures
 from core.services.sales.selection import Selection
 from core.services.windows import Window
 from core.settings import ROOT
-from core.store.access.engine import Store
+from core.store.access import Scope, Store
 from core.store.access.replica import AWAY, SIGHT, Bounds, Replica
-from core.store.access.scope import Scope
 from tests.conftest import Partner, PostgresDatabase, administering, fresh_store
 from tests.services import selling
 from tests.store.standby import Standby
@@ -105,7 +104,7 @@ def sold(store: Store, **wanted: bool) -> int:
 def exported(store: Store) -> Tally:
     order = ExportOrder(id=ids.new(), kind=PURCHASES, format=CSV, selection=Selection(), is_live=True, actor="tests")
     tally = Tally()
-    for _ in downloads.stream(order, tally):
+    for _ in runs.stream(order, tally):
         pass
     with store.reading(Scope.system()) as session:
         assert receipts.get_receipt(session, order.id)

@@ -3,7 +3,7 @@
 import pytest
 import sqlalchemy as sa
 
-from core.store.access.engine import Store
+from core.store.access import Store
 from core.store.schema import migrating, versions
 
 

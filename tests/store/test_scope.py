@@ -9,8 +9,8 @@ from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import build_example
 from core.covers.request import validate
 from core.services.selling import buying
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopeViolation, owned_entities
+from core.store.access import Scope, ScopeViolation, Store
+from core.store.access.scope import owned_entities
 from core.store.schema.tables import Customer, Policy, Purchase
 from tests.conftest import Partner
 

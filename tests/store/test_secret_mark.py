@@ -13,9 +13,7 @@ from core import seal
 from core import settings as settings_module
 from core.errors import StateForbids
 from core.services.audit import log as audit
-from core.store.access import engine
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store, engine
 from core.store.operations import secret_mark
 from core.store.schema import migrating
 from tests.conftest import SECRET, Partner

@@ -2,7 +2,8 @@
 
 import pytest
 
-from core.store.access.engine import Store, sqlite, wal_is_safe
+from core.store.access import Store, wal_is_safe
+from core.store.access.sqlite import sqlite
 
 only_sqlite = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 # As SQLite numbers them.

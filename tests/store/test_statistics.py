@@ -3,7 +3,7 @@
 import pytest
 import sqlalchemy as sa
 
-from core.store.access.engine import Store
+from core.store.access import Store
 from core.store.operations import statistics
 from tests.conftest import Partner
 from tests.portfolio import Portfolio

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from core import ids
 from core.services.people.staff import Person
 from core.settings import ROOT
-from core.store.access.engine import Store
+from core.store.access import Store
 from core.ui.kit import menu
 from tests.conftest import fresh_store
 
@@ -73,7 +73,7 @@ def press(at: AppTest, label: str) -> AppTest:
 
 
 def sent(at: AppTest) -> list[dict[str, Any]]:
-    """What the page sends to our components, which the browser draws and this way of testing cannot."""
+    """Return the payloads that the page sends to our components, which only a browser draws."""
     return [json.loads(element.proto.json or element.proto.mixed.json) for element in at.get("bidi_component")]
 
 
@@ -91,7 +91,7 @@ def _frame(payload: dict[str, Any]) -> pd.DataFrame:
 
 
 def row_links(at: AppTest, place: int = 0) -> list[str | None]:
-    """Where the rows of a list lead to; none where the person may not open them."""
+    """Return the links of the rows of a list, None where the person may not open them."""
     return [row["href"] for row in [payload for payload in sent(at) if "rows" in payload][place]["rows"]]
 
 

@@ -12,8 +12,7 @@ from core.covers import request as requests
 from core.covers.cover import Cover
 from core.covers.insurers import insurer_a, insurer_b_auto
 from core.services.selling.buying import Sale
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
 from core.ui.forms import forms, questions
 from core.ui.forms.forms import Form

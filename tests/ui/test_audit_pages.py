@@ -5,8 +5,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from core.services.audit import log as audit
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.ui.conftest import Screen, lists, press, texts
 from tests.ui.test_product_pages import CAR, opened

@@ -9,8 +9,7 @@ from streamlit.testing.v1 import AppTest
 from core import settings as settings_module
 from core.covers.insurers import insurer_b_auto, insurer_d
 from core.services.selling.buying import Sale
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Submission
 from tests.conftest import Partner
 from tests.services.selling import sell

@@ -15,8 +15,7 @@ from core.covers.insurers import insurer_a, insurer_b_contents, insurer_f, insur
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.products import products
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, ProductBlock, Purchase, SaleDraft, Staff
 from core.ui.buying import live_prices
 from core.ui.forms import forms, questions

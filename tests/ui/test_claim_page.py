@@ -10,14 +10,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock, seal
-from core.services import pii_reveal
 from core.services.claims.lists import claims
 from core.services.claims.workflow import actions as claim_actions
-from core.services.claims.workflow import transitions
+from core.services.views import pii_reveal
 from core.settings import ROOT, settings
-from core.store.access.engine import Store
+from core.states import claims as claim_states
+from core.store.access import Store
 from core.ui.claims import review_actions
-from core.ui.claims import words as claim_words
 from tests import papers
 from tests.conftest import Partner
 from tests.services.claim_office import DESK, Office
@@ -25,6 +24,7 @@ from tests.ui.conftest import press, texts
 
 PAGE = "claims/claim.py"
 Opens = Callable[..., AppTest]
+KNOWN = {"incident_date": "2026-11-10"}
 ODD = "The letter is *not* signed"
 NO_LETTER = {"employment_termination_letter": None}
 
@@ -109,7 +109,7 @@ def test_opening_a_pending_claim_makes_it_viewed_once(opens: Opens, office: Offi
 
 def test_review_shows_checks_documents_and_other_claims(opens: Opens, office: Office) -> None:
     office.lodge(incident_date="2026-11-01")
-    claim_id = office.lodge(incident_type="Burglary", loan_amount="120000")
+    claim_id = office.lodge_again(incident_type="Burglary", loan_amount="120000")
     at = opens(claim_id)
     said = texts(at)
     assert "No benefit answers for Burglary" in said
@@ -181,8 +181,8 @@ def test_gadget_claim_shows_its_facts_and_only_the_end_of_the_account(opens: Ope
 PEOPLE = ("ada", "sade", "root")
 # What each of an officer with a limit, a supervisor and an administrator may do; "no" is shown and cannot be chosen.
 MATRIX: dict[str, dict[str, tuple[str, ...]]] = {
-    "Viewed": dict.fromkeys(transitions.list_targets("Viewed"), PEOPLE),
-    "Approved": dict.fromkeys(transitions.list_targets("Approved"), PEOPLE),
+    "Viewed": dict.fromkeys((move.to for move in claim_states.list_transitions("Viewed")), PEOPLE),
+    "Approved": dict.fromkeys((move.to for move in claim_states.list_transitions("Approved")), PEOPLE),
     # Sade has approved it, and it is above the limit of Ada.
     "Offer accepted": {"Paid": ("root",), "Reviewing": ("sade", "root")},
     "Declined": {"Reviewing": ("sade", "root")},
@@ -201,11 +201,11 @@ def test_each_person_may_choose_just_the_moves_that_are_theirs(opens: Opens, off
         assert moves(at, claim_id) == {to: by in who for to, who in MATRIX[status].items()}, by
         blocked = [to for to, who in MATRIX[status].items() if by not in who]
         for to in blocked:
-            assert f"**{claim_words.move(status, to)}** needs" in texts(at)
+            assert f"**{claim_states.get_transition(status, to).label}** needs" in texts(at)
 
 
 def test_claim_is_approved_with_the_amount_that_the_records_suggest(opens: Opens, office: Office) -> None:
-    claim_id = office.lodge()
+    claim_id = office.lodge(**KNOWN)
     at = choose(opens(claim_id), claim_id, "Approved")
     assert at.text_input(key=key(claim_id, "amount Approved")).value == "75,000.00"
     at.text_input(key=key(claim_id, "amount Approved")).set_value("₦99,999,999").run()
@@ -224,7 +224,7 @@ def test_claim_is_approved_with_the_amount_that_the_records_suggest(opens: Opens
 
 
 def test_amount_beyond_the_limit_is_refused_beside_it_and_stays(opens: Opens, office: Office) -> None:
-    claim_id = office.lodge()
+    claim_id = office.lodge(**KNOWN)
     at = choose(opens(claim_id, by="ada"), claim_id, "Approved")
     assert "You may decide up to ₦100,000.00" in texts(at)
     at.text_input(key=key(claim_id, "amount Approved")).set_value("100000.01")

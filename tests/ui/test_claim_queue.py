@@ -12,7 +12,7 @@ from core.services.claims.lists import queue as claim_queue
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import questions as claim_questions
 from core.settings import ROOT
-from core.store.access.engine import Store
+from core.store.access import Store
 from core.ui.kit import tables, words
 from tests.conftest import Partner
 from tests.services.claim_office import DESK, Office

@@ -8,15 +8,14 @@ from streamlit.testing.v1 import AppTest
 
 from core import clock, seal
 from core.covers.insurers import insurer_b_auto
-from core.services import pii_reveal
 from core.services.customers import table as customers_table
 from core.services.customers.selection import CustomerSelection
 from core.services.customers.table import CustomerRow
+from core.services.dimensions import load_choices
 from core.services.paging import Paging
-from core.services.sales.choices import load_choices
 from core.services.selling.buying import Sale
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.services.views import pii_reveal
+from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Policy
 from core.ui.kit import words
 from tests.conftest import Partner

@@ -11,16 +11,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock, ids
+from core.services.dimensions import load_choices
 from core.services.filters import SalesFilter
 from core.services.sales import breakdowns, figures, sales_totals
 from core.services.sales.breakdowns import Series
-from core.services.sales.choices import load_choices
 from core.services.sales.metrics import METRICS
 from core.services.sales.sales_totals import SalesTotals
 from core.services.sales.selection import Selection
 from core.services.windows import Window
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.ui.kit import periods, words
 from core.ui.sales import charts, drill, tiles
 from core.ui.sales.charts import Clicked

@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from core import clock
-from core.store.access.engine import Store
+from core.store.access import Store
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.ui.conftest import Screen, address

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.store.access.engine import Store
+from core.store.access import Store
 from tests.conftest import Partner
 from tests.services.claim_office import Office
 from tests.ui.conftest import Screen, texts

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from core import demo
-from core.store.access.engine import Store
+from core.store.access import Store
 from core.ui.kit import menu
 from tests.conftest import BOTH, fresh_store
 from tests.ui.conftest import Screen

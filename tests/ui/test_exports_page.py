@@ -11,13 +11,12 @@ import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core import clock, ids
-from core.api.outside import downloads
+from core.services.exports import runs
 from core.services.exports.formats import CSV, XLSX, Format
 from core.services.exports.receipts import ExportOrder
 from core.services.exports.registry import get_kind
 from core.services.policies.selection import PolicySelection
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
 from core.ui.exports import panel as export_panel
 from core.ui.kit import words
@@ -46,7 +45,7 @@ def exported(
     kind = get_kind(name)
     export = {"kind": kind, "format": format_, "selection": kind.read(address or {}), "is_live": True}
     order = ExportOrder(**{"id": ids.new(), "actor": "tests", **export, **changes})
-    downloads.export_to(order, io.BytesIO())
+    runs.write_file(order, io.BytesIO())
     return order
 
 

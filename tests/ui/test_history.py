@@ -13,8 +13,7 @@ from core.services.distributors import keys
 from core.services.policies import changes as policy_changes
 from core.services.selling import buying
 from core.services.selling.buying import Sale, Seller
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import ApiKey
 from tests.conftest import Partner
 from tests.covers import shipped

@@ -7,8 +7,7 @@ from core.errors import Unauthorized
 from core.services.distributors import key_admin, keys
 from core.services.distributors.key_admin import KeyFilter
 from core.services.paging import Paging
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.ui.conftest import Screen, address, lists, press, texts
 

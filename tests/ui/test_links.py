@@ -9,8 +9,7 @@ from core import ids
 from core.services.people import account_changes, invitations, passwords, sign_in, staff
 from core.services.people.staff import Person
 from core.settings import settings
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.ui.conftest import Screen, press, texts
 
 pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)

@@ -9,8 +9,7 @@ from streamlit.testing.v1 import AppTest
 from core import clock
 from core.covers.credit_life import CREDIT_LIFE
 from core.services.selling.buying import Sale
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Claim, UploadedFile
 from tests import papers
 from tests.conftest import Partner

@@ -12,7 +12,7 @@ from core.covers.insurers import insurer_a
 from core.services.policies import changes as policy_changes
 from core.services.renewals import renewals
 from core.services.selling.buying import Sale
-from core.store.access.engine import Store
+from core.store.access import Store
 from core.ui.kit import words
 from tests.conftest import Partner
 from tests.covers import shipped

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import event
 
 from core import clock
-from core.store.access.engine import Store
+from core.store.access import Store
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.ui.conftest import Screen, lists, texts

@@ -11,8 +11,7 @@ from core.services.distributors import keys
 from core.services.distributors import list as distributor_list
 from core.services.distributors.list import DistributorDetail
 from core.services.insurers import list as insurer_list
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.ui.conftest import Screen, lists, person_of, press, texts
 from tests.ui.test_product_pages import opened

@@ -15,8 +15,7 @@ from core.errors import StateForbids
 from core.services.policies import changes as policy_changes
 from core.services.policies import states as policy_states
 from core.services.selling.buying import Sale
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Policy, Refund
 from core.ui.kit import words
 from core.ui.policies import page_actions

@@ -5,7 +5,7 @@ import re
 from core import clock
 from core.covers.insurers import insurer_a
 from core.services.renewals import renewals
-from core.store.access.engine import Store
+from core.store.access import Store
 from core.store.schema.tables import Renewal
 from core.ui.kit import words
 from tests.conftest import Partner

@@ -9,14 +9,13 @@ from streamlit.testing.v1 import AppTest
 
 from core.covers.insurers import insurer_a, insurer_f
 from core.errors import InvalidInput
+from core.services.dimensions import load_choices
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.policies import changes as policy_changes
 from core.services.policies import search as policy_search
-from core.services.sales.choices import load_choices
 from core.services.selling.buying import Sale
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
 from core.ui.kit import tables
 from tests.conftest import Partner

@@ -16,8 +16,7 @@ from core.services.people.staff import Person
 from core.services.products import detail as product_detail
 from core.services.products import rate_changes
 from core.services.products.detail import ProductDetail
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Staff
 from tests.conftest import Partner
 from tests.covers import shipped

@@ -9,18 +9,17 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock, ids
-from core.api.outside import downloads
+from core.services.dimensions import load_choices
+from core.services.exports import runs
 from core.services.exports.exports import Tally
 from core.services.exports.formats import CSV
 from core.services.exports.kinds.purchases import PURCHASES
 from core.services.exports.receipts import ExportOrder
 from core.services.paging import Paging
 from core.services.sales import table as sales_table
-from core.services.sales.choices import load_choices
 from core.services.sales.selection import Selection
 from core.services.sales.table import SaleRow
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.ui.exports import panel as export_panel
 from core.ui.kit import words
 from tests.conftest import Partner
@@ -137,7 +136,7 @@ def test_the_receipt_is_shown_and_equals_the_footer(sold: Store, screen: Screen,
     export = {"kind": PURCHASES, "format": CSV, "selection": Selection(distributor=(partner.id,)), "is_live": True}
     order = ExportOrder(id=export_id, actor="tests", **export)
     tally = Tally()
-    list(downloads.stream(order, tally))
+    list(runs.stream(order, tally))
     link = f"purchases  distributor={partner.id}"
     at.session_state["export_last"] = export_panel.Started(export_id, link, tally.rows, NOW)
     at.run()

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import clock
 from core.covers.insurers import insurer_a, insurer_f
+from core.services.dimensions import load_choices
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.policies import changes as policy_changes
@@ -17,9 +18,7 @@ from core.services.renewals import due_table, renewals
 from core.services.renewals import table as renewals_table
 from core.services.renewals.selection import RenewalSelection
 from core.services.renewals.table import RenewalRow
-from core.services.sales.choices import load_choices
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Renewal
 from core.ui.kit import words
 from tests.conftest import Partner

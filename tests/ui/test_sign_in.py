@@ -8,8 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.errors import TooManyRequests, Unauthorized
 from core.services.people import passwords, sign_in, staff
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import SignInAttempt, Staff
 from core.ui.sign_in import gate as sign_in_gate
 from tests.ui.conftest import Screen, texts

@@ -7,8 +7,7 @@ from core.services.paging import Paging
 from core.services.people import invitations, staff, staff_list, staff_sessions
 from core.services.people.staff import Person
 from core.services.people.staff_list import StaffFilter, StaffRow
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.ui.conftest import Screen, address, follow, lists, press, row_links, texts
 
 pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)

@@ -3,8 +3,7 @@
 import pytest
 import sqlalchemy as sa
 
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.ui.conftest import Screen, press, texts
 

@@ -1,1 +1,1 @@
-"""What every route shares: envelope, bodies, errors, OpenAPI, idempotent POST."""
+"""Shared by all routes: envelope, bodies, errors, OpenAPI, idempotent POST."""

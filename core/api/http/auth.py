@@ -19,8 +19,7 @@ from core.errors import CoverdeskError, Unauthorized
 from core.services.distributors import keys
 from core.services.distributors.keys import Caller
 from core.settings import settings
-from core.store.access.engine import reading_autocommit, writing
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading_autocommit, writing
 
 OPEN = ("/openapi.json", "/docs", "/docs/")
 # A revoked key must stop working within a second, so a judged key is trusted for less than one.
@@ -125,7 +124,7 @@ def _note_use(caller: Caller) -> None:
 
 
 async def caller_of(request: Request) -> Caller:
-    """Who sends a request, as the gate has judged."""
+    """Return the caller that the gate authenticated for this request."""
     caller: Caller = request.state.caller
     return caller
 

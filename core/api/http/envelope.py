@@ -13,27 +13,27 @@ from core.services.idempotency import WireResponse
 JSON = "application/json"
 
 
-def encoded(data: Any, text: str) -> bytes:
+def encoded(data: object, text: str) -> bytes:
     """The encoded body of a success."""
     return orjson.dumps({"responseCode": 1, "responseText": text, "data": data})
 
 
-def success(data: Any, text: str) -> Response:
+def success(data: object, text: str) -> Response:
     """The response of a successful read."""
     return Response(encoded(data, text), media_type=JSON)
 
 
-def listed(key: str, rows: Any, total: int, text: str) -> Response:
+def listed(key: str, rows: object, total: int, text: str) -> Response:
     """A page of a list under its key; the exact count under each name that clients read it by (contract P2)."""
     return success({key: rows, **counts(total)}, text)
 
 
 def counts(total: int) -> dict[str, int]:
-    """How many records there are in all, under the three names."""
+    """Return the total number of records under its three names."""
     return {"total_count": total, "total": total, "total_result": total}
 
 
-def answer(data: Any, text: str, *, status: int = 201, headers: Mapping[str, str] | None = None) -> WireResponse:
+def answer(data: object, text: str, *, status: int = 201, headers: Mapping[str, str] | None = None) -> WireResponse:
     """A success that can be stored and replayed for an idempotency key."""
     return WireResponse(status, encoded(data, text), dict(headers or {}))
 

@@ -19,7 +19,7 @@ from core.errors import (
     TooLarge,
     WrongMediaType,
 )
-from core.store.access.db_errors import ConstraintRefused
+from core.store.access import ConstraintRefused
 
 log = structlog.get_logger("coverdesk.api")
 _BY_STATUS: dict[int, type[CoverdeskError]] = {413: TooLarge, 415: WrongMediaType}

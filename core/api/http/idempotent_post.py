@@ -13,18 +13,17 @@ from core.errors import InvalidInput
 from core.services import idempotency
 from core.services.distributors.keys import Caller
 from core.services.idempotency import WireResponse
-from core.store.access.engine import store
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession, store, transact
 
 Work = Callable[[ScopedSession], WireResponse]
 
 
-def run_once(request: Request, caller: Caller, body: Any, work: Work) -> Response:
+def run_once(request: Request, caller: Caller, body: object, work: Work) -> Response:
     """Do the work once per Idempotency-Key and answer; ignored fields are named (contract E6, S13)."""
-    return _answer(request, body, store().transact(caller.scope, _once(request, caller, work)))
+    return _answer(request, body, transact(caller.scope, _once(request, caller, work)))
 
 
-async def run_once_async(request: Request, caller: Caller, body: Any, work: Work) -> Response:
+async def run_once_async(request: Request, caller: Caller, body: object, work: Work) -> Response:
     """Like `deliver`, for handlers on the event loop, which must not block it."""
     written = store().submit(caller.scope, _once(request, caller, work))
     return _answer(request, body, await asyncio.wrap_future(written))

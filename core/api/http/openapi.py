@@ -1,21 +1,79 @@
 """The OpenAPI document: statuses, envelopes and examples derived from the running declarations."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import cache, lru_cache
 from typing import Any, Final
 
+import orjson
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
 
-from core import clock
+from core import clock, reference
+from core.api.http import envelope
 from core.api.http.envelope import Failure, documented
-from core.api.http.examples import BY_SHAPE
 from core.covers.fields import build_example
 from core.covers.request import Request
+from core.services.examples import claim as claim_example
+from core.services.examples import sale as sale_example
+from core.services.examples import webhook as webhook_example
 from core.settings import settings
+
+
+def _page(key: str, record: Callable[[], Any]) -> Callable[[], dict[str, Any]]:
+    return lambda: {key: [record()], **envelope.counts(1)}
+
+
+def _one(key: str, record: Callable[[], Any]) -> Callable[[], dict[str, Any]]:
+    return lambda: {key: record()}
+
+
+def _first(rows: Sequence[Any]) -> Any:
+    return orjson.loads(orjson.dumps(rows[:1]))
+
+
+BY_SHAPE: Mapping[str, Callable[[], Any]] = {
+    "Purchases": _page("purchases", sale_example.build_purchase),
+    "Purchase": _one("purchase", sale_example.build_purchase),
+    "Products": _page("products", sale_example.build_product),
+    "Product": _one("product", sale_example.build_product),
+    "Categories": _page("product_category", sale_example.counted_category),
+    "Policies": _page("policies", sale_example.build_policy),
+    "Policy": sale_example.build_policy,
+    "UnderPolicy": _one("policy", sale_example.build_policy),
+    "OnePolicy": _one("policy", sale_example.build_policy),
+    "Price": sale_example.build_price,
+    "Claims": _page("claims", claim_example.build_claim),
+    "Claim": _one("claim", claim_example.build_claim),
+    "File": claim_example.build_file,
+    "Names": lambda: list(reference.genders()),
+    "FeatureLists": lambda: {"genders": list(reference.genders())},
+    "CountriesWithStates": lambda: _first(reference.countries_with_states()),
+    "StatesWithLgas": lambda: _first(reference.states()),
+    "VehicleMakes": lambda: _first(reference.list_vehicle_makes(None)),
+    "VehicleModels": lambda: _first(reference.list_vehicle_models(reference.list_vehicle_makes(None)[0].id, None)),
+    "Renewals": _page("renewals", sale_example.build_renewal),
+    "Renewal": sale_example.build_renewal,
+    "Customers": _page("customers", sale_example.build_customer),
+    "Customer": _one("customer", sale_example.build_customer),
+    "Events": lambda: {
+        "events": [webhook_example.build_event()],
+        "cursor": webhook_example.EVENT_ID,
+        "has_more": False,
+    },
+    "EventTypes": lambda: {"event_types": [webhook_example.build_event_type()]},
+    "RegisteredEndpoint": lambda: {"endpoint": webhook_example.build_endpoint(), "secret": webhook_example.SECRET},
+    "OneEndpoint": _one("endpoint", webhook_example.build_endpoint),
+    "Endpoints": lambda: {"endpoints": [webhook_example.build_endpoint()]},
+    "Deliveries": _page("deliveries", webhook_example.build_delivery),
+    "OneDelivery": _one("delivery", webhook_example.build_delivery),
+    "PingResult": webhook_example.build_ping,
+    "Counted": lambda: {"events": 12, "queued": True},
+    "DeletedEndpoint": lambda: {"id": webhook_example.ENDPOINT_ID},
+}
+
 
 INTRODUCTION = """Sell policies of seven insurers. Every answer is an envelope: `responseCode` 1 or 0,
 `responseText`, `data`, and `errorData` on failure. Send `Authorization: Bearer <key>` with every
@@ -98,7 +156,13 @@ def _envelope(shape: Any) -> type[BaseModel]:
 
 
 def answers(
-    shape: Any, text: str, *, status: int = 200, found: bool = False, posted: bool = False, headers: Sequence[str] = ()
+    shape: object,
+    text: str,
+    *,
+    status: int = 200,
+    found: bool = False,
+    posted: bool = False,
+    headers: Sequence[str] = (),
 ) -> dict[int | str, Any]:
     """The responses of an operation by status; `found` adds 404, `posted` those of a body."""
     numbers = {*_ALWAYS, *((404,) if found else ()), *(_POSTED if posted or status == 201 else ())}
@@ -151,7 +215,7 @@ def document(app: FastAPI) -> dict[str, Any]:
 
 
 def _servers(base_url: str) -> list[dict[str, str]]:
-    """Where clients find the API; a page of this server itself takes the way without a host."""
+    """Return the API's base URL for clients, and a relative one for pages of this server."""
     return [
         {"url": f"{base_url}/v1", "description": "The address of this desk."},
         {"url": "/v1", "description": "The server that gave this document."},

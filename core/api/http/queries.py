@@ -29,7 +29,7 @@ _POLLED = (
 _DAY = {"anyOf": [{"type": "string", "format": "date"}, {"type": "string", "format": "date-time"}]}
 
 
-def _uuid(value: Any) -> UUID:
+def _uuid(value: object) -> UUID:
     if isinstance(value, UUID):
         return value
     try:
@@ -38,24 +38,25 @@ def _uuid(value: Any) -> UUID:
         raise fault("must be a UUID") from None
 
 
-def _uuids(value: Any) -> list[UUID]:
+def _uuids(value: object) -> list[UUID]:
     given = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
     return [_uuid(part.strip()) for text in given for part in str(text).split(",") if part.strip()]
 
 
-def _whole(value: Any) -> int:
+def whole_number(value: Any) -> int:
+    """Parse a whole number of a query string."""
     if not re.fullmatch(r"-?[0-9]{1,12}", str(value)):
         raise fault("must be a whole number")
     return int(value)
 
 
-def _boolean(value: Any) -> bool:
+def _boolean(value: object) -> bool:
     if str(value).lower() not in {"true", "false"}:
         raise fault("must be true or false")
     return str(value).lower() == "true"
 
 
-def _moment(value: Any) -> date | datetime:
+def _moment(value: object) -> date | datetime:
     written = re.fullmatch(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ](.{1,32}))?", str(value))
     if written:
         day, clock_time = written.groups()
@@ -85,8 +86,8 @@ class QueryString(Request):
 class PageQuery(QueryString):
     """Paging: `page` is 1-based, `limit` is 10 by default."""
 
-    page: Annotated[int, Field(ge=1, le=LARGEST_PAGE), BeforeValidator(_whole)] = 1
-    limit: Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)] = 10
+    page: Annotated[int, Field(ge=1, le=LARGEST_PAGE), BeforeValidator(whole_number)] = 1
+    limit: Annotated[int, Field(ge=1, le=100), BeforeValidator(whole_number)] = 10
 
     def paging(self) -> Paging:
         """The page as services take it."""
@@ -96,7 +97,7 @@ class PageQuery(QueryString):
 class CatalogueQuery(PageQuery):
     """Query of the catalogue; its default limit is 100, as it is usually read in one call."""
 
-    limit: Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)] = 100
+    limit: Annotated[int, Field(ge=1, le=100), BeforeValidator(whole_number)] = 100
     search: Text | None = None
     provider_id: Id | None = None
     category_id: Ids = Field(default_factory=list)

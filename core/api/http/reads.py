@@ -46,7 +46,7 @@ class ReadRoute(APIRoute):
         await response(scope, receive, send)
 
     def asked(self, request: Request) -> dict[str, Any]:
-        """What the handler is called with; InvalidInput names every fault of the query and the path."""
+        """Return the arguments of the handler; InvalidInput names every fault of the query and the path."""
         asked: dict[str, Any] = dict.fromkeys(self._callers, request.state.caller)
         faults: list[FieldFault] = []
         for name, model in self._queries:
@@ -75,7 +75,7 @@ def refuse_unbound(path: str, wanted: Dependant) -> None:
         raise TypeError(f"{path}: nothing binds {', '.join(unbound)}")
 
 
-def _is_model(annotation: Any) -> bool:
+def _is_model(annotation: object) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 

@@ -7,9 +7,11 @@ import structlog
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
-from core import ids
+from core import ids, metrics
 
 log = structlog.get_logger("coverdesk.api")
+# What no route took, which may be any path at all.
+_NO_ROUTE = "none"
 
 
 # A word of our own paths, or an id of ours. What else stands in a path may be anything that somebody put there.
@@ -43,6 +45,11 @@ class RequestLog:
 
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             await self.app(scope, receive, noted)
+        seconds = time.perf_counter() - began
+        # Where no route took it, the mount of the API stands there, which has no methods.
+        route = scope["route"].path if getattr(scope.get("route"), "methods", None) else _NO_ROUTE
+        metrics.count("requests", route, str(status))
+        metrics.observe("request_seconds", seconds, route)
         caller = scope.get("state", {}).get("caller")
         log.info(
             "request",
@@ -50,6 +57,6 @@ class RequestLog:
             method=scope["method"],
             path=redact_path(scope["path"]),
             status=status,
-            milliseconds=round((time.perf_counter() - began) * 1000, 1),
+            milliseconds=round(seconds * 1000, 1),
             caller=str(caller.key_id) if caller else None,
         )

@@ -1,4 +1,4 @@
-"""How a request under /v1 comes to its route: HEAD as GET, OPTIONS from the routes, one trailing slash left out."""
+"""Routing under /v1: HEAD as GET, OPTIONS from the routes, one trailing slash left out."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -65,7 +65,7 @@ class Routing:
 
 
 def _without_trailing_slash(scope: Connection) -> Connection:
-    """As a redirect would have it, which would lead to whatever host the request named."""
+    """Strip one trailing slash; a redirect would lead to whatever host the request named."""
     path: str = scope["path"]
     bare = path.removesuffix("/")
     if bare == path or bare == scope.get("root_path", ""):

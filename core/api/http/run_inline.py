@@ -6,7 +6,7 @@ from typing import TypeVar
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
-from core.store.access.engine import store
+from core.store.access import store
 
 T = TypeVar("T")
 

@@ -8,8 +8,7 @@ from core.api.outside import verification
 from core.errors import NotFound, StoreUnavailable
 from core.services.policies import certificate_pdf, certificates
 from core.services.policies.certificates import CertificateFacts
-from core.store.access.engine import reading
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading
 
 _UNSEEN = {
     "Cache-Control": "no-store",

@@ -5,8 +5,7 @@ from starlette.requests import Request
 from core.errors import NotAllowed, Unauthorized
 from core.services.people import sign_in, staff
 from core.services.people.staff import Person
-from core.store.access.engine import reading
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading
 
 
 def require_person(request: Request) -> Person:

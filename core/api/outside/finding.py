@@ -11,8 +11,7 @@ from starlette.routing import Route
 from core.api.outside import desk_session
 from core.errors import CoverdeskError, StoreUnavailable
 from core.services.views import finder
-from core.store.access.engine import reading_replica
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading_replica
 
 PATH: Final = "/desk/find"
 _HEADERS = {"Cache-Control": "no-store", "Content-Type": "application/json"}

@@ -44,7 +44,7 @@ class ProviderAnswers:
 
 
 def _elsewhere(path: str, start: Message) -> str | None:
-    """Where the browser goes in place of the framework's answer; none when that was a good one."""
+    """Return the redirect that replaces the framework's answer, None when that succeeded."""
     if start["status"] >= 400:
         return UNREACHABLE if path == LOGIN else REFUSED
     cookies = Headers(raw=start["headers"]).getlist("set-cookie")

@@ -9,8 +9,7 @@ from starlette.routing import Route
 from core.errors import CoverdeskError, StoreUnavailable
 from core.services.people import sign_in, staff_sessions
 from core.settings import settings
-from core.store.access.engine import writing
-from core.store.access.scope import Scope
+from core.store.access import Scope, writing
 
 _NOT_KEPT = {"Cache-Control": "no-store"}
 _AGAIN = "/?sign_in=again"
@@ -80,7 +79,7 @@ def _is_https(request: Request) -> bool:
 
 
 def _from_us(request: Request) -> bool:
-    """Whether the page that sent this is ours: same host, or the public address behind a proxy."""
+    """Return True when the sending page is ours: same host, or the public address behind a proxy."""
     origin = urlsplit(request.headers.get("origin", "")).netloc
     return bool(origin) and origin in {request.headers.get("host"), urlsplit(settings().base_url).netloc}
 

@@ -9,9 +9,9 @@ from string import Template
 from typing import NamedTuple
 
 from core import clock
-from core.services.policies import certificates
 from core.services.policies.certificate_lines import format_day
 from core.services.policies.certificates import TEST_MODE, CertificateFacts
+from core.states.policies import PolicyStage
 
 _HERE = Path(__file__).parent
 _STYLE = (_HERE / "verification.css").read_text()
@@ -29,10 +29,10 @@ class _Mark(NamedTuple):
 
 _TICK, _CLOCK, _CROSS = "M7 12.5l3.5 3.5L17 9", "M12 7v5l3.5 2", "M8.5 8.5l7 7M15.5 8.5l-7 7"
 _MARKS = {
-    certificates.IN_FORCE: _Mark("good", _TICK, "This insurance is in force today."),
-    certificates.NOT_STARTED: _Mark("wait", _CLOCK, "This insurance is valid and has not started yet."),
-    certificates.EXPIRED: _Mark("bad", _CROSS, "The period of this certificate is over."),
-    certificates.CANCELLED: _Mark("bad", _CROSS, "This insurance was cancelled."),
+    PolicyStage.IN_FORCE: _Mark("good", _TICK, "This insurance is in force today."),
+    PolicyStage.NOT_STARTED: _Mark("wait", _CLOCK, "This insurance is valid and has not started yet."),
+    PolicyStage.EXPIRED: _Mark("bad", _CROSS, "The period of this certificate is over."),
+    PolicyStage.CANCELLED: _Mark("bad", _CROSS, "This insurance was cancelled."),
 }
 _NEVER_ISSUED = _Mark("bad", _CROSS, "No certificate with this code was issued by us.")
 
@@ -44,7 +44,7 @@ def genuine_page(facts: CertificateFacts) -> str:
         ("Insurer", facts.insurer),
         ("Starts", _day(facts.start_at)),
         ("Ends", _day(facts.expiration_at)),
-        *([("Cancelled", _day(facts.cancelled_at))] if facts.cancelled_at else []),
+        *([(PolicyStage.CANCELLED, _day(facts.cancelled_at))] if facts.cancelled_at else []),
     ]
     parts = [
         f"<h1>{escape(facts.title)}</h1>",

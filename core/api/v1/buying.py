@@ -11,6 +11,7 @@ from core.api.http.bodies import StrictRoute
 from core.api.http.idempotent_post import run_once_async
 from core.covers.cover import Cover, ResponseShape
 from core.covers.registry import COVERS
+from core.services.idempotency import WireResponse
 from core.services.selling import buying
 from core.services.shapes import PolicyRecord
 
@@ -21,7 +22,7 @@ _SOLD = "Purchase Successful"
 def _make_handler(cover: Cover[Any]) -> Callable[..., Awaitable[Response]]:
     """Return the handler of one cover; its body type is set here, as a loop with annotations would mix them up."""
 
-    async def buy(request: Request, caller: Signed, body: Any) -> Response:
+    async def buy(request: Request, caller: Signed, body: object) -> Response:
         return await run_once_async(
             request,
             caller,
@@ -43,7 +44,7 @@ def _make_handler(cover: Cover[Any]) -> Callable[..., Awaitable[Response]]:
     return buy
 
 
-def _answer(cover: Cover[Any], sale: buying.Sale) -> Any:
+def _answer(cover: Cover[Any], sale: buying.Sale) -> WireResponse:
     data: Any = sale.policy if cover.response_shape is ResponseShape.DIRECT else {"policy": sale.policy}
     twin = sale.possible_duplicate_of
     headers = {"X-Possible-Duplicate-Of": str(twin)} if twin else {}

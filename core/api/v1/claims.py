@@ -23,14 +23,15 @@ from core.services.claims.lists.search import ClaimFilter
 from core.services.claims.lists.shapes import ClaimRecord
 from core.services.distributors.keys import Caller
 from core.services.files import files
+from core.services.idempotency import WireResponse
 from core.services.paging import Page
-from core.store.access.engine import reading
+from core.store.access import ScopedSession, reading
 
 router = APIRouter(route_class=ReadRoute, prefix="/claims", tags=["Claims"])
 _LISTED, _ONE, _LODGED = "Claims retrieved", "Claim retrieved", "Claim submitted"
 
 
-def _plus(value: Any) -> Any:
+def _plus(value: object) -> object:
     """Restore a leading plus, which arrives as a space when the sender did not encode it."""
     return re.sub(r"^ (?=[0-9])", "+", value) if isinstance(value, str) else value
 
@@ -138,7 +139,7 @@ def _lodged(request: Request, caller: Caller, form: Form) -> Response:
     body: CreditLifeClaimRequest = requests.validate(CreditLifeClaimRequest, form.values(sent))
     with files.store_files([sent[name] for name in requirements.DOCUMENTS if name in sent]) as kept:
 
-        def work(session: Any) -> Any:
+        def work(session: ScopedSession) -> WireResponse:
             claim = lodging.lodge_claim(session, body, kept, owner=caller.owner, actor=caller.actor)
             return envelope.answer({"claim": claim}, _LODGED)
 

@@ -23,7 +23,7 @@ from core.services.policies import policies
 from core.services.renewals import records as renewal_records
 from core.services.sales import purchases
 from core.services.shapes import CustomerRecord
-from core.store.access.engine import reading, reading_autocommit
+from core.store.access import reading, reading_autocommit
 
 router = APIRouter(route_class=ReadRoute, prefix="/customers", tags=["Customers"])
 _ONE = "Customer retrieved"
@@ -62,7 +62,7 @@ def list_customers_that_purchased(caller: Signed, query: Annotated[CustomerQuery
     summary="Their purchases",
 )
 def list_purchases_of_customer(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
-    """What one customer purchased, newest first."""
+    """List the purchases of one customer, newest first."""
     with reading(caller.scope) as session:
         customers.get_customer(session, customer_id)
         wanted = SalesFilter(customer_id=customer_id)

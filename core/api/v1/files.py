@@ -1,6 +1,6 @@
 """Files over the API: upload and download, and the desk's route to open one (contract L4)."""
 
-from typing import Any, Final
+from typing import Final
 
 from fastapi import APIRouter, Request, Response
 from pydantic import Field
@@ -20,9 +20,9 @@ from core.services.distributors.keys import Caller
 from core.services.files import files, inspection
 from core.services.files.files import FileRecord, ServableFile
 from core.services.files.inspection import ACCEPTED
+from core.services.idempotency import WireResponse
 from core.services.people import sign_in, staff
-from core.store.access.engine import reading, writing
-from core.store.access.scope import Scope
+from core.store.access import Scope, ScopedSession, reading, writing
 
 router = APIRouter(tags=["Files"])
 _UPLOADED: Final = "File uploaded"
@@ -81,7 +81,7 @@ def _uploaded(request: Request, caller: Caller, form: Form) -> Response:
     body = requests.validate(UploadRequest, form.values(sent))
     with files.store_files([sent["file"]]) as (kept,):
 
-        def work(session: Any) -> Any:
+        def work(session: ScopedSession) -> WireResponse:
             return envelope.answer(files.record(session, kept, caller.owner, actor=caller.actor), _UPLOADED)
 
         return run_once(request, caller, body, work)

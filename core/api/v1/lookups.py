@@ -6,25 +6,104 @@ from functools import lru_cache
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Response
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel, Field, RootModel
 
 from core import clock, reference
 from core.api.http import envelope, openapi
-from core.api.http.queries import QueryString
+from core.api.http.openapi import Shape
+from core.api.http.queries import Id, QueryString
 from core.api.http.reads import ReadRoute
-from core.api.v1.lookup_shapes import (
-    CountriesWithStates,
-    FeatureLists,
-    FeatureQuery,
-    MakeQuery,
-    ModelQuery,
-    Names,
-    NoQuery,
-    StatesWithLgas,
-    VehicleMakes,
-    VehicleModels,
-)
+from core.covers import fields
 from core.errors import NotFound
+from core.services import shapes
+
+Feature = Annotated[str, fields.one_of(*reference.FEATURE_LISTS)]
+# Every insurer gets the common list, so one word stands for all of them (contract L2).
+AnyProvider = Annotated[fields.Text, AfterValidator(lambda _: "any")]
+SOME_MAKE: Final = reference.list_vehicle_makes(None)[0]
+
+
+class NoQuery(QueryString):
+    """A list that cannot be narrowed."""
+
+
+class FeatureQuery(QueryString):
+    """One of the seven lists by its name."""
+
+    feature: Feature | None = Field(default=None, examples=["genders"])
+
+
+class MakeQuery(QueryString):
+    """A year of manufacture, and the insurer that the vehicle is for."""
+
+    year: fields.Year = Field(examples=["2019"])
+    provider: AnyProvider = Field(examples=["insurer-a"])
+
+
+class ModelQuery(MakeQuery):
+    """The same within one make."""
+
+    make_id: Id = Field(examples=[SOME_MAKE.id], description="Id from the make lookup.")
+
+
+class Names(RootModel[Annotated[list[str], Field(min_length=1)]]):
+    """Strings."""
+
+
+class FeatureLists(Shape):
+    """Each list under the name that insurer-b gives it; one alone when `feature` is given."""
+
+    colorList: list[str] | None = None  # noqa: N815 - the names of the specification
+    bodyTypes: list[str] | None = None  # noqa: N815
+    manufactureYear: list[str] | None = None  # noqa: N815
+    titles: list[str] | None = None
+    lgas: list[str] | None = None
+    genders: list[str] | None = None
+    countries: list[str] | None = None
+
+
+class CountryWithStates(BaseModel):
+    """A country with its subdivisions, or its capital."""
+
+    name: str
+    states: list[str]
+
+
+class StateWithLgas(BaseModel):
+    """A Nigerian state with its local government areas."""
+
+    name: str
+    lgas: list[str]
+
+
+class VehicleMake(BaseModel):
+    """A vehicle manufacturer."""
+
+    id: shapes.Id
+    name: str
+
+
+class VehicleModel(VehicleMake):
+    """A model; `make` is the name of its make."""
+
+    make: str
+
+
+class CountriesWithStates(RootModel[Annotated[list[CountryWithStates], Field(min_length=1)]]):
+    """Countries with their subdivisions."""
+
+
+class StatesWithLgas(RootModel[Annotated[list[StateWithLgas], Field(min_length=1)]]):
+    """States with their local government areas."""
+
+
+class VehicleMakes(RootModel[Annotated[list[VehicleMake], Field(min_length=1)]]):
+    """Makes."""
+
+
+class VehicleModels(RootModel[Annotated[list[VehicleModel], Field(min_length=1)]]):
+    """Models of one make."""
+
 
 router = APIRouter(route_class=ReadRoute, tags=["Lookups"])
 
@@ -45,8 +124,8 @@ class Lookup:
         """The last part of the path."""
         return self.path.rsplit("/", 1)[-1]
 
-    def text_of(self, query: Any) -> str:
-        """What its answer is called."""
+    def text_of(self, query: object) -> str:
+        """Return the response text of a lookup."""
         return self.text if isinstance(self.text, str) else self.text(query)
 
 
@@ -161,7 +240,7 @@ def _encoded(lookup: Lookup, query: QueryString, _year: int) -> bytes:
 def _make_handler(lookup: Lookup) -> Callable[..., Any]:
     """Return the handler of one lookup; its query type is set here, as a loop with annotations would mix them up."""
 
-    async def read(query: Any) -> Response:
+    async def read(query: object) -> Response:
         return Response(_encoded(lookup, query, clock.today().year), media_type=envelope.JSON)
 
     read.__annotations__["query"] = Annotated[lookup.query, Query()]

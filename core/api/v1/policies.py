@@ -12,7 +12,7 @@ from core.api.http.reads import ReadRoute
 from core.services.paging import Page
 from core.services.policies import policies
 from core.services.shapes import PolicyRecord
-from core.store.access.engine import reading, reading_autocommit
+from core.store.access import reading, reading_autocommit
 
 router = APIRouter(route_class=ReadRoute, prefix="/policies", tags=["Policies"])
 _LISTED, _ONE = "Policies retrieved", "Policy retrieved"

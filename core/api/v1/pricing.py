@@ -1,7 +1,5 @@
 """Prices without a sale, computed by the functions that sell."""
 
-from typing import Any
-
 from fastapi import APIRouter, Request, Response
 
 from core.api.http import envelope, openapi
@@ -11,8 +9,10 @@ from core.api.http.idempotent_post import run_once_async
 from core.covers import credit_life
 from core.covers.cover import Price
 from core.covers.insurers import insurer_c
+from core.services.idempotency import WireResponse
 from core.services.products import products
 from core.services.selling import buying
+from core.store.access import ScopedSession
 
 router = APIRouter(route_class=StrictRoute, tags=["Prices"], prefix="/products")
 _COMPUTED = "Price computed successfully"
@@ -39,9 +39,9 @@ class _Price(openapi.Shape):
 async def compute_credit_life_price(
     request: Request, caller: Signed, body: credit_life.CreditLifePriceRequest
 ) -> Response:
-    """What a credit life policy would cost; without benefits, all that the product offers."""
+    """Price a credit life policy; without benefits, with all that the product offers."""
 
-    def work(session: Any) -> Any:
+    def work(session: ScopedSession) -> WireResponse:
         product = products.get_for_sale(session, credit_life.CREDIT_LIFE, body.product_id, caller.distributor_id)
         price = credit_life.compute_price(body.loan_amount, body.loan_tenure, body.benefit_coverage, product.rates)
         return priced(buying.above_zero(credit_life.CREDIT_LIFE, price))
@@ -57,15 +57,15 @@ async def compute_credit_life_price(
     openapi_extra=openapi.body_example(insurer_c.TravelPriceRequest),
 )
 async def compute_travel_premium(request: Request, caller: Signed, body: insurer_c.TravelPriceRequest) -> Response:
-    """What a trip would cost; who asks need not be said (contract S6)."""
+    """Price a trip; the traveller's details are optional (contract S6)."""
 
-    def work(session: Any) -> Any:
+    def work(session: ScopedSession) -> WireResponse:
         return priced(buying.quote(session, insurer_c.TRAVEL, body, caller.distributor_id))
 
     return await run_once_async(request, caller, body, work)
 
 
-def priced(price: Price) -> Any:
+def priced(price: Price) -> WireResponse:
     """A computed price as a response: the amount and the steps of its calculation."""
     data = {"price": float(price.total), "explain": price.explained}
     return envelope.answer(data, _COMPUTED, status=200)

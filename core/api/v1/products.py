@@ -13,7 +13,7 @@ from core.api.http.reads import ReadRoute
 from core.services.products import products
 from core.services.products.products import ProductFilter
 from core.services.shapes import CountedCategoryRecord, ProductRecord
-from core.store.access.engine import reading, reading_autocommit
+from core.store.access import reading, reading_autocommit
 
 router = APIRouter(route_class=ReadRoute, prefix="/products", tags=["Products"])
 _LISTED, _CATEGORIES, _ONE = "Products retrieved", "Product categories retrieved", "Product retrieved"

@@ -15,7 +15,7 @@ from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.sales import purchases
 from core.services.shapes import PurchaseRecord
-from core.store.access.engine import reading, reading_autocommit
+from core.store.access import reading, reading_autocommit
 
 router = APIRouter(route_class=ReadRoute, prefix="/purchase", tags=["Purchases"])
 _LISTED, _ONE = "Purchases retrieved", "Purchase retrieved"

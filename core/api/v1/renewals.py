@@ -22,8 +22,7 @@ from core.services.renewals import records as renewal_records
 from core.services.renewals import renewals
 from core.services.selling.buying import Seller
 from core.services.shapes import RenewalRecord
-from core.store.access.engine import reading, reading_autocommit
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession, reading, reading_autocommit
 
 router = APIRouter(route_class=StrictRoute, tags=["Renewals"])
 _RENEWED, _LISTED, _ONE = "Renewal Successful", "Renewals retrieved", "Renewal retrieved"

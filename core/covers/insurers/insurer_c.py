@@ -82,7 +82,7 @@ class Trip(Request):
 
 
 class TravelPriceRequest(Trip):
-    """What a trip would cost; contact details are optional."""
+    """Request for a travel price; contact details are optional."""
 
     email: fields.Email | None = Field(default=None, examples=["amaka.eze@example.com"])
     phone_number: fields.Phone | None = Field(default=None, examples=["08061234567"])

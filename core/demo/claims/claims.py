@@ -9,10 +9,11 @@ from random import Random
 
 from core import clock, money
 from core.covers.refunds import count_months_left
-from core.demo.claims.paths import DEVICES, LOANS, OPEN, Reached, timed, way
+from core.demo.claims.paths import DEVICES, LOANS, Reached, list_open, timed, way
 from core.demo.market.sellers import Officer
 from core.demo.random_source import new_id
 from core.demo.sales.sales import Sale
+from core.states.claims import ClaimStatus
 
 _RATES = {"loan": 0.011, "device": 0.05}
 _WAYS = {"loan": LOANS, "device": DEVICES}
@@ -59,13 +60,13 @@ class Loss:
     flags: list[str]
 
     @property
-    def status(self) -> str:
-        """Where the claim stands now."""
+    def status(self) -> ClaimStatus:
+        """The claim's current status."""
         return self.reached[-1].status
 
     @property
     def lodged_at(self) -> datetime:
-        """When it came in."""
+        """The instant of its lodging."""
         return self.reached[0].at
 
     @property
@@ -77,10 +78,12 @@ class Loss:
     @property
     def is_approved(self) -> bool:
         """True once it was approved; a decline after that takes the approval back."""
-        decisions = [step.status for step in self.reached if step.status in ("Approved", "Declined")]
-        return decisions[-1:] == ["Approved"]
+        decisions = [
+            step.status for step in self.reached if step.status in (ClaimStatus.APPROVED, ClaimStatus.DECLINED)
+        ]
+        return decisions[-1:] == [ClaimStatus.APPROVED]
 
-    def came_to(self, status: str) -> bool:
+    def came_to(self, status: ClaimStatus) -> bool:
         """True once it has been there."""
         return any(reached.status == status for reached in self.reached)
 
@@ -91,10 +94,7 @@ class Losses:
     def __init__(self, dice: Random, desk: Sequence[Officer], *, purchases: int, until: datetime) -> None:
         self.dice, self.desk, self.until = dice, desk, until
         self.boost = max(1.0, _ENOUGH_SALES / purchases)
-        self._open = {
-            kind: [s for s in OPEN * times if any(s in ("Pending", *path) for path, _ in _WAYS[kind])]
-            for kind, times in _OPEN_OF_EACH.items()
-        }
+        self._open = {kind: list_open(_WAYS[kind]) * times for kind, times in _OPEN_OF_EACH.items()}
         self._open_chance = {kind: _SPREAD_OPEN[kind] * len(deck) / purchases for kind, deck in self._open.items()}
         for deck in self._open.values():
             dice.shuffle(deck)
@@ -159,22 +159,22 @@ class Losses:
         return loss
 
     def _incident(self, sale: Sale, kind: str, reached: Sequence[Reached]) -> str:
-        """What happened: something that was insured, where the claim was approved."""
+        """Draw the incident; an insured one where the claim was approved."""
         went = {step.status for step in reached}
         if kind == "device":
             return self.dice.choices(_DAMAGES, (6, 3, 2))[0]
-        if "Inspection submitted" in went:
+        if ClaimStatus.INSPECTION_SUBMITTED in went:
             return "Burglary"
         bought = sale.variant.body["benefit_coverage"]
         fitting = [
             (incident, weight)
             for incident, weight in zip(_INCIDENTS, _HOW_OFTEN, strict=True)
-            if "Approved" not in went or BENEFITS.get(incident) in bought
+            if ClaimStatus.APPROVED not in went or BENEFITS.get(incident) in bought
         ]
         return self.dice.choices([incident for incident, _ in fitting], [weight for _, weight in fitting])[0]
 
     def _owed(self, sale: Sale, kind: str, happened_on: date) -> int:
-        """What is at stake, in kobo: the balance of the loan on the day of the loss, or the cost of the repair."""
+        """Return the loss in kobo: the balance of the loan on the day of the loss, or the cost of the repair."""
         body = sale.variant.body
         if kind == "device":
             return int(body["device_value"] * self.dice.triangular(0.12, 0.4, 0.2)) * _NAIRA
@@ -183,18 +183,18 @@ class Losses:
         return loan * max(left, 1) // months // _NAIRA * _NAIRA
 
     def _officers(self, reached: Sequence[Reached], owed_minor: int) -> list[Officer | None]:
-        """Who made each move: an officer of enough authority, another for the payment, a supervisor for appeals."""
+        """Draw the officer of each move: one of enough authority, another for the payment, a supervisor for appeals."""
         able = [officer for officer in self.desk if officer.may_decide(owed_minor)]
         mine = self.dice.choice(able)
         payer = self.dice.choice([officer for officer in able if officer is not mine])
         supervisor = next(officer for officer in self.desk if officer.limit_minor is None)
-        by_status = {"Pending": None, "Paid": payer}
-        appealed = {later.at for earlier, later in pairwise(reached) if earlier.status == "Declined"}
+        by_status = {ClaimStatus.PENDING: None, ClaimStatus.PAID: payer}
+        appealed = {later.at for earlier, later in pairwise(reached) if earlier.status == ClaimStatus.DECLINED}
         return [supervisor if step.at in appealed else by_status.get(step.status, mine) for step in reached]
 
 
 def _flags(loss: Loss) -> list[str]:
-    """What the officer is told to look at twice (contract C3)."""
+    """Return the fraud flags (contract C3)."""
     if loss.kind != "loan":
         return []
     sale, (start, end) = loss.sale, loss.sale.life.stretches[0]

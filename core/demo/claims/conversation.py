@@ -1,4 +1,4 @@
-"""What is said about a claim of the demonstration: comments of officers, and questions to claimants (contract C9)."""
+"""Conversation on a claim: comments of officers, and questions to claimants (contract C9)."""
 
 from datetime import datetime
 from random import Random
@@ -8,6 +8,7 @@ from core.demo.bulk_rows import Rows, stamp
 from core.demo.claims.claims import Loss
 from core.demo.market.sellers import Officer
 from core.demo.random_source import dashed, new_id
+from core.states.claims import ClaimStatus
 from core.store.schema.claims import ClaimComment, ClaimQuestion
 
 _COMMENTS = (
@@ -35,7 +36,7 @@ def file(loss: Loss, dice: Random, rows: Rows, log: Log) -> list[int]:
     asked = []
     steps = zip(loss.reached, loss.officers, next_at, strict=True)
     for place, (step, asking, answered_at) in enumerate(steps):
-        if asking and step.status == "Reviewing" and dice.random() < _ASKED:
+        if asking and step.status == ClaimStatus.REVIEWING and dice.random() < _ASKED:
             _ask(loss, asking, step.at, answered_at, dice, rows, log)
             asked.append(place)
     return asked

@@ -14,19 +14,23 @@ from core.demo.claims.claims import Loss
 from core.demo.claims.paths import clock_of
 from core.demo.claims.specimens import Specimens
 from core.demo.random_source import dashed, new_id
-from core.store.schema.claims import Claim, ClaimEvent, ClaimPayment
+from core.states.claims import RULES, ClaimStatus, ClockEffect, Effect
+from core.store.schema.claims import Claim, ClaimEvent, ClaimPayment, ClaimReserve
 
-_NOTES: Mapping[str, tuple[str, ...]] = {
-    "Viewed": ("Opened for review",),
-    "Reviewing": ("Checking the documents with the lender", "Asked the claimant for a clearer copy"),
-    "Inspection submitted": ("Inspector's report received",),
-    "Repair estimate submitted": ("Estimate of the repair shop received",),
-    "Approved": ("Documents complete and within cover", "Benefit confirmed against the policy"),
-    "Offer sent": ("Offer sent by e-mail",),
-    "Offer accepted": ("Claimant signed the offer",),
-    "Offer rejected": ("Claimant asks for more than was offered", "Claimant does not agree with the deductions"),
-    "Paid": ("Paid by bank transfer",),
-    "Settled": ("Discharge voucher received, file closed",),
+_NOTES: Mapping[ClaimStatus, tuple[str, ...]] = {
+    ClaimStatus.VIEWED: ("Opened for review",),
+    ClaimStatus.REVIEWING: ("Checking the documents with the lender", "Asked the claimant for a clearer copy"),
+    ClaimStatus.INSPECTION_SUBMITTED: ("Inspector's report received",),
+    ClaimStatus.ESTIMATE_SUBMITTED: ("Estimate of the repair shop received",),
+    ClaimStatus.APPROVED: ("Documents complete and within cover", "Benefit confirmed against the policy"),
+    ClaimStatus.OFFER_SENT: ("Offer sent by e-mail",),
+    ClaimStatus.OFFER_ACCEPTED: ("Claimant signed the offer",),
+    ClaimStatus.OFFER_REJECTED: (
+        "Claimant asks for more than was offered",
+        "Claimant does not agree with the deductions",
+    ),
+    ClaimStatus.PAID: ("Paid by bank transfer",),
+    ClaimStatus.SETTLED: ("Discharge voucher received, file closed",),
 }
 _WHY: Mapping[str, str] = {
     "documents missing": "The documents asked for did not come within 30 days",
@@ -47,17 +51,34 @@ def file(loss: Loss, dice: Random, specimens: Specimens, rows: Rows, log: Log) -
     reason = _reason(loss, dice)
     claim = _claim(loss, reason, {**_meta(loss, dice, specimens, rows)})
     for step, officer in zip(loss.reached, loss.officers, strict=True):
-        note = _WHY[reason] if step.status == "Declined" else dice.choice(_NOTES.get(step.status, (None,)))
+        note = _WHY[reason] if step.status == ClaimStatus.DECLINED else dice.choice(_NOTES.get(step.status, (None,)))
         event = {"id": new_id(dice, step.at), "claim_id": loss.id, "status": step.status, "note": note}
         staff_id = officer.id if officer else None
         rows.add(ClaimEvent, {**loss.sale.owner, **event, "staff_id": staff_id, "created_at": stamp(step.at)})
-        if step.status == "Paid":
+        if step.status == ClaimStatus.PAID:
             rows.add(ClaimPayment, _payment(loss, new_id(dice, step.at), staff_id, stamp(step.at)))
+    _reserve(loss, rows)
     asked = conversation.file(loss, dice, rows, log)
     began_at, stopped_at = clock_of(loss.reached, asked)
     kept = {"clock_from": stamp(began_at), "clock_stopped_at": stamp(stopped_at) if stopped_at else None}
     rows.add(Claim, {**claim, **kept})
     _note(loss, log)
+
+
+def _reserve(loss: Loss, rows: Rows) -> None:
+    """Reserve what is owed when the work begins, and release it at the decision."""
+    # Dice of its own: the rest of the demonstration stays as it was without reserves.
+    dice, reserve = Random(loss.id), 0  # noqa: S311 - invented data
+    for step, officer in zip(loss.reached, loss.officers, strict=True):
+        rule = RULES[step.status]
+        ends = rule.clock is ClockEffect.ENDS
+        change = -reserve if ends else loss.owed_minor if not reserve and Effect.SETS_RESERVE in rule.effects else 0
+        reserve += change
+        if change:
+            row = {"id": new_id(dice, step.at), "claim_id": loss.id, "change_minor": change}
+            reason = f"The claim is {step.status}" if ends else "What is claimed and not paid yet"
+            made = {"reason": reason, "staff_id": officer.id if officer else None, "created_at": stamp(step.at)}
+            rows.add(ClaimReserve, {**loss.sale.owner, **row, **made})
 
 
 def _payment(loss: Loss, payment_id: str, staff_id: str | None, at: str) -> Values:
@@ -79,7 +100,7 @@ def _reference(loss: Loss) -> str:
 
 
 def _reason(loss: Loss, dice: Random) -> str:
-    """Why a claim is declined, if it is: what its flags say, or something that its documents showed."""
+    """Return the reason of a declined claim: that of its flags, or a finding in its documents."""
     flagged = next((_FLAGGED[flag] for flag in loss.flags if flag in _FLAGGED), None)
     return flagged or dice.choice(list(_WHY)[:5])
 
@@ -105,17 +126,17 @@ def _claim(loss: Loss, reason: str, meta: Values) -> Values:
         "claim_owner_last_name": says["last_name"],
         "claim_owner_email": says["email"],
         "claim_owner_phone_number": says["phone"],
-        "decline_reason": reason if loss.status == "Declined" else "None",
+        "decline_reason": reason if loss.status == ClaimStatus.DECLINED else "None",
         "incident_date": str(loss.happened_on),
-        "payment_reference": _reference(loss) if loss.came_to("Paid") else None,
+        "payment_reference": _reference(loss) if loss.came_to(ClaimStatus.PAID) else None,
         "assigned_to": next((officer.id for officer in loss.officers if officer), None),
-        "approved_by": _officer_at(loss, "Approved") if loss.is_approved else None,
+        "approved_by": _officer_at(loss, ClaimStatus.APPROVED) if loss.is_approved else None,
         "flags": json.dumps(loss.flags),
         "version": len(loss.reached),
     }
 
 
-def _officer_at(loss: Loss, status: str) -> str | None:
+def _officer_at(loss: Loss, status: ClaimStatus) -> str | None:
     made = zip(loss.reached, loss.officers, strict=True)
     return next((officer.id for step, officer in made if officer and step.status == status), None)
 
@@ -178,7 +199,7 @@ def _device(loss: Loss, dice: Random, specimens: Specimens, rows: Rows) -> dict[
 
 def _note(loss: Loss, log: Log) -> None:
     subject = f"claim {dashed(loss.id)}"
-    lodged = {"policy_id": dashed(loss.sale.policy_id), "claim_status": "Pending", "flags": loss.flags}
+    lodged = {"policy_id": dashed(loss.sale.policy_id), "claim_status": ClaimStatus.PENDING, "flags": loss.flags}
     log.note(loss.lodged_at, loss.sale.actor, "claim lodged", subject, after=lodged)
     steps = zip(loss.reached, loss.reached[1:], loss.officers[1:], strict=False)
     for version, (before, after, officer) in enumerate(steps, 1):

@@ -1,1 +1,1 @@
-"""Who sells what to whom in the demonstration portfolio."""
+"""Sellers, offers and customers of the demonstration portfolio."""

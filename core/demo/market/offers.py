@@ -1,4 +1,4 @@
-"""What the demonstration sells: the products of the store, and how often each is wanted."""
+"""The offers of the demonstration: the products of the store with their weights."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from core.demo.bulk_rows import Values
 from core.demo.sales import variants
 from core.demo.sales.variants import Splitting, Variant
 from core.money import Split
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.catalogue import Product, ProductVersion
 from core.store.schema.parties import Provider
 

@@ -46,7 +46,7 @@ class People:
         self._known: defaultdict[tuple[str, bool], list[Person]] = defaultdict(list)
 
     def buyer(self, rows: Rows, owner: Values, at: datetime) -> Person:
-        """Who buys from an owner (distributor and mode) now; a new customer is added to the rows."""
+        """Draw the buyer for an owner (distributor and mode); a new customer is added to the rows."""
         known = self._known[owner["distributor_id"], owner["is_live"]]
         if known and self.dice.random() < _COMES_BACK:
             return self.acquaintance(owner)

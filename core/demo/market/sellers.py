@@ -11,7 +11,7 @@ from sqlmodel import SQLModel, col
 
 from core.demo.bulk_rows import Rows, stamp
 from core.demo.random_source import new_id
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.parties import ApiKey, Distributor, Staff
 
 # What a kind of distributor sells beside or instead of the common mix: a factor per group of products.

@@ -1,4 +1,4 @@
-"""What becomes of a policy after its sale: accepted or not, paid for again, lapsed, or cancelled."""
+"""The life of a policy after its sale: accepted or declined, renewed, lapsed, or cancelled."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,6 +11,7 @@ from core.covers.cover import IN_FORCE
 from core.covers.refunds import PaidPeriod
 from core.demo.market.offers import Offer
 from core.demo.sales.variants import Variant
+from core.states.submissions import SubmissionState
 
 # How many pay again when a term ends, by how long it lasted; by group for a year.
 _INSTALMENTS_GO_ON = {7: 0.975, 31: 0.93, 92: 0.88, 184: 0.8}
@@ -75,7 +76,7 @@ class Life:
     cancelled: Ended | None = None
     declined: Ended | None = None
     renewals: list[Paid] = field(default_factory=list)
-    state: str = "delegated"
+    state: SubmissionState = SubmissionState.DELEGATED
     attempts: int = 0
     last_error: str | None = None
     next_try_at: datetime | None = None
@@ -83,7 +84,7 @@ class Life:
 
     @property
     def ended(self) -> Ended | None:
-        """How it ended early, if it did."""
+        """The early end, None for a policy that ran on."""
         return self.cancelled or self.declined
 
     @property
@@ -123,7 +124,7 @@ class Fates:
         if heard_at > self.until:
             self._wait(life, sold_at)
         else:
-            life.submitted, life.state, life.attempts, life.heard_at = True, "accepted", 1, heard_at
+            life.submitted, life.state, life.attempts, life.heard_at = True, SubmissionState.ACCEPTED, 1, heard_at
 
     def _ask_insurer(self, life: Life, offer: Offer, variant: Variant, sold_at: datetime) -> None:
         """A pending policy waits for its insurer: days, sometimes weeks, sometimes for a no."""
@@ -134,7 +135,7 @@ class Fates:
         elif self.dice.random() < _DECLINED:
             whole = refunds.compute_full(money.to_naira(variant.split.total_minor))
             life.declined = Ended(heard_at, self.dice.choice(_DECLINES), by_insurer=True, of_terms=[(0, whole)])
-            life.state, life.attempts, life.heard_at = "declined", 1, heard_at
+            life.state, life.attempts, life.heard_at = SubmissionState.DECLINED, 1, heard_at
         else:
             self._accept(life, offer, variant, heard_at)
 
@@ -144,19 +145,20 @@ class Fates:
         life.expiration_at = _next_end(offer, variant, first_on)
         life.activated = life.submitted = True
         life.activated_on, life.accepted_at = clock.to_lagos_day(heard_at), heard_at
-        life.state, life.attempts, life.heard_at = "accepted", self.dice.choice((1, 1, 1, 2, 3)), heard_at
+        life.state, life.attempts, life.heard_at = SubmissionState.ACCEPTED, self.dice.choice((1, 1, 1, 2, 3)), heard_at
 
     def _wait(self, life: Life, sold_at: datetime) -> None:
         """Still queued when the demonstration ends; after some days without an answer it is set aside as dead."""
         days = (self.until - sold_at) / timedelta(days=1)
         life.attempts = min(12, int(days * 1.5))
         if not life.attempts:
-            life.state, life.next_try_at = "queued", sold_at
+            life.state, life.next_try_at = SubmissionState.QUEUED, sold_at
             return
         life.last_error = self.dice.choice(_ERRORS)
         life.heard_at = self.until - timedelta(minutes=self.dice.randint(3, 300))
-        life.state = "dead" if life.attempts == 12 and self.dice.random() < 0.5 else "queued"
-        life.next_try_at = None if life.state == "dead" else self.until + timedelta(minutes=self.dice.randint(2, 240))
+        is_dead = life.attempts == 12 and self.dice.random() < 0.5
+        life.state = SubmissionState.DEAD if is_dead else SubmissionState.QUEUED
+        life.next_try_at = None if is_dead else self.until + timedelta(minutes=self.dice.randint(2, 240))
 
     def _go_on(self, life: Life, offer: Offer, variant: Variant, since: datetime) -> None:
         """Term after term, until one is not paid for again or the policy is cancelled."""
@@ -174,7 +176,7 @@ class Fates:
             life.expiration_at, since = life.renewals[-1].expiration_at, paid_at
 
     def _lateness(self, days: int) -> timedelta:
-        """How long before (below zero) or after its end a term is paid for again."""
+        """Draw the time between the end of a term and its renewal, negative for a renewal before the end."""
         if days < 200:
             return timedelta(days=self.dice.triangular(-min(2.5, days / 3), 1.5, -0.4))
         early_or_late = self.dice.random()
@@ -229,7 +231,7 @@ def _persistence(group: str, days: int) -> float:
 def _refunds(
     stretches: Sequence[tuple[datetime, datetime]], offer: Offer, variant: Variant, at: datetime, *, by_insurer: bool
 ) -> list[TermRefund]:
-    """What goes back of each term, by the sums that a cancellation at the desk uses."""
+    """Compute the refund of each term by the rules of a cancellation at the desk."""
     premium, on = money.to_naira(variant.split.total_minor), clock.to_lagos_day(at)
     if "loan_tenure" in variant.body:
         months = int(variant.body["loan_tenure"])

@@ -1,11 +1,11 @@
-"""What customers ask for: believable contents of requests, by the names that their fields have."""
+"""Believable contents of requests, by field name."""
 
 import json
 from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import cache
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 from core import clock, reference
 from core.covers.credit_life import BENEFITS
@@ -37,7 +37,10 @@ def round_amount(dice: Random, middle: float, spread: float, *, step: int) -> in
     return max(step, round(dice.lognormvariate(0, spread) * middle / step) * step)
 
 
-def _few(dice: Random, options: Sequence[Any], weights: Sequence[float]) -> Any:
+T = TypeVar("T")
+
+
+def _few(dice: Random, options: Sequence[T], weights: Sequence[float]) -> T:
     return dice.choices(options, weights[: len(options)])[0]
 
 

@@ -53,20 +53,20 @@ class Sale:
 
     @property
     def changes(self) -> list[datetime]:
-        """When the policy changed after its sale, oldest first."""
+        """The instants of the policy's changes after its sale, oldest first."""
         ended = self.life.ended
         accepted_at, ended_at = self.life.accepted_at, ended.at if ended else None
         return [at for at in (accepted_at, *(paid.at for paid in self.life.renewals), ended_at) if at is not None]
 
     @property
     def touched_at(self) -> datetime:
-        """When the policy was last changed."""
+        """The instant of the policy's last change."""
         told_at = self.life.heard_at if self.life.submitted else None
         return max(self.at, told_at or self.at, *self.changes)
 
     @property
     def actor(self) -> str:
-        """Who sold it, as the audit log says."""
+        """The actor of the sale in the audit log."""
         return DESK if self.source == "desk" else self.seller.actors[bool(self.owner["is_live"])]
 
 
@@ -149,7 +149,7 @@ class Counting:
         return policy_numbers.printed(series.pattern, self.policy_numbers[series.counter], life.activated_on)
 
     def _words(self, customer: Person, variant: Variant, today: date) -> Values:
-        """What the texts of a variant say of this buyer and of what is insured."""
+        """Return the values that fill the texts of a variant: the buyer and the thing insured."""
         term, number = variant.term(today), self.serial * _STRIDE
         words = {**customer.says, "starts": str(term.start_on or today), "ends": str(term.expiration_on)}
         if variant.risk == "plate":

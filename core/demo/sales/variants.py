@@ -123,7 +123,7 @@ def device(rates: Rates, dice: Random, *, split: Splitting) -> Variant:
 
 
 def _of_term(term: Term) -> dict[str, Any]:
-    """How a term lies to the clock's day, in whole months where its end says so (contract S8)."""
+    """Return a term relative to today, in whole months where its end allows it (contract S8)."""
     start_on, ends_on = term.start_on, term.expiration_on
     starts_in = None if start_on is None else (start_on - clock.today()).days
     months = days = 0
@@ -134,7 +134,7 @@ def _of_term(term: Term) -> dict[str, Any]:
     return {"starts_in": starts_in, "months": months, "days": days, "last_day_paid": term.last_day_paid}
 
 
-def _text(data: Any, term: Term) -> str:
+def _text(data: object, term: Term) -> str:
     """Data as JSON in which words wait for the buyer and the days of the sale."""
     text = json.dumps(data).replace("%", "%%")
     for value, _, word in _STAND_INS:

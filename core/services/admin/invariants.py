@@ -6,12 +6,15 @@ from typing import Any
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.store.access.scope import AnySelect
+from core.states.claims import DECIDED, ClaimStatus
+from core.states.submissions import SubmissionState
+from core.store.access import AnySelect
 from core.store.schema.tables import (
     Certificate,
     Claim,
     ClaimEvent,
     ClaimPayment,
+    ClaimReserve,
     Customer,
     KeptAnswer,
     Policy,
@@ -81,7 +84,7 @@ def _not_whole() -> sa.ColumnElement[bool]:
     return sa.and_(col(Refund.total_minor) == _PAID["total_minor"], differs)
 
 
-def _share(total: Any, basis_points: Any) -> Any:
+def _share(total: Any, basis_points: object) -> Any:
     return (total * basis_points + 5_000) // 10_000
 
 
@@ -182,8 +185,8 @@ INVARIANTS = (
         "submissions settled otherwise than their policy",
         _POLICIES.join(Submission, col(Submission.policy_id) == col(Policy.id)).where(
             sa.or_(
-                sa.and_(col(Submission.state) == "accepted", sa.not_(col(Policy.activated))),
-                sa.and_(col(Submission.state) == "declined", col(Policy.declined_at).is_(None)),
+                sa.and_(col(Submission.state) == SubmissionState.ACCEPTED, sa.not_(col(Policy.activated))),
+                sa.and_(col(Submission.state) == SubmissionState.DECLINED, col(Policy.declined_at).is_(None)),
             )
         ),
     ),
@@ -279,9 +282,21 @@ INVARIANTS = (
         "claims that came to Paid more often than they have payments",
         sa.select(col(ClaimEvent.claim_id))
         .join(Claim, col(Claim.id) == col(ClaimEvent.claim_id))
-        .where(col(ClaimEvent.status) == "Paid", col(Claim.offer_amount_minor) > 0)
+        .where(col(ClaimEvent.status) == ClaimStatus.PAID, col(Claim.offer_amount_minor) > 0)
         .group_by(col(ClaimEvent.claim_id))
         .having(sa.func.count() > _PAYMENTS),
+    ),
+    Invariant(
+        "claims with a reserve below zero, or with one after their decision",
+        sa.select(col(Claim.id))
+        .join(ClaimReserve, col(ClaimReserve.claim_id) == col(Claim.id))
+        .group_by(col(Claim.id), col(Claim.claim_status))
+        .having(
+            sa.or_(
+                sa.func.sum(col(ClaimReserve.change_minor)) < 0,
+                sa.and_(sa.func.sum(col(ClaimReserve.change_minor)) != 0, col(Claim.claim_status).in_(sorted(DECIDED))),
+            )
+        ),
     ),
     Invariant("answers kept without their work", sa.select(col(KeptAnswer.key)).where(col(KeptAnswer.status) == 0)),
 )

@@ -9,8 +9,7 @@ from sqlmodel import col
 from core import clock, ids
 from core.errors import StoreUnavailable
 from core.settings import settings
-from core.store.access.engine import store, writing
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, store, writing
 from core.store.operations import disk_space
 from core.store.schema import versions
 from core.store.schema.tables import OneTimeTicket

@@ -14,9 +14,9 @@ from core.services.admin.invariants import INVARIANTS, Invariant
 from core.services.audit import log as audit
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import questions as claim_questions
-from core.services.claims.workflow import transitions
-from core.store.access.engine import wal_is_safe
-from core.store.access.scope import ScopedSession
+from core.services.finance import proofs
+from core.states import claims as claim_states
+from core.store.access import ScopedSession, wal_is_safe
 from core.store.operations import blob_storage
 from core.store.rollups import daily_rollup
 from core.store.schema import versions
@@ -159,7 +159,7 @@ def _find_history_faults(session: ScopedSession) -> Iterator[str]:
         elif history[-1] != current_status:
             yield f"claim {claim_id} stands at {current_status}, its history at {history[-1]}"
         for start, to in pairwise(history):
-            if transitions.get_transition(start, to) is None:
+            if claim_states.get_transition(start, to) is None:
                 yield f"claim {claim_id} moved from {start} to {to}, which no move allows"
 
 
@@ -207,6 +207,8 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "The database is whole and of this release": _find_database_faults,
     **{f"No {invariant.description}": _build_rule(invariant) for invariant in INVARIANTS},
     "The daybook has the sums of the sales": lambda session: daily_rollup.faults(session.connection()),
+    "Every movement is its row, and its premium the sum of its shares": proofs.find_movement_faults,
+    "Movements have the sums of the daybook": proofs.find_rollup_faults,
     "Every claim came to where it stands by allowed moves": _find_history_faults,
     "The clock of every claim is the one of its history": _find_clock_faults,
     "Every file is there and unchanged": _find_file_faults,

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,11 +15,17 @@ from pydantic import SecretStr
 from sqlmodel import col
 
 from core.services.admin import readiness
+from core.services.mail import mail
+from core.services.mail.mail import MailLine
+from core.services.outbox import health
+from core.services.outbox.health import QueueHealth
 from core.settings import Settings, settings
-from core.store.access.engine import store, wal_is_safe
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession, store, wal_is_safe
 from core.store.schema import versions
 from core.store.schema.tables import KeptAnswer, Submission, UploadedFile
+from core.version import VERSION
+
+_SHOWN_MAIL = 5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,6 +77,8 @@ class SystemFacts:
     store: StoreFacts
     files: FilesFacts
     queue: Sequence[QueueLine]
+    outbox: Sequence[QueueHealth]
+    mail: Sequence[MailLine]
     kept_answers: int
     oldest_answer_at: datetime | None
 
@@ -89,11 +96,13 @@ def get_system_facts(session: ScopedSession) -> SystemFacts:
     """Return the state of the installation; needs the system's scope."""
     answer_count, oldest = session.execute(sa.select(sa.func.count(), sa.func.min(col(KeptAnswer.created_at)))).one()
     return SystemFacts(
-        release=version("coverdesk"),
+        release=VERSION,
         python=platform.python_version(),
         store=_store(session),
         files=_files(session),
         queue=_queue(session),
+        outbox=health.list_queues(session),
+        mail=mail.list_latest(session, _SHOWN_MAIL),
         kept_answers=int(answer_count),
         oldest_answer_at=oldest,
     )
@@ -166,7 +175,7 @@ def _queue(session: ScopedSession) -> list[QueueLine]:
     ]
 
 
-def _format_setting(value: Any) -> str:
+def _format_setting(value: object) -> str:
     if isinstance(value, SecretStr):
         return "set" if value.get_secret_value() else "not set"
     if isinstance(value, bool):

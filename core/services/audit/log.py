@@ -1,6 +1,8 @@
 """The audit log: actor, action, subject, and values before and after; entries form hash chains."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -8,17 +10,27 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids
-from core.store.access.compiled_query import CompiledQuery
-from core.store.access.scope import ScopedSession
+from core.store.access import Query, ScopedSession
 from core.store.audit_chain import CHAINS, chain_of, link
 from core.store.schema.tables import AuditEntry, AuditHead
 
-_HEAD = CompiledQuery(
+_HEAD = Query(
     sa.select(col(AuditHead.position), col(AuditHead.hash))
     .where(col(AuditHead.chain) == sa.bindparam("chain"))
     .with_for_update()
 )
 _HASHED_FIELDS = ("created_at", "chain", "position", "actor", "action", "subject", "before", "after")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AuditEvent:
+    """One entry of the audit log; `who` is the actor's display name, if looked up."""
+
+    at: datetime
+    actor: str
+    action: str
+    facts: Mapping[str, Any]
+    actor_name: str | None = None
 
 
 def write(

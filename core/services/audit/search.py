@@ -21,7 +21,7 @@ from core.services import filters
 from core.services.audit.selection import AuditSelection
 from core.services.paging import Paging
 from core.services.windows import EARLIEST
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import matches
 from core.store.schema.tables import ApiKey, AuditEntry, AuditHead, Distributor, Staff
 
@@ -38,7 +38,7 @@ _SUBJECT = col(AuditEntry.subject)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
-    """One entry; `who` is the actor's display name, `kind` and `about` the kind and id of its record."""
+    """One entry; `kind` and `record_id` name the record that was changed."""
 
     id: UUID
     created_at: datetime

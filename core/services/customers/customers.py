@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+import phonenumbers
 import sqlalchemy as sa
+from phonenumbers import PhoneNumberFormat
 from sqlmodel import col
 
 from core import clock, ids
@@ -14,12 +16,24 @@ from core.covers import request_parts
 from core.covers.request_parts import Policyholder
 from core.errors import NotFound
 from core.services import filters, records
-from core.services.customers import phones
 from core.services.filters import Span
 from core.services.paging import Page, Paging, fetch_newest
 from core.services.shapes import CustomerRecord
-from core.store.access.scope import ScopedSession
+from core.store.access import Query, ScopedSession
 from core.store.schema.tables import Customer, Policy, Purchase
+
+_FORMATS = (PhoneNumberFormat.E164, PhoneNumberFormat.INTERNATIONAL, PhoneNumberFormat.NATIONAL)
+
+
+def list_spellings(phone: str) -> Sequence[str]:
+    """Return the ways in which a phone number may have been written."""
+    variants = {phone, re.sub(r"[^\d+]", "", phone)}
+    try:
+        number = phonenumbers.parse(phone, "NG")
+    except phonenumbers.NumberParseException:
+        return sorted(variants)
+    formatted = [phonenumbers.format_number(number, form) for form in _FORMATS]
+    return sorted({*variants, *formatted, *(re.sub(r"\D", "", way) for way in formatted)})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,9 +104,7 @@ def build_conditions(criteria: CustomerFilter) -> list[sa.ColumnElement[bool]]:
 
 def _build_search_condition(text: str) -> sa.ColumnElement[bool]:
     if re.fullmatch(r"\+?[\d\s()-]{7,}", text):
-        return sa.or_(
-            filters.mentions(_SEARCHED_TEXT, text), col(Customer.phone_number).in_(phones.list_spellings(text))
-        )
+        return sa.or_(filters.mentions(_SEARCHED_TEXT, text), col(Customer.phone_number).in_(list_spellings(text)))
     folded = request_parts.fold_text(text)
     if not folded or folded == text.lower():
         return filters.mentions(_SEARCHED_TEXT, text)
@@ -106,34 +118,41 @@ _SEARCHED_TEXT = (
 )
 
 
-def get_or_create(session: ScopedSession, holder: Policyholder, distributor_id: UUID, *, is_live: bool) -> UUID:
-    """Get or create the policyholder's customer record and return its id; newer contact details replace older ones."""
+@dataclass(frozen=True, slots=True)
+class StoredCustomer:
+    """A customer as a sale found it: `change` is "created", "updated", or None where nothing was new."""
+
+    id: UUID
+    change: str | None
+
+
+def get_or_create(
+    session: ScopedSession, holder: Policyholder, distributor_id: UUID, *, is_live: bool
+) -> StoredCustomer:
+    """Get or create the policyholder's customer record; newer contact details replace older ones."""
     details = _build_details(holder)
+    email_key = holder.email.lower()
     fresh = Customer(
         distributor_id=distributor_id,
         is_live=is_live,
         email=holder.email,
-        email_key=holder.email.lower(),
+        email_key=email_key,
         user_id=ids.new(),
         **details,
     )
     if session.insert_if_absent(fresh):
-        return fresh.id
-    return UUID(
-        str(
-            session.execute(
-                sa.update(Customer)
-                .where(
-                    col(Customer.distributor_id) == distributor_id,
-                    col(Customer.is_live) == is_live,
-                    col(Customer.email_key) == holder.email.lower(),
-                )
-                .values({**details, "updated_at": clock.now()})
-                .returning(col(Customer.id))
-                .execution_options(synchronize_session=False)
-            ).scalar_one()
-        )
+        return StoredCustomer(fresh.id, "created")
+    customer_id, *stored = _DETAILS.one(session, distributor_id=distributor_id, is_live=is_live, email_key=email_key)
+    known = dict(zip(_DETAIL_FIELDS, stored, strict=True))
+    if all(known[name] == value for name, value in details.items()):
+        return StoredCustomer(customer_id, None)
+    session.execute(
+        sa.update(Customer)
+        .where(col(Customer.id) == customer_id)
+        .values({**details, "updated_at": clock.now()})
+        .execution_options(synchronize_session=False)
     )
+    return StoredCustomer(customer_id, "updated")
 
 
 def _build_details(holder: Policyholder) -> dict[str, Any]:
@@ -151,3 +170,18 @@ def _build_details(holder: Policyholder) -> dict[str, Any]:
         "date_of_birth": holder.dob.isoformat() if holder.dob else None,
     }
     return {name: value for name, value in values.items() if value is not None}
+
+
+_DETAIL_FIELDS = (
+    *("name_key", "first_name", "last_name", "phone_number", "gender", "title", "state_of_residence"),
+    *("city", "address", "country", "date_of_birth"),
+)
+_DETAILS = Query(
+    sa.select(col(Customer.id), *(col(getattr(Customer, name)) for name in _DETAIL_FIELDS))
+    .where(
+        col(Customer.distributor_id) == sa.bindparam("distributor_id"),
+        col(Customer.is_live) == sa.bindparam("is_live"),
+        col(Customer.email_key) == sa.bindparam("email_key"),
+    )
+    .with_for_update()
+)

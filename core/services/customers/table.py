@@ -12,9 +12,9 @@ from sqlmodel import col
 from core.services import filters
 from core.services.customers import customers
 from core.services.customers.customers import CustomerFilter
+from core.services.dimensions import UNKNOWN, Choices
 from core.services.paging import Page, Paging
-from core.services.sales.choices import UNKNOWN, Choices
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Customer, Policy, Purchase, Renewal
 
 Order = Literal["newest", "oldest", "name", "name-back"]

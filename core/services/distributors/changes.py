@@ -17,7 +17,7 @@ from core.services.audit import log as audit
 from core.services.distributors import distributors
 from core.services.people.account_changes import require_admin
 from core.services.people.staff import Person
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Distributor, Provider
 
 _MIN_STEP = timedelta(milliseconds=1)

@@ -18,7 +18,7 @@ from core.services.distributors import distributors, keys
 from core.services.paging import Page, Paging
 from core.services.people.account_changes import require_admin
 from core.services.people.staff import Person
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import ApiKey, Distributor
 
 State = Literal["Working", "Revoked", "Distributor off"]
@@ -90,7 +90,7 @@ class KeyRow:
 
     @property
     def state(self) -> State:
-        """Whether the key works, and if not, why."""
+        """State of the key: usable, or the reason why not."""
         if self.revoked_at is not None:
             return "Revoked"
         return "Working" if self.distributor_active else "Distributor off"
@@ -145,7 +145,7 @@ def revoke_key(session: ScopedSession, key_id: UUID, *, by: Person) -> None:
 
 
 def _get_or_create_distributor(session: ScopedSession, name: str, actor: str) -> tuple[UUID, bool]:
-    """Whose the key is, and whether this name is new."""
+    """Return the id of the distributor with this name, and whether it was created now."""
     existing = distributors.named(session, name)
     if existing is not None:
         if not session.get_one(Distributor, existing.id).active:

@@ -15,7 +15,7 @@ from core.errors import NotFound, Unauthorized
 from core.services.audit import log as audit
 from core.services.distributors import distributors
 from core.services.files.links import Owner
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession
 from core.store.schema.tables import ApiKey, Distributor
 
 _LETTERS = string.ascii_letters + string.digits

@@ -18,7 +18,7 @@ from core.services.paging import Page, Paging
 from core.services.sales import sales_totals
 from core.services.sales.sales_totals import ZERO_TOTALS, SalesTotals
 from core.services.windows import Window
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import ApiKey, Customer, Distributor, Product, ProductBlock
 
 Order = Literal["name", "name-back", "newest", "oldest"]

@@ -209,7 +209,7 @@ def _copy_fields(row: Purchase) -> dict[str, Any]:
 
 
 def build_price() -> dict[str, Any]:
-    """What the policy costs, with its steps."""
+    """Build the example price of a policy, with its steps."""
     rates = product_records.rates_of(*_load_shipped()[:2])
     request = credit_life.CreditLifePriceRequest.model_validate(build_example(credit_life.CreditLifePriceRequest))
     result = credit_life.compute_price(request.loan_amount, request.loan_tenure, request.benefit_coverage, rates)

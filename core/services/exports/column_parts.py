@@ -12,7 +12,7 @@ from sqlalchemy.sql.functions import coalesce
 from sqlmodel import col
 
 from core import seal
-from core.services.exports.columns import MONEY, TEXT, WORD, Column, ColumnType
+from core.services.exports.columns import MONEY, SIGNED_MONEY, TEXT, WORD, Column, ColumnType
 from core.services.exports.exports import ColumnPart, ExportContext
 from core.services.exports.formula_escaping import build_plain_pattern, csv_field
 from core.store.schema.tables import Policy, Refund
@@ -109,23 +109,24 @@ def sale_name_columns(entity: Any) -> ColumnPart:
     return cached_columns(SALE_NAME_COLUMNS, (col(entity.product_id), col(entity.distributor_id)), _get_sale_names)
 
 
-def money_columns(entity: Any) -> tuple[tuple[str, ColumnType, Any], ...]:
-    """Return the columns of a sale's or renewal's amount and its split, for one printed part."""
+def money_columns(entity: Any, *, signed: bool = False) -> tuple[tuple[str, ColumnType, Any], ...]:
+    """Return the columns of an amount and its split, for one printed part; `signed` where it may be negative."""
     total, platform, seller = (
         col(entity.total_minor),
         col(entity.mca_profit_minor),
         col(entity.distributor_profit_minor),
     )
+    money = SIGNED_MONEY if signed else MONEY
     return (
-        ("total", MONEY, total),
-        ("provider_share", MONEY, total - platform - seller),
-        ("mca_profit", MONEY, platform),
-        ("distributor_profit", MONEY, seller),
+        ("total", money, total),
+        ("provider_share", money, total - platform - seller),
+        ("mca_profit", money, platform),
+        ("distributor_profit", money, seller),
     )
 
 
 def refunded() -> tuple[tuple[str, ColumnType, Any], ...]:
-    """What was given back of a sale or a renewal, and how that divides; 0.00 where nothing was."""
+    """Columns of the amount refunded of a sale or renewal and its three parts; 0.00 without a refund."""
     total, platform, seller = (
         sa.func.coalesce(col(amount), 0)
         for amount in (Refund.total_minor, Refund.mca_profit_minor, Refund.distributor_profit_minor)

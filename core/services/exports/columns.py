@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlmodel import AutoString
 
 from core.services.exports import formula_escaping
-from core.store.expressions import printed_day, printed_id, printed_moment, printed_naira
+from core.store.expressions import printed_day, printed_id, printed_moment, printed_naira, printed_signed_naira
 
 Cell = str | int | float | bool | date | datetime
 # The first day that a workbook can store reliably as a date.
@@ -70,6 +70,7 @@ TEXT = ColumnType(print_sql=_unchanged, parse_cell=_keep_text, width=18)
 WORD = ColumnType(print_sql=_cast_to_text, parse_cell=_keep_text)
 ID = ColumnType(print_sql=printed_id, parse_cell=_keep_text, width=38)
 MONEY = ColumnType(print_sql=printed_naira, parse_cell=float, format="#,##0.00", width=18)
+SIGNED_MONEY = ColumnType(print_sql=printed_signed_naira, parse_cell=float, format="#,##0.00", width=18)
 COUNT = ColumnType(print_sql=_cast_to_text, parse_cell=int, format="0")
 FLAG = ColumnType(
     print_sql=lambda sql: sa.case((sql, sa.literal_column("'true'")), else_=sa.literal_column("'false'")),

@@ -12,12 +12,11 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from core.errors import NotAllowed
 from core.services.address_reader import Address
+from core.services.dimensions import Choices, Dimension, load_choices
 from core.services.exports.columns import Column
 from core.services.people.staff import Person
 from core.services.records import format_mode
-from core.services.sales.choices import Choices, Dimension, load_choices
-from core.store.access import streaming
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession, read_batches
 
 CHUNK = 2_000
 
@@ -135,7 +134,7 @@ def stream_lines(session: ScopedSession, kind: ExportKind[S], selection: S, tall
     writers = [part.make_writer(context) for part in kind.parts]
     yield tally.add(f"{','.join(column.name for column in kind.columns)}\r\n".encode())
     query = kind.rows([*(part.value for part in kind.parts), *_summed(kind)], selection, context.names)
-    with closing(streaming.batches(session, query, size=CHUNK)) as batches:
+    with closing(read_batches(session, query, size=CHUNK)) as batches:
         for rows in batches:
             # Column by column, so that map() and zip() loop in C.
             columns = list(zip(*rows, strict=True))

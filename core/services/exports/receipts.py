@@ -18,7 +18,7 @@ from core.services.exports.formats import Format
 from core.services.exports.receipt_selection import COMMAND, ReceiptFilter
 from core.services.paging import Page, Paging
 from core.services.records import format_mode
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema.tables import ExportReceipt, Staff
 
 COMMAND_LINE = "command line"
@@ -55,7 +55,7 @@ class ExportOrder:
 
     @property
     def file_name(self) -> str:
-        """What its file is called."""
+        """Name of the exported file."""
         return f"{self.kind.name}-{format_mode(self.is_live)}-{clock.today()}.{self.format.ending}"
 
     def facts(self, tally: Tally) -> Sequence[tuple[str, Cell]]:
@@ -224,7 +224,7 @@ def _conditions(criteria: ReceiptFilter) -> list[sa.ColumnElement[bool]]:
     return conditions
 
 
-def _receipt(row: Any) -> Receipt:
+def _receipt(row: AnyRow) -> Receipt:
     return Receipt(**{**row._mapping, "who": row.who or COMMAND_LINE})
 
 

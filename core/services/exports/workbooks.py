@@ -63,13 +63,13 @@ def _sheet(book: Any, columns: Sequence[Column], title: str) -> Any:
     return sheet
 
 
-def _make_cell_writer(sheet: Any, book: Any, column: Column) -> Callable[[int, int, str], Any]:
+def _make_cell_writer(sheet: object, book: object, column: Column) -> Callable[[int, int, str], Any]:
     """Return the cell writer of a column; the column type decides the cell type, never the look of the text."""
     cell, cell_format = column.column_type.parse_cell, _format(book, column.column_type.format)
     return lambda row, place, text: _write_cell(sheet, row, place, cell(text), cell_format)
 
 
-def _write_cell(sheet: Any, row: int, place: int, value: Cell, cell_format: Any = None) -> None:
+def _write_cell(sheet: Any, row: int, place: int, value: Cell, cell_format: object = None) -> None:
     if isinstance(value, str):
         sheet.write_string(row, place, value[:_MAX_CELL_CHARACTERS])
     elif isinstance(value, bool):

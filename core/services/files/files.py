@@ -22,7 +22,7 @@ from core.services.files import links as file_links
 from core.services.files.links import Owner
 from core.services.people.staff import Person
 from core.services.shapes import Link
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.operations import blob_storage
 from core.store.schema.tables import UploadedFile
 

@@ -14,7 +14,7 @@ from core import ids
 from core.covers.request import Request
 from core.errors import FieldFault, InvalidInput
 from core.settings import settings
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import UploadedFile
 
 _FOLDERS: Final = ("/v1/files", "/files")

@@ -17,15 +17,15 @@ from core.insurers.answers import InsurerAnswer
 from core.insurers.faults import InsurerFault
 from core.services.audit import log as audit
 from core.services.insurers import connections as insurer_connections
-from core.services.insurers import submissions
 from core.services.insurers.sending import MAX_FAILURES, Job, compute_decision_wait, compute_failure_wait, mask_numbers
 from core.services.policies import changes as policy_changes
-from core.services.policies import policies
+from core.services.policies import policies, submissions
 from core.services.policies import states as policy_states
-from core.store.access.scope import ScopedSession
+from core.states.policies import STAGES, PolicyStage
+from core.states.submissions import OPEN, AnswerStatus, SubmissionState
+from core.store.access import ScopedSession
 from core.store.schema.tables import Policy, Submission
 
-_OPEN_STATES = ("queued", "dead")
 _NO_REASON = "The insurer gave no reason"
 
 
@@ -53,10 +53,10 @@ def apply_answer(session: ScopedSession, job: Job, answer: InsurerAnswer) -> Non
     """
     policy = policies.get_for_update(session, job.policy_id)
     case, stage = _Case(policy, get_for_update(session, job.policy_id), job, answer), policy_states.get_stage(policy)
-    if case.submission.state not in _OPEN_STATES or stage in {"Cancelled", "Declined"}:
+    if case.submission.state not in OPEN or not STAGES[stage].actions:
         _record_late(session, case)
     else:
-        _HANDLERS[answer.status, stage == "Pending"](session, case)
+        _HANDLERS[answer.status, stage is PolicyStage.PENDING](session, case)
     session.flush()
     insurer_connections.record_success(session, job.provider_id)
 
@@ -65,7 +65,7 @@ def record_failure(session: ScopedSession, job: Job, fault: InsurerFault) -> Non
     """Record a call without a usable answer: it is retried later, or set aside for a person."""
     submission = get_for_update(session, job.policy_id)
     # If the lease expired meanwhile, another worker has the policy.
-    if submission.state == "queued" and submission.attempts == job.attempt:
+    if submission.state == SubmissionState.QUEUED and submission.attempts == job.attempt:
         submission.failures += 1
         _release_lease(submission, mask_numbers(str(fault), job.personal))
         wait = max(compute_failure_wait(job.policy_id, submission.failures), timedelta(seconds=fault.retry_after))
@@ -82,7 +82,7 @@ def record_failure(session: ScopedSession, job: Job, fault: InsurerFault) -> Non
 def set_aside(session: ScopedSession, job: Job, answer: InsurerAnswer | None, reason: str) -> None:
     """Set a policy aside for a person, with the insurer's answer and why it could not be applied."""
     submission = get_for_update(session, job.policy_id)
-    if submission.state in _OPEN_STATES:
+    if submission.state in OPEN:
         if answer is not None:
             _store_answer(submission, answer)
         _release_lease(submission, reason)
@@ -118,8 +118,8 @@ def _release_lease(submission: Submission, message: str | None) -> None:
 def _schedule_retry(session: ScopedSession, case: _Case) -> None:
     """The insurer is still deciding: schedule another request with the same idempotency key."""
     submission = case.submission
-    if submission.state == "queued" and submission.attempts == case.job.attempt:
-        submission.answer, submission.answered_at, submission.failures = "pending", clock.now(), 0
+    if submission.state == SubmissionState.QUEUED and submission.attempts == case.job.attempt:
+        submission.answer, submission.answered_at, submission.failures = AnswerStatus.PENDING, clock.now(), 0
         _release_lease(submission, f"The insurer is still deciding: {case.reason}" if case.answer.reason else None)
         submission.next_try_at = clock.now() + compute_decision_wait(submission.policy_id, submission.attempts)
 
@@ -148,7 +148,7 @@ def _accept_active(session: ScopedSession, case: _Case) -> None:
     policy.submitted_to_provider = True
     policy.version += 1
     policy.updated_at = clock.now()
-    submissions.settle(session, policy.id, "accepted")
+    submissions.settle(session, policy.id, SubmissionState.ACCEPTED)
     _record(session, case.job, "policy accepted", before=before, after={"insurer_number": number})
 
 
@@ -168,20 +168,20 @@ def _decline_active(session: ScopedSession, case: _Case) -> None:
     _mark_dead(session, case.submission, case.job)
 
 
-_HANDLERS: Mapping[tuple[str, bool], Callable[[ScopedSession, _Case], None]] = {
-    ("accepted", True): _accept_pending,
-    ("accepted", False): _accept_active,
-    ("declined", True): _decline_pending,
-    ("declined", False): _decline_active,
-    ("pending", True): _schedule_retry,
-    ("pending", False): _schedule_retry,
+_HANDLERS: Mapping[tuple[AnswerStatus, bool], Callable[[ScopedSession, _Case], None]] = {
+    (AnswerStatus.ACCEPTED, True): _accept_pending,
+    (AnswerStatus.ACCEPTED, False): _accept_active,
+    (AnswerStatus.DECLINED, True): _decline_pending,
+    (AnswerStatus.DECLINED, False): _decline_active,
+    (AnswerStatus.PENDING, True): _schedule_retry,
+    (AnswerStatus.PENDING, False): _schedule_retry,
 }
 
 
 def _record_late(session: ScopedSession, case: _Case) -> None:
     """Record an answer that came after the policy was settled or ended; a repeated answer is ignored."""
     submission, answer = case.submission, case.answer
-    if answer.status in {submission.answer, "pending"}:
+    if answer.status in {submission.answer, AnswerStatus.PENDING}:
         return
     number = f" as {answer.policy_number}" if answer.policy_number else ""
     _store_answer(submission, answer)
@@ -191,7 +191,7 @@ def _record_late(session: ScopedSession, case: _Case) -> None:
 
 
 def _mark_dead(session: ScopedSession, submission: Submission, job: Job) -> None:
-    submission.state, submission.next_try_at = "dead", None
+    submission.state, submission.next_try_at = SubmissionState.DEAD, None
     _record(
         session, job, "submission set aside", after={"reason": submission.last_error, "attempts": submission.attempts}
     )

@@ -10,20 +10,20 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
+from core.services.dimensions import Choices
 from core.services.insurers import connections as insurer_connections
 from core.services.paging import Page, Paging
 from core.services.policies import states as policy_states
-from core.services.policies.states import Stage
-from core.services.sales.choices import Choices
 from core.settings import settings
-from core.store.access.scope import ScopedSession
+from core.states.policies import PolicyStage
+from core.states.submissions import OPEN, AnswerStatus, SubmissionState
+from core.store.access import ScopedSession
 from core.store.schema.tables import InsurerConnection, Policy, Provider, Submission
 
 Situation = Literal["Queued", "Being sent", "Deciding", "Trying again", "Set aside", "Not connected"]
 Health = Literal["Delegated", "Not used yet", "Working", "Failing", "Resting", "On trial"]
 Order = Literal["oldest", "newest", "next", "next-back", "tries", "tries-back"]
 QueueView = Literal["queued", "deciding", "failing", "dead"]
-OPEN_STATES = ("queued", "dead")
 _CREATED_AT = col(Submission.created_at)
 _NEXT, _TRIES = col(Submission.next_try_at), col(Submission.attempts)
 ORDERS: Mapping[Order, tuple[Any, ...]] = {
@@ -36,10 +36,14 @@ ORDERS: Mapping[Order, tuple[Any, ...]] = {
 }
 _HAS_FAILED = col(Submission.failures) > 0
 _VIEW_CONDITIONS: Mapping[QueueView, tuple[Any, ...]] = {
-    "queued": (col(Submission.state) == "queued", sa.not_(_HAS_FAILED), col(Submission.answer).is_(None)),
-    "deciding": (col(Submission.state) == "queued", sa.not_(_HAS_FAILED), col(Submission.answer) == "pending"),
-    "failing": (col(Submission.state) == "queued", _HAS_FAILED),
-    "dead": (col(Submission.state) == "dead",),
+    "queued": (col(Submission.state) == SubmissionState.QUEUED, sa.not_(_HAS_FAILED), col(Submission.answer).is_(None)),
+    "deciding": (
+        col(Submission.state) == SubmissionState.QUEUED,
+        sa.not_(_HAS_FAILED),
+        col(Submission.answer) == AnswerStatus.PENDING,
+    ),
+    "failing": (col(Submission.state) == SubmissionState.QUEUED, _HAS_FAILED),
+    "dead": (col(Submission.state) == SubmissionState.DEAD,),
 }
 
 
@@ -50,7 +54,7 @@ class OpenSubmission:
     id: UUID
     created_at: datetime
     policy_number: str | None
-    stage: Stage
+    stage: PolicyStage
     holder: str
     product: str
     provider: str
@@ -93,7 +97,7 @@ def list_open(
     paging: Paging,
 ) -> Page[OpenSubmission]:
     """Return a page of open submissions, with the exact total."""
-    conditions = [col(Submission.state).in_(OPEN_STATES), *(_VIEW_CONDITIONS[view] if view else ())]
+    conditions = [col(Submission.state).in_(OPEN), *(_VIEW_CONDITIONS[view] if view else ())]
     if provider_id is not None:
         conditions.append(col(Submission.provider_id) == provider_id)
     total = session.execute(sa.select(sa.func.count()).select_from(Submission).where(*conditions)).scalar_one()
@@ -152,7 +156,7 @@ def _build_row(submission: Submission, policy: Any, names: Choices, connected: s
 
 def get_situation(submission: Submission, *, connected: bool) -> Situation:
     """Return the state of an open submission as the desk names it."""
-    if submission.state == "dead":
+    if submission.state == SubmissionState.DEAD:
         return "Set aside"
     if not connected:
         return "Not connected"
@@ -160,7 +164,7 @@ def get_situation(submission: Submission, *, connected: bool) -> Situation:
         return "Being sent"
     if submission.failures:
         return "Trying again"
-    return "Deciding" if submission.answer == "pending" else "Queued"
+    return "Deciding" if submission.answer == AnswerStatus.PENDING else "Queued"
 
 
 def list_health(session: ScopedSession) -> Sequence[InsurerHealth]:
@@ -176,14 +180,14 @@ def list_health(session: ScopedSession) -> Sequence[InsurerHealth]:
 def _count_by_state(session: ScopedSession) -> Mapping[tuple[UUID, str], Any]:
     columns = (col(Submission.provider_id), col(Submission.state))
     query = sa.select(*columns, sa.func.count().label("policies"), sa.func.min(_CREATED_AT).label("oldest_at"))
-    found = session.execute(query.where(col(Submission.state).in_(OPEN_STATES)).group_by(*columns))
+    found = session.execute(query.where(col(Submission.state).in_(OPEN)).group_by(*columns))
     return {(row.provider_id, row.state): row for row in found}
 
 
 def _build_health(
     row: Any, connection: InsurerConnection | None, counts: Mapping[Any, Any], *, connected: bool
 ) -> InsurerHealth:
-    queued, dead = (counts.get((row.id, state)) for state in OPEN_STATES)
+    queued, dead = (counts.get((row.id, state)) for state in (SubmissionState.QUEUED, SubmissionState.DEAD))
     resting = connection is not None and insurer_connections.is_resting(connection)
     return InsurerHealth(
         id=row.id,

@@ -14,7 +14,8 @@ from sqlmodel import col
 from core import clock
 from core.insurers.faults import InsurerFault
 from core.settings import settings
-from core.store.access.scope import ScopedSession
+from core.states.submissions import SubmissionState
+from core.store.access import ScopedSession
 from core.store.schema.tables import InsurerConnection, Provider, Submission
 
 # Consecutive failures after which the connection pauses; then a single policy tries it again.
@@ -105,7 +106,7 @@ def _make_due(session: ScopedSession, provider_id: UUID) -> None:
     waiting = (
         sa.select(col(Submission.policy_id))
         .where(
-            col(Submission.state) == "queued",
+            col(Submission.state) == SubmissionState.QUEUED,
             col(Submission.provider_id) == provider_id,
             col(Submission.next_try_at) > now,
             col(Submission.failures) > 0,

@@ -17,7 +17,7 @@ from core.services.insurers import awaiting
 from core.services.insurers.awaiting import InsurerHealth
 from core.services.sales import sales_totals
 from core.settings import settings
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Product, Provider
 
 DELEGATED = "Delegated authority"

@@ -9,13 +9,13 @@ from core import clock
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.insurers import answers as insurer_answers
-from core.services.insurers import awaiting, submissions
 from core.services.insurers import connections as insurer_connections
 from core.services.people.staff import Person
-from core.services.policies import policies
+from core.services.policies import policies, submissions
 from core.services.records import format_mode
 from core.settings import settings
-from core.store.access.scope import ScopedSession
+from core.states.submissions import OPEN, SubmissionState
+from core.store.access import ScopedSession
 from core.store.schema.tables import Provider, Submission
 
 SENDING_ROLES = ("operations",)
@@ -32,7 +32,7 @@ def resend(session: ScopedSession, policy_id: UUID, *, person: Person) -> None:
     submission = _get_open(session, policy_id)
     _require_connection(session, submission.provider_id, is_live=submission.is_live)
     before = {"state": submission.state, "attempts": submission.attempts, "last_error": submission.last_error}
-    submission.state, submission.failures, submission.next_try_at = "queued", 0, clock.now()
+    submission.state, submission.failures, submission.next_try_at = SubmissionState.QUEUED, 0, clock.now()
     submission.leased_until, submission.updated_at = None, clock.now()
     subject = audit.subject_of("policy", policy_id)
     audit.write(session, actor=person.actor, action="resent to the insurer", subject=subject, before=before, after={})
@@ -58,8 +58,8 @@ def record_reported(session: ScopedSession, policy_id: UUID, *, person: Person) 
     policy.submitted_to_provider = True
     policy.version += 1
     policy.updated_at = clock.now()
-    submissions.settle(session, policy_id, "accepted", note="Reported by the desk")
-    after = {"state": "accepted", "submitted_to_provider": True}
+    submissions.settle(session, policy_id, SubmissionState.ACCEPTED, note="Reported by the desk")
+    after = {"state": SubmissionState.ACCEPTED, "submitted_to_provider": True}
     subject = audit.subject_of("policy", policy_id)
     audit.write(session, actor=person.actor, action="noted as reported", subject=subject, before=before, after=after)
     session.flush()
@@ -70,10 +70,12 @@ def resend_all(session: ScopedSession, provider_id: UUID, *, person: Person) -> 
     _require_sender(person)
     is_live = bool(session.scope.is_live)
     segment = _require_connection(session, provider_id, is_live=is_live)
-    query = sa.update(Submission).where(col(Submission.provider_id) == provider_id, col(Submission.state) == "dead")
+    query = sa.update(Submission).where(
+        col(Submission.provider_id) == provider_id, col(Submission.state) == SubmissionState.DEAD
+    )
     now = clock.now()
     result = session.execute(
-        query.values(state="queued", failures=0, next_try_at=now, leased_until=None, updated_at=now)
+        query.values(state=SubmissionState.QUEUED, failures=0, next_try_at=now, leased_until=None, updated_at=now)
         .returning(col(Submission.policy_id))
         .execution_options(synchronize_session=False)
     )
@@ -92,7 +94,7 @@ def _get_open(session: ScopedSession, policy_id: UUID) -> Submission:
     submission = insurer_answers.find_for_update(session, policy_id)
     if submission is None:
         raise NotFound("Nothing was noted for the insurer of this policy")
-    if submission.state not in awaiting.OPEN_STATES:
+    if submission.state not in OPEN:
         raise StateForbids(f"This policy is not waiting for its insurer: it is {submission.state}")
     if submission.leased_until is not None and submission.leased_until > clock.now():
         raise StateForbids("This policy is being sent to the insurer right now")

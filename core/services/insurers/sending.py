@@ -14,7 +14,8 @@ from core import clock, seal
 from core.services import personal
 from core.services.insurers import connections as insurer_connections
 from core.services.insurers.connections import Insurer
-from core.store.access.scope import AnySelect, ScopedSession
+from core.states.submissions import SubmissionState
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import InsurerConnection, Policy, Submission
 
 # Longer than any call may take: a running worker always finishes before its lease expires.
@@ -83,7 +84,7 @@ def _build_due_query(insurer: Insurer) -> AnySelect:
     return (
         sa.select(Submission)
         .where(
-            col(Submission.state) == "queued",
+            col(Submission.state) == SubmissionState.QUEUED,
             col(Submission.provider_id) == insurer.id,
             col(Submission.next_try_at) <= now,
             sa.or_(col(Submission.leased_until).is_(None), col(Submission.leased_until) <= now),
@@ -95,7 +96,7 @@ def _build_due_query(insurer: Insurer) -> AnySelect:
 
 def _count_in_flight(session: ScopedSession, insurer: Insurer) -> int:
     query = sa.select(sa.func.count()).where(
-        col(Submission.state) == "queued",
+        col(Submission.state) == SubmissionState.QUEUED,
         col(Submission.provider_id) == insurer.id,
         col(Submission.leased_until) > clock.now(),
     )
@@ -103,7 +104,7 @@ def _count_in_flight(session: ScopedSession, insurer: Insurer) -> int:
 
 
 def _withdraw(submission: Submission) -> None:
-    submission.state, submission.next_try_at, submission.leased_until = "withdrawn", None, None
+    submission.state, submission.next_try_at, submission.leased_until = SubmissionState.WITHDRAWN, None, None
     submission.last_error, submission.updated_at = WITHDRAWN, clock.now()
 
 

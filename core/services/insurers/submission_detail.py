@@ -9,7 +9,8 @@ from sqlmodel import col
 
 from core.services.insurers import awaiting
 from core.settings import settings
-from core.store.access.scope import ScopedSession
+from core.states.submissions import OPEN
+from core.store.access import ScopedSession
 from core.store.schema.tables import Provider, Submission
 
 
@@ -45,7 +46,7 @@ def get_submission(session: ScopedSession, policy_id: UUID, *, activated: bool) 
         return None
     submission: Submission = row.Submission
     connected = settings().insurer_url(row.segment, is_live=submission.is_live) is not None
-    is_open = submission.state in awaiting.OPEN_STATES
+    is_open = submission.state in OPEN
     situation = awaiting.get_situation(submission, connected=connected) if is_open else submission.state.capitalize()
     return SubmissionDetail(
         state=submission.state,

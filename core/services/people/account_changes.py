@@ -13,7 +13,7 @@ from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateF
 from core.services.audit import log as audit
 from core.services.people import staff, staff_sessions
 from core.services.people.staff import NewStaffInput, Person, StaffInput
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Staff
 
 ADMIN: Final = "admin"

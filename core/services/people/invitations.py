@@ -19,7 +19,7 @@ from core.services.audit import log as audit
 from core.services.people import account_changes, passwords, staff, staff_sessions, tickets
 from core.services.people.staff import NewStaffInput, Person
 from core.settings import settings
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Staff
 
 LIFETIME: Final = timedelta(hours=24)

@@ -14,7 +14,7 @@ from sqlmodel import col
 
 from core import clock, ids, seal
 from core.errors import FieldFault, InvalidInput, TooManyRequests, Unauthorized
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import SignInAttempt, Staff
 
 MIN_LENGTH, MAX_LENGTH = 12, 1000

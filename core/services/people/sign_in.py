@@ -10,7 +10,7 @@ from uuid import UUID
 from core import clock, ids
 from core.errors import NotFound, Unauthorized
 from core.services.people import passwords, staff, staff_sessions, tickets
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 
 COOKIE = "coverdesk_session"
 COMPLETE, SIGN_OUT = "/auth/complete", "/auth/sign-out"

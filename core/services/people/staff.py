@@ -18,12 +18,13 @@ from core.covers.request import Request
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.people import passwords, staff_sessions
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema import parties as party_tables
 from core.store.schema.tables import Staff, StaffSession
 
 ROLES: Final = party_tables.ROLES
 LAST_ADMIN_MESSAGE: Final = "This is the last admin who can sign in: give somebody else the role first"
+_UNLIMITED: Final = frozenset({"supervisor", "admin"})
 _UNKNOWN: Final = "No such person"
 
 
@@ -119,9 +120,13 @@ def refuse_resting(person: Person) -> None:
 
 
 def apply_input(row: Staff, inputs: StaffInput) -> None:
-    """Copy the submitted fields into a row."""
+    """Copy the submitted fields into a row; who becomes a claims officer decides nothing until a limit is set."""
+    had_none = "claims" in (row.roles or ()) and row.claim_limit_minor is None
     row.name, row.roles = inputs.name, list(inputs.roles)
     row.claim_limit_minor = None if inputs.claim_limit is None else money.to_minor(inputs.claim_limit)
+    is_officer = "claims" in inputs.roles and _UNLIMITED.isdisjoint(inputs.roles)
+    if is_officer and row.claim_limit_minor is None and not had_none:
+        row.claim_limit_minor = 0
     row.updated_at = clock.now()
 
 
@@ -220,7 +225,7 @@ _PERSON_COLUMNS = (
 )
 
 
-def _build_person(row: Any) -> Person:
+def _build_person(row: AnyRow) -> Person:
     return Person(
         id=row.id,
         email=row.email,

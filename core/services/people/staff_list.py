@@ -13,11 +13,11 @@ from core import clock
 from core.errors import NotFound
 from core.services import filters
 from core.services.audit import log as audit
+from core.services.audit.log import AuditEvent
 from core.services.paging import Page, Paging
 from core.services.people.staff_sessions import SIGNED_IN, build_open_conditions
-from core.services.views.sale import AuditEvent
 from core.settings import settings
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema.tables import AuditEntry, Staff, StaffSession
 
 Order = Literal["name", "name-back", "email", "email-back"]
@@ -64,7 +64,7 @@ class StaffRow:
 
     @property
     def state(self) -> State:
-        """Whether the person can sign in, or what is missing."""
+        """State of the account: can sign in, or the reason why not."""
         if self.disabled_at is not None:
             return "Disabled"
         if self.has_password or not settings().passwords:
@@ -143,6 +143,6 @@ def _build_conditions(criteria: StaffFilter) -> list[sa.ColumnElement[bool]]:
     return conditions
 
 
-def _build_row(row: Any) -> StaffRow:
+def _build_row(row: AnyRow) -> StaffRow:
     values = dict(row._mapping)
     return StaffRow(**{**values, "roles": tuple(row.roles), "has_password": bool(row.has_password)})

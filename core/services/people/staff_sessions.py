@@ -12,7 +12,7 @@ from sqlmodel import col
 from core import clock, ids
 from core.services.audit import log as audit
 from core.services.people import passwords
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Staff, StaffSession
 
 IDLE_LIMIT: Final = timedelta(minutes=30)

@@ -9,7 +9,7 @@ from sqlmodel import col
 
 from core import clock, ids, seal
 from core.errors import Unauthorized
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import OneTimeTicket
 
 _RETENTION = timedelta(days=1)

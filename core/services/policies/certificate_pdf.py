@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from core import clock, money
 from core.services.policies.certificate_lines import format_day
 from core.services.policies.certificates import TEST_MODE, CertificateFacts
+from core.states.policies import PolicyStage
 
 if TYPE_CHECKING:
     from fpdf import FPDF
@@ -34,7 +35,7 @@ def render(facts: CertificateFacts) -> bytes:
     _draw_table(page, "Cover", _list_cover_lines(facts))
     _draw_verification(page, facts)
     if not facts.is_live or facts.cancelled_at:
-        _draw_stamp(page, "Cancelled" if facts.is_live else TEST_MODE)
+        _draw_stamp(page, PolicyStage.CANCELLED if facts.is_live else TEST_MODE)
     return bytes(page.output())
 
 
@@ -110,7 +111,7 @@ def _list_cover_lines(facts: CertificateFacts) -> list[tuple[str, str]]:
         *([("Sum insured", money.format_naira(insured))] if insured is not None else []),
         ("Premium", money.format_naira(facts.premium_minor)),
         ("Date of issue", _format_day(facts.issued_at)),
-        *([("Cancelled", _format_day(facts.cancelled_at))] if facts.cancelled_at else []),
+        *([(PolicyStage.CANCELLED, _format_day(facts.cancelled_at))] if facts.cancelled_at else []),
     ]
 
 

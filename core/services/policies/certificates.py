@@ -3,7 +3,6 @@
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import sqlalchemy as sa
 from sqlmodel import col
@@ -13,11 +12,11 @@ from core.covers import registry
 from core.errors import NotFound
 from core.services.policies import certificate_lines
 from core.settings import settings
-from core.store.access.scope import AnySelect, ScopedSession
+from core.states.policies import PolicyStage
+from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema.tables import Certificate, Distributor, Policy, Product, Provider, Purchase, Renewal
 
 TEST_MODE = "Test mode - not a certificate of insurance"
-IN_FORCE, NOT_STARTED, EXPIRED, CANCELLED = "In force", "Not started", "Expired", "Cancelled"
 _CODE = re.compile(r"[a-z2-7]{26}")
 
 
@@ -42,14 +41,14 @@ class CertificateFacts:
     is_live: bool
 
     @property
-    def status(self) -> str:
+    def status(self) -> PolicyStage:
         """The current status of its term; a cancellation after its end does not change it."""
         now = clock.now()
         if self.cancelled_at is not None:
-            return CANCELLED
+            return PolicyStage.CANCELLED
         if self.expiration_at <= now:
-            return EXPIRED
-        return NOT_STARTED if self.start_at > now else IN_FORCE
+            return PolicyStage.EXPIRED
+        return PolicyStage.NOT_STARTED if self.start_at > now else PolicyStage.IN_FORCE
 
     @property
     def verification_url(self) -> str:
@@ -96,7 +95,7 @@ def _build_query(code: str) -> AnySelect:
     )
 
 
-def _build_facts(row: Any) -> CertificateFacts:
+def _build_facts(row: AnyRow) -> CertificateFacts:
     certificate, policy = row.Certificate, row.Policy
     cancelled_at = policy.cancelled_at
     return CertificateFacts(

@@ -14,14 +14,14 @@ from core.covers.refunds import Refund
 from core.covers.request import has_control_characters, refuse_unless
 from core.errors import InvalidInput, StaleVersion, StateForbids
 from core.services.audit import log as audit
-from core.services.insurers import submissions
-from core.services.policies import certificates, policies, refunding
+from core.services.policies import certificates, numbering, policies, refunding, submissions
 from core.services.policies import states as policy_states
 from core.services.products import products
 from core.services.products.products import ProductForSale
-from core.services.selling import numbering
 from core.services.shapes import PolicyRecord
-from core.store.access.scope import ScopedSession
+from core.states.policies import PolicyAction
+from core.states.submissions import SubmissionState
+from core.store.access import ScopedSession
 from core.store.policy_numbers import Series
 from core.store.schema.tables import Policy, Product, Purchase
 
@@ -30,7 +30,7 @@ MAX_NUMBER_LENGTH, LONGEST_WORD = 60, 200
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Activation:
-    """What activating a policy sets: its number, drawn by us or given, and its cover, which may begin in the past."""
+    """Input of an activation: the policy number, given or drawn, and the cover, which may begin in the past."""
 
     policy_number: str
     is_drawn: bool
@@ -65,7 +65,7 @@ def activate(
     so, or how somebody at the desk knows it; otherwise the policy is issued by hand and still waits for its insurer.
     InvalidInput for a number that is taken and for dates beyond the premium.
     """
-    policy = _get_for_update(session, policy_id, expected_version, "activate")
+    policy = _get_for_update(session, policy_id, expected_version, PolicyAction.ACTIVATE)
     sale, cover = _get_sale(session, policy)
     start_at, expiration_at = _compute_term(policy, cover, sale, start_on=start_on, expiration_on=expiration_on)
     if policy.activation_at is None or start_on is not None:
@@ -78,7 +78,7 @@ def activate(
         word = _said(word, "insurer_accepted", most=LONGEST_WORD)
     if word:
         policy.submitted_to_provider = True
-        submissions.settle(session, policy.id, "accepted", note=word if isinstance(word, str) else None)
+        submissions.settle(session, policy.id, SubmissionState.ACCEPTED, note=word if isinstance(word, str) else None)
     certificate = certificates.build_certificate(policy, start_at=start_at, expiration_at=expiration_at, at=clock.now())
     after = {
         "policy_number": policy.policy_number,
@@ -101,12 +101,12 @@ def activation_preview(
     start_on: date | None = None,
     expiration_on: date | None = None,
 ) -> Activation:
-    """What activating would set now, by the same rules: what is given, and what fills the blanks; nothing is written.
+    """Return what activating would set now, by the rules of the activation; writes nothing.
 
-    The blanks are the next number of the series, the day it was to start or today, and the end of what was paid for.
+    Blanks are filled with the next number of the series, the planned start or today, and the end of the paid term.
     """
     policy = policies.get_row(session, policy_id)
-    _require_action(session, policy, "activate")
+    _require_action(session, policy, PolicyAction.ACTIVATE)
     sale, cover = _get_sale(session, policy)
     start_at, expiration_at = _compute_term(policy, cover, sale, start_on=start_on, expiration_on=expiration_on)
     given = (policy_number or "").strip()
@@ -125,11 +125,11 @@ def decline(session: ScopedSession, policy_id: UUID, *, actor: str, reason: str,
     StateForbids, with the claims in its detail, while a claim on the policy is open or when one was paid.
     """
     reason_text = _check_reason(reason)
-    policy = _get_for_update(session, policy_id, expected_version, "decline")
+    policy = _get_for_update(session, policy_id, expected_version, PolicyAction.DECLINE)
     _, cover = _get_sale(session, policy)
     refund = refunding.record_refund(session, policy, refunding.on_declining(session, policy), reason=reason_text)
     policy.declined_at = clock.now()
-    submissions.settle(session, policy.id, "declined", note=reason_text)
+    submissions.settle(session, policy.id, SubmissionState.DECLINED, note=reason_text)
     after = {"reason": reason_text, "refund": f"{refund.price.total:.2f}"}
     return _save_change(session, policy, cover, actor=actor, action="policy declined", after=after, refund=refund)
 
@@ -142,12 +142,12 @@ def cancel(
     StateForbids, with the claims in its detail, while a claim on the policy is open.
     """
     reason_text = _check_reason(reason)
-    policy = _get_for_update(session, policy_id, expected_version, "cancel")
+    policy = _get_for_update(session, policy_id, expected_version, PolicyAction.CANCEL)
     _, cover = _get_sale(session, policy)
     found = refunding.on_cancelling(session, policy, by_insurer=by_insurer)
     refund = refunding.record_refund(session, policy, found, reason=reason_text)
     policy.cancelled_at = clock.now()
-    submissions.settle(session, policy.id, "withdrawn", note="Cancelled before the insurer took it")
+    submissions.settle(session, policy.id, SubmissionState.WITHDRAWN, note="Cancelled before the insurer took it")
     after = {
         "reason": reason_text,
         "by_insurer": by_insurer,
@@ -160,20 +160,18 @@ def cancel(
 def preview_refund(session: ScopedSession, policy_id: UUID, *, by_insurer: bool) -> Refund:
     """Return the refund of a cancellation today, by the same calculation; nothing is written."""
     policy = policies.get_row(session, policy_id)
-    _require_action(session, policy, "cancel")
+    _require_action(session, policy, PolicyAction.CANCEL)
     return refunding.together(refunding.on_cancelling(session, policy, by_insurer=by_insurer))
 
 
 def decline_preview(session: ScopedSession, policy_id: UUID) -> Refund:
     """The same for declining it today: the whole premium."""
     policy = policies.get_row(session, policy_id)
-    _require_action(session, policy, "decline")
+    _require_action(session, policy, PolicyAction.DECLINE)
     return refunding.together(refunding.on_declining(session, policy))
 
 
-def _get_for_update(
-    session: ScopedSession, policy_id: UUID, expected_version: int, action: policy_states.Action
-) -> Policy:
+def _get_for_update(session: ScopedSession, policy_id: UUID, expected_version: int, action: PolicyAction) -> Policy:
     """Return the row locked for update; StaleVersion if it changed, StateForbids if its stage forbids the action."""
     policy = policies.get_for_update(session, policy_id)
     if policy.version != expected_version:
@@ -182,14 +180,11 @@ def _get_for_update(
     return policy
 
 
-def _require_action(session: ScopedSession, policy: Policy, action: policy_states.Action) -> None:
+def _require_action(session: ScopedSession, policy: Policy, action: PolicyAction) -> None:
     state = policy_states.get_state(session, policy.id)
     if action not in state.actions:
-        text = f"A policy that is {state.stage.lower()} cannot be {_PAST_TENSE[action]}"
+        text = f"A policy that is {state.stage.lower()} cannot be {action.past_tense}"
         raise StateForbids(text, detail={"stage": state.stage})
-
-
-_PAST_TENSE = {"activate": "activated", "decline": "declined", "cancel": "cancelled", "renew": "renewed"}
 
 
 def _get_sale(session: ScopedSession, policy: Policy) -> tuple[ProductForSale, Cover[Any] | None]:

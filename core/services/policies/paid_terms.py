@@ -10,7 +10,7 @@ from sqlmodel import col
 
 from core import clock
 from core.money import Split
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Policy, Purchase, Renewal
 
 
@@ -41,7 +41,7 @@ class PaidTerm:
 
 
 def paid(row: Purchase | Renewal) -> Split:
-    """What was paid for a term, and how it divides."""
+    """Return the amount paid for a term and its three parts."""
     return Split(row.total_minor, row.mca_profit_minor, row.distributor_profit_minor)
 
 

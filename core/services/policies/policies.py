@@ -19,7 +19,7 @@ from core.services.products import catalogue_cache
 from core.services.sales import page_locator
 from core.services.sales.conditions import resolve_customer
 from core.services.shapes import PolicyRecord, ProductRecord
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Distributor, Policy, Purchase
 
 UNFILTERED = SalesFilter()
@@ -104,7 +104,7 @@ def _build_query(*conditions: sa.ColumnElement[bool]) -> AnySelect:
     )
 
 
-def _build_list_record(row: Any, product: ProductRecord) -> PolicyRecord:
+def _build_list_record(row: AnyRow, product: ProductRecord) -> PolicyRecord:
     return {
         **build_record(row.Policy, registry.get_cover(product["prefix"], product["route_name"])),
         "customer": records.build_customer(row.Customer),

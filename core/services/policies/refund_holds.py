@@ -12,8 +12,8 @@ from core import clock
 from core.errors import StateForbids
 from core.services import records
 from core.services.policies.paid_terms import PaidTerm
-from core.store.access.scope import ScopedSession
-from core.store.schema.claims import DECIDED
+from core.states.claims import DECIDED, ClaimStatus
+from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, ClaimEvent
 
 _NAMED = 3
@@ -41,7 +41,7 @@ class PolicyClaim:
 
 def of(session: ScopedSession, policy_id: UUID) -> list[PolicyClaim]:
     """The claims on a policy, oldest first. One that was paid stays paid, whatever was decided after."""
-    paid = sa.exists().where(col(ClaimEvent.claim_id) == col(Claim.id), col(ClaimEvent.status) == "Paid")
+    paid = sa.exists().where(col(ClaimEvent.claim_id) == col(Claim.id), col(ClaimEvent.status) == ClaimStatus.PAID)
     columns = (Claim.id, Claim.claim_status, Claim.incident_date, Claim.created_at)
     query = sa.select(*(col(column) for column in columns), paid.label("was_paid"))
     rows = session.execute(

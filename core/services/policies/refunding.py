@@ -13,14 +13,14 @@ from core.services.policies import paid_terms, refund_holds
 from core.services.policies.paid_terms import PaidTerm
 from core.services.policies.refund_holds import PolicyClaim
 from core.services.products import products
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema import tables
 from core.store.schema.tables import Policy, Purchase
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TermRefund:
-    """What goes back of one paid term: that of a renewal, or of the purchase where there is none; and its split."""
+    """Refund of one paid term, a renewal or else the purchase, with its three parts."""
 
     renewal_id: UUID | None
     version_id: UUID
@@ -29,11 +29,11 @@ class TermRefund:
 
 
 def on_cancelling(session: ScopedSession, policy: Policy, *, by_insurer: bool) -> list[TermRefund]:
-    """What goes back of each term when a policy is cancelled today; StateForbids while a claim on it is open.
+    """List the refund of each term if the policy is cancelled today; StateForbids while a claim on it is open.
 
-    All of it when the policy was never in force, the months left of a loan, otherwise the unexpired days of
-    every term that was paid for: pro rata when the insurer ends it, at short rate when the customer does.
-    Nothing of a term out of which a claim was paid.
+    Everything if the policy was never in force, the remaining months of a loan, otherwise the unexpired days of every
+    paid term: pro rata if the insurer cancels, at short rate if the customer does. Nothing of a term on which a claim
+    was paid.
     """
     claims = refund_holds.of(session, policy.id)
     refund_holds.refuse_while_open(claims)

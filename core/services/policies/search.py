@@ -14,15 +14,14 @@ from core import ids
 from core.covers import request_parts
 from core.errors import InvalidInput
 from core.services import filters
-from core.services.customers import phones
+from core.services.customers import customers
+from core.services.dimensions import Choices
 from core.services.filters import SalesFilter
 from core.services.paging import Page, Paging
-from core.services.policies import policies
+from core.services.policies import numbering, policies
 from core.services.policies import states as policy_states
-from core.services.policies.states import Stage
-from core.services.sales.choices import Choices
-from core.services.selling import numbering
-from core.store.access.scope import AnySelect, ScopedSession
+from core.states.policies import PolicyStage
+from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Policy
 
 Order = Literal["newest", "oldest", "ends", "ends-back"]
@@ -45,7 +44,7 @@ class PolicyRow:
     id: UUID
     created_at: datetime
     policy_number: str | None
-    stage: Stage
+    stage: PolicyStage
     holder: str
     email: str
     registration: str | None
@@ -153,7 +152,7 @@ def _query_by_name(text: str) -> AnySelect:
 
 
 def _query_by_phone(text: str) -> AnySelect:
-    return _select_ids(col(Policy.phone).in_(phones.list_spellings(text)))
+    return _select_ids(col(Policy.phone).in_(customers.list_spellings(text)))
 
 
 _QUERIES = {
@@ -208,7 +207,7 @@ _COLUMNS = (
 )
 
 
-def _build_row(row: Any, names: Choices) -> PolicyRow:
+def _build_row(row: AnyRow, names: Choices) -> PolicyRow:
     distributor, provider, product, _ = names.get_names_of_sale(row.product_id, row.distributor_id)
     return PolicyRow(
         id=row.id,

@@ -1,7 +1,7 @@
 """The stage of a policy and the actions it allows: computed in one place for screens and services."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -9,21 +9,18 @@ from sqlmodel import UTCDateTime, col
 
 from core import clock
 from core.errors import NotFound
-from core.services.shapes import PolicyStatus
-from core.store.access.scope import ScopedSession
+from core.states.policies import STAGES, PolicyAction, PolicyStage, PolicyStatus
+from core.store.access import ScopedSession
 from core.store.schema.tables import Policy, Product
-
-Stage = Literal["Pending", "Not started", "In force", "Expired", "Cancelled", "Declined"]
-Action = Literal["activate", "decline", "cancel", "renew"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PolicyState:
     """A policy's stage, the version that a command must name, and the allowed actions."""
 
-    stage: Stage
+    stage: PolicyStage
     version: int
-    actions: tuple[Action, ...]
+    actions: tuple[PolicyAction, ...]
 
 
 def get_state(session: ScopedSession, policy_id: UUID) -> PolicyState:
@@ -37,38 +34,37 @@ def get_state(session: ScopedSession, policy_id: UUID) -> PolicyState:
     if row is None:
         raise NotFound("Policy not found")
     stage = get_stage(row.Policy)
-    renewable = row.renewable and stage in {"In force", "Expired", "Not started"}
-    actions = (*_ACTIONS[stage], *(("renew",) if renewable else ()))
+    actions = tuple(each for each in STAGES[stage].actions if each is not PolicyAction.RENEW or row.renewable)
     return PolicyState(stage=stage, version=row.Policy.version, actions=actions)
 
 
-def get_stage(policy: Any) -> Stage:
+def get_stage(policy: Any) -> PolicyStage:
     """Return the current stage of a policy row."""
     now = clock.now()
     if policy.cancelled_at is not None or policy.declined_at is not None:
-        return "Cancelled" if policy.cancelled_at is not None else "Declined"
+        return PolicyStage.CANCELLED if policy.cancelled_at is not None else PolicyStage.DECLINED
     if not policy.activated:
-        return "Pending"
+        return PolicyStage.PENDING
     if policy.expiration_at is not None and policy.expiration_at <= now:
-        return "Expired"
-    return "Not started" if policy.start_at is not None and policy.start_at > now else "In force"
+        return PolicyStage.EXPIRED
+    return PolicyStage.NOT_STARTED if policy.start_at is not None and policy.start_at > now else PolicyStage.IN_FORCE
 
 
-def status_of(policy: Any) -> PolicyStatus:
+def status_of(policy: object) -> PolicyStatus:
     """The stage as the API says it: active from activation to the end, also before its start (contract S11)."""
-    return _STATUSES[get_stage(policy)]
+    return STAGES[get_stage(policy)].status
 
 
 def build_stage_sql() -> Any:
     """Like `get_stage`, as an SQL expression, for lists of any length."""
     started, ended = col(Policy.start_at) > _now_parameter(), col(Policy.expiration_at) <= _now_parameter()
     return sa.case(
-        (col(Policy.cancelled_at).is_not(None), _stage_literal("Cancelled")),
-        (col(Policy.declined_at).is_not(None), _stage_literal("Declined")),
-        (col(Policy.activated).is_(False), _stage_literal("Pending")),
-        (ended, _stage_literal("Expired")),
-        (started, _stage_literal("Not started")),
-        else_=_stage_literal("In force"),
+        (col(Policy.cancelled_at).is_not(None), _stage_literal(PolicyStage.CANCELLED)),
+        (col(Policy.declined_at).is_not(None), _stage_literal(PolicyStage.DECLINED)),
+        (col(Policy.activated).is_(False), _stage_literal(PolicyStage.PENDING)),
+        (ended, _stage_literal(PolicyStage.EXPIRED)),
+        (started, _stage_literal(PolicyStage.NOT_STARTED)),
+        else_=_stage_literal(PolicyStage.IN_FORCE),
     )
 
 
@@ -77,23 +73,5 @@ def _now_parameter() -> Any:
     return sa.bindparam(None, callable_=clock.now, type_=UTCDateTime())
 
 
-def _stage_literal(stage: Stage) -> Any:
+def _stage_literal(stage: PolicyStage) -> Any:
     return sa.literal_column(f"'{stage}'", sa.String)
-
-
-_STATUSES: dict[Stage, PolicyStatus] = {
-    "Pending": "pending",
-    "Not started": "active",
-    "In force": "active",
-    "Expired": "expired",
-    "Cancelled": "cancelled",
-    "Declined": "declined",
-}
-_ACTIONS: dict[Stage, tuple[Action, ...]] = {
-    "Pending": ("activate", "decline", "cancel"),
-    "Not started": ("cancel",),
-    "In force": ("cancel",),
-    "Expired": (),
-    "Cancelled": (),
-    "Declined": (),
-}

@@ -9,7 +9,7 @@ from uuid import UUID, uuid5
 
 from core import money, seal
 from core.settings import ROOT
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Product, ProductCategory, ProductVersion, Provider
 
 SHIPPED_FOLDER = ROOT / "data" / "catalogue"

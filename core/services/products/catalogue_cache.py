@@ -15,8 +15,7 @@ from sqlmodel.sql.sqltypes import UTCDateTime
 from core import clock
 from core.services.products import products
 from core.services.shapes import ProductRecord
-from core.store.access.compiled_query import CompiledQuery, PendingRows
-from core.store.access.scope import ScopedSession
+from core.store.access import PendingRows, Query, ScopedSession
 from core.store.schema.tables import Product, ProductVersion, Provider
 
 
@@ -46,7 +45,7 @@ class Catalogue:
 
 
 # Every change increments a product's version; changes to an insurer always advance its `updated_at`.
-_REVISION_QUERY = CompiledQuery(
+_REVISION_QUERY = Query(
     sa.select(
         sa.func.count(),
         sa.func.sum(col(Product.version)),
@@ -54,7 +53,7 @@ _REVISION_QUERY = CompiledQuery(
         sa.select(sa.func.count(col(ProductVersion.id))).scalar_subquery(),
     ).select_from(Product)
 )
-_NEXT_CHANGE_QUERY = CompiledQuery(
+_NEXT_CHANGE_QUERY = Query(
     sa.select(sa.func.min(col(ProductVersion.effective_at))).where(
         col(ProductVersion.effective_at) > sa.bindparam("now", type_=UTCDateTime()),
         col(ProductVersion.withdrawn_at).is_(None),

@@ -1,4 +1,4 @@
-"""What an admin changes of a product: on and off, for whom, its texts (contract M2, A4); its rates are `rate_changes`.
+"""Changes of a product by an admin: on and off, distributors, texts (contract M2, A4); rates are in `rate_changes`.
 
 Every change names the product version that the caller saw, and increments it.
 """
@@ -19,7 +19,7 @@ from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
 from core.services.audit import log as audit
 from core.services.people.account_changes import require_admin
 from core.services.people.staff import Person
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Distributor, Product, ProductBlock
 
 _ALLOWED_TAGS = {"p", "br", "ul", "ol", "li", "b", "strong", "i", "em", "a"}

@@ -10,11 +10,12 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, money
-from core.covers.cover import Cover
+from core.covers.cover import Cover, Price
 from core.covers.registry import get_cover
 from core.covers.tariff import EditableTariff, Tariff
 from core.errors import NotFound
-from core.store.access.scope import ScopedSession
+from core.money import Split
+from core.store.access import ScopedSession
 from core.store.schema.tables import (
     Distributor,
     Product,
@@ -25,6 +26,26 @@ from core.store.schema.tables import (
     RateProposal,
     Staff,
 )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PricePreview:
+    """A price with its steps, and its split."""
+
+    price: Price
+    split: Split
+
+
+def preview_price(cover: Cover[Any], request: object, tariff: Tariff) -> PricePreview:
+    """Return the price of a request under these rates; InvalidInput if they cannot price it (contract S4, S7)."""
+    price = cover.premium(request, tariff.rates)
+    return PricePreview(price=price, split=split_price(price, tariff))
+
+
+def split_price(price: Price, tariff: Tariff) -> Split:
+    """Split the total of a price by these commissions, in kobo."""
+    return money.split(money.to_minor(price.total), mca_bp=tariff.mca_bp, distributor_bp=tariff.distributor_bp)
+
 
 State = Literal["Past", "In force", "Planned", "Withdrawn"]
 
@@ -180,7 +201,7 @@ def _proposal(session: ScopedSession, product: Product) -> Proposal | None:
 
 
 def build_tariff(product: Product, row: ProductVersion | RateProposal) -> Tariff:
-    """What one version says, or a proposal."""
+    """Build the tariff of a product version or of a proposal."""
     return Tariff(
         price=money.to_naira(row.price_minor),
         dynamic=product.is_dynamic_pricing,

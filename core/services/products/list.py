@@ -17,7 +17,7 @@ from core.services.address_reader import Address, AddressReader, written
 from core.services.paging import Page, Paging
 from core.services.products import detail as product_detail
 from core.services.products import products
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Product, ProductBlock, ProductCategory, ProductVersion, Provider, RateProposal
 
 Order = Literal["name", "name-back", "insurer", "insurer-back", "category", "category-back"]

@@ -16,8 +16,7 @@ from core.services import filters
 from core.services.paging import Page, Paging
 from core.services.products import records as product_records
 from core.services.shapes import CountedCategoryRecord, ProductRecord
-from core.store.access.compiled_query import CompiledQuery
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, Query, ScopedSession
 from core.store.schema.tables import Product, ProductBlock, ProductCategory, ProductVersion, Provider
 
 
@@ -49,7 +48,7 @@ class ProductForSale:
     rates: Rates
 
 
-def build_current_query(at: Any = None) -> AnySelect:
+def build_current_query(at: object = None) -> AnySelect:
     """Build the query for products with the rates in force at an instant (default now), category and provider."""
     other = aliased(ProductVersion)
     newest = (
@@ -79,7 +78,7 @@ def _build_versions_query() -> AnySelect:
     )
 
 
-def _exclude_blocked(query: AnySelect, distributor_id: Any) -> AnySelect:
+def _exclude_blocked(query: AnySelect, distributor_id: object) -> AnySelect:
     blocked = sa.select(col(ProductBlock.product_id)).where(col(ProductBlock.distributor_id) == distributor_id)
     return query.where(col(Product.id).not_in(blocked))
 
@@ -229,7 +228,7 @@ def _build_for_sale(row: Sequence[Any]) -> ProductForSale:
     )
 
 
-_FOR_SALE_QUERY = CompiledQuery(
+_FOR_SALE_QUERY = Query(
     _select_sale_columns(
         _exclude_blocked(build_current_query(sa.bindparam("now")), sa.bindparam("distributor_id"))
     ).where(

@@ -27,7 +27,7 @@ from core.services.products import changes as product_changes
 from core.services.products import detail as product_detail
 from core.services.products.detail import ProductDetail, Proposal, RatesVersion
 from core.settings import settings
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import ProductVersion, RateProposal
 
 FARTHEST: Final = timedelta(days=5 * 365)
@@ -35,7 +35,7 @@ _FIGURES: Final = ("price_minor", "mca_commission_bp", "distributor_commission_b
 
 
 class Refusal(Request):
-    """Why a proposal is not confirmed."""
+    """Reason for refusing a proposal."""
 
     prose: ClassVar[frozenset[str]] = frozenset({"reason"})
 
@@ -162,7 +162,7 @@ def withdraw(session: ScopedSession, product_id: UUID, version_id: UUID, *, seen
 
 
 def facts_of(tariff: Tariff) -> dict[str, Any]:
-    """What the log tells of rates, as plain data."""
+    """Return the rates as plain data for the audit log."""
     return {
         "price": list_prices.written(list_prices.list_price(tariff.rates)),
         "platform_commission": f"{tariff.mca_commission:.2f}",
@@ -173,7 +173,7 @@ def facts_of(tariff: Tariff) -> dict[str, Any]:
 
 
 def below_floor(tariff: Tariff) -> list[FieldFault]:
-    """What is wrong with commissions that leave the insurer too little; empty when they leave enough."""
+    """List the faults of commissions that leave the insurer less than the floor; empty if they leave enough."""
     if HUNDRED - tariff.mca_commission - tariff.distributor_commission >= floor():
         return []
     message = f"must leave the insurer at least {floor().normalize():f} % of the premium, both commissions together"
@@ -198,7 +198,7 @@ def _refuse_maker(proposal: Proposal, by: Person) -> None:
 
 
 def _faults(product: ProductDetail, tariff: Tariff, at: datetime) -> list[FieldFault]:
-    """What is wrong with rates that are to hold from an instant on, asked when they are proposed and when confirmed."""
+    """List the faults of rates that take effect at `at`; checked when proposed and again when confirmed."""
     return [*below_floor(tariff), *_faults_of_time(product, at)]
 
 

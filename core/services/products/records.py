@@ -70,7 +70,7 @@ def rates_of(product: Any, version: Any) -> Rates:
 
 
 def _meta(row: Product, rates: Rates) -> dict[str, Any]:
-    """What the version says, and what follows from it: the minimum age of a cover of life, prices by stretch."""
+    """Build `meta` of a version with derived entries: the minimum age of a life cover, prices by cover period."""
     meta = dict(rates.meta)
     cover = registry.get_cover(row.prefix, row.route_name)
     if cover is not None and cover.life_insured is not None:

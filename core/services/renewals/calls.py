@@ -19,7 +19,7 @@ from core.services.audit import log as audit
 from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.sales import metrics
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.follow_up import CALL_OUTCOMES
 from core.store.schema.tables import Policy, Renewal, RenewalCall, Staff
 

@@ -11,7 +11,7 @@ from sqlmodel import col
 from core import clock
 from core.services import filters
 from core.services.filters import SalesFilter, Span
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Policy, Product, Renewal
 
 UNFILTERED = SalesFilter()

@@ -11,14 +11,14 @@ from sqlmodel import col
 
 from core import clock, money
 from core.errors import NotRenewable
+from core.services.dimensions import Choices
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.renewals import calls, next_terms
 from core.services.renewals import due as renewals_due
 from core.services.renewals.calls import Call
 from core.services.renewals.next_terms import NextTerm
-from core.services.sales.choices import Choices
-from core.store.access.scope import ScopedSession
+from core.store.access import AnyRow, ScopedSession
 from core.store.schema.tables import Policy
 
 Order = Literal["soonest", "latest"]
@@ -85,7 +85,9 @@ def list_rows(
     return [_build_row(row, terms_by_policy[row.id], names, today, latest.get(row.id)) for row in found]
 
 
-def _build_row(row: Any, next_term: NextTerm | NotRenewable, names: Choices, today: date, call: Call | None) -> DueRow:
+def _build_row(
+    row: AnyRow, next_term: NextTerm | NotRenewable, names: Choices, today: date, call: Call | None
+) -> DueRow:
     distributor, provider, product, _ = names.get_names_of_sale(row.product_id, row.distributor_id)
     return DueRow(
         id=row.id,

@@ -1,6 +1,6 @@
 """The next term of one policy or many, or the reason why it cannot be renewed (contract R1-R4)."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, NoReturn
@@ -19,10 +19,47 @@ from core.services.policies import paid_terms, policies
 from core.services.policies.paid_terms import PaidTerm
 from core.services.products import products
 from core.services.products.products import ProductForSale
-from core.services.renewals import windows as renewal_windows
-from core.services.renewals.windows import RenewalWindow, compute_policy_year, compute_window
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Policy, Product, ProductBlock
+
+DAYS_BEFORE, DAYS_AFTER = 90, 30
+# A test policy is renewed at any time; a bound keeps a loop from running off the calendar.
+TEST_YEARS_AHEAD = 10
+
+
+@dataclass(frozen=True, slots=True)
+class RenewalWindow:
+    """The days on which a term can be renewed, both ends included."""
+
+    opens_on: date
+    closes_on: date
+
+    def contains(self, day: date) -> bool:
+        """Return True on a day of the window."""
+        return self.opens_on <= day <= self.closes_on
+
+
+def compute_window(start_on: date, expiration_on: date, meta: Mapping[str, Any]) -> RenewalWindow:
+    """Return the renewal window of a term; the product's `meta` may set `renewal_window: {days_before, days_after}`.
+
+    It opens no earlier than half-way through the term: otherwise a renewed monthly instalment would be in its own
+    window
+    again at once, and a renewal must close it.
+    """
+    days = {"days_before": DAYS_BEFORE, "days_after": DAYS_AFTER, **meta.get("renewal_window", {})}
+    before = min(int(days["days_before"]), (expiration_on - start_on).days // 2)
+    return RenewalWindow(clock.add_days(expiration_on, -before), clock.add_days(expiration_on, int(days["days_after"])))
+
+
+def is_far_ahead(expiration_on: date, today: date) -> bool:
+    """True for a test term that ends so late that it is not renewed once more."""
+    return expiration_on > clock.add_months(today, 12 * TEST_YEARS_AHEAD)
+
+
+def compute_policy_year(first_on: date, day: date) -> int:
+    """Return how many whole years after the first day of a policy a day is."""
+    years = day.year - first_on.year
+    return years if clock.add_months(first_on, 12 * years) <= day else years - 1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -165,8 +202,8 @@ def _require_window(policy: Policy, last: PaidTerm, allowed: RenewalWindow) -> N
 
 def _refuse_far_ahead(policy: Policy, last: PaidTerm) -> None:
     """In test mode any day will do, or a renewal could not be tried for months after a sale (contract R1)."""
-    if renewal_windows.is_far_ahead(last.expiration_on, clock.today()):
-        years = renewal_windows.TEST_YEARS_AHEAD
+    if is_far_ahead(last.expiration_on, clock.today()):
+        years = TEST_YEARS_AHEAD
         raise_not_renewable(policy, f"This test policy is already renewed for more than {years} years ahead")
 
 

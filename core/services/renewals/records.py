@@ -1,6 +1,5 @@
 """API records of renewals: lists and single ones, with embedded records (contract R2)."""
 
-from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -15,7 +14,7 @@ from core.services.paging import Page, Paging, fetch_newest
 from core.services.policies import policies
 from core.services.products import catalogue_cache
 from core.services.shapes import ProductRecord, RenewalRecord
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Policy, Renewal
 
 UNFILTERED = SalesFilter()
@@ -72,7 +71,7 @@ def _load_records(session: ScopedSession, query: AnySelect) -> list[RenewalRecor
     return [_build_embedded(row, catalogue[row.Renewal.product_id, row.Renewal.is_live]) for row in rows]
 
 
-def _build_embedded(row: Any, product: ProductRecord) -> RenewalRecord:
+def _build_embedded(row: AnyRow, product: ProductRecord) -> RenewalRecord:
     return {
         **build_record(row.Renewal),
         "customer": records.build_customer(row.Customer),

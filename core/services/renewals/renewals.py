@@ -18,7 +18,7 @@ from core.services.renewals.next_terms import NextTerm
 from core.services.selling import duplicate_guard
 from core.services.selling.buying import Seller
 from core.services.shapes import PolicyRecord
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Policy, Renewal
 
 

@@ -9,14 +9,14 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.money import Split
+from core.services.dimensions import Choices
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.renewals import records as renewal_records
 from core.services.sales import refunded, sales_totals, sold_columns
-from core.services.sales.choices import Choices
 from core.services.sales.refunded import OF_RENEWAL
 from core.services.sales.sold_columns import Order, SoldRow
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Policy, Renewal
 
 ORDERS = sold_columns.build_orders(Renewal)
@@ -38,7 +38,7 @@ class Sums(NamedTuple):
 
     @property
     def rest_minor(self) -> int:
-        """What remains for the insurers."""
+        """Amount that remains for the insurers, in kobo."""
         return self.money.provider_share_minor
 
 
@@ -77,7 +77,7 @@ def compute_total(session: ScopedSession, criteria: SalesFilter) -> RenewalTotal
 
 
 def given_back(session: ScopedSession, wanted: SalesFilter) -> Split:
-    """What went back of the renewals of a filter until now."""
+    """Sum the refunds of the renewals that match a filter, until now."""
     query = refunded.SUMS.join(Renewal, OF_RENEWAL).where(*renewal_records.build_conditions(wanted))
     if wanted.concerns_policy:
         query = query.join(Policy, col(Policy.id) == col(Renewal.policy_id))

@@ -9,13 +9,13 @@ from uuid import UUID
 
 from core import clock
 from core.services.comparisons import Comparison
+from core.services.dimensions import UNKNOWN, Choices, Dimension
 from core.services.filters import SalesFilter
 from core.services.sales import sales_totals
-from core.services.sales.choices import UNKNOWN, Choices, Dimension
 from core.services.sales.metrics import PeriodFacts
 from core.services.sales.sales_totals import Key, SalesTotals, add_totals
 from core.services.windows import Window
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 
 Grain = Literal["day", "week", "month"]
 _PREMIUM_MEASURES = ("sold", "sold_minor", "renewed", "renewed_minor")

@@ -9,7 +9,7 @@ from core import clock
 from core.services.filters import SalesFilter
 from core.services.sales import metrics, terms
 from core.services.windows import Window
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 
 _MONTHS = 12
 

@@ -7,11 +7,10 @@ from sqlmodel import col
 
 from core.services import filters
 from core.services.filters import SalesFilter
-from core.store.access.compiled_query import CompiledQuery
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, Query, ScopedSession
 from core.store.schema.tables import Customer, Policy, Purchase
 
-_CUSTOMER_BY_EMAIL = CompiledQuery(
+_CUSTOMER_BY_EMAIL = Query(
     sa.select(col(Customer.id)).where(col(Customer.email_key) == sa.bindparam("email", type_=sa.String()))
 )
 

@@ -7,7 +7,7 @@ from sqlmodel import col
 
 from core.services.filters import SalesFilter, Span
 from core.services.windows import Window
-from core.store.access.scope import Scope
+from core.store.access import Scope
 from core.store.schema.tables import DayTotal
 
 _UNFILTERED = SalesFilter()

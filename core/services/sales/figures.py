@@ -15,7 +15,7 @@ from core.services.sales import sales_totals, terms
 from core.services.sales.metrics import Metric, PeriodFacts, Value, combine_days, compute_change
 from core.services.sales.sales_totals import ZERO_TOTALS
 from core.services.windows import Window
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.expressions import lagos_day
 from core.store.schema.tables import Claim, ClaimPayment, Policy
 
@@ -24,7 +24,7 @@ UNFILTERED = SalesFilter()
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Summary:
-    """What a window holds, and what that which it is compared with held."""
+    """Figures of a window and of its comparison window."""
 
     window: Window
     compared: Comparison
@@ -91,7 +91,7 @@ def _part_of_day(
 
 
 def sum_claims_paid_by_day(session: ScopedSession, span: Span, criteria: SalesFilter) -> dict[date, int]:
-    """What was paid on claims on each day, in kobo: every payment counts, whatever became of its claim."""
+    """Sum claim payments by day, in kobo; every payment counts, whatever the claim's status became."""
     paid_at = col(ClaimPayment.created_at)
     day = lagos_day(paid_at)
     query = sa.select(day, sa.func.sum(col(ClaimPayment.amount_minor)))

@@ -14,7 +14,7 @@ Value = int | Decimal | None
 Unit = Literal["naira", "count", "share", "time"]
 Source = TypeVar("Source")
 WRITTEN_BASIS = "The moment a purchase or renewal is recorded, as days in Lagos."
-MOVED = "The moment a purchase, renewal or refund is recorded, as days in Lagos."
+MOVED = "The moment a purchase, renewal, refund or adjustment is recorded, as days in Lagos."
 
 
 class PeriodFacts(NamedTuple):
@@ -114,7 +114,7 @@ METRICS: tuple[Metric[PeriodFacts], ...] = (
         label="Platform commission",
         unit="naira",
         counts="our own share of the gross written premium, at the rates each sale was made at, less our share of what "
-        "refunds gave back.",
+        "refunds gave back, with adjustments.",
         leaves_out="the distributors' share.",
         basis=MOVED,
         compute=lambda facts: facts.totals.mca_minor,
@@ -124,7 +124,7 @@ METRICS: tuple[Metric[PeriodFacts], ...] = (
         label="Distributor commission",
         unit="naira",
         counts="the distributors' share of the gross written premium, at the rates each sale was made at, less their "
-        "share of what refunds gave back.",
+        "share of what refunds gave back, with adjustments.",
         leaves_out="our own share.",
         basis=MOVED,
         compute=lambda facts: facts.totals.distributor_minor,
@@ -170,4 +170,24 @@ REFUNDS: Metric[PeriodFacts] = Metric(
     better="less",
     compute=lambda facts: facts.totals.refunded_minor,
 )
-METRICS_BY_KEY = {metric.key: metric for metric in METRICS}
+NET_PREMIUM: Metric[PeriodFacts] = Metric(
+    key="net_premium",
+    label="Net premium",
+    unit="naira",
+    counts="gross written premium, less what was given back, with adjustments.",
+    leaves_out="commissions, which are part of it.",
+    basis=MOVED,
+    compute=lambda facts: facts.totals.net.total_minor,
+)
+NET_TO_INSURERS: Metric[PeriodFacts] = Metric(
+    key="net_to_insurers",
+    label="Net due to insurers",
+    unit="naira",
+    counts="the net premium less both net commissions: the insurers' share, less its part of what was given back.",
+    leaves_out="what was paid to insurers already.",
+    basis=MOVED,
+    better="neither",
+    compute=lambda facts: facts.totals.net.provider_share_minor,
+)
+MONEY_METRICS = (REFUNDS, NET_PREMIUM, NET_TO_INSURERS)
+METRICS_BY_KEY = {metric.key: metric for metric in (*METRICS, *MONEY_METRICS)}

@@ -18,8 +18,7 @@ from core.services.filters import SalesFilter, Span
 from core.services.paging import Paging
 from core.services.sales.conditions import apply_conditions, build_conditions
 from core.services.windows import EARLIEST, LATEST, Window
-from core.store.access.compiled_query import CompiledQueries, CompiledQuery, PendingRows
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, PendingRows, Query, QueryCache, ScopedSession
 from core.store.schema.tables import DaybookLine
 
 _UNFILTERED = SalesFilter()
@@ -162,7 +161,7 @@ def _read_lines(pending: PendingRows, grain: str) -> list[_Stretch]:
     return [_Stretch(int(sold), day, grain) for day, sold in pending.rows]
 
 
-def get_lines_query(criteria: SalesFilter) -> CompiledQuery:
+def get_lines_query(criteria: SalesFilter) -> Query:
     """Return the compiled query of the roll-up lines; filters that differ in their values only share one."""
     parameterised = filters.marked(criteria)
     return _LINE_QUERIES.get(parameterised.shape, parameterised.wanted)
@@ -211,4 +210,4 @@ def _build_count_query(criteria: SalesFilter) -> AnySelect:
     return apply_conditions(sa.select(sa.func.count()), criteria, build_conditions(criteria))
 
 
-_LINE_QUERIES, _COUNT_QUERIES = CompiledQueries(_build_lines_query), CompiledQueries(_build_count_query)
+_LINE_QUERIES, _COUNT_QUERIES = QueryCache(_build_lines_query), QueryCache(_build_count_query)

@@ -17,9 +17,7 @@ from core.services.records import CUSTOMER_FIELDS, PURCHASE_FIELDS
 from core.services.sales import page_locator
 from core.services.sales.conditions import apply_conditions, build_conditions, resolve_customer
 from core.services.shapes import PurchaseRecord
-from core.store.access.compiled_query import CompiledQueries, CompiledQuery, PendingRows
-from core.store.access.scope import AnySelect, ScopedSession
-from core.store.access.statements import Row, end_reading
+from core.store.access import JOINS_IN_ORDER, AnySelect, PendingRows, Query, QueryCache, Row, ScopedSession
 from core.store.schema.tables import Customer, Policy, Purchase
 
 UNFILTERED = SalesFilter()
@@ -42,11 +40,11 @@ def list_purchases(
     values = {**filters.marked(within).values, "limit": paging.limit, "offset": location.offset}
     pending = get_page_query(within).submit(session, **values)
     if ends:
-        end_reading(session.raw_connection)
+        session.end_reading()
     return Page(_records(session, pending.rows, revision), location.total)
 
 
-def get_page_query(criteria: SalesFilter) -> CompiledQuery:
+def get_page_query(criteria: SalesFilter) -> Query:
     """Return the compiled query of a page; filters that differ in their values only share one."""
     parameterised = filters.marked(criteria)
     return _PAGE_QUERIES.get(parameterised.shape, parameterised.wanted)
@@ -62,7 +60,7 @@ def get_purchase(session: ScopedSession, purchase_id: UUID) -> PurchaseRecord:
 
 
 def _build_page_query(criteria: SalesFilter) -> AnySelect:
-    # Ids first, from an index. The outer query repeats the order, or the planner would scan all purchases.
+    # Ids first, from an index; the outer query repeats the order, or the planner would scan all purchases.
     times = (col(Purchase.created_at), col(Purchase.id))
     ids_query = apply_conditions(sa.select(*times), criteria, build_conditions(criteria)).order_by(
         *(at.desc() for at in times)
@@ -70,7 +68,8 @@ def _build_page_query(criteria: SalesFilter) -> AnySelect:
     limits = (sa.bindparam(name, type_=sa.BigInteger()) for name in ("limit", "offset"))
     page = ids_query.limit(next(limits)).offset(next(limits)).subquery("page")
     query = _RECORD_QUERY.select_from(page).join(Purchase, col(Purchase.id) == page.c.id)
-    return _join_customer(query).order_by(page.c.created_at.desc(), page.c.id.desc())
+    ordered = _join_customer(query).order_by(page.c.created_at.desc(), page.c.id.desc())
+    return ordered.execution_options(**{JOINS_IN_ORDER: True})
 
 
 def _join_customer(query: AnySelect) -> AnySelect:
@@ -79,8 +78,8 @@ def _join_customer(query: AnySelect) -> AnySelect:
 
 
 _RECORD_QUERY: AnySelect = sa.select(*records.build_purchase_columns(), *records.build_customer_columns())
-_PAGE_QUERIES = CompiledQueries(_build_page_query, in_order=True)
-_BY_ID_QUERY = CompiledQuery(
+_PAGE_QUERIES = QueryCache(_build_page_query)
+_BY_ID_QUERY = Query(
     _join_customer(_RECORD_QUERY.select_from(Purchase)).where(
         col(Purchase.id) == sa.bindparam("id", type_=sa.Uuid()), col(Purchase.deleted_at).is_(None)
     )

@@ -1,10 +1,10 @@
-"""What was given back of one term: how a refund meets its purchase or renewal, and the sums of several."""
+"""Refunds of a term: join conditions to its purchase or renewal, and sums."""
 
 import sqlalchemy as sa
 from sqlmodel import col
 
 from core.money import Split
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Purchase, Refund, Renewal
 
 OF_PURCHASE = sa.and_(col(Refund.purchase_id) == col(Purchase.id), col(Refund.renewal_id).is_(None))

@@ -1,4 +1,4 @@
-"""Counts and sums of purchases, renewals and refunds, grouped by day, product and the like.
+"""Counts and sums of purchases, renewals, refunds and adjustments, grouped by day, product and the like.
 
 Read from the day totals when only whole days are filtered, from the daily roll-up when catalogue fields are filtered
 too, and from the rows otherwise; all three give the same figures.
@@ -18,16 +18,16 @@ from core.services.comparisons import Comparison
 from core.services.filters import SalesFilter, Span
 from core.services.sales import day_totals
 from core.services.windows import Window
-from core.store.access.scope import AnySelect, Scope, ScopedSession
+from core.store.access import AnySelect, Scope, ScopedSession
 from core.store.expressions import first_of_month, first_of_week, lagos_day
 from core.store.rollups.daily_rollup import ONCE
-from core.store.schema.tables import DaybookLine, DayTotal, Policy, Purchase, Refund, Renewal
+from core.store.schema.tables import Adjustment, DaybookLine, DayTotal, Policy, Purchase, Refund, Renewal
 
 Key = Literal["day", "week", "month", "product_id", "distributor_id", "premium_frequency"]
 
 
 class SalesTotals(NamedTuple):
-    """What a stretch of days wrote, and what its refunds gave back; amounts in kobo, premium before commission."""
+    """Sales and refunds of a period; amounts in kobo, premium before commission."""
 
     sold: int = 0
     sold_minor: int = 0
@@ -41,6 +41,10 @@ class SalesTotals(NamedTuple):
     refunded_minor: int = 0
     refunded_mca_minor: int = 0
     refunded_distributor_minor: int = 0
+    adjustments: int = 0
+    adjusted_minor: int = 0
+    adjusted_mca_minor: int = 0
+    adjusted_distributor_minor: int = 0
 
     @property
     def premium_minor(self) -> int:
@@ -54,12 +58,12 @@ class SalesTotals(NamedTuple):
 
     @property
     def purchases(self) -> Split:
-        """What purchases wrote, and how it divides."""
+        """Premium of purchases and its three parts."""
         return Split(self.sold_minor, self.sold_mca_minor, self.sold_distributor_minor)
 
     @property
     def renewals(self) -> Split:
-        """What renewals wrote, and how it divides."""
+        """Premium of renewals and its three parts."""
         return Split(self.renewed_minor, self.renewed_mca_minor, self.renewed_distributor_minor)
 
     @property
@@ -69,22 +73,27 @@ class SalesTotals(NamedTuple):
 
     @property
     def given_back(self) -> Split:
-        """What refunds gave back, and whose part it was."""
+        """Refunded premium and its three parts."""
         return Split(self.refunded_minor, self.refunded_mca_minor, self.refunded_distributor_minor)
 
     @property
+    def adjusted(self) -> Split:
+        """What adjustments corrected, with its sign."""
+        return Split(self.adjusted_minor, self.adjusted_mca_minor, self.adjusted_distributor_minor)
+
+    @property
     def net(self) -> Split:
-        """What is left of everything that was written."""
-        return self.gross - self.given_back
+        """Premium less refunds plus adjustments, and its three parts."""
+        return self.gross - self.given_back + self.adjusted
 
     @property
     def mca_minor(self) -> int:
-        """The platform's commission, net of what refunds took back."""
+        """The platform's commission, net of refunds and adjustments."""
         return self.net.mca_profit_minor
 
     @property
     def distributor_minor(self) -> int:
-        """The distributors' commission, net of what refunds took back."""
+        """The distributors' commission, net of refunds and adjustments."""
         return self.net.distributor_profit_minor
 
 
@@ -248,4 +257,5 @@ _SOURCES = (
     _part(Purchase, "sold", "sold", col(Purchase.deleted_at).is_(None)),
     _part(Renewal, "renewed", "renewed", col(Renewal.deleted_at).is_(None), col(Renewal.status).is_(True)),
     _part(Refund, "refunds", "refunded"),
+    _part(Adjustment, "adjustments", "adjusted"),
 )

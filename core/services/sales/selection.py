@@ -9,8 +9,8 @@ from datetime import date
 from uuid import UUID
 
 from core.services.address_reader import Address, AddressReader, written
+from core.services.dimensions import DIMENSIONS, Dimension
 from core.services.filters import SalesFilter
-from core.services.sales.choices import DIMENSIONS, Dimension
 from core.services.windows import Window, open_days
 
 NAMES = ("from", "to", *DIMENSIONS, "email", "source")

@@ -8,11 +8,11 @@ from statistics import median
 from uuid import UUID
 
 from core import clock
+from core.services.dimensions import UNKNOWN, Choices
 from core.services.filters import SalesFilter
 from core.services.sales import sales_totals
-from core.services.sales.choices import UNKNOWN, Choices
 from core.services.windows import Window
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 
 _DAYS_BACK = 365
 # With fewer days of selling there is no usual gap.

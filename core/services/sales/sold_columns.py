@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlmodel import col
 
-from core.services.sales.choices import Choices
+from core.services.dimensions import Choices
 from core.store.schema.tables import Purchase, Renewal
 
 Order = Literal["newest", "oldest", "largest", "smallest"]

@@ -8,15 +8,15 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.money import Split
+from core.services.dimensions import Choices
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.sales import conditions as sale_conditions
 from core.services.sales import refunded, sales_totals, sold_columns
-from core.services.sales.choices import Choices
 from core.services.sales.refunded import OF_PURCHASE
 from core.services.sales.sales_totals import SalesTotals
 from core.services.sales.sold_columns import Order, SoldRow
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.rollups.daily_rollup import ONCE
 from core.store.schema.tables import Policy, Purchase
 
@@ -38,7 +38,7 @@ def compute_total(session: ScopedSession, criteria: SalesFilter) -> SalesTotals:
 
 
 def given_back(session: ScopedSession, wanted: SalesFilter) -> Split:
-    """What went back of the purchases of a filter until now; the terms that were renewed later are not in it."""
+    """Sum the refunds of the purchases that match a filter, until now, without the terms of later renewals."""
     query = refunded.SUMS.join(Purchase, OF_PURCHASE).where(*sale_conditions.build_conditions(wanted))
     if wanted.concerns_policy:
         query = query.join(Policy, col(Policy.purchase_id) == col(Purchase.id))

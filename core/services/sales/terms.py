@@ -14,7 +14,7 @@ from core.services import filters
 from core.services.filters import SalesFilter, Span
 from core.services.sales import day_totals
 from core.services.windows import EARLIEST, Window
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import lagos_day
 from core.store.schema.sales import UNUSUAL
 from core.store.schema.tables import DayTotal, Policy, Product, Renewal
@@ -135,7 +135,7 @@ def _build_change_queries(span: Span, criteria: SalesFilter) -> Iterator[tuple[A
     yield _count_by_day(_return, *_build_renewal_conditions(criteria), _return > _lapse, *span.on(_return)), 1
 
 
-def _count_by_day(instant: Any, *conditions: Any) -> AnySelect:
+def _count_by_day(instant: object, *conditions: Any) -> AnySelect:
     day = lagos_day(instant)
     return sa.select(day, sa.func.count()).where(*conditions).group_by(day)
 

@@ -14,13 +14,12 @@ from core.services.audit import log as audit
 from core.services.customers import customers
 from core.services.files import links as file_links
 from core.services.files.links import Owner
-from core.services.insurers import submissions
-from core.services.policies import certificates, policies
+from core.services.policies import certificates, numbering, policies, submissions
 from core.services.products import products
 from core.services.products.products import ProductForSale
-from core.services.selling import duplicate_guard, numbering
+from core.services.selling import duplicate_guard
 from core.services.shapes import PolicyRecord
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Certificate, Policy, Purchase
 
 # Columns that a policy copies from its purchase.
@@ -93,9 +92,9 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
         distributor_id=seller.distributor_id,
         is_live=seller.is_live,
     )
-    customer_id = customers.get_or_create(session, holder, seller.distributor_id, is_live=seller.is_live)
-    possible_duplicate_of = duplicate_guard.find_possible_duplicate(session, cover, request, customer_id)
-    purchase = _build_purchase(product, price, customer_id, seller)
+    customer = customers.get_or_create(session, holder, seller.distributor_id, is_live=seller.is_live)
+    possible_duplicate_of = duplicate_guard.find_possible_duplicate(session, cover, request, customer.id)
+    purchase = _build_purchase(product, price, customer.id, seller)
     purchase.premium_frequency = getattr(request, "premium_frequency", None)
     policy = _build_policy(cover, request, price, term, purchase, holder)
     policy.risk_hash, policy.possible_duplicate_of = risk_hash, possible_duplicate_of
@@ -111,7 +110,14 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
         actor=seller.actor,
         action="policy sold",
         subject=audit.subject_of("policy", policy.id),
-        after={"purchase_id": str(purchase.id), "product_id": str(product.id), "total": record["genius_price"]},
+        # What the events of this sale are made of, besides ids (contract W2).
+        after={
+            "purchase_id": str(purchase.id),
+            "product_id": str(product.id),
+            "total": record["genius_price"],
+            "activated": policy.activated,
+            "customer": customer.change,
+        },
     )
     return Sale(
         policy_id=policy.id,

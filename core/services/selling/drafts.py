@@ -12,7 +12,7 @@ from sqlmodel import col
 
 from core import clock, seal
 from core.services.people.staff import Person
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import SaleDraft
 
 # Personal data of somebody who bought nothing is not kept for longer.

@@ -9,7 +9,7 @@ from sqlmodel import col
 from core import clock, seal
 from core.covers.cover import Cover, Term
 from core.errors import DuplicateRisk
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import InsuredRisk, Policy
 
 
@@ -78,7 +78,9 @@ def _build_insured_query(product_id: UUID, risk_hash: str, term: Term) -> AnySel
     return query.order_by(col(Policy.created_at), col(Policy.id)).limit(1)
 
 
-def find_possible_duplicate(session: ScopedSession, cover: Cover[Any], request: Any, customer_id: UUID) -> UUID | None:
+def find_possible_duplicate(
+    session: ScopedSession, cover: Cover[Any], request: object, customer_id: UUID
+) -> UUID | None:
     """Return an earlier policy of this customer with the same duplicate key; the sale is not refused for it."""
     duplicate_key = cover.duplicate_key(request)
     if duplicate_key is None:

@@ -6,12 +6,12 @@ from typing import Literal
 
 from core.services.claims.lists import queue
 from core.services.claims.lists.search import ClaimFilter
+from core.services.dimensions import Choices
 from core.services.insurers import awaiting
 from core.services.renewals import due
 from core.services.sales import silence
-from core.services.sales.choices import Choices
 from core.services.sales.silence import SilentDistributor
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 
 Item = Literal["set_aside", "awaiting", "due", "overdue_claims", "near_claims"]
 

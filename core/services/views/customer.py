@@ -9,20 +9,20 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.errors import NotFound
-from core.services import pii_reveal
 from core.services.customers import table as customers_table
 from core.services.customers.table import PurchaseTotals
+from core.services.dimensions import UNKNOWN, Choices
 from core.services.filters import SalesFilter
 from core.services.paging import Page, Paging
-from core.services.pii_reveal import HiddenField
 from core.services.policies import search as policy_search
 from core.services.policies.search import PolicyRow
 from core.services.renewals import table as renewals_table
 from core.services.renewals.table import RenewalRow
 from core.services.sales import table as sales_table
-from core.services.sales.choices import UNKNOWN, Choices
 from core.services.sales.table import SaleRow
-from core.store.access.scope import ScopedSession
+from core.services.views import pii_reveal
+from core.services.views.pii_reveal import HiddenField
+from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, ClaimPayment, Customer, Policy
 
 # Holds a person's whole history; customers with more, such as fleets, continue in the lists.

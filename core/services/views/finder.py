@@ -13,13 +13,13 @@ from core.services.claims.lists import queue
 from core.services.claims.lists.search import ClaimFilter
 from core.services.customers import table as customer_table
 from core.services.customers.customers import CustomerFilter
+from core.services.dimensions import Choices, Dimension, load_choices
 from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.people.staff import Person
 from core.services.policies import search as policy_search
 from core.services.policies.search import PolicyRow
-from core.services.sales.choices import Choices, Dimension, load_choices
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Policy
 
 Kind = Literal["policy", "purchase", "customer", "claim", "product", "distributor", "insurer"]

@@ -17,11 +17,11 @@ from core.services.policies import states as policy_states
 from core.services.policies.states import PolicyState
 from core.services.products import products
 from core.services.renewals import next_terms
-from core.services.renewals import windows as renewal_windows
-from core.services.renewals.windows import RenewalWindow
+from core.services.renewals.next_terms import RenewalWindow
 from core.services.views import sale as sale_view
 from core.services.views.sale import SaleDetail
-from core.store.access.scope import ScopedSession
+from core.states.policies import PolicyAction
+from core.store.access import ScopedSession
 from core.store.schema.tables import Certificate, Policy, Refund
 
 
@@ -77,7 +77,7 @@ class PolicyDetail:
 
     @property
     def refunded_minor(self) -> int:
-        """What went back of all its terms, in kobo."""
+        """Amount refunded of all its terms, in kobo."""
         return sum(refund.parts.total_minor for refund in self.refunds)
 
 
@@ -102,8 +102,8 @@ def get_policy(session: ScopedSession, policy_id: UUID) -> PolicyDetail:
         submission=submission_detail.get_submission(session, policy_id, activated=policy.activated),
         terms=_terms(session, policy),
         refunds=_refunds(session, policy_id),
-        renewal_window=_get_renewal_window(session, policy) if "renew" in state.actions else None,
-        not_renewable=next_terms.find_refusal(session, policy) if "renew" in state.actions else None,
+        renewal_window=_get_renewal_window(session, policy) if PolicyAction.RENEW in state.actions else None,
+        not_renewable=next_terms.find_refusal(session, policy) if PolicyAction.RENEW in state.actions else None,
     )
 
 
@@ -145,4 +145,4 @@ def _get_renewal_window(session: ScopedSession, policy: Policy) -> RenewalWindow
     if not (policy.is_live and terms):
         return None
     meta = products.get_as_sold(session, terms[-1].version_id).rates.meta
-    return renewal_windows.compute_window(terms[-1].start_on, terms[-1].expiration_on, meta)
+    return next_terms.compute_window(terms[-1].start_on, terms[-1].expiration_on, meta)

@@ -12,14 +12,15 @@ from sqlmodel import col
 from core import reference
 from core.errors import NotFound
 from core.money import Split
-from core.services import pii_reveal
 from core.services.audit import log as audit
 from core.services.audit import search as audit_search
-from core.services.pii_reveal import HIDDEN_PLACEHOLDER, HiddenValue
+from core.services.audit.log import AuditEvent
 from core.services.policies import states as policy_states
 from core.services.records import certificate_url
 from core.services.sales import refunded
-from core.store.access.scope import AnySelect, ScopedSession
+from core.services.views import pii_reveal
+from core.services.views.pii_reveal import HIDDEN_PLACEHOLDER, HiddenValue
+from core.store.access import AnySelect, ScopedSession
 from core.store.rollups.daily_rollup import ONCE
 from core.store.schema.tables import (
     Customer,
@@ -48,19 +49,8 @@ class PremiumShare:
 
     @property
     def net_minor(self) -> int:
-        """What the party keeps."""
+        """Amount that the party keeps, in kobo."""
         return self.amount_minor - self.refunded_minor
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AuditEvent:
-    """One entry of the audit log; `who` is the actor's display name, if looked up."""
-
-    at: datetime
-    actor: str
-    action: str
-    facts: Mapping[str, Any]
-    actor_name: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -191,7 +181,7 @@ def _parts(sale: Purchase, back: Split, version: ProductVersion, provider: str, 
     ]
 
 
-def hide_links(value: Any) -> Any:
+def hide_links(value: object) -> Any:
     """Return a submitted value with links hidden: pictures and papers of a person are not linked (contract A3)."""
     if isinstance(value, str) and value.startswith(("http://", "https://")):
         return HIDDEN_PLACEHOLDER
@@ -200,7 +190,7 @@ def hide_links(value: Any) -> Any:
     return {name: hide_links(part) for name, part in value.items()} if isinstance(value, dict) else value
 
 
-def _get_lookup_name(field: str, value: Any) -> Any:
+def _get_lookup_name(field: str, value: object) -> Any:
     """Return the name behind an id of the vehicle lookups, which some insurers require (contract S14)."""
     lookup = {"vehicle_make": reference.find_make_by_id, "vehicle_model": reference.find_model_by_id}.get(field)
     found = lookup(value) if lookup and isinstance(value, str) else None

@@ -1,1 +1,50 @@
-"""Database access: scoped sessions, read and write transactions, compiled statements."""
+"""Database access: transactions, sessions with their scope, and queries that are compiled once.
+
+The rest of Coverdesk imports from here; the modules of this package belong to it alone.
+"""
+
+from core.store.access.compiled_query import PendingRows, Query, QueryCache
+from core.store.access.db_errors import ConstraintRefused
+from core.store.access.engine import (
+    Store,
+    reading,
+    reading_autocommit,
+    reading_replica,
+    store,
+    transact,
+    writing,
+)
+from core.store.access.replica import ReplicaStatus
+from core.store.access.scope import AnyRow, AnySelect, Scope, ScopedSession, ScopeViolation
+from core.store.access.sqlite import JOINS_IN_ORDER, wal_is_safe
+from core.store.access.statements import Row
+from core.store.access.streaming import read_batches
+from core.store.access.wire_types import WireId, WireInstant, WireMode, WireNaira
+
+__all__ = [
+    "JOINS_IN_ORDER",
+    "AnyRow",
+    "AnySelect",
+    "ConstraintRefused",
+    "PendingRows",
+    "Query",
+    "QueryCache",
+    "ReplicaStatus",
+    "Row",
+    "Scope",
+    "ScopeViolation",
+    "ScopedSession",
+    "Store",
+    "WireId",
+    "WireInstant",
+    "WireMode",
+    "WireNaira",
+    "read_batches",
+    "reading",
+    "reading_autocommit",
+    "reading_replica",
+    "store",
+    "transact",
+    "wal_is_safe",
+    "writing",
+]

@@ -1,6 +1,5 @@
 """SELECT statements compiled once per database and scope width; values are bound on each execution."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -8,13 +7,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine.result import IteratorResult, SimpleResultMetaData
 
-from core.store.access.scope import AnySelect, Scope, ScopedSession, ScopeViolation, scope_filters
+from core.store.access.scope import AnySelect, Scope, ScopedSession, ScopeViolation, connection_of, scope_filters
 from core.store.access.statements import Pending, Row, execute
 
 _SCOPE_PARAMETERS: Mapping[str, Any] = {"scope_distributor": sa.Uuid(), "scope_is_live": sa.Boolean()}
 Reader = Callable[[Any], Any]
-# The planner may begin with either side of such a join; a cross join is the same to SQLite, in the order given.
-_INNER_JOIN = re.compile(r"(?<!OUTER) JOIN ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,24 +49,22 @@ class PendingRows:
         return row
 
 
-class CompiledQuery:
+class Query:
     """A query on entities whose values are `sa.bindparam`s, limited to the session's scope.
 
     Building a query, adding the scope's conditions and looking it up in a cache costs ten times its execution.
     """
 
-    def __init__(self, query: AnySelect, *, in_order: bool = False) -> None:
-        """`in_order` makes SQLite join the tables in the given order instead of the planner's."""
-        if query._propagate_attrs.get("compile_state_plugin") != "orm":
+    def __init__(self, query: AnySelect) -> None:
+        if query._propagate_attrs.get("compile_state_plugin") != "orm":  # noqa: SLF001 SQLAlchemy has no public name for it
             raise ScopeViolation("a statement on owned tables must go through their entities")
         self._query = query
-        self._in_order = in_order
         self._names = SimpleResultMetaData([column.key for column in _columns(query)])
         self._texts: dict[tuple[str, bool, bool], _Text] = {}
 
     def submit(self, session: ScopedSession, **values: Any) -> PendingRows:
         """Queue the query for these values; the result is fetched when it is first read."""
-        connection, scope = session.raw_connection, session.scope
+        connection, scope = connection_of(session), session.scope
         text = self._text(connection.dialect, scope)
         values |= {"scope_distributor": scope.distributor_id, "scope_is_live": scope.is_live}
         return PendingRows(execute(connection, text.sql, text.parameters(values)), text.readers)
@@ -88,7 +83,7 @@ class CompiledQuery:
 
     def sql(self, session: ScopedSession) -> str:
         """Return the SQL text, for example to explain its plan."""
-        return self._text(session.raw_connection.dialect, session.scope).sql
+        return self._text(connection_of(session).dialect, session.scope).sql
 
     def _text(self, dialect: sa.Dialect, scope: Scope) -> _Text:
         kind = (dialect.name, scope.distributor_id is None, scope.is_live is None)
@@ -107,36 +102,34 @@ class CompiledQuery:
         names = made.positiontup if made.positional else list(made.binds)
         readers = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in _columns(query)]
         return _Text(
-            sql=_INNER_JOIN.sub(" CROSS JOIN ", str(made))
-            if self._in_order and dialect.name == "sqlite"
-            else str(made),
+            sql=str(made),
             given=[(name, made.binds[name].type.dialect_impl(dialect).bind_processor(dialect)) for name in names],
             by_name=not made.positional,
             readers=[(place, reader) for place, reader in enumerate(readers) if reader],
         )
 
 
-class CompiledQueries:
+class QueryCache:
     """A bounded cache of compiled queries: criteria that differ only in their values share one."""
 
     _MOST = 512
 
-    def __init__(self, make: Callable[[Any], AnySelect], *, in_order: bool = False) -> None:
-        self._make, self._in_order = make, in_order
-        self._made: dict[Any, CompiledQuery] = {}
+    def __init__(self, make: Callable[[Any], AnySelect]) -> None:
+        self._make = make
+        self._made: dict[Any, Query] = {}
 
-    def get(self, shape: Any, question: Any) -> CompiledQuery:
+    def get(self, shape: Any, question: Any) -> Query:
         """Return the compiled query for criteria of this shape."""
         if shape not in self._made:
             if len(self._made) >= self._MOST:  # shapes come from addresses, which anybody may write
                 self._made.clear()
-            self._made[shape] = CompiledQuery(self._make(question), in_order=self._in_order)
+            self._made[shape] = Query(self._make(question))
         return self._made[shape]
 
 
 def _columns(query: AnySelect) -> list[Any]:
     # Not `selected_columns`: that leaves out a column that is selected twice.
-    return list(query._raw_columns)
+    return list(query._raw_columns)  # noqa: SLF001 SQLAlchemy has no public name for it
 
 
 def _read(rows: list[Row], readers: list[tuple[int, Reader]]) -> list[Row]:

@@ -43,7 +43,7 @@ class _Compiled:
         self.text: str = compiled.string
         self._fixed: dict[str, Any] = {name: value for name, value in compiled.params.items() if value is not None}
         self._by_name = compiled.positiontup is None
-        into = compiled._bind_processors
+        into = compiled._bind_processors  # noqa: SLF001 SQLAlchemy has no public name for it
         self._steps = [(name, into.get(name)) for name in compiled.positiontup or compiled.params]
 
     def bind(self, values: Values) -> Any:

@@ -6,6 +6,7 @@ savepoint of its own, and their futures resolve only after the commit.
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -18,10 +19,55 @@ import sqlalchemy as sa
 
 from core.errors import StoreUnavailable
 from core.store.access.db_errors import translate_db_errors
-from core.store.access.fair_lock import WAIT_SECONDS, FairLock
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access.scope import Scope, ScopedSession, use_connection
 from core.store.access.statements import driver_connection, execute
 from core.store.operations import disk_space
+
+WAIT_SECONDS = 10.0
+
+
+class FairLock:
+    """A lock that is granted in the order of arrival."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: deque[threading.Lock] = deque()
+        self._holder: int | None = None
+        self._taken = False
+
+    def refuse_nested(self) -> None:
+        """Raise RuntimeError in the thread that holds the lock: a nested write would wait for itself."""
+        if self._holder == threading.get_ident():
+            raise RuntimeError("a write inside a write would wait for itself")
+
+    def acquire(self, until: float) -> None:
+        """Wait for the lock; StoreUnavailable after `until` (monotonic seconds)."""
+        with self._lock:
+            ours = threading.Lock() if self._taken else None
+            self._taken = True
+            if ours:
+                ours.acquire()
+                self._waiting.append(ours)
+        if ours and not ours.acquire(timeout=max(until - time.monotonic(), 0)):
+            self._give_up(ours)
+        self._holder = threading.get_ident()
+
+    def _give_up(self, ours: threading.Lock) -> None:
+        with self._lock:
+            # Otherwise the turn was given to us in this very moment, and is ours after all.
+            if ours in self._waiting:
+                self._waiting.remove(ours)
+                raise StoreUnavailable
+
+    def release(self) -> None:
+        """Pass the lock to the next thread in line."""
+        with self._lock:
+            self._holder = None
+            if self._waiting:
+                self._waiting.popleft().release()
+            else:
+                self._taken = False
+
 
 T = TypeVar("T")
 # Enough to share the cost of a commit; the first to come must not wait for ever more others.
@@ -82,7 +128,7 @@ class _Group:
             execute(self._connection, "SAVEPOINT work")
             # What a work does through entities has a savepoint of the session's own, inside this one.
             session = ScopedSession(self._connection, asked.scope, join_transaction_mode="create_savepoint")
-            session.raw_connection = self._connection
+            use_connection(session, self._connection)
             try:
                 value = asked.work(session)
                 session.commit()

@@ -34,7 +34,7 @@ _HOW_IT_STANDS: Final = sa.text(
 
 @dataclass(frozen=True, slots=True)
 class ReplicaStatus:
-    """Why the replica is not used (`fault`), and as of when it shows the store.
+    """Status of the replica: the `fault` for which it is not used, and the instant up to which it shows the store.
 
     `as_of` is None while it lags by less than a second.
     """

@@ -1,7 +1,8 @@
 """Row-level tenancy: a session carries a scope, and the store adds its conditions to every query."""
 
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from datetime import datetime
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from sqlalchemy.sql.util import find_tables
 from sqlmodel import Session, SQLModel
 
 from core.store.access.compiled_write import CompiledWrite
+from core.store.access.statements import end_reading
 from core.store.rollups import daily_rollup
 from core.store.schema import sales as sales_tables
 from core.store.schema.columns import Owned
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from core.store.access.replica import ReplicaStatus
 
 AnySelect = sa.Select[*tuple[Any, ...]]
+AnyRow = sa.Row[*tuple[Any, ...]]
 _AT = "at_"
 # Where a session keeps the engine that counts beside its transaction.
 COUNTER_ENGINE = "counts beside"
@@ -69,15 +72,11 @@ class ScopedSession(Session):
     def __init__(self, bind: sa.Engine | sa.Connection, scope: Scope, **options: Any) -> None:
         super().__init__(bind, expire_on_commit=False, autoflush=True, **options)
         self.scope = scope
-
-    @cached_property
-    def raw_connection(self) -> sa.Connection:
-        """Cached: Session.connection() is slow on hot paths."""
-        return self.connection()
+        self._connection: sa.Connection | None = None
 
     @property
     def sight(self) -> "ReplicaStatus | None":
-        """How the replica stood that this session reads; none on the primary."""
+        """Status of the replica that this session reads; None on the primary."""
         sight: ReplicaStatus | None = self.info.get(SIGHT)
         return sight
 
@@ -87,7 +86,7 @@ class ScopedSession(Session):
 
     def insert(self, *rows: SQLModel) -> None:
         """Insert rows in the order given, one statement each; they are not tracked by the session."""
-        connection = self.raw_connection
+        connection = connection_of(self)
         for row in rows:
             self._admit(row)
             _inserting(type(row)).run(connection, _values(row))
@@ -99,7 +98,7 @@ class ScopedSession(Session):
         True when the row was inserted. The only safe way to claim a key: never check first and insert then.
         """
         self._admit(row)
-        connection = self.raw_connection
+        connection = connection_of(self)
         written = _inserting_once(type(row)).run(connection, _values(row)).row_count == 1
         if written:
             daily_rollup.note(connection, row)
@@ -110,11 +109,19 @@ class ScopedSession(Session):
         self._admit(row)
         values = _values(row)
         keys = {f"{_AT}{column.key}": values[column.key] for column in _table(type(row)).primary_key}
-        _rewriting(type(row), names).run(self.raw_connection, {**{name: values[name] for name in names}, **keys})
+        _rewriting(type(row), names).run(connection_of(self), {**{name: values[name] for name in names}, **keys})
+
+    def purge(self, entity: type[SQLModel], *, before: datetime, most: int) -> None:
+        """Delete at most this many rows created before an instant, of every distributor; locked rows are skipped."""
+        _purging(entity).run(connection_of(self), {"before": before, "most": most})
+
+    def end_reading(self) -> None:
+        """End a read transaction together with the queries that are pending; nothing else may be read in it."""
+        end_reading(connection_of(self))
 
     def next_in_transaction(self, series: str) -> int:
         """The next number of a series without gaps; others wait until this transaction ends."""
-        return _counted(self.raw_connection, series)
+        return _counted(connection_of(self), series)
 
     def next_number(self, series: str) -> int:
         """The next number of a series, unique but possibly with gaps after a failed transaction.
@@ -132,6 +139,18 @@ class ScopedSession(Session):
     def _admit(self, row: SQLModel) -> None:
         if isinstance(row, Owned) and not self.scope.admits(row):
             raise ScopeViolation(f"a row of {type(row).__name__} lies outside the scope")
+
+
+def connection_of(session: ScopedSession) -> sa.Connection:
+    """The session's connection, for this package. Cached: Session.connection() is slow on hot paths."""
+    if session._connection is None:  # noqa: SLF001 the session is this module's, here and below
+        session._connection = session.connection()  # noqa: SLF001
+    return session._connection  # noqa: SLF001
+
+
+def use_connection(session: ScopedSession, connection: sa.Connection) -> None:
+    """Give a session the connection whose transaction it takes part in."""
+    session._connection = connection  # noqa: SLF001
 
 
 def _table(entity: type[SQLModel]) -> Any:
@@ -168,6 +187,15 @@ def _rewriting(entity: type[SQLModel], names: tuple[str, ...]) -> CompiledWrite:
     )
 
 
+@cache
+def _purging(entity: type[SQLModel]) -> CompiledWrite:
+    table = _table(entity)
+    age, most = table.c.created_at, sa.bindparam("most", type_=sa.Integer())
+    old = sa.select(*table.primary_key).where(age < sa.bindparam("before", type_=age.type)).order_by(age)
+    old = old.limit(most).with_for_update(skip_locked=True)
+    return CompiledWrite(lambda _: sa.delete(table).where(sa.tuple_(*table.primary_key).in_(old)))
+
+
 def _counting_up(dialect: Any) -> Any:
     counter = _table(sales_tables.NumberCounter)
     first = dialect.insert(counter)
@@ -193,7 +221,7 @@ def _touches_owned(statement: Any) -> bool:
 
 def owned_entities() -> list[type[SQLModel]]:
     """All table classes whose rows belong to a distributor."""
-    registry: orm.registry = SQLModel._sa_registry
+    registry: orm.registry = SQLModel._sa_registry  # noqa: SLF001 it has no public name
     return [mapper.class_ for mapper in registry.mappers if issubclass(mapper.class_, Owned)]
 
 
@@ -233,7 +261,7 @@ def _condition(entity: Any, scope: Scope) -> sa.ColumnElement[bool]:
 @event.listens_for(ScopedSession, "before_flush")
 def _guard(session: Any, _context: Any, _instances: Any) -> None:
     for row in (*session.new, *session.dirty, *session.deleted):
-        session._admit(row)
+        session._admit(row)  # noqa: SLF001 the session is this module's
 
 
 @event.listens_for(ScopedSession, "after_flush")

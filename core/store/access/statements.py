@@ -7,10 +7,13 @@ On PostgreSQL each statement would be a round trip. Statements are queued until 
 something, or the transaction ends; then they are sent as one pipeline.
 """
 
+import time
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import event
+
+from core.store.access import slow_statements
 
 # How transactions begin on PostgreSQL; one that only reads is a single snapshot, and cannot write by mistake.
 BEGIN_READ, BEGIN_WRITE = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "BEGIN"
@@ -57,12 +60,15 @@ def execute(connection: sa.Connection, sql: str, given: Any = ()) -> Pending:
             flush(connection)
         return Pending(connection, cursor)
     driver: Any = connection.dialect.loaded_dbapi
+    began = time.perf_counter()
     try:
         if isinstance(given, list):
             cursor.executemany(sql, given)
         else:
             cursor.execute(sql, given)
-        return Pending(connection, cursor, list(cursor.fetchall()) if cursor.description else [])
+        rows = list(cursor.fetchall()) if cursor.description else []
+        slow_statements.note(sql, began)
+        return Pending(connection, cursor, rows)
     except driver.Error as error:
         raise _translated(connection, cursor, sql, error) from error
 
@@ -74,14 +80,16 @@ def flush(connection: sa.Connection) -> None:
         return
     driver: Any = connection.dialect.loaded_dbapi
     held: Any = connection.connection.driver_connection
+    began = time.perf_counter()
     try:
         if len(unsent) == 1:
             ((cursor, sql, given),) = unsent
             cursor.execute(sql, given)
-            return
-        with held.pipeline():
-            for cursor, sql, given in unsent:
-                cursor.execute(sql, given)
+        else:
+            with held.pipeline():
+                for cursor, sql, given in unsent:
+                    cursor.execute(sql, given)
+        slow_statements.note_all([sql for _, sql, _ in unsent], began)
     except driver.Error as error:
         cursor, sql, _ = next((one for one in unsent if not _succeeded(one[0])), unsent[-1])
         raise _translated(connection, cursor, sql, error) from error

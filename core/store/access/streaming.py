@@ -14,13 +14,13 @@ from core.store.access.statements import driver_connection
 Rows = Sequence[Any]
 
 
-def batches(session: ScopedSession, query: AnySelect, *, size: int) -> Generator[Rows]:
+def read_batches(session: ScopedSession, query: AnySelect, *, size: int) -> Generator[Rows]:
     """Yield batches of the rows of a query on entities; memory holds one batch. Close it before the session.
 
     Rows are the driver's own values, as named results and conversions cost more than the row: select only texts and
     integers.
     """
-    if query._propagate_attrs.get("compile_state_plugin") != "orm":
+    if query._propagate_attrs.get("compile_state_plugin") != "orm":  # noqa: SLF001 SQLAlchemy has no public name for it
         raise ScopeViolation("a statement on owned tables must go through their entities")
     scoped = query if session.scope.unlimited else query.options(*scope_filters(session.scope))
     connection = session.connection()

@@ -21,8 +21,7 @@ from sqlmodel import col
 
 from core import clock, ids
 from core.errors import InvalidInput, StateForbids
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.operations import blob_storage, secret_mark, snapshots, unfinished_files
 from core.store.schema import migrating, versions
 from core.store.schema.tables import UploadedFile

@@ -20,7 +20,7 @@ _FILLING: Final = (
 
 
 class _Lack:
-    """When a write last failed for lack of space, in this process."""
+    """Instant of this process's last write that failed for lack of space."""
 
     noticed_at: float | None = None
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from core.store.access.engine import Store
+    from core.store.access import Store
 
 _OTHERS = 0o007
 PRIVATE = 0o077

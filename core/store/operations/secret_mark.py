@@ -1,4 +1,4 @@
-"""Whether a store was made under this server's secret, told before anything is written to it.
+"""Check that a store was made under this server's secret, before anything is written to it.
 
 A store keeps a keyed mark of its secret. One of an earlier release has none yet and is judged by what it holds:
 the first entry of its audit log or, before there is any, what is sealed of an insurer.

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 
 from core import clock
 from core.errors import StateForbids
-from core.store.access.engine import Store
+from core.store.access import Store
 from core.store.access.statements import driver_connection
 from core.store.schema import migrating
 

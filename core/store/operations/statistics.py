@@ -5,7 +5,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from core.store.access.engine import Store
+from core.store.access import Store
 
 # As SQLite measured them on a portfolio of 20,000 purchases; `ANALYZE` writes the same three columns.
 _MEASURED = Path(__file__).with_suffix(".json")

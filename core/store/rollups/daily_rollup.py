@@ -1,4 +1,4 @@
-"""The daily roll-up of purchases, renewals and refunds: kept in step on every write, rebuilt on demand."""
+"""The daily roll-up of purchases, renewals, refunds and adjustments: kept in step on every write, rebuilt on demand."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -10,7 +10,8 @@ from core import clock
 from core.store.access.compiled_write import CompiledWrite
 from core.store.expressions import first_of_month, lagos_day
 from core.store.rollups import day_totals
-from core.store.rollups.day_totals import given_back, measures_of
+from core.store.rollups.day_totals import adjusted, given_back, measures_of
+from core.store.schema.finance import Adjustment
 from core.store.schema.rollups import KEYS, MEASURES, DaybookLine
 from core.store.schema.sales import Purchase, Refund, Renewal
 
@@ -62,17 +63,19 @@ def _line(connection: sa.Connection, row: Any) -> dict[str, Any] | None:
         return _line_of(row, _sale(connection, row), measures_of(row, "renewed")) if counts else None
     if isinstance(row, Refund):
         return _line_of(row, _sale(connection, row), given_back(row))
+    if isinstance(row, Adjustment):
+        return _line_of(row, _sale(connection, row), adjusted(row))
     return None
 
 
-def _sale(connection: sa.Connection, row: Renewal | Refund) -> Any:
-    """Product and instalment of the purchase behind a renewal or refund."""
+def _sale(connection: sa.Connection, row: Renewal | Refund | Adjustment) -> Any:
+    """Product and instalment of the purchase behind a renewal, refund or adjustment."""
     purchase = _table(Purchase)
     wanted = sa.select(purchase.c.product_id, purchase.c.premium_frequency).where(purchase.c.id == row.purchase_id)
     return connection.execute(wanted).one()
 
 
-def _line_of(row: Purchase | Renewal | Refund, sale: Any, measures: Mapping[str, int]) -> dict[str, Any]:
+def _line_of(row: Purchase | Renewal | Refund | Adjustment, sale: Any, measures: Mapping[str, int]) -> dict[str, Any]:
     return {
         "is_live": row.is_live,
         "grain": "day",
@@ -109,7 +112,7 @@ def faults(connection: sa.Connection) -> list[str]:
 
 def _days() -> AnySelect:
     """Roll-up lines of all days, computed from the rows."""
-    rows = sa.union_all(*(_part(entity) for entity in (Purchase, Renewal, Refund))).subquery()
+    rows = sa.union_all(*(_part(entity) for entity in _MEASURED)).subquery()
     return _summed(rows.c, "day", rows.c.day)
 
 
@@ -139,7 +142,7 @@ def _part(entity: type[SQLModel]) -> AnySelect:
     )
     if entity is not Purchase:
         query = query.select_from(row.join(purchase, purchase.c.id == row.c.purchase_id))
-    if entity is not Refund:
+    if entity in (Purchase, Renewal):
         query = query.where(row.c.deleted_at.is_(None))
     return query.where(row.c.status) if entity is Renewal else query
 
@@ -148,4 +151,5 @@ _MEASURED: Mapping[type[SQLModel], Callable[[Any], dict[str, Any]]] = {
     Purchase: lambda row: measures_of(row, "sold"),
     Renewal: lambda row: measures_of(row, "renewed"),
     Refund: given_back,
+    Adjustment: adjusted,
 }

@@ -13,6 +13,7 @@ from core import clock
 from core.store.access.compiled_write import CompiledWrite
 from core.store.expressions import lagos_day
 from core.store.schema.catalogue import Product
+from core.store.schema.finance import Adjustment
 from core.store.schema.rollups import COVER, MEASURES, DaybookLine, DayTotal
 from core.store.schema.sales import Policy, Purchase, Refund, Renewal
 
@@ -63,6 +64,11 @@ def measures_of(row: Any, verb: str, *, counted: str = "") -> dict[str, Any]:
 def given_back(row: Any) -> dict[str, Any]:
     """The measures of a refund."""
     return measures_of(row, "refunded", counted="refunds")
+
+
+def adjusted(row: Any) -> dict[str, Any]:
+    """The measures of an adjustment."""
+    return measures_of(row, "adjusted", counted="adjustments")
 
 
 def note(connection: sa.Connection, rows: Iterable[Any], changed: Iterable[Any] = ()) -> None:
@@ -170,11 +176,16 @@ def _refunded(row: Refund) -> Iterator[Entry]:
     yield Entry(_day(row.created_at), given_back(row))
 
 
+def _adjusted(row: Adjustment) -> Iterator[Entry]:
+    yield Entry(_day(row.created_at), adjusted(row))
+
+
 _ENTRIES: Mapping[type, Callable[[Any], Iterable[Entry]]] = {
     Purchase: _sold,
     Policy: cover,
     Renewal: _renewed,
     Refund: _refunded,
+    Adjustment: _adjusted,
 }
 
 

@@ -12,7 +12,7 @@ from core.store.schema.columns import Owned, Row, json_field, minor_field
 
 
 class AuditEntry(Row, table=True):
-    """Who did what to what, before and after; each entry is chained to the one before (contract A4)."""
+    """An audit entry: actor, action, subject, values before and after; chained to the entry before it (contract A4)."""
 
     __tablename__ = "audit_entry"
     __table_args__ = (
@@ -58,7 +58,7 @@ class KeptAnswer(Owned, table=True):
 
 
 class ExportReceipt(Row, table=True):
-    """What one export contained, so that it can be run again and compared.
+    """The contents of one export, so that it can be run again and compared.
 
     `content_sha256` is the hash of the rows as CSV, whatever the format of the file; `again_of` is the receipt of
     the export that this one repeats.
@@ -119,3 +119,13 @@ class SaleDraft(Row, table=True):
     product_id: UUID = Field(foreign_key="product.id")
     sealed: str
     updated_at: datetime = Field(default_factory=clock.now)
+
+
+class Heartbeat(Row, table=True):
+    """A worker that was heard of; its name is that of its machine and process."""
+
+    __tablename__ = "heartbeat"
+    name: str = Field(primary_key=True, max_length=80)
+    release: str = Field(max_length=40)
+    started_at: datetime
+    seen_at: datetime

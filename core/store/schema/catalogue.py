@@ -1,4 +1,4 @@
-"""What can be bought: categories, products, and the dated versions of their prices and rates."""
+"""The catalogue: categories, products, and the dated versions of their prices and rates."""
 
 from datetime import datetime
 from typing import Any

@@ -8,24 +8,8 @@ import sqlalchemy as sa
 from sqlmodel import Field
 
 from core import clock
+from core.states.claims import ClaimStatus
 from core.store.schema.columns import Owned, Record, among, json_field, minor_field
-
-STATUSES = (
-    "Viewed",
-    "Pending",
-    "Inspection submitted",
-    "Approved",
-    "Declined",
-    "Reviewing",
-    "Repair estimate submitted",
-    "Offer sent",
-    "Offer accepted",
-    "Offer rejected",
-    "Paid",
-    "Settled",
-)
-WAITING = frozenset({"Offer sent"})
-DECIDED = frozenset({"Paid", "Settled", "Declined"})
 
 
 class Claim(Record, Owned, table=True):
@@ -37,10 +21,12 @@ class Claim(Record, Owned, table=True):
     """
 
     __table_args__ = (
-        among("claim_status", STATUSES, "status"),
+        among("claim_status", tuple(ClaimStatus), "status"),
         sa.Index(None, "distributor_id", "is_live", "created_at", "id"),
         sa.Index(None, "is_live", "claim_status", "created_at"),
         sa.Index(None, "customer_id", "created_at"),
+        sa.Index(None, "claim_owner_phone_number"),
+        sa.Index(None, "claim_owner_email"),
         sa.Index(
             "ix_claim_queue",
             *("is_live", "clock_stopped_at", "clock_from", "id", "claim_status", "assigned_to"),
@@ -107,14 +93,17 @@ class ClaimEvent(Owned, table=True):
 class ClaimPayment(Owned, table=True):
     """Money that was paid on a claim, kept for ever: what a claim was paid is the sum of its rows (contract C10).
 
-    `reference_key` is the reference without case and blanks; an insurer's payments of one mode never share one.
+    `reference_key` is the reference without case and blanks; an insurer's payments of one mode never share one. A row
+    with a negative amount reverses an earlier one: the money came back.
     """
 
     __tablename__ = "claim_payment"
     __table_args__ = (
         sa.UniqueConstraint("provider_id", "is_live", "reference_key"),
         sa.Index(None, "is_live", "created_at", "claim_id"),
-        sa.CheckConstraint("amount_minor > 0", name="amount"),
+        sa.UniqueConstraint("reverses"),
+        sa.Index(None, "reference_key"),
+        sa.CheckConstraint("(reverses IS NULL) = (amount_minor > 0) AND amount_minor <> 0", name="amount"),
     )
     id: UUID = Field(primary_key=True)
     claim_id: UUID = Field(foreign_key="claim.id", index=True)
@@ -123,11 +112,65 @@ class ClaimPayment(Owned, table=True):
     reference: str = Field(max_length=60)
     reference_key: str
     paid_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    reverses: UUID | None = None
+    created_at: datetime
+
+
+class ClaimReserve(Owned, table=True):
+    """A change of what a claim is expected to cost still, kept for ever: the sum is its reserve (contract C11)."""
+
+    __tablename__ = "claim_reserve"
+    __table_args__ = (
+        sa.Index(None, "is_live", "created_at", "claim_id"),
+        sa.CheckConstraint("change_minor <> 0", name="change"),
+    )
+    id: UUID = Field(primary_key=True)
+    claim_id: UUID = Field(foreign_key="claim.id", index=True)
+    change_minor: int = minor_field()
+    reason: str
+    staff_id: UUID | None = Field(default=None, foreign_key="staff.id")
+    created_at: datetime
+
+
+class ClaimReferral(Owned, table=True):
+    """A decision that an officer prepared for a supervisor; open until the claim is moved (contract C15)."""
+
+    __tablename__ = "claim_referral"
+    __table_args__ = (sa.Index(None, "closed_at", "claim_id"),)
+    id: UUID = Field(primary_key=True)
+    claim_id: UUID = Field(foreign_key="claim.id", index=True)
+    to_status: str = Field(max_length=30)
+    amount_minor: int | None = Field(default=None, sa_type=sa.BigInteger)
+    note: str
+    staff_id: UUID = Field(foreign_key="staff.id")
+    created_at: datetime
+    closed_at: datetime | None = None
+    closed_by: UUID | None = Field(default=None, foreign_key="staff.id")
+
+
+class ClaimOverride(Owned, table=True):
+    """A check that was not met when a claim was approved, and the reason why it was approved all the same.
+
+    `duplicates` are the ids of the other claims for the loss that the approval knew of; `event_id` is the approval.
+    Kept for ever (contract C13, C14).
+    """
+
+    __tablename__ = "claim_override"
+    __table_args__ = (sa.Index(None, "is_live", "created_at", "claim_id"),)
+    id: UUID = Field(primary_key=True)
+    claim_id: UUID = Field(foreign_key="claim.id", index=True)
+    event_id: UUID = Field(foreign_key="claim_event.id")
+    check_key: str = Field(max_length=30)
+    is_failed: bool
+    detail: str
+    reason: str
+    duplicates: list[str] = json_field(list)
+    staff_id: UUID = Field(foreign_key="staff.id")
     created_at: datetime
 
 
 class ClaimComment(Owned, table=True):
-    """What an officer wrote on a claim: for the desk alone, or for the claimant as well."""
+    """An officer's comment on a claim: for the desk alone, or for the claimant as well."""
 
     __tablename__ = "claim_comment"
     id: UUID = Field(primary_key=True)
@@ -139,7 +182,7 @@ class ClaimComment(Owned, table=True):
 
 
 class ClaimQuestion(Owned, table=True):
-    """What the claimant was asked for; the statutory clock stands still until it is answered (contract C9)."""
+    """A question to the claimant; the statutory clock stands still until it is answered (contract C9)."""
 
     __tablename__ = "claim_question"
     id: UUID = Field(primary_key=True)

@@ -30,7 +30,7 @@ def minor_field() -> Any:
 
 
 class Row(SQLModel):
-    """What every table is made of: a row is its fields as given, and the defaults of those that are not."""
+    """Base of all tables: a row has the given fields, and the defaults of the others."""
 
     def __init__(self, **values: Any) -> None:
         """Rows are made of values that were checked before; asking each field again costs more than inserting it."""

@@ -1,4 +1,4 @@
-"""Who takes part: distributors and their keys, staff and their sessions, insurers, customers."""
+"""The parties: distributors and their keys, staff and their sessions, insurers, customers."""
 
 from datetime import datetime
 from uuid import UUID

@@ -15,7 +15,7 @@ COVER = ("in_force_change", "terms_ended", "terms_renewed")
 
 
 class Measured(Row):
-    """What was written: numbers of sales, renewals and refunds, and their amounts in kobo."""
+    """The measures: numbers of sales, renewals, refunds and adjustments, and their amounts in kobo."""
 
     sold: int = minor_field()
     sold_minor: int = minor_field()
@@ -29,6 +29,10 @@ class Measured(Row):
     refunded_minor: int = minor_field()
     refunded_mca_minor: int = minor_field()
     refunded_distributor_minor: int = minor_field()
+    adjustments: int = minor_field()
+    adjusted_minor: int = minor_field()
+    adjusted_mca_minor: int = minor_field()
+    adjusted_distributor_minor: int = minor_field()
 
 
 MEASURES = tuple(Measured.model_fields)

@@ -1,4 +1,4 @@
-"""What was sold: purchases, policies, renewals, refunds, certificates, and what insurers were told."""
+"""Sales: purchases, policies, renewals, refunds, certificates, and submissions to insurers."""
 
 from datetime import datetime
 from typing import Any
@@ -7,9 +7,8 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import Field
 
+from core.states.submissions import SubmissionState
 from core.store.schema.columns import Owned, Record, Row, among, json_field, minor_field
-
-SUBMISSION_STATES = ("delegated", "queued", "accepted", "declined", "dead", "withdrawn")
 
 
 def _parts_fit() -> sa.CheckConstraint:
@@ -186,6 +185,7 @@ class Refund(Owned, table=True):
             sqlite_where=_OF_RENEWAL,
             postgresql_where=_OF_RENEWAL,
         ),
+        sa.Index(None, "is_live", "created_at", "id"),
         _parts_fit(),
     )
     id: UUID = Field(primary_key=True)
@@ -217,13 +217,13 @@ class Certificate(Owned, table=True):
 
 
 class Submission(Owned, table=True):
-    """What an insurer has to be told of a policy, written with the sale and worked off later.
+    """A policy's submission to its insurer, queued with the sale and sent later.
 
     `attempts` counts every time it was sent, `failures` those since the insurer last gave a usable answer.
     """
 
     __table_args__ = (
-        among("state", SUBMISSION_STATES, "state"),
+        among("state", tuple(SubmissionState), "state"),
         # Holds all that finding due work reads, and all that counting what waits reads.
         sa.Index("ix_submission_due", "state", "provider_id", "next_try_at", "leased_until"),
         sa.Index("ix_submission_waiting", "is_live", "state", "provider_id", "created_at"),
@@ -245,7 +245,7 @@ class Submission(Owned, table=True):
 
 
 class InsurerConnection(Row, table=True):
-    """How an insurer's connection does, shared by every worker; after several failures in a row it rests a while."""
+    """State of an insurer's connection, shared by every worker; it pauses after several failures in a row."""
 
     __tablename__ = "insurer_connection"
     provider_id: UUID = Field(primary_key=True, foreign_key="provider.id")

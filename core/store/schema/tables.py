@@ -4,13 +4,34 @@ from core.store.schema.admin import (
     AuditEntry,
     AuditHead,
     ExportReceipt,
+    Heartbeat,
     KeptAnswer,
     SaleDraft,
     SalesTarget,
     StoreSecret,
 )
 from core.store.schema.catalogue import Product, ProductBlock, ProductCategory, ProductVersion, RateProposal
-from core.store.schema.claims import Claim, ClaimComment, ClaimEvent, ClaimPayment, ClaimQuestion, UploadedFile
+from core.store.schema.claims import (
+    Claim,
+    ClaimComment,
+    ClaimEvent,
+    ClaimOverride,
+    ClaimPayment,
+    ClaimQuestion,
+    ClaimReferral,
+    ClaimReserve,
+    UploadedFile,
+)
+from core.store.schema.events import (
+    Event,
+    EventCursor,
+    EventFeed,
+    Mail,
+    WebhookDelivery,
+    WebhookEndpoint,
+    WebhookTry,
+)
+from core.store.schema.finance import Adjustment, AdjustmentProposal, Movement
 from core.store.schema.follow_up import RenewalCall
 from core.store.schema.parties import (
     ApiKey,
@@ -37,6 +58,8 @@ from core.store.schema.sales import (
 )
 
 __all__ = [
+    "Adjustment",
+    "AdjustmentProposal",
     "ApiKey",
     "AuditEntry",
     "AuditHead",
@@ -44,17 +67,26 @@ __all__ = [
     "Claim",
     "ClaimComment",
     "ClaimEvent",
+    "ClaimOverride",
     "ClaimPayment",
     "ClaimQuestion",
+    "ClaimReferral",
+    "ClaimReserve",
     "Customer",
     "DayTotal",
     "DaybookLine",
     "Distributor",
+    "Event",
+    "EventCursor",
+    "EventFeed",
     "ExportReceipt",
+    "Heartbeat",
     "Inspection",
     "InsuredRisk",
     "InsurerConnection",
     "KeptAnswer",
+    "Mail",
+    "Movement",
     "NumberCounter",
     "OneTimeTicket",
     "Policy",
@@ -76,4 +108,7 @@ __all__ = [
     "StoreSecret",
     "Submission",
     "UploadedFile",
+    "WebhookDelivery",
+    "WebhookEndpoint",
+    "WebhookTry",
 ]

@@ -1,4 +1,4 @@
-"""Which shape a store has and which this code wants, told without the machinery that changes shapes.
+"""Schema versions of a store and of this code, without importing Alembic.
 
 That machinery takes longer to load than the rest of the store, and a server that starts only asks.
 """
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from core.store.access.engine import Store
+from core.store.access import Store
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 _KEPT_IN = "alembic_version"

@@ -7,8 +7,7 @@ import streamlit as st
 
 from core.errors import CoverdeskError
 from core.services.people.staff import Person
-from core.store.access.engine import store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, transact
 from core.ui.kit import frame, words
 
 T = TypeVar("T")
@@ -19,7 +18,7 @@ _SAID, _REFUSED = "admin.said", "admin.refused"
 def write(work: Work[T]) -> T:
     """Run the work as the signed-in admin, in one transaction; raises the services' errors."""
     by = frame.require("admin")
-    return store().transact(Scope.system(), lambda session: work(session, by))
+    return transact(Scope.system(), lambda session: work(session, by))
 
 
 def doing(work: Work[object], said: str, *, then: Callable[[], None] | None = None) -> Callable[[], None]:

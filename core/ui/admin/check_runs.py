@@ -14,8 +14,7 @@ from core import clock
 from core.errors import CoverdeskError
 from core.services.admin import store_check
 from core.services.admin.store_check import Finding
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 
 _log = structlog.get_logger(__name__)
 _BROKEN_OFF = "The check was broken off: the log of the server says why"

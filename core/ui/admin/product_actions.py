@@ -8,15 +8,14 @@ from core.services.people.staff import Person
 from core.services.products import changes as product_changes
 from core.services.products import rate_changes
 from core.services.products.detail import ProductDetail, ProductSeller, Proposal, RatesVersion
-from core.store.access.engine import store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, transact
 from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
 
 
 def made(work: Callable[[ScopedSession], object], sentence: str) -> str:
     """Run the work in a transaction of its own and return the success message."""
-    store().transact(Scope.system(), work)
+    transact(Scope.system(), work)
     return sentence
 
 
@@ -130,7 +129,7 @@ def withdrawing(product: ProductDetail, version: RatesVersion, by: Person) -> De
 
 def describe(product_id: UUID, said: Mapping[str, Any], *, seen: int, by: Person) -> None:
     """Store the texts of a product."""
-    store().transact(
+    transact(
         Scope.system(),
         lambda session: product_changes.change_texts(session, product_id, said, seen_version=seen, by=by),
     )

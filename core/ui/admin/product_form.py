@@ -70,14 +70,14 @@ def _number(key: str, figure: Figure) -> str:
     return words.read_naira(given)
 
 
-def _one(key: str, figure: Figure) -> Any:
+def _one(key: str, figure: Figure) -> Any:  # noqa: ANN401 of the figure's type
     st.session_state.setdefault(key, figure.value)
     return st.selectbox(
         figure.label, figure.options, key=key, format_func=words.title, persist_state="page", required=True
     )
 
 
-def _several(key: str, figure: Figure) -> Any:
+def _several(key: str, figure: Figure) -> Any:  # noqa: ANN401 of the figure's type
     st.session_state.setdefault(key, list(figure.value))
     return st.pills(
         figure.label,
@@ -104,12 +104,12 @@ def _table(key: str, figure: Figure) -> list[dict[str, Any]]:
     return [{name: _cell(row[name]) for name in names} for row in table.to_dict("records")]
 
 
-def _column(figure: Figure) -> Any:
+def _column(figure: Figure) -> Any:  # noqa: ANN401 a column of Streamlit's
     formats = {Kind.NAIRA: "%,.2f", Kind.COUNT: "%d"}
     return NumberColumn(product_words.label(figure), format=formats.get(figure.kind, "%.4g"), required=True)
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     """Format a cell as it would be typed; the table holds floats, of which ten decimals restore the typed number."""
     if value is None or pd.isna(value):
         return ""

@@ -1,6 +1,7 @@
 """Preview of a sale's price before and after a change of rates, calculated by the function used for sales."""
 
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import streamlit as st
@@ -9,7 +10,7 @@ from core import money
 from core.covers.cover import Cover, Price
 from core.covers.fields import build_example
 from core.covers.tariff import Tariff
-from core.services.products import previews as product_previews
+from core.services.products import detail as product_previews
 from core.ui.buying import live_prices, prices
 from core.ui.buying.live_prices import SoFar
 from core.ui.forms import forms, items
@@ -50,7 +51,7 @@ def _typed(key: str, cover: Cover[Any], tariff: Tariff) -> dict[str, Any]:
     return forms.ask(form, columns=3, live=reads)
 
 
-def _begin(key: str, question: Question, sample: Any) -> None:
+def _begin(key: str, question: Question, sample: Any) -> None:  # noqa: ANN401 of the question's type
     """Prefill a widget with the example's value before it is drawn for the first time."""
     if question.kind is Kind.ITEMS:
         items.begin(key, len(sample))
@@ -90,7 +91,7 @@ def _one(name: str, tariff: Tariff, known: SoFar, was: Price | None) -> None:
     facts.line("Insurer, the rest", words.naira(split.provider_share_minor))
 
 
-def _signed(change: Any) -> str:
+def _signed(change: Decimal) -> str:
     minor = money.to_minor(change)
     return f"{'+' if minor > 0 else ''}{words.naira(minor)}" if minor else "No change"
 

@@ -90,9 +90,10 @@ def _limit(person: StaffRow | None, key: str) -> str:
     typed = st.text_input(
         "Claim limit in naira (optional)",
         "" if limit is None else words.as_typed(str(money.to_naira(limit))),
-        placeholder="No limit",
+        placeholder="0.00 for a new claims officer",
         autocomplete="off",
-        help="Up to this amount the person decides a claim alone; above it a supervisor does. Empty means no limit.",
+        help="Up to this amount the person decides a claim alone; above it a supervisor does. A new claims officer"
+        " decides nothing until a limit is set.",
         key=f"{key}.limit",
     )
     return words.read_naira(typed)

@@ -6,9 +6,14 @@ from datetime import timedelta
 import streamlit as st
 
 from core import clock
+from core.outbound.mail import folder as mail_folder
 from core.services.admin.store_check import Finding
 from core.services.admin.system import FilesFacts, QueueLine, Setting, StoreFacts, SystemFacts
-from core.store.access.engine import store
+from core.services.mail.mail import MailLine
+from core.services.outbox.health import QueueHealth
+from core.settings import settings
+from core.states.submissions import OPEN, SubmissionState
+from core.store.access import store
 from core.ui.admin import check_runs
 from core.ui.admin.check_runs import CheckRun
 from core.ui.kit import facts, frame, words
@@ -18,20 +23,20 @@ _EVERY = timedelta(seconds=1)
 _OLD = timedelta(hours=1)
 _MOST = 20
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
-_STATES = {
-    "delegated": "Issued here, to be reported by bordereau",
-    "queued": "Waiting to be sent",
-    "accepted": "Accepted by the insurer",
-    "declined": "Declined by the insurer",
-    "dead": "Given up: needs a person",
-    "withdrawn": "Ended before it was sent",
+_STATES: dict[str, str] = {
+    SubmissionState.DELEGATED: "Issued here, to be reported by bordereau",
+    SubmissionState.QUEUED: "Waiting to be sent",
+    SubmissionState.ACCEPTED: "Accepted by the insurer",
+    SubmissionState.DECLINED: "Declined by the insurer",
+    SubmissionState.DEAD: "Given up: needs a person",
+    SubmissionState.WITHDRAWN: "Ended before it was sent",
 }
 
 
 def glance(found: SystemFacts, fault: str | None) -> None:
     """Draw one badge per part: green is healthy, red needs action."""
-    late = [line for line in found.queue if line.state == "queued" and _is_old(line)]
-    dead = sum(line.count for line in found.queue if line.state == "dead")
+    late = [line for line in found.queue if line.state == SubmissionState.QUEUED and _is_old(line)]
+    dead = sum(line.count for line in found.queue if line.state == SubmissionState.DEAD)
     health = {
         "Ready": (fault is None, "Not ready"),
         "Store fits this release": (found.store.is_current, "Store has another version"),
@@ -92,8 +97,25 @@ def queue(lines: Sequence[QueueLine]) -> None:
             st.caption("No policy has been sold yet.")
         for line in lines:
             facts.line(_STATES.get(line.state, words.title(line.state)), words.count(line.count))
-            if line.state in {"queued", "dead"}:
+            if line.state in OPEN:
                 st.caption(f"The oldest since {words.moment(line.oldest_at)}")
+
+
+def outbox(queues: Sequence[QueueHealth], letters: Sequence[MailLine]) -> None:
+    """Draw each queue of the outbox: how much waits, since when the oldest is due, and what was given up."""
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Outbox**")
+        for each in queues:
+            facts.line(each.name, f"{words.count(each.queued)} waiting, {words.count(each.dead)} given up")
+            if each.held:
+                st.caption(f"{words.count(each.held)} held for endpoints that are disabled")
+            if each.oldest_due_at:
+                st.caption(f"{words.count(each.due)} due, the oldest since {words.moment(each.oldest_due_at)}")
+        for letter in letters:
+            state = {"queued": "Waiting", "sent": "Accepted", "dead": "Given up"}[letter.state]
+            st.caption(f"{words.moment(letter.created_at)} · {words.plain(letter.subject)} {words.badge(state)}")
+        if letters and settings().demo:
+            st.caption(f"This demonstration writes its e-mail into {words.plain(str(mail_folder()))}.")
 
 
 def release(found: SystemFacts) -> None:

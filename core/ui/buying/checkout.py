@@ -9,6 +9,7 @@ import streamlit as st
 from core import ids
 from core.covers.cover import Cover
 from core.covers.offers import Offer, offer
+from core.covers.request import Request
 from core.errors import InvalidInput, StateForbids
 from core.services.products.products import ProductForSale
 from core.ui.buying import known_customer, live_prices, prices, sale_drafts, selling
@@ -77,7 +78,7 @@ def _details(checkout: Checkout) -> None:
 
 
 def _judge(checkout: Checkout, typed: Mapping[str, Any]) -> None:
-    def offered(request: Any) -> Offer:
+    def offered(request: Request) -> Offer:
         return offer(checkout.cover, request, checkout.product.rates)
 
     try:

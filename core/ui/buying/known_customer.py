@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.services.customers import known
 from core.services.customers.known import KnownCustomer
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.buying.selling import Counter
 from core.ui.forms.forms import Form
 from core.ui.forms.questions import Kind

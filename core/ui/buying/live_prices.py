@@ -32,11 +32,11 @@ class SoFar:
 class _Watched:
     """A proxy of a request that records which of its fields are read."""
 
-    def __init__(self, request: Any) -> None:
+    def __init__(self, request: object) -> None:
         self._request = request
         self.read: set[str] = set()
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 of the request's field
         self.read.add(name)
         return getattr(self._request, name)
 

@@ -6,7 +6,7 @@ from uuid import UUID
 import streamlit as st
 
 from core.services.customers import known
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.buying.selling import Counter, Receipt
 from core.ui.kit import frame, page_links, words
 

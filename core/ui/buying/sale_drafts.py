@@ -1,15 +1,15 @@
 """The draft of a sale on the screen: typed values are stored after each run and restored when the form opens."""
 
-from collections.abc import Mapping
 from datetime import date
 from typing import Any, Final
+from uuid import UUID
 
 import streamlit as st
 
+from core.services.people.staff import Person
 from core.services.selling import drafts
 from core.services.selling.drafts import Draft
-from core.store.access.engine import reading, writing
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading, writing
 from core.ui.buying.selling import Counter
 from core.ui.forms.forms import Form
 from core.ui.kit import words
@@ -19,7 +19,7 @@ _PLAIN: Final = (str, int, float, bool)
 _NOT_TYPED: Final = ("token", "reviewed", "receipt", "faults", "restored", "kept_draft", "chosen", "kept", "remove")
 
 
-def list_mine(counter_is_live: bool, person: Any) -> list[Draft]:  # noqa: FBT001
+def list_mine(counter_is_live: bool, person: Person) -> list[Draft]:  # noqa: FBT001
     """Return the person's unfinished sales in this mode."""
     with reading(Scope.system()) as session:
         return drafts.list_drafts(session, is_live=counter_is_live, by=person)
@@ -37,7 +37,7 @@ def restore(form: Form, cover: str, counter: Counter) -> Draft | None:
     return found
 
 
-def keep(form: Form, cover: str, counter: Counter, product_id: Any) -> None:
+def keep(form: Form, cover: str, counter: Counter, product_id: UUID) -> None:
     """Store what is typed, if it has changed since it was stored last."""
     typed = _typed(form)
     mark = f"{counter.distributor_id} {product_id} {sorted(map(repr, typed.items()))}"
@@ -50,7 +50,7 @@ def keep(form: Form, cover: str, counter: Counter, product_id: Any) -> None:
         )
 
 
-def discard(form: Form | None, cover: str, counter_is_live: bool, person: Any) -> None:  # noqa: FBT001
+def discard(form: Form | None, cover: str, counter_is_live: bool, person: Person) -> None:  # noqa: FBT001
     """Delete the draft of a cover, and clear its form if it is open."""
     with writing(Scope.system()) as session:
         drafts.discard_draft(session, cover, is_live=counter_is_live, by=person)
@@ -91,7 +91,7 @@ def _typed(form: Form) -> dict[str, Any]:
     return found if any(not name.endswith(".lines") for name in found) else {}
 
 
-def _encode(value: Any) -> Any:
+def _encode(value: object) -> object:
     if isinstance(value, date):
         return {"day": value.isoformat()}
     if isinstance(value, list | tuple) and all(isinstance(each, _PLAIN) for each in value):
@@ -99,7 +99,7 @@ def _encode(value: Any) -> Any:
     return value if isinstance(value, _PLAIN) else None
 
 
-def _decode(value: Any) -> Any:
-    if isinstance(value, Mapping):
+def _decode(value: object) -> object:
+    if isinstance(value, dict):
         return date.fromisoformat(value["day"]) if "day" in value else tuple(value["tuple"])
     return value

@@ -6,9 +6,12 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+import streamlit as st
+
 from core import money
 from core.covers.cover import Cover
 from core.covers.registry import COVERS
+from core.covers.request import Request
 from core.covers.request_parts import get_policyholder
 from core.errors import KeyReused, StateForbids
 from core.services import idempotency
@@ -19,13 +22,22 @@ from core.services.products.products import ProductForSale
 from core.services.selling import buying
 from core.services.selling.buying import Seller
 from core.services.views import sale as sale_view
-from core.store.access.engine import reading, store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, reading, transact
+
+
+def show(person: Person) -> None:
+    """Say that there is no distributor to sell for, and link administrators to where one is added."""
+    st.info(
+        "There is no distributor to sell for yet. An administrator adds one under Distributors and insurers.",
+        icon=":material/storefront:",
+    )
+    if person.has_role("admin"):
+        st.page_link("admin/partners.py", label="Add a distributor", icon=":material/storefront:")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Counter:
-    """Where a sale is made: for which distributor, in which mode, and by which person at the desk."""
+    """Context of a sale at the desk: distributor, mode and person."""
 
     distributor_id: UUID
     is_live: bool
@@ -80,7 +92,7 @@ def shelf(counter: Counter) -> list[tuple[Cover[Any], ProductForSale]]:
         ]
 
 
-def sell(cover: Cover[Any], request: Any, counter: Counter, *, token: str, expected: Decimal) -> Receipt:
+def sell(cover: Cover[Any], request: Request, counter: Counter, *, token: str, expected: Decimal) -> Receipt:
     """Sell one policy at the premium that was shown, once per token: a second click gets the first one's receipt.
 
     Raises the API's errors: InvalidInput, DuplicateRisk; also StateForbids when the price has changed since, or when
@@ -94,13 +106,15 @@ def sell(cover: Cover[Any], request: Any, counter: Counter, *, token: str, expec
         )
 
     try:
-        answer = store().transact(counter.scope, work)
+        answer = transact(counter.scope, work)
     except KeyReused:
         raise StateForbids("This form was sold already, with other figures. Look for it under Purchases.") from None
     return Receipt(**json.loads(answer.body))
 
 
-def _sold(session: ScopedSession, cover: Cover[Any], request: Any, counter: Counter, expected: Decimal) -> WireResponse:
+def _sold(
+    session: ScopedSession, cover: Cover[Any], request: object, counter: Counter, expected: Decimal
+) -> WireResponse:
     sale = buying.sell(session, cover, request, counter.seller)
     if sale.price.total != expected:
         raise StateForbids(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, TypeVar
 from uuid import UUID
 
 import streamlit as st
@@ -14,13 +14,13 @@ from core.services.claims.review.officers import Officer
 from core.services.claims.workflow import assignment
 from core.services.claims.workflow.assignment import ChosenClaim
 from core.services.people.staff import Person
-from core.store.access.engine import store
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession, transact
 from core.ui.claims.queue_table import CLAIMS
 from core.ui.kit import frame, page_links, tables, url_state, words
 
 _CHOSEN, _SAID, _TAKEN, _TOKEN = "claims_chosen", "claims_said", "claims_taken", "claims_token"
 _COLLEAGUE: Final = "claims_colleague"
+R = TypeVar("R")
 REVIEW: Final = "claims/claim.py"
 
 
@@ -134,10 +134,10 @@ def _assign(person: Person, to: UUID | None, name: str, picked: Sequence[ChosenC
     if result is None:
         return
     _let_go()
-    number = f"{words.count(result.done)} {CLAIMS.noun[result.done != 1]}"
-    is_are = "is" if result.done == 1 else "are"
-    done = f"{number} {is_are} with {words.plain(name)} now." if result.done else ""
-    st.session_state[_SAID] = Said(done, result.lost)
+    number = f"{words.count(result.assigned_count)} {CLAIMS.noun[result.assigned_count != 1]}"
+    is_are = "is" if result.assigned_count == 1 else "are"
+    done = f"{number} {is_are} with {words.plain(name)} now." if result.assigned_count else ""
+    st.session_state[_SAID] = Said(done, result.conflicts)
 
 
 def _let_go() -> None:
@@ -145,10 +145,10 @@ def _let_go() -> None:
     tables.let_go(CLAIMS)
 
 
-def _write(work: Callable[[ScopedSession], Any]) -> Any:
+def _write(work: Callable[[ScopedSession], R]) -> R | None:
     """Run the work and return its result; None if it was refused, after storing the message."""
     try:
-        return store().transact(frame.scope(), work)
+        return transact(frame.scope(), work)
     except CoverdeskError as error:
         st.session_state[_SAID] = Said(refused=(str(error),))
         return None

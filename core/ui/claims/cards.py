@@ -2,6 +2,7 @@
 
 from datetime import date
 from typing import Any, Final
+from uuid import UUID
 
 import streamlit as st
 
@@ -10,12 +11,13 @@ from core.services.claims.review.officers import Officer
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow.clock import Clock
 from core.services.people.staff import Person
-from core.services.pii_reveal import HiddenField
+from core.services.views.pii_reveal import HiddenField
+from core.states.claims import ClaimStatus
 from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import review_actions
 from core.ui.claims import words as claim_words
 from core.ui.claims.attempts import ANSWER, ASSIGNEE, DAY, key
-from core.ui.kit import facts, frame, reveal_dialog, words
+from core.ui.kit import attempts, facts, frame, reveal_dialog, words
 
 _MARKS: Final = {
     True: ":green[:material/check_circle:]",
@@ -29,7 +31,7 @@ _OLDEST_MONTHS: Final = 120
 
 def header(review: ClaimReview) -> None:
     """Draw the title and state of the claim."""
-    declined = f" · declined: {words.plain(review.decline_reason)}" if review.status == "Declined" else ""
+    declined = f" · declined: {words.plain(review.decline_reason)}" if review.status == ClaimStatus.DECLINED else ""
     frame.page_header(
         f"{words.plain(review.claim_type)} claim {words.plain(review.reference)} {words.badge(review.status)}",
         f"{words.plain(review.description)} · {words.plain(review.owner)} · lodged {words.moment(review.lodged_at)}"
@@ -61,7 +63,11 @@ def _amount(review: ClaimReview) -> tuple[str, str, str]:
     if amounts.offer_minor:
         return "Offer", words.naira(amounts.offer_minor), f"approved {words.naira(amounts.approved_minor)}"
     if amounts.approved_minor:
-        return "Approved", words.naira(amounts.approved_minor), f"by {words.plain(review.approved_name or 'nobody')}"
+        return (
+            ClaimStatus.APPROVED,
+            words.naira(amounts.approved_minor),
+            f"by {words.plain(review.approved_name or 'nobody')}",
+        )
     if "pending_repayment_amount" in review.facts:
         return "Owed", words.naira_of(amounts.owed), "the lower of pending repayment and loan"
     return "Cost of repair", words.naira_of(amounts.owed), "as claimed or estimated"
@@ -104,10 +110,10 @@ def _assignee(review: ClaimReview, officers: list[Officer], person: Person) -> N
             on_click=_assign,
             args=(review, person.id, names),
         )
-    claim_attempts.complain(review.id, ASSIGNEE)
+    attempts.complain(key(review.id, ASSIGNEE))
 
 
-def _assign(review: ClaimReview, to: Any, names: dict[Any, str]) -> None:
+def _assign(review: ClaimReview, to: UUID | None, names: dict[Any, str]) -> None:
     given = None if to == _NOBODY else to
     claim_attempts.carry_out(ASSIGNEE, review, lambda hand: review_actions.assign(hand, to=given, name=names[to]))
 
@@ -130,7 +136,7 @@ def waiting(review: ClaimReview) -> None:
             on_click=claim_attempts.carry_out,
             args=(ANSWER, review, lambda hand: review_actions.note_answer(hand, question_id=question.id)),
         )
-    claim_attempts.complain(review.id, ANSWER)
+    attempts.complain(key(review.id, ANSWER))
 
 
 def covered(review: ClaimReview, person: Person) -> None:
@@ -143,6 +149,13 @@ def covered(review: ClaimReview, person: Person) -> None:
                     f"{_MARKS[check.passed]} {words.plain(check.question)} :small[– {words.plain(check.detail)}]"
                 )
             st.markdown(_complete(review))
+            for duplicate in review.duplicates:
+                st.markdown(f":red[:material/content_copy: {words.plain(duplicate.text)}]")
+            for override in review.overrides:
+                st.caption(
+                    f":material/gavel: Approved against a check, {words.moment(override.at)} by"
+                    f" {words.plain(override.by)}: {words.plain(override.detail)}. {words.plain(override.reason)}"
+                )
             for signal in review.fraud_flags:
                 st.markdown(f":orange[:material/flag: {words.plain(signal)}]")
         if not review.is_decided:
@@ -179,8 +192,8 @@ def _incident_day(review: ClaimReview) -> None:
             key=field,
             on_change="ignore",
         )
-        claim_attempts.blame(review.id, DAY, "incident_date")
-        claim_attempts.complain(review.id, DAY, "incident_date")
+        attempts.blame(key(review.id, DAY), "incident_date")
+        attempts.complain(key(review.id, DAY), "incident_date")
         st.button(
             "Keep the day",
             key=key(review.id, "keep day"),
@@ -240,7 +253,7 @@ def submitted(review: ClaimReview, person: Person) -> None:
             facts.line("Day of the incident", words.day(review.incident_on))
 
 
-def _shown(name: str, value: Any) -> str:
+def _shown(name: str, value: Any) -> str:  # noqa: ANN401 a value of any field
     if name in _MONEY:
         return words.naira_of(value)
     if name == "accidental":

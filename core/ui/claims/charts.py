@@ -5,6 +5,7 @@ from datetime import date
 
 from core.services.claims.reports.breakdowns import AgeBucket, TurnaroundBucket, TypeDecisions
 from core.services.sales.breakdowns import Grain
+from core.states.claims import ClaimStatus
 from core.ui.kit import colours, words
 from core.ui.sales import charts
 from core.ui.sales.charts import Chart
@@ -95,8 +96,8 @@ def reasons(rows: Sequence[tuple[str, int]]) -> Chart:
 def by_type(rows: Sequence[TypeDecisions]) -> Chart:
     """Chart approvals and declines of each claim type."""
     series = [
-        ("Approved", [row.approved for row in rows]),
-        ("Declined", [row.declined for row in rows]),
+        (ClaimStatus.APPROVED, [row.approved for row in rows]),
+        (ClaimStatus.DECLINED, [row.declined for row in rows]),
     ]
     told = ", ".join(f"{row.claim_type} {row.approved:,} approved and {row.declined:,} declined" for row in rows)
     labels = [charts.plain(row.claim_type) for row in rows]

@@ -5,27 +5,21 @@ from typing import Any, Final
 
 import streamlit as st
 
-from core import money
+from core import clock, money
 from core.services.claims.intake import requirements
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import offers as claim_offers
-from core.services.claims.workflow.transitions import AUTHORITY, Transition
 from core.services.people.staff import Person
+from core.states.claims import APPROVED_AMOUNT, AUTHORITY, ESTIMATE, OFFER, Effect, Transition
 from core.ui.buying import prices
 from core.ui.claims import attempts as claim_attempts
-from core.ui.claims import review_actions
-from core.ui.claims import words as claim_words
+from core.ui.claims import referral, review_actions
 from core.ui.claims.attempts import MOVE, Open, key
 from core.ui.claims.review_actions import Hand
-from core.ui.kit import words
+from core.ui.kit import attempts, words
 
 _FIELDS: Final = ("amount", "reason", "note", "payment_reference")
 _EMPTY: Final[Mapping[str, Any]] = {"reason": None, "note": "", "payment_reference": ""}
-_AMOUNT_LABELS: Final = {
-    "Repair estimate submitted": "Estimate (₦)",
-    "Approved": "Approved amount (₦)",
-    "Offer sent": "Offer (₦)",
-}
 
 
 def draw(review: ClaimReview, person: Person) -> None:
@@ -38,8 +32,9 @@ def draw(review: ClaimReview, person: Person) -> None:
                 _button(review, move, attempt)
         for move in review.transitions_allowed:
             if move.missing:
-                label = words.plain(claim_words.move(review.status, move.to))
+                label = words.plain(move.label)
                 st.caption(f":material/lock: **{label}** needs {words.plain(' and '.join(move.missing))}.")
+        referral.draw(review, person)
         if attempt is not None:
             _form(review, attempt, person)
         elif any(not move.missing for move in review.transitions_allowed):
@@ -49,9 +44,9 @@ def draw(review: ClaimReview, person: Person) -> None:
 def _button(review: ClaimReview, move: Transition, attempt: Open | None) -> None:
     is_open = attempt is not None and attempt.to == move.to
     st.button(
-        claim_words.move(review.status, move.to),
+        move.label,
         key=key(review.id, f"to {move.to}"),
-        icon=f":material/{claim_words.MOVE_ICONS.get(move.to, 'arrow_forward')}:",
+        icon=f":material/{move.icon}:",
         type="primary" if is_open else "secondary",
         disabled=bool(move.missing),
         help=f"Needs {' and '.join(move.missing)}" if move.missing else None,
@@ -66,26 +61,29 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
         _impossible(review, attempt)
         return
     asked = {need.field for need in move.inputs_needed if need.field}
-    st.markdown(f"**{words.plain(claim_words.move(review.status, move.to))}**")
-    if move.to == "Paid":
+    st.markdown(f"**{words.plain(move.label)}**")
+    if Effect.PAYS in move.effects:
         st.metric("To pay", words.naira(review.amounts.offer_minor))
         if paid := review.amounts.limits.paid_minor:
             st.caption(f"{words.naira(paid)} was paid on this claim before, and comes on top.")
+        st.caption(_payee(review))
     if "amount" in asked:
         _ask_amount(review, move, person)
     if "reason" in asked:
         _ask_reason(review)
     if "payment_reference" in asked:
         _ask_text(review, "payment_reference", "Payment reference", longest=60)
+    if "reasons" in asked:
+        _ask_reasons(review)
     _ask_note(review, required="note" in asked)
-    claim_attempts.complain(review.id, MOVE, *asked, "note")
+    attempts.complain(key(review.id, MOVE), *asked, "note", *(f"reasons.{check.key}" for check in review.unmet_checks))
     with st.container(horizontal=True, gap="xsmall"):
         st.button(
-            f"Confirm: {claim_words.move(review.status, move.to).lower()}",
+            f"Confirm: {move.label.lower()}",
             type="primary",
             key=key(review.id, "confirm"),
             on_click=claim_attempts.carry_out,
-            args=(MOVE, review, lambda hand: _carried(hand, move, asked), {**_EMPTY, f"amount {move.to}": None}),
+            args=(MOVE, review, lambda hand: _carried(review, hand, move, asked), _cleared(review, move)),
         )
         st.button(
             "Put away",
@@ -96,9 +94,24 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
         )
 
 
-def _carried(hand: Hand, move: Transition, asked: set[str]) -> str:
+def _payee(review: ClaimReview) -> str:
+    """Return who is paid, on which account and on which day, as the claim says."""
+    told = review.facts
+    payee = told.get("account_name") or f"{review.distributor}, the lender of {review.owner}"
+    account = f", account {told['account_number']}" if told.get("account_number") else ""
+    bank = f" at {told['bank_name']}" if told.get("bank_name") else ""
+    return f"To {words.plain(str(payee))}{words.plain(account)}{words.plain(bank)}, dated {words.day(clock.today())}."
+
+
+def _cleared(review: ClaimReview, move: Transition) -> Mapping[str, Any]:
+    return {**_EMPTY, f"amount {move.to}": None, **{f"reasons {check.key}": "" for check in review.unmet_checks}}
+
+
+def _carried(review: ClaimReview, hand: Hand, move: Transition, asked: set[str]) -> str:
     told = {name: _typed(hand, move, name) for name in _FIELDS if name in asked or name == "note"}
-    return review_actions.move(hand, to=move.to, **told)
+    unmet = review.unmet_checks if "reasons" in asked else []
+    given = {check.key: claim_attempts.typed(review.id, f"reasons {check.key}") for check in unmet}
+    return review_actions.move(hand, to=move.to, reasons={name: text for name, text in given.items() if text}, **told)
 
 
 def _typed(hand: Hand, move: Transition, name: str) -> str:
@@ -121,34 +134,34 @@ def _ask_amount(review: ClaimReview, move: Transition, person: Person) -> None:
     name = f"amount {move.to}"
     claim_attempts.propose(review.id, name, words.as_typed(_suggested(review, move)))
     st.text_input(
-        _AMOUNT_LABELS[move.to],
+        move.amount_label,
         key=key(review.id, name),
         autocomplete="off",
         placeholder="0.00",
         persist_state="page",
-        on_change="rerun" if move.to == "Approved" else "ignore",
+        on_change="rerun" if APPROVED_AMOUNT in move.needs else "ignore",
     )
-    claim_attempts.blame(review.id, MOVE, "amount")
-    if move.to == "Repair estimate submitted" and review.amounts.owed:
+    attempts.blame(key(review.id, MOVE), "amount")
+    if ESTIMATE in move.needs and review.amounts.owed:
         st.caption(f"By the records {words.naira_of(review.amounts.owed)}: {_source(review)}.")
-    if move.to == "Approved" and review.amounts.limits.most_minor is not None:
+    if APPROVED_AMOUNT in move.needs and review.amounts.limits.most_minor is not None:
         st.caption(f"At most {words.plain(review.amounts.limits.shown)}: {_source(review)}.")
     if person.claim_limit_minor is not None and not person.has_role("supervisor") and AUTHORITY in move.needs:
         st.caption(f"You may decide up to {words.naira(person.claim_limit_minor)}; above it a supervisor does.")
-    if move.to == "Offer sent":
+    if OFFER in move.needs:
         most = words.naira_of(review.offer.total)
         st.caption(f"The offer is at most {most}; for one below it, the note has to say why.")
         prices.show_steps(review.offer.steps)
-    if move.to == "Approved":
+    if APPROVED_AMOUNT in move.needs:
         _show_offer(review, words.read_naira(claim_attempts.typed(review.id, name)))
 
 
 def _suggested(review: ClaimReview, move: Transition) -> str:
     """Return the amount suggested by the records for a transition, as text; empty if there is none."""
     amounts = review.amounts
-    if move.to == "Offer sent":
+    if OFFER in move.needs:
         return str(review.offer.total) if review.offer.total else ""
-    approves = move.to == "Approved"
+    approves = APPROVED_AMOUNT in move.needs
     if standing := amounts.approved_minor if approves else amounts.estimate_minor:
         return money.to_wire(standing)
     if approves and amounts.limits.most_minor is not None:
@@ -193,7 +206,23 @@ def _ask_reason(review: ClaimReview) -> None:
         persist_state="page",
         on_change="ignore",
     )
-    claim_attempts.blame(review.id, MOVE, "reason")
+    attempts.blame(key(review.id, MOVE), "reason")
+
+
+def _ask_reasons(review: ClaimReview) -> None:
+    """Ask why the claim is approved against each check that is not met."""
+    for check in review.unmet_checks:
+        said = "unknown" if check.passed is None else "failed"
+        st.text_input(
+            f"Why it is approved: {words.plain(check.question)} is {said}",
+            key=key(review.id, f"reasons {check.key}"),
+            max_chars=500,
+            autocomplete="off",
+            persist_state="page",
+            on_change="ignore",
+            help=words.plain(check.detail),
+        )
+        attempts.blame(key(review.id, MOVE), f"reasons.{check.key}")
 
 
 def _ask_text(review: ClaimReview, name: str, label: str, *, longest: int) -> None:
@@ -205,7 +234,7 @@ def _ask_text(review: ClaimReview, name: str, label: str, *, longest: int) -> No
         persist_state="page",
         on_change="ignore",
     )
-    claim_attempts.blame(review.id, MOVE, name)
+    attempts.blame(key(review.id, MOVE), name)
 
 
 def _ask_note(review: ClaimReview, *, required: bool) -> None:
@@ -218,4 +247,4 @@ def _ask_note(review: ClaimReview, *, required: bool) -> None:
         on_change="ignore",
         help="Kept with the move, for the desk alone.",
     )
-    claim_attempts.blame(review.id, MOVE, "note")
+    attempts.blame(key(review.id, MOVE), "note")

@@ -5,16 +5,16 @@ from typing import Final
 import streamlit as st
 
 from core.errors import InvalidInput
-from core.services import pii_reveal
 from core.services.claims.intake.documents import Document
 from core.services.claims.review.review import ClaimReview
-from core.services.pii_reveal import HiddenField
+from core.services.views import pii_reveal
+from core.services.views.pii_reveal import HiddenField
 from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import review_actions
 from core.ui.claims.attempts import DOCUMENT, key
 from core.ui.claims.review_actions import Hand
 from core.ui.forms import uploads
-from core.ui.kit import documents, frame, reveal_dialog, words
+from core.ui.kit import attempts, documents, frame, reveal_dialog, words
 
 _SHOWN: Final = "document"
 
@@ -76,7 +76,7 @@ def _add(review: ClaimReview) -> None:
             on_change="ignore",
         )
         st.file_uploader("File", type=uploads.ACCEPTED, key=chosen, label_visibility="collapsed", on_change="ignore")
-        claim_attempts.complain(review.id, DOCUMENT)
+        attempts.complain(key(review.id, DOCUMENT))
         st.button(
             "Keep the document",
             key=key(review.id, "attach"),

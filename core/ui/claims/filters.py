@@ -1,9 +1,9 @@
 """The filters of the claims queue; their whole state is kept in the URL."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import streamlit as st
@@ -147,7 +147,7 @@ def _more(chosen: ClaimSelection, distributors: Mapping[UUID, str]) -> None:
     )
 
 
-def _same(names: Any) -> dict[str, str]:
+def _same(names: Iterable[str]) -> dict[str, str]:
     return {name: name for name in names}
 
 

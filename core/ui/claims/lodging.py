@@ -13,11 +13,11 @@ from core.errors import CoverdeskError, InvalidInput
 from core.services.claims.intake import lodging, requirements
 from core.services.claims.intake.claimable_policies import ClaimablePolicy
 from core.services.claims.intake.request import CreditLifeClaimRequest
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.ui.buying.selling import Counter
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
-from core.ui.kit import frame, page_links, run_once, words
+from core.ui.kit import attempts, frame, page_links, words
 
 _RECEIPT: Final = "lodge.receipt"
 _LIVE: Final = frozenset({"incident_type", "accidental", "incident_date"})
@@ -105,7 +105,7 @@ def _lodged(request: CreditLifeClaimRequest, counter: Counter, token: str) -> st
         claim = lodging.lodge_claim(session, request, [], owner=counter.seller.owner, actor=counter.person.actor)
         return claim["id"]
 
-    return run_once.said(counter.scope, f"lodge {token}", work, request.model_dump_json())
+    return attempts.run_once(counter.scope, f"lodge {token}", work, request.model_dump_json())
 
 
 def show_receipt(receipt: Receipt) -> None:

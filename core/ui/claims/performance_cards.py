@@ -1,6 +1,6 @@
 """The cards of claims performance: tiles, one chart each, and the workload of each officer."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import streamlit as st
@@ -9,6 +9,7 @@ from core.services.claims.reports.breakdowns import AgeBucket, OfficerWorkload, 
 from core.services.claims.reports.figures import ClaimSummary
 from core.services.claims.reports.metrics import CLAIM_METRICS, OPEN_NOW
 from core.services.windows import Window
+from core.states.claims import ClaimStatus
 from core.ui.claims import charts as claim_charts
 from core.ui.kit import columns, page_links, tables, words
 from core.ui.kit.tables import Table
@@ -28,7 +29,7 @@ OFFICERS: Final[Table[OfficerWorkload]] = Table(
     columns={
         "officer": columns.text("Officer", lambda work: work.name, says="Click to see the open claims"),
         "decided": columns.number("Decided", lambda work: work.decided),
-        "half": columns.text("Our own time, median, days", lambda work: _days(work.half_net), right=True),
+        "half": columns.text("Our own time, median, days", lambda work: _days(work.median_net_ms), right=True),
         "open": columns.number("Open now", lambda work: work.open),
         "overdue": columns.number("Overdue now", lambda work: work.overdue),
     },
@@ -92,7 +93,7 @@ def draw_reasons(rows: Sequence[tuple[str, int]], window: Window) -> None:
 
     def claims_of(reason: str) -> dict[str, str]:
         days = {"decided_from": str(window.start), "decided_to": str(window.last)}
-        return {"view": "all", "status": "Declined", "reason": reason, **days}
+        return {"view": "all", "status": ClaimStatus.DECLINED, "reason": reason, **days}
 
     with st.container(border=True, height="stretch"):
         _title("Declines by reason", "Declined in the period. Click a bar to see its claims.")
@@ -140,7 +141,7 @@ def _plot_or(chart: Chart, otherwise: str, *, shown: bool) -> None:
         st.info(otherwise.removesuffix(".") + " in this period.", icon=":material/hourglass_empty:")
 
 
-def _clickable(name: str, chart: Chart, claims_of: Any) -> None:
+def _clickable(name: str, chart: Chart, claims_of: Callable[..., Any]) -> None:
     # The chart gets a new key after each visit to the queue, so that the click that led there is forgotten.
     key = f"claims {name} {st.session_state.get('performance_visit', 0)}"
 

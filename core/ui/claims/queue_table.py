@@ -74,8 +74,17 @@ CLAIMS: Table[QueueRow] = Table(
         "email": columns.text("E-mail", lambda row: row.email, 190, usual=False),
         "phone": columns.text("Phone", lambda row: row.phone, 130, usual=False),
         "offered": columns.naira("Offered", lambda row: row.offered_minor or None, usual=False),
+        "reserve": columns.naira(
+            "Outstanding",
+            lambda row: row.outstanding_minor or None,
+            says="The reserve: what is expected to be paid still",
+            usual=False,
+        ),
         "why": columns.text(
-            "What to look at", lambda row: "; ".join(FLAG_DESCRIPTIONS[name] for name in row.signals), 260, usual=False
+            "What to look at",
+            lambda row: "; ".join(FLAG_DESCRIPTIONS[name] for name in row.fraud_flags),
+            260,
+            usual=False,
         ),
     },
 )

@@ -11,13 +11,14 @@ from core.services.claims.lists.queue import QueueCounts
 from core.services.claims.lists.selection import View
 from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
 from core.services.people.staff import Person
-from core.store.access.engine import reading
+from core.store.access import reading
 from core.ui.kit import frame, url_state, words
 
 EVERY: Final = timedelta(seconds=20)
 NAMES: Final[Mapping[View, str]] = {
     "mine": "Mine",
     "unassigned": "Unassigned",
+    "referred": "Referred",
     "near": "Overdue or near",
     "waiting": "Waiting for the claimant",
     "open": "Open",
@@ -26,6 +27,7 @@ NAMES: Final[Mapping[View, str]] = {
 _SAYS: Final[Mapping[View, str]] = {
     "mine": "Yours: open, or paid and still to be settled.",
     "unassigned": "Open, and nobody has it yet.",
+    "referred": "An officer has prepared a decision that a supervisor has to make.",
     "near": f"The clock runs, and the {STATUTORY_PERIOD.days} days are over"
     f" or at most {NEAR_DEADLINE.days} of them are left.",
     "waiting": "An offer is out, or the claimant was asked for something: the clock stands still.",

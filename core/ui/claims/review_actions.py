@@ -1,8 +1,9 @@
 """The actions on a claim from its review: calls to the services, each carried out once (contract C5, C7)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -12,12 +13,14 @@ from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import questions as claim_questions
+from core.services.claims.workflow import referrals as claim_referrals
+from core.services.claims.workflow import reserves as claim_reserves
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.people.staff import Person
-from core.store.access.engine import reading, store
-from core.store.access.scope import Scope, ScopedSession
-from core.ui.kit import run_once
+from core.states.claims import ClaimStatus
+from core.store.access import Scope, ScopedSession, reading, transact
+from core.ui.kit import attempts
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,9 +54,9 @@ def opened(claim_id: UUID, *, person: Person, is_live: bool) -> ClaimReview:
     """Return the review of a claim and set a Pending one to Viewed; NotFound if it is unknown in this mode."""
     scope = Scope.staff(is_live=is_live)
     found = _review(scope, claim_id, person)
-    if found.status != "Pending":
+    if found.status != ClaimStatus.PENDING:
         return found
-    store().transact(scope, lambda session: claim_actions.open_claim(session, claim_id, person=person))
+    transact(scope, lambda session: claim_actions.open_claim(session, claim_id, person=person))
     return _review(scope, claim_id, person)
 
 
@@ -62,17 +65,17 @@ def _review(scope: Scope, claim_id: UUID, person: Person) -> ClaimReview:
         return claim_review.get_review(session, claim_id, person=person)
 
 
-def move(hand: Hand, *, to: str, **said: str | None) -> str:
+def move(hand: Hand, *, to: str, reasons: Mapping[str, str] = MappingProxyType({}), **said: str | None) -> str:
     """Move the claim to a state with the typed `amount`, `reason`, `note`, `payment_reference`."""
 
     def work(session: ScopedSession) -> str:
         given: dict[str, Any] = {name: text or None for name, text in said.items()}
         change = claim_actions.move_claim(
-            session, hand.claim_id, to=to, person=hand.person, version=hand.version, **given
+            session, hand.claim_id, to=to, person=hand.person, version=hand.version, reasons=reasons, **given
         )
         return f"The claim is {change.claim['claim_status']} now."
 
-    return _once(hand, work, "move", to, *(f"{name} {text}" for name, text in said.items()))
+    return _once(hand, work, "move", to, *(f"{name} {text}" for name, text in (*said.items(), *reasons.items())))
 
 
 def assign(hand: Hand, *, to: UUID | None, name: str) -> str:
@@ -107,6 +110,30 @@ def deduct(hand: Hand, *, excess: str, betterment: str) -> str:
     return _once(hand, work, "deductions", excess, betterment)
 
 
+def reserve(hand: Hand, *, amount: str, reason: str) -> str:
+    """Set the reserve: what is expected to be paid still."""
+
+    def work(session: ScopedSession) -> str:
+        claim_reserves.set_reserve(
+            session, hand.claim_id, amount=amount, reason=reason, person=hand.person, version=hand.version
+        )
+        return "The reserve is changed."
+
+    return _once(hand, work, "reserve", amount, reason)
+
+
+def refer(hand: Hand, *, to: str, amount: str, note: str) -> str:
+    """Refer a prepared decision to the supervisors."""
+
+    def work(session: ScopedSession) -> str:
+        claim_referrals.refer_claim(
+            session, hand.claim_id, to=to, amount=amount or None, note=note, person=hand.person, version=hand.version
+        )
+        return "The claim is referred: supervisors find it under Referred."
+
+    return _once(hand, work, "refer", to, amount, note)
+
+
 def attach(hand: Hand, *, name: str, file_name: str, content: bytes) -> str:
     """Add a document that arrived later; it is validated before the transaction that stores it."""
     arriving = ReceivedFile(field=name, file_name=file_name, content=content)
@@ -126,7 +153,7 @@ def comment(hand: Hand, *, text: str, for_claimant: bool, token: str) -> str:
         claim_actions.add_comment(session, hand.claim_id, text=text, person=hand.person, for_claimant=for_claimant)
         return "The comment can be read by the claimant." if for_claimant else "The note is kept, for the desk alone."
 
-    return run_once.said(hand.scope, token, work, str(hand.claim_id), text, str(for_claimant))
+    return attempts.run_once(hand.scope, token, work, str(hand.claim_id), text, str(for_claimant))
 
 
 def ask(hand: Hand, *, text: str, token: str) -> str:
@@ -136,7 +163,7 @@ def ask(hand: Hand, *, text: str, token: str) -> str:
         claim_questions.ask_claimant(session, hand.claim_id, text=text, person=hand.person)
         return "The claimant is asked; the clock stands still until the answer is in."
 
-    return run_once.said(hand.scope, token, work, str(hand.claim_id), text)
+    return attempts.run_once(hand.scope, token, work, str(hand.claim_id), text)
 
 
 def note_answer(hand: Hand, *, question_id: UUID) -> str:
@@ -146,10 +173,13 @@ def note_answer(hand: Hand, *, question_id: UUID) -> str:
         claim_questions.record_answer(session, hand.claim_id, person=hand.person)
         return "The answer is in; the clock runs again."
 
-    return run_once.said(hand.scope, f"answer {question_id}", work, str(question_id))
+    return attempts.run_once(hand.scope, f"answer {question_id}", work, str(question_id))
 
 
 def _once(hand: Hand, work: Callable[[ScopedSession], str], *given: str) -> str:
     """Run the work once per person and claim version: a version changes only once, so no other token is needed."""
     what = seal.keyed_hash("claim change", "\n".join((str(hand.person.id), str(hand.claim_id), *given)))
-    return run_once.said(hand.scope, f"claim {hand.version} {what}", work, *given)
+    # The desk sees every distributor: a duplicate may have come through another one.
+    return attempts.run_once(
+        hand.scope, f"claim {hand.version} {what}", work, *given, within=Scope.staff(is_live=hand.is_live)
+    )

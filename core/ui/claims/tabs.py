@@ -10,12 +10,13 @@ from core.services.claims.review.officers import Officer
 from core.services.claims.review.related import ClaimLine
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.review.timeline import Message
+from core.states.claims import ClaimStatus
 from core.ui.buying import prices
 from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import review_actions
 from core.ui.claims import words as claim_words
-from core.ui.claims.attempts import DEDUCTIONS, TALK, key
-from core.ui.kit import facts, frame, words
+from core.ui.claims.attempts import DEDUCTIONS, RESERVE, TALK, key
+from core.ui.kit import attempts, facts, frame, words
 
 _NOTE, _COMMENT, _QUESTION = "Note for the desk", "Comment for the claimant", "Question to the claimant"
 _ABOUT: Final = {
@@ -71,8 +72,8 @@ def _write(review: ClaimReview) -> None:
             persist_state="page",
             on_change="ignore",
         )
-        claim_attempts.blame(review.id, TALK, "text")
-        claim_attempts.complain(review.id, TALK, "text")
+        attempts.blame(key(review.id, TALK), "text")
+        attempts.complain(key(review.id, TALK), "text")
         st.button(
             "Ask" if kind == _QUESTION else "Keep the note" if kind == _NOTE else "Send the comment",
             key=key(review.id, "say"),
@@ -109,20 +110,21 @@ def amounts(review: ClaimReview) -> None:
             facts.line("Claimed", words.naira(kept.claimed_minor))
             if kept.estimate_minor:
                 facts.line("Repair estimate", words.naira(kept.estimate_minor))
-            facts.line("Approved", words.naira(kept.approved_minor))
+            facts.line(ClaimStatus.APPROVED, words.naira(kept.approved_minor))
             if review.approved_name:
                 facts.line("Approved by", review.approved_name)
             facts.line("Excess", words.naira(kept.excess_minor))
             facts.line("Betterment", words.naira(kept.betterment_minor))
             facts.line("Offer", words.naira(kept.offer_minor))
             _payments(review)
+            _reserve(review)
         with st.container(border=True, height="stretch"):
             st.markdown("**How an offer comes about**")
             if kept.approved_minor:
                 prices.show_steps(review.offer.steps)
             else:
                 st.caption("Nothing is approved: the steps follow with the approved amount.")
-            if review.status == "Offer accepted":
+            if review.status == ClaimStatus.OFFER_ACCEPTED:
                 st.caption("The deductions stand with the offer that was accepted; a supervisor can take it back.")
             elif not review.is_fixed:
                 _deductions(review)
@@ -132,11 +134,55 @@ def _payments(review: ClaimReview) -> None:
     """Draw every payment and their total."""
     if not review.payments:
         return
-    facts.line("Paid", words.naira(review.amounts.limits.paid_minor))
+    facts.line(ClaimStatus.PAID, words.naira(review.amounts.limits.paid_minor))
     for payment in review.payments:
         who = words.plain(payment.by or "somebody who left")
-        told = f"{words.naira(payment.amount_minor)} on {words.moment(payment.at)} by {who}"
+        kind = "Came back: " if payment.amount_minor < 0 else ""
+        told = f"{kind}{words.naira(payment.amount_minor)} on {words.moment(payment.at)} by {who}"
         st.caption(f"{told}, reference {words.plain(payment.reference)}")
+
+
+def _reserve(review: ClaimReview) -> None:
+    """Draw the reserve with its history, what was incurred, and the form that changes the reserve."""
+    limits = review.amounts.limits
+    if review.reserves:
+        facts.line("Outstanding (reserve)", words.naira(review.reserve_minor))
+        facts.line("Incurred", words.naira(limits.paid_minor + review.reserve_minor))
+    elif limits.most_minor is not None and not review.is_decided:
+        facts.line(f"Exposure: {limits.source}", words.naira(max(0, limits.most_minor - limits.paid_minor)))
+    for change in review.reserves:
+        who = words.plain(change.by or "the store")
+        st.caption(
+            f"Reserve {words.naira(change.reserve_minor)} from {words.moment(change.at)} by {who}:"
+            f" {words.plain(change.reason)}"
+        )
+    if not review.is_decided:
+        _change_reserve(review)
+
+
+def _change_reserve(review: ClaimReview) -> None:
+    place = key(review.id, RESERVE)
+    with st.popover("Change the reserve", icon=":material/savings:", type="tertiary"):
+        for name, label in (("reserve", "Reserve (₦)"), ("reserve_reason", "Why it changes")):
+            st.text_input(label, key=key(review.id, name), max_chars=500, autocomplete="off", on_change="ignore")
+            attempts.blame(place, name)
+        attempts.complain(place, "reserve", "reserve_reason")
+        st.button(
+            "Keep the reserve",
+            key=key(review.id, "keep reserve"),
+            type="primary",
+            on_click=claim_attempts.carry_out,
+            args=(
+                RESERVE,
+                review,
+                lambda hand: review_actions.reserve(
+                    hand,
+                    amount=words.read_naira(claim_attempts.typed(review.id, "reserve")),
+                    reason=claim_attempts.typed(review.id, "reserve_reason") or "",
+                ),
+                {"reserve": "", "reserve_reason": ""},
+            ),
+        )
 
 
 def _deductions(review: ClaimReview) -> None:
@@ -144,8 +190,8 @@ def _deductions(review: ClaimReview) -> None:
     for name, minor in kept.items():
         claim_attempts.propose(review.id, name, words.as_typed(money.to_wire(minor)))
         st.text_input(f"{words.title(name)} (₦)", key=key(review.id, name), autocomplete="off", on_change="ignore")
-        claim_attempts.blame(review.id, DEDUCTIONS, name)
-    claim_attempts.complain(review.id, DEDUCTIONS, *kept)
+        attempts.blame(key(review.id, DEDUCTIONS), name)
+    attempts.complain(key(review.id, DEDUCTIONS), *kept)
     st.button(
         "Keep the deductions",
         key=key(review.id, "deduct"),

@@ -3,42 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from core.services.audit.log import AuditEvent
 from core.services.claims.intake import requirements
 from core.services.claims.review.officers import Officer
-from core.services.views.sale import AuditEvent
 from core.ui.kit import words
 
-_MOVES: Final[Mapping[str, str]] = {
-    "Viewed": "Mark as viewed",
-    "Reviewing": "Review",
-    "Inspection submitted": "Inspection is in",
-    "Repair estimate submitted": "Estimate is in",
-    "Approved": "Approve",
-    "Declined": "Decline",
-    "Offer sent": "Send an offer",
-    "Offer accepted": "Offer accepted",
-    "Offer rejected": "Offer rejected",
-    "Paid": "Pay",
-    "Settled": "Settle",
-}
-_BACK: Final = {
-    "Declined": "Take up an appeal",
-    "Offer accepted": "Take the accepted offer back",
-    "Settled": "Reopen",
-    "Pending": "Start the review",
-}
-MOVE_ICONS: Final[Mapping[str, str]] = {
-    "Reviewing": "manage_search",
-    "Inspection submitted": "home_repair_service",
-    "Repair estimate submitted": "request_quote",
-    "Approved": "check_circle",
-    "Declined": "cancel",
-    "Offer sent": "outgoing_mail",
-    "Offer accepted": "thumb_up",
-    "Offer rejected": "thumb_down",
-    "Paid": "payments",
-    "Settled": "task_alt",
-}
 _ACTIONS: Final = {
     "claim lodged": "Lodged",
     "claim moved": "Moved",
@@ -47,6 +16,8 @@ _ACTIONS: Final = {
     "claim incident dated": "Day of the incident",
     "claim document added": "Document added",
     "claim deductions set": "Deductions",
+    "claim reserve set": "Reserve",
+    "claim referred": "Referred to a supervisor",
     "claimant asked": "Asked the claimant",
     "claimant answered": "The claimant's answer is in",
     "personal value shown": "Personal value shown",
@@ -59,17 +30,14 @@ _AMOUNTS: Final = frozenset(
         "approved_amount",
         "offer_amount",
         "paid",
+        "reserve",
+        "reserve_before",
+        "reversed",
+        "referred_amount",
         "excess_deduction_amount",
         "betterment_deduction_amount",
     }
 )
-
-
-def move(start: str, to: str) -> str:
-    """Return the button label of a transition."""
-    if to == "Reviewing":
-        return _BACK.get(start, "Start the review" if start == "Viewed" else "Back to review")
-    return _MOVES.get(to, to)
 
 
 def action(event: AuditEvent) -> str:
@@ -94,13 +62,13 @@ def names(officers: list[Officer]) -> Mapping[str, str]:
     return {str(officer.id): officer.name for officer in officers}
 
 
-def _fact(name: str, value: Any, officers: Mapping[Any, str]) -> str:
+def _fact(name: str, value: Any, officers: Mapping[Any, str]) -> str:  # noqa: ANN401 a value of any field
     if name == "assigned_to":
         return f"to {officers.get(value, 'a colleague')}" if value else "to nobody"
     if name == "flags":
         return "; ".join(requirements.FLAG_DESCRIPTIONS.get(flag, flag) for flag in value) or "no signal"
-    if name == "claim_status":
-        return str(value)
+    if name in {"claim_status", "against"}:
+        return str(value) if name == "claim_status" else f"against {', '.join(value)}"
     if name == "document":
         return words.title(value)
     label = words.title(name.removesuffix("_deduction_amount").replace("_", " "))

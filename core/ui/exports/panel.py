@@ -16,13 +16,12 @@ from uuid import UUID
 import streamlit as st
 
 from core import clock, ids
-from core.services.exports import progress, receipts
+from core.services.exports import receipts, runs
 from core.services.exports import registry as export_registry
 from core.services.exports.exports import ExportKind
 from core.services.exports.formats import CSV, FORMATS, Format
 from core.services.exports.receipts import Receipt
-from core.store.access.engine import reading
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading
 from core.ui.kit import frame, words
 
 Address = Mapping[str, Sequence[str]]
@@ -163,7 +162,7 @@ def watch(export: Started, kind: ExportKind[Any]) -> None:
 
 def _watch(export: Started, kind: ExportKind[Any]) -> None:
     frame.require(*kind.roles)
-    written, waited = progress.get_row_count(export.id), clock.now() - export.at
+    written, waited = runs.get_row_count(export.id), clock.now() - export.at
     if finished(export.id):
         st.rerun()
     elif written is not None:

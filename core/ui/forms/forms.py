@@ -6,20 +6,35 @@ if st.button("Review"):
     request = forms.judged(form, typed)     # raises InvalidInput; with file fields use forms.taken
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
 import streamlit as st
+from pydantic import BaseModel
 
 from core import seal
 from core.covers.request import Request, validate
 from core.errors import FieldFault, InvalidInput
 from core.ui.buying.selling import Counter
-from core.ui.forms import items, labels, questions, sections, uploads, widgets
+from core.ui.forms import items, questions, sections, uploads, widgets
 from core.ui.forms.questions import Kind, Question
 from core.ui.kit import words
+
+
+def of(model: type[BaseModel]) -> Mapping[str, str]:
+    """Return the label of each field of a model, without its unit."""
+    return {asked.name: re.sub(r" \([^)]*\)$", "", asked.label) for asked in questions.of(model)}
+
+
+def instead_of_names(message: str, named: Mapping[str, str]) -> str:
+    """Replace field names in a message by quoted labels; one-word names are kept, as they may be ordinary words."""
+    return re.sub(
+        r"\b[a-z]+(?:_[a-z]+)+\b", lambda found: f"“{named[found[0]]}”" if found[0] in named else found[0], message
+    )
+
 
 _ACROSS = {Kind.ITEMS, Kind.LONG_TEXT}
 
@@ -120,9 +135,9 @@ def taken(
 
 def blame(form: Form, faults: Sequence[FieldFault]) -> None:
     """Store errors for the next run of the form, with field names replaced by labels; an empty list clears them."""
-    named = labels.of(form.model)
+    named = of(form.model)
     st.session_state[f"{form.key}.faults"] = tuple(
-        replace(fault, message=labels.instead_of_names(fault.message, named)) for fault in faults
+        replace(fault, message=instead_of_names(fault.message, named)) for fault in faults
     )
 
 

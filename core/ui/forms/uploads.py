@@ -12,7 +12,7 @@ from core.errors import FieldFault, InvalidInput, WrongMediaType
 from core.services.files import files, inspection
 from core.services.files.files import ReceivedFile
 from core.services.files.links import Owner
-from core.store.access.engine import writing
+from core.store.access import writing
 from core.ui.buying.selling import Counter
 
 _PLACE: Final = "https://files.example/chosen"

@@ -81,7 +81,7 @@ def number(
 ) -> Column[Any]:
     """Return a column of whole numbers."""
 
-    def shown(row: Any) -> str | None:
+    def shown(row: Any) -> str | None:  # noqa: ANN401 a row of any table
         found = of(row)
         return None if found is None else words.count(found)
 

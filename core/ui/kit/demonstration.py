@@ -4,8 +4,7 @@ import streamlit as st
 
 from core.services.admin import demonstration
 from core.settings import settings
-from core.store.access.engine import reading
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading
 
 _NOTICE = "Demonstration: the people, policies and sums on these screens are invented."
 

@@ -6,18 +6,17 @@ A button opens a dialog, the page draws the open one, and its confirm button mak
     decisions.run("admin")
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
 import streamlit as st
 
 from core import clock
-from core.errors import CoverdeskError, FieldFault, InvalidInput, StaleVersion
-from core.ui.forms import forms
-from core.ui.kit import frame, words
+from core.errors import StaleVersion
+from core.ui.kit import attempts, frame, words
 
-_OPEN, _REFUSAL, _FAULTS, _SAID = "decision.open", "decision.refusal", "decision.faults", "decision.said"
+_PLACE, _OPEN, _SAID = "decision", "decision.open", "decision.said"
 FIELD = "decision.field."
 _SAYS_FOR = timedelta(seconds=4)
 
@@ -50,8 +49,8 @@ def close() -> None:
     """Close the dialog and discard its input."""
     for key in [key for key in st.session_state if str(key).startswith(FIELD)]:
         del st.session_state[key]
-    for key in (_OPEN, _REFUSAL, _FAULTS):
-        st.session_state.pop(key, None)
+    st.session_state.pop(_OPEN, None)
+    attempts.forget(_PLACE)
 
 
 def say(sentence: str) -> None:
@@ -83,10 +82,7 @@ def field(name: str, label: str, *, longest: int) -> None:
 
 def blame(name: str) -> None:
     """Show the error of a field below it."""
-    faults: Sequence[FieldFault] = st.session_state.get(_FAULTS, ())
-    for fault in faults:
-        if fault.field == name:
-            st.markdown(forms.complaint(fault.message))
+    attempts.blame(_PLACE, name)
 
 
 def run(*roles: str) -> None:
@@ -106,7 +102,7 @@ def _draw(roles: tuple[str, ...]) -> None:
     st.markdown(decision.says)
     if decision.asks:
         decision.asks()
-    if refusal := st.session_state.get(_REFUSAL):
+    if refusal := attempts.get_refusal(_PLACE).text:
         st.error(words.plain(refusal), icon=":material/error:")
     st.button(
         decision.confirm,
@@ -124,16 +120,11 @@ def _carry_out(roles: tuple[str, ...]) -> None:
     if decision is None:
         return
     frame.require(*roles)
-    st.session_state.pop(_REFUSAL, None)
-    st.session_state.pop(_FAULTS, None)
     try:
-        said = decision.act()
-    except InvalidInput as error:
-        st.session_state[_FAULTS] = error.faults
+        done = attempts.carry_out(_PLACE, decision.act)
     except StaleVersion as error:
-        st.session_state[_REFUSAL] = f"{error}. Close this, look at it as it is now, and decide again."
-    except CoverdeskError as error:
-        st.session_state[_REFUSAL] = str(error)
-    else:
+        attempts.refuse(_PLACE, f"{error}. Close this, look at it as it is now, and decide again.")
+        return
+    if done is not None:
         close()
-        say(said)
+        say(done)

@@ -8,7 +8,8 @@ from typing import Any, Final
 import streamlit as st
 
 from core import clock
-from core.services.views.sale import AuditEvent, SaleDetail
+from core.services.audit.log import AuditEvent
+from core.services.views.sale import SaleDetail
 from core.ui.kit import words
 
 # An instant as the log stores it. Terms start and end at midnight UTC, so such an instant is shown as a date.
@@ -122,7 +123,7 @@ def _listed(told: Mapping[str, Any]) -> str:
     return " · ".join(f"{_CALLED.get(name) or words.title(name)}: {_said(name, value)}" for name, value in told.items())
 
 
-def _said(name: str, value: Any) -> str:
+def _said(name: str, value: object) -> str:
     """Format one of our own values for display: naira, dates, options."""
     if isinstance(value, Mapping):
         # `before` and `after` have the type of the fact itself; all other nested values have names of their own.
@@ -138,7 +139,7 @@ def _said(name: str, value: Any) -> str:
     return words.title(value) if isinstance(value, str) and name in _OPTIONS else _text(value)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, bool):
         return "Yes" if value else "No"
     if isinstance(value, Mapping):

@@ -11,11 +11,11 @@ from functools import lru_cache
 from core import clock
 from core.services.audit import log as audit
 from core.services.comparisons import Comparison
+from core.services.dimensions import Choices, Dimension, load_choices
 from core.services.filters import SalesFilter, Span
 from core.services.sales import breakdowns, figures, sales_totals, targets
 from core.services.sales import cohorts as renewal_cohorts
 from core.services.sales.breakdowns import Breakdown, Grain, MonthPair, Series
-from core.services.sales.choices import Choices, Dimension, load_choices
 from core.services.sales.cohorts import Cohort
 from core.services.sales.figures import Summary
 from core.services.sales.sales_totals import SalesTotals
@@ -23,9 +23,7 @@ from core.services.sales.targets import Progress
 from core.services.views import backlog
 from core.services.views.backlog import Backlog
 from core.services.windows import Window
-from core.store.access import engine
-from core.store.access.engine import Store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, Store, store
 from core.ui.kit import frame
 
 _MOST = 64
@@ -58,11 +56,11 @@ class Standing:
 
 def standing() -> Standing:
     """Return the current state of the store, in the mode that the screen shows."""
-    store = engine.store()
-    with store.reading_replica(Scope.system()) as session:
+    opened = store()
+    with opened.reading_replica(Scope.system()) as session:
         entries, sight = audit.count_entries(session), session.sight
     as_of = sight.as_of if sight else None
-    return Standing(store, entries, clock.today(), frame.mode(), on_replica=sight is not None, as_of=as_of)
+    return Standing(opened, entries, clock.today(), frame.mode(), on_replica=sight is not None, as_of=as_of)
 
 
 @lru_cache(_MOST)

@@ -19,8 +19,7 @@ import streamlit as st
 from core.services.people import sign_in, staff, staff_sessions
 from core.services.people.staff import Person
 from core.settings import ROOT
-from core.store.access.engine import reading, writing
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading, writing
 from core.ui.kit import words
 
 LOGO, MARK, ICON = (str(Path(ROOT, "docs", name)) for name in ("logo.svg", "icon.svg", "icon.png"))

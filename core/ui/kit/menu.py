@@ -23,10 +23,9 @@ class Screen:
 
 
 _SALES = ("operations", "finance")
-_POLICIES = ("operations", "claims")
+_CUSTOMERS = ("operations", "claims")
+_POLICIES = ("operations", "claims", "supervisor")
 _CLAIMS = ("claims", "supervisor")
-# A claim leads to its policy and customer, whoever works on it.
-_RECORDS = (*_POLICIES, "supervisor")
 _PRODUCTS = ("operations",)
 _ADMIN = ("admin",)
 SCREENS: tuple[Screen, ...] = (
@@ -40,8 +39,8 @@ SCREENS: tuple[Screen, ...] = (
     Screen(section="Claims", title="Performance", path="claims/performance.py", icon="speed", roles=_CLAIMS),
     Screen(section="Sales", title="Renewals", path="sales/renewals.py", icon="autorenew", roles=_SALES),
     Screen(section="Sales", title="Due for renewal", path="sales/due.py", icon="event_upcoming", roles=_SALES),
-    Screen(section="Sales", title="Customers", path="sales/customers.py", icon="group", roles=_POLICIES),
-    Screen(section="Sales", title="Customer", path="sales/customer.py", icon="person", roles=_RECORDS, hidden=True),
+    Screen(section="Sales", title="Customers", path="sales/customers.py", icon="group", roles=_CUSTOMERS),
+    Screen(section="Sales", title="Customer", path="sales/customer.py", icon="person", roles=_POLICIES, hidden=True),
     Screen(section="Policies", title="Policy search", path="policies/search.py", icon="search", roles=_POLICIES),
     Screen(
         section="Policies",
@@ -50,9 +49,13 @@ SCREENS: tuple[Screen, ...] = (
         icon="hourglass_top",
         roles=("operations",),
     ),
-    Screen(section="Policies", title="Policy", path="policies/policy.py", icon="policy", roles=_RECORDS, hidden=True),
+    Screen(section="Policies", title="Policy", path="policies/policy.py", icon="policy", roles=_POLICIES, hidden=True),
     Screen(section="Buy", title="Credit life", path="buy/credit_life.py", icon="calculate", roles=("operations",)),
     Screen(section="Buy", title="Buy", path="buy/buy.py", icon="shopping_cart", roles=("operations",)),
+    Screen(section="Finance", title="Movements", path="finance/movements.py", icon="swap_vert", roles=_SALES),
+    Screen(
+        section="Finance", title="Movement", path="finance/movement.py", icon="swap_vert", roles=_SALES, hidden=True
+    ),
     Screen(section="Finance", title="Exports", path="finance/exports.py", icon="file_export", roles=_SALES),
     Screen(section="Finance", title="Export", path="finance/export.py", icon="receipt_long", roles=_SALES, hidden=True),
     Screen(section="Admin", title="Staff", path="admin/staff.py", icon="group", roles=("admin",)),
@@ -69,6 +72,9 @@ SCREENS: tuple[Screen, ...] = (
         section="Admin", title="Distributor", path="admin/distributor.py", icon="storefront", roles=_ADMIN, hidden=True
     ),
     Screen(section="Admin", title="Insurer", path="admin/insurer.py", icon="shield", roles=_ADMIN, hidden=True),
+    Screen(section="Admin", title="Webhooks", path="admin/webhooks.py", icon="webhook", roles=_ADMIN),
+    Screen(section="Admin", title="Endpoint", path="admin/webhook.py", icon="webhook", roles=_ADMIN, hidden=True),
+    Screen(section="Admin", title="Delivery", path="admin/delivery.py", icon="outbox", roles=_ADMIN, hidden=True),
     Screen(section="Admin", title="Audit log", path="admin/audit_log.py", icon="history", roles=_ADMIN),
     Screen(section="Admin", title="Entry", path="admin/audit_entry.py", icon="history", roles=_ADMIN, hidden=True),
     Screen(section="Admin", title="System", path="admin/system.py", icon="dns", roles=("admin",)),

@@ -5,8 +5,7 @@ from typing import Final
 import streamlit as st
 
 from core.services.people import staff
-from core.store.access.engine import reading
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading
 from core.ui.kit import frame, menu, words
 from core.ui.kit.menu import Screen
 from core.ui.kit.screen_purposes import PURPOSES

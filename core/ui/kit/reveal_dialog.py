@@ -15,11 +15,11 @@ import streamlit as st
 
 from core import clock
 from core.errors import CoverdeskError, InvalidInput
-from core.services import pii_reveal
 from core.services.files import links as file_links
 from core.services.people.staff import Person
-from core.services.pii_reveal import HiddenField, HiddenValue, Kind
-from core.store.access.engine import writing
+from core.services.views import pii_reveal
+from core.services.views.pii_reveal import HiddenField, HiddenValue, Kind
+from core.store.access import writing
 from core.ui.forms import forms
 from core.ui.kit import frame, words
 

@@ -7,8 +7,7 @@ from typing import Any
 from core.errors import KeyReused, StateForbids
 from core.services import idempotency
 from core.services.idempotency import WireResponse
-from core.store.access.engine import store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, transact
 
 DONE_ALREADY = "This was done already, with other figures. Look at the history."
 
@@ -28,7 +27,7 @@ def said(scope: Scope, token: str, work: Callable[[ScopedSession], str], *given:
         return idempotency.run_once(session, scope, f"desk {token}", print_, make)
 
     try:
-        answer = store().transact(scope, attempt)
+        answer = transact(scope, attempt)
     except KeyReused:
         raise StateForbids(DONE_ALREADY) from None
     sentence: Any = json.loads(answer.body)

@@ -30,7 +30,7 @@ def whole() -> dict[str, list[str]]:
     return values(*st.query_params)
 
 
-def one_of(name: str, known: Mapping[Any, str]) -> Any:
+def one_of(name: str, known: Mapping[Any, str]) -> Any:  # noqa: ANN401 a key of the mapping
     """Return the value of a parameter if it is a known one, otherwise None."""
     given = st.query_params.get(name)
     return next((key for key in known if key == given), None)
@@ -134,7 +134,7 @@ def _day_key(name: str) -> str:
     return f"day_{name}"
 
 
-def choice(name: str, label: str, options: Mapping[Any, str], *, chosen: Any, anything: str = "All") -> None:
+def choice(name: str, label: str, options: Mapping[Any, str], *, chosen: object, anything: str = "All") -> None:
     """Draw a pick list of one option or none."""
     st.session_state[name] = chosen
     st.selectbox(

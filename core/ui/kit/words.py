@@ -5,6 +5,8 @@ from datetime import date, datetime
 from decimal import Decimal
 
 from core import clock, money
+from core.states.claims import RULES
+from core.states.policies import STAGES
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&^=])")
 _ISO_DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
@@ -20,16 +22,13 @@ _ABBREVIATIONS = {
     "num": "number",
 }
 # The meaning of a state decides its colour; screens do not choose colours themselves.
-_COLOURS = {
-    "In force": "green",
+_COLOURS: dict[str, str] = {
+    **{stage: rule.colour for stage, rule in STAGES.items()},
+    **{status: rule.colour for status, rule in RULES.items()},
     "On sale": "green",
     "Active": "green",
     "Planned": "violet",
     "Proposed": "orange",
-    "Paid": "green",
-    "Settled": "green",
-    "Approved": "green",
-    "Offer accepted": "green",
     "Accepted": "green",
     "Renewed": "green",
     "Took effect": "green",
@@ -39,6 +38,10 @@ _COLOURS = {
     "Trying again": "orange",
     "Not connected": "orange",
     "Failing": "orange",
+    "Not verified": "orange",
+    "Waiting": "blue",
+    "Held": "orange",
+    "Given up": "red",
     "Resting": "red",
     "Set aside": "red",
     "Enabled": "green",
@@ -51,20 +54,9 @@ _COLOURS = {
     "Disabled": "red",
     "Revoked": "red",
     "Not ready": "red",
-    "Pending": "orange",
-    "Reviewing": "blue",
-    "Viewed": "blue",
-    "Inspection submitted": "blue",
-    "Repair estimate submitted": "blue",
-    "Offer sent": "violet",
-    "Not started": "blue",
     "Test": "orange",
-    "Expired": "gray",
-    "Cancelled": "red",
     "Off": "red",
-    "Declined": "red",
     "Failed": "red",
-    "Offer rejected": "red",
 }
 
 

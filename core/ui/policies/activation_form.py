@@ -5,9 +5,9 @@ import streamlit as st
 from core import clock
 from core.errors import InvalidInput
 from core.services.policies.changes import LONGEST_WORD, Activation
-from core.ui.kit import words
+from core.ui.kit import attempts, words
 from core.ui.policies import page_actions
-from core.ui.policies.attempts import blame, confirm
+from core.ui.policies.attempts import PLACE, confirm
 from core.ui.policies.page_actions import ActivationForm, Hand
 
 _NUMBER, _START, _END = "policy.number", "policy.start_on", "policy.expiration_on"
@@ -29,9 +29,9 @@ def ask(hand: Hand) -> None:
             placeholder="E-mail of the underwriter of 12 Nov",
             autocomplete="off",
         )
-        blame("insurer_accepted")
+        attempts.blame(PLACE, "insurer_accepted")
     st.text_input("Policy number (optional)", key=_NUMBER, autocomplete="off")
-    blame("policy_number")
+    attempts.blame(PLACE, "policy_number")
     for label, key, name in (("Cover starts", _START, "start_on"), ("Cover ends", _END, "expiration_on")):
         st.date_input(
             f"{label} (optional)",
@@ -41,7 +41,7 @@ def ask(hand: Hand) -> None:
             max_value=clock.add_months(clock.today(), _FARTHEST_MONTHS),
             format="DD/MM/YYYY",
         )
-        blame(name)
+        attempts.blame(PLACE, name)
     would = _shown(hand)
     act = "Issue by hand" if said == _NOTHING else "Activate the policy"
     confirm(

@@ -1,36 +1,34 @@
 """State of an open policy dialog: the action, the person, and why the last attempt was refused."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
 from core import ids
-from core.errors import CoverdeskError, InvalidInput, StaleVersion
+from core.errors import StaleVersion
 from core.services.people.staff import Person
-from core.services.policies.states import Action, PolicyState
+from core.services.policies.states import PolicyState
 from core.services.views.policy import PolicyDetail
-from core.ui.forms import forms
-from core.ui.kit import frame
+from core.states.policies import PolicyAction
+from core.ui.kit import attempts, frame
 from core.ui.policies import page_actions
 from core.ui.policies.page_actions import Hand
 
-_OPEN, _SAID = "policy.open", "policy.said"
+PLACE, _OPEN = "policy", "policy.open"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attempt:
-    """An open dialog: its action, the request it makes, and the result of the last attempt.
+    """An open dialog: its action and the request it makes.
 
     `about` names the policy when the dialog is on a screen with many. `now` is the state of the policy after somebody
     else has changed it; `hand` then has that version.
     """
 
-    action: Action
+    action: PolicyAction
     hand: Hand
     about: str = ""
-    refusal: str = ""
-    faults: Mapping[str, str] = field(default_factory=dict)
     now: PolicyState | None = None
 
 
@@ -40,7 +38,7 @@ def current() -> Attempt | None:
     return attempt
 
 
-def begin(action: Action, policy: PolicyDetail, person: Person, *, about: str = "") -> None:
+def begin(action: PolicyAction, policy: PolicyDetail, person: Person, *, about: str = "") -> None:
     """Open the dialog of an action on the policy version that is on the screen."""
     hand = Hand(
         policy_id=policy.id,
@@ -51,18 +49,14 @@ def begin(action: Action, policy: PolicyDetail, person: Person, *, about: str = 
         # Idempotency token of this dialog: it acts once, however often its button is clicked.
         token=ids.new_token(),
     )
+    attempts.forget(PLACE)
     st.session_state[_OPEN] = Attempt(action=action, hand=hand, about=about)
 
 
 def close() -> None:
     """Close the dialog and discard its input."""
+    attempts.forget(PLACE)
     st.session_state.pop(_OPEN, None)
-
-
-def said() -> str | None:
-    """Return the success message of the last action, once."""
-    text: str | None = st.session_state.pop(_SAID, None)
-    return text
 
 
 def carry_out(act: Callable[[Hand], str]) -> None:
@@ -71,28 +65,17 @@ def carry_out(act: Callable[[Hand], str]) -> None:
     if attempt is None:
         return
     frame.require("operations")
-    fresh = replace(attempt, refusal="", faults={}, now=None)
     try:
-        st.session_state[_SAID] = ": ".join(filter(None, (attempt.about, act(attempt.hand))))
+        done = attempts.carry_out(PLACE, lambda: act(attempt.hand))
     except StaleVersion:
         now = page_actions.state(attempt.hand)
-        fresh = replace(fresh, hand=replace(attempt.hand, version=now.version), now=now)
-    except InvalidInput as error:
-        fresh = replace(fresh, faults={fault.field: fault.message for fault in error.faults})
-    except CoverdeskError as error:
-        fresh = replace(fresh, refusal=str(error))
-    else:
-        close()
+        st.session_state[_OPEN] = replace(attempt, hand=replace(attempt.hand, version=now.version), now=now)
         return
-    st.session_state[_OPEN] = fresh
-
-
-def blame(name: str) -> None:
-    """Show the error of a field below it."""
-    attempt = current()
-    message = attempt.faults.get(name) if attempt else None
-    if message:
-        st.markdown(forms.complaint(message))
+    if done is not None:
+        attempts.say(PLACE, ": ".join(filter(None, (attempt.about, done))))
+        close()
+    else:
+        st.session_state[_OPEN] = replace(attempt, now=None)
 
 
 def confirm(label: str, act: Callable[[Hand], str]) -> None:

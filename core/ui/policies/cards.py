@@ -3,10 +3,41 @@
 import streamlit as st
 
 from core.services.people.staff import Person
+from core.services.policies import certificate_pdf, certificates
 from core.services.views.policy import PolicyDetail, RefundLine, TermLine
-from core.ui.kit import facts, frame, words
-from core.ui.policies import certificate as policy_certificate
+from core.states.policies import PolicyAction
+from core.store.access import reading
+from core.ui.kit import documents, facts, frame, words
 from core.ui.sales import sale_split
+
+
+def address(code: str) -> str:
+    """Return the URL path of a certificate; relative, so that the browser stays on its current host."""
+    return f"/certificates/{code}.pdf"
+
+
+def show(code: str) -> None:
+    """Show the certificate in the browser's own viewer."""
+    documents.framed(address(code), title="Certificate", name="certificate-viewer")
+
+
+def download(code: str) -> None:
+    """Draw a download button; the certificate is generated on click."""
+    st.download_button(
+        "Download",
+        data=lambda: _made(code),
+        file_name=f"certificate-{code[:8]}.pdf",
+        mime="application/pdf",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
+def _made(code: str) -> bytes:
+    with reading(frame.scope()) as session:
+        facts = certificates.get_by_code(session, code)
+    return certificate_pdf.render(facts)
+
 
 _METHODS = {
     "full": "All of it, as cover never began",
@@ -32,7 +63,7 @@ def cover(policy: PolicyDetail) -> None:
         if policy.renewal_window:
             window = policy.renewal_window
             facts.line("Can be renewed", f"{words.day(window.opens_on)} to {words.day(window.closes_on)}")
-        elif "renew" in policy.state.actions and not policy.is_live:
+        elif PolicyAction.RENEW in policy.state.actions and not policy.is_live:
             facts.line("Can be renewed", "On any day, as a test")
 
 
@@ -87,10 +118,10 @@ def certificate(policy: PolicyDetail) -> None:
         st.caption("The certificate follows when the policy is activated.")
         return
     with st.container(horizontal=True, gap="xsmall"):
-        policy_certificate.download(code)
-        st.link_button("Open in a tab", policy_certificate.address(code), icon=":material/open_in_new:")
+        download(code)
+        st.link_button("Open in a tab", address(code), icon=":material/open_in_new:")
         st.link_button("Verify", f"/verify/{code}", icon=":material/qr_code:")
-    policy_certificate.show(code)
+    show(code)
 
 
 def money(policy: PolicyDetail) -> None:
@@ -138,7 +169,7 @@ def _term(term: TermLine) -> str:
         words.day(term.start_at),
         words.day(term.expiration_at),
         words.naira(term.total_minor),
-        f"[Open]({policy_certificate.address(term.certificate_code)})" if term.certificate_code else "–",
+        f"[Open]({address(term.certificate_code)})" if term.certificate_code else "–",
     )
     return f"| {' | '.join(cells)} |"
 

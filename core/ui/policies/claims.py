@@ -5,10 +5,10 @@ from typing import Final
 import streamlit as st
 
 from core.services.claims.review import related
-from core.services.claims.workflow.transitions import CLAIMS_ROLES
 from core.services.people.staff import Person
 from core.services.views.policy import PolicyDetail
-from core.store.access.engine import reading
+from core.states.claims import CLAIMS_ROLES
+from core.store.access import reading
 from core.ui.claims import tabs as claim_tabs
 from core.ui.kit import frame
 

@@ -10,15 +10,16 @@ import streamlit as st
 from core.covers.cover import Price
 from core.errors import NotFound, StateForbids
 from core.services.people.staff import Person
-from core.services.policies.states import Action, PolicyState
+from core.services.policies.states import PolicyState
 from core.services.views import policy as policy_view
 from core.services.views.policy import PolicyDetail
-from core.store.access.engine import reading
+from core.states.policies import PolicyAction
+from core.store.access import reading
 from core.ui.buying import prices
-from core.ui.kit import frame, words
+from core.ui.kit import attempts, frame, words
 from core.ui.policies import activation_form, page_actions
 from core.ui.policies import attempts as policy_attempts
-from core.ui.policies.attempts import Attempt, blame, confirm
+from core.ui.policies.attempts import PLACE, Attempt, confirm
 from core.ui.policies.page_actions import Hand
 
 _REASON, _BY = "policy.reason", "policy.by"
@@ -36,13 +37,13 @@ class _Face:
 
 def buttons(policy: PolicyDetail, person: Person) -> None:
     """Draw a button for each action that is possible now; Renew explains why it is not."""
-    refused = {"renew": policy.not_renewable}
+    refused = {PolicyAction.RENEW: policy.not_renewable}
     with st.container(horizontal=True, gap="xsmall", width="content"):
         for action in policy.state.actions:
             st.button(
                 _FACES[action].label,
                 icon=f":material/{_FACES[action].icon}:",
-                type="primary" if action == "activate" else "secondary",
+                type="primary" if action is PolicyAction.ACTIVATE else "secondary",
                 key=f"policy.{action}",
                 disabled=bool(refused.get(action)),
                 help=words.plain(words.dated(refused.get(action) or "")) or None,
@@ -53,7 +54,7 @@ def buttons(policy: PolicyDetail, person: Person) -> None:
 
 def run(policy: PolicyDetail) -> None:
     """Show the success message, and draw the open dialog of this policy."""
-    if done := policy_attempts.said():
+    if done := attempts.said(PLACE):
         st.success(words.plain(done), icon=":material/check_circle:")
     attempt = policy_attempts.current()
     if attempt is None:
@@ -66,7 +67,7 @@ def run(policy: PolicyDetail) -> None:
 
 def run_any() -> None:
     """Like `run`, on a screen of many policies, for the one opened by `begin_renewal`."""
-    if done := policy_attempts.said():
+    if done := attempts.said(PLACE):
         st.success(words.plain(done), icon=":material/check_circle:")
     attempt = policy_attempts.current()
     if attempt is not None and attempt.about and attempt.hand.is_live == frame.mode():
@@ -84,7 +85,7 @@ def begin_renewal(policy_id: UUID, person: Person) -> None:
         return
     sale = policy.sale
     about = f"{sale.policy_number or 'Policy'} · {sale.customer} · {sale.product}"
-    policy_attempts.begin("renew", policy, person, about=about)
+    policy_attempts.begin(PolicyAction.RENEW, policy, person, about=about)
 
 
 def _open(attempt: Attempt) -> None:
@@ -103,8 +104,8 @@ def _draw() -> None:
         _say_stale(attempt.action, attempt.now)
     if attempt.now is None or attempt.action in attempt.now.actions:
         _ask(attempt)
-    if attempt.refusal:
-        st.error(words.plain(words.dated(attempt.refusal)), icon=":material/error:")
+    if refusal := attempts.get_refusal(PLACE).text:
+        st.error(words.plain(words.dated(refusal)), icon=":material/error:")
 
 
 def _ask(attempt: Attempt) -> None:
@@ -114,7 +115,7 @@ def _ask(attempt: Attempt) -> None:
         st.info(f"{words.plain(words.dated(str(error)))}.", icon=":material/event_busy:")
 
 
-def _say_stale(action: Action, now: PolicyState) -> None:
+def _say_stale(action: PolicyAction, now: PolicyState) -> None:
     """Explain that the policy has changed; the input is kept and has to be confirmed again on the new version."""
     st.warning(
         f"Somebody else changed this policy while you had it open: it is now {words.badge(now.stage)}."
@@ -169,7 +170,7 @@ def _ask_renew(hand: Hand) -> None:
 
 def _ask_reason(label: str) -> None:
     st.text_area(label, key=_REASON, max_chars=500, height=90, on_change="ignore")
-    blame("reason")
+    attempts.blame(PLACE, "reason")
 
 
 def _reason() -> str:
@@ -181,9 +182,9 @@ def _goes_back(price: Price) -> None:
         prices.show(price, label="Goes back")
 
 
-_FACES: dict[Action, _Face] = {
-    "activate": _Face(label="Activate", icon="verified", ask=activation_form.ask),
-    "decline": _Face(label="Decline", icon="thumb_down", ask=_ask_decline),
-    "cancel": _Face(label="Cancel policy", icon="cancel", ask=_ask_cancel),
-    "renew": _Face(label="Renew", icon="autorenew", ask=_ask_renew),
+_FACES: dict[PolicyAction, _Face] = {
+    PolicyAction.ACTIVATE: _Face(label="Activate", icon="verified", ask=activation_form.ask),
+    PolicyAction.DECLINE: _Face(label="Decline", icon="thumb_down", ask=_ask_decline),
+    PolicyAction.CANCEL: _Face(label="Cancel policy", icon="cancel", ask=_ask_cancel),
+    PolicyAction.RENEW: _Face(label="Renew", icon="autorenew", ask=_ask_renew),
 }

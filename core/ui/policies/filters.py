@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core.errors import InvalidInput
+from core.services.dimensions import Choices
 from core.services.filters import CustomerType, SalesFilter
 from core.services.policies import search as policy_search
 from core.services.policies.selection import PolicySelection
-from core.services.sales.choices import Choices
 from core.ui.forms import forms
 from core.ui.kit import periods, url_state, words
 from core.ui.sales import sales_filters

@@ -17,9 +17,8 @@ from core.services.policies.states import PolicyState
 from core.services.renewals import next_terms, renewals
 from core.services.renewals.next_terms import NextTerm
 from core.services.selling.buying import Seller
-from core.store.access.engine import reading
-from core.store.access.scope import Scope, ScopedSession
-from core.ui.kit import run_once
+from core.store.access import Scope, ScopedSession, reading
+from core.ui.kit import attempts
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -177,4 +176,4 @@ def _shown(naira: Decimal) -> str:
 
 
 def _once(hand: Hand, work: Callable[[ScopedSession], str], *given: str) -> str:
-    return run_once.said(hand.scope, hand.token, work, str(hand.policy_id), *given)
+    return attempts.run_once(hand.scope, hand.token, work, str(hand.policy_id), *given)

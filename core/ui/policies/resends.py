@@ -5,13 +5,11 @@ from uuid import UUID
 
 import streamlit as st
 
-from core.errors import CoverdeskError
 from core.services.insurers import resending
-from core.store.access.engine import store
-from core.store.access.scope import ScopedSession
-from core.ui.kit import frame, words
+from core.store.access import ScopedSession, transact
+from core.ui.kit import attempts, frame, words
 
-_SAID, _REFUSED = "resends.said", "resends.refused"
+_PLACE = "resends"
 
 
 def one(policy_id: UUID) -> None:
@@ -52,14 +50,13 @@ def all_of(provider_id: UUID, name: str) -> None:
 
 def say() -> None:
     """Show the result of the last action, once."""
-    if done := st.session_state.pop(_SAID, None):
+    if done := attempts.said(_PLACE):
         st.success(words.plain(done), icon=":material/check_circle:")
-    if refused := st.session_state.pop(_REFUSED, None):
-        st.error(words.plain(refused), icon=":material/error:")
+    if refused := attempts.get_refusal(_PLACE).text:
+        attempts.forget(_PLACE)
+        st.error(words.plain(f"{refused}."), icon=":material/error:")
 
 
 def _do(work: Callable[[ScopedSession], str]) -> None:
-    try:
-        st.session_state[_SAID] = store().transact(frame.scope(), work)
-    except CoverdeskError as error:
-        st.session_state[_REFUSED] = f"{error}."
+    if done := attempts.carry_out(_PLACE, lambda: transact(frame.scope(), work)):
+        attempts.say(_PLACE, done)

@@ -2,11 +2,12 @@
 
 import streamlit as st
 
+from core.services.audit.log import AuditEvent
 from core.services.insurers import resending
 from core.services.insurers.submission_detail import SubmissionDetail
 from core.services.people.staff import Person
 from core.services.views.policy import PolicyDetail
-from core.services.views.sale import AuditEvent
+from core.states.submissions import AnswerStatus, SubmissionState
 from core.ui.kit import facts, words
 from core.ui.policies import resends
 
@@ -47,7 +48,7 @@ def draw(policy: PolicyDetail, person: Person) -> None:
 
 def _means(told: SubmissionDetail) -> str:
     """Return the meaning of the state; an acceptance without a stored answer of the insurer was set at the desk."""
-    if told.situation == "Accepted" and told.answer != "accepted":
+    if told.state == SubmissionState.ACCEPTED and told.answer != AnswerStatus.ACCEPTED:
         return "Settled at the desk: no answer of the insurer is kept here."
     return _MEANS.get(told.situation, "")
 

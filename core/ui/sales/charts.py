@@ -263,7 +263,7 @@ class Clicked:
     bucket: date | None
 
 
-def clicked(event: Any) -> Clicked | None:
+def clicked(event: Any) -> Clicked | None:  # noqa: ANN401 an event of Streamlit's
     """Return what was clicked; None when a click deselected it or the bar stands for nothing in particular."""
     points = event.selection.points if event else []
     data = points[0].get("customdata") if points else None

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.errors import FieldFault, InvalidInput
 from core.services.customers.selection import NAMES, CustomerSelection
-from core.services.sales.choices import Choices
+from core.services.dimensions import Choices
 from core.ui.kit import url_state
 
 FORCE: Mapping[str, str] = {"yes": "In force now", "no": "None in force"}

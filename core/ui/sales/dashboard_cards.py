@@ -1,14 +1,14 @@
 """The cards of the dashboard: one chart each; a click offers the sales behind a segment."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
+from core.services.dimensions import DIMENSIONS, Choices, Dimension
 from core.services.sales import breakdowns
 from core.services.sales.breakdowns import Breakdown, Grain, Series, Slice
-from core.services.sales.choices import DIMENSIONS, Choices, Dimension
 from core.services.sales.cohorts import Cohort
 from core.services.sales.figures import Summary
 from core.services.windows import Window
@@ -158,7 +158,7 @@ def _title(title: str, about: str) -> None:
         st.caption(about)
 
 
-def _choice(name: str, label: str, options: dict[Any, str] | Any, value: str) -> None:
+def _choice(name: str, label: str, options: Mapping[Any, str], value: str) -> None:
     st.session_state[name] = value
     st.segmented_control(
         label,

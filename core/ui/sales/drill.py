@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from core import clock
+from core.services.dimensions import Choices, Dimension
 from core.services.sales.breakdowns import Grain
-from core.services.sales.choices import Choices, Dimension
 from core.services.sales.selection import Selection
 from core.services.windows import Window
 from core.ui.kit import figure_cache, frame, periods, url_state, words

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core.errors import InvalidInput
+from core.services.dimensions import Choices
 from core.services.filters import SalesFilter
 from core.services.renewals.due import BUCKETS, Bucket
-from core.services.sales.choices import Choices
 from core.ui.kit import periods, url_state, words
 from core.ui.sales import sales_filters
 from core.ui.sales.sales_filters import Asked

@@ -7,6 +7,7 @@ import streamlit as st
 from core.money import Split
 from core.ui.kit import words
 
+_NOTHING = Split(0, 0, 0)
 _HEAD = "| | Premium | Insurers' share | Platform commission | Distributor commission |\n|:---|---:|---:|---:|---:|"
 
 
@@ -16,9 +17,10 @@ def draw(rows: Mapping[str, Split]) -> None:
     st.markdown("\n".join((_HEAD, *lines)))
 
 
-def balance(gross: Split, given_back: Split) -> dict[str, Split]:
-    """Return the amounts written, refunded and remaining."""
-    return {"Written": gross, "Given back": given_back, "Net": gross - given_back}
+def balance(gross: Split, given_back: Split, adjusted: Split = _NOTHING) -> dict[str, Split]:
+    """Return the amounts written, refunded, adjusted (if any) and remaining."""
+    corrected = {"Adjusted": adjusted} if adjusted != _NOTHING else {}
+    return {"Written": gross, "Given back": given_back, **corrected, "Net": gross - given_back + adjusted}
 
 
 def _line(label: str, parts: Split) -> str:

@@ -5,9 +5,9 @@ from typing import Final
 import streamlit as st
 
 from core.services.comparisons import Comparison
+from core.services.dimensions import Dimension
 from core.services.sales import breakdowns
 from core.services.sales.breakdowns import Breakdown, Mover
-from core.services.sales.choices import Dimension
 from core.ui.kit import columns, periods, tables, url_state, words
 from core.ui.kit.columns import Column
 from core.ui.sales.sales_filters import LABELS, PLURALS

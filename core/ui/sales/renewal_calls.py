@@ -11,7 +11,7 @@ from core.services.people.staff import Person
 from core.services.renewals import calls
 from core.services.renewals.calls import OUTCOMES, Call, CallerFigures
 from core.services.renewals.due_table import DueRow
-from core.store.access.engine import reading, store
+from core.store.access import reading, store
 from core.ui.kit import columns, dialogs, facts, frame, tables, words
 from core.ui.kit.dialogs import Decision
 from core.ui.kit.tables import Table

@@ -7,9 +7,9 @@ import streamlit as st
 
 from core import clock
 from core.errors import InvalidInput
+from core.services.dimensions import Choices
 from core.services.filters import SalesFilter
 from core.services.renewals.selection import RenewalSelection
-from core.services.sales.choices import Choices
 from core.ui.kit import frame, periods, url_state
 from core.ui.sales import sales_filters
 from core.ui.sales.sales_filters import Asked

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.services.views.sale import PremiumShare, SaleDetail
+from core.states.policies import PolicyStage
 from core.ui.kit import facts, words
 
 
@@ -15,7 +16,7 @@ def draw(sale: SaleDetail) -> None:
     whole = PremiumShare(name="Premium", amount_minor=sale.total_minor, refunded_minor=sale.refunded_minor)
     rows = "\n".join(map(_row, (*sale.premium_shares, whole)))
     st.markdown(f"| | Written | Given back | Kept |\n|:---|---:|---:|---:|\n{rows}")
-    if sale.stage == "Declined":
+    if sale.stage == PolicyStage.DECLINED:
         st.caption(
             f"The insurer declined this sale on {words.day(sale.ended_at)}: cover never began, the whole premium"
             " went back, and nobody keeps a commission."

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core import clock
 from core.errors import FieldFault, InvalidInput
-from core.services.sales.choices import DIMENSIONS, Choices, Dimension
+from core.services.dimensions import DIMENSIONS, Choices, Dimension
 from core.services.sales.selection import NAMES as PARAMETERS
 from core.services.sales.selection import Selection
 from core.services.windows import EARLIEST, Window

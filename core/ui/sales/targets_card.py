@@ -7,12 +7,11 @@ import streamlit as st
 
 from core import clock
 from core.errors import InvalidInput
+from core.services.dimensions import Choices
 from core.services.people.staff import Person
 from core.services.sales import targets
-from core.services.sales.choices import Choices
 from core.services.sales.targets import MEMBERS, Member, Progress
-from core.store.access.engine import store
-from core.store.access.scope import Scope
+from core.store.access import Scope, transact
 from core.ui.kit import dialogs, figure_cache, words
 from core.ui.kit.dialogs import Decision
 from core.ui.kit.figure_cache import Standing
@@ -91,7 +90,7 @@ def setting(names: Choices, month: date, person: Person) -> Decision:
             raise InvalidInput.for_field("member", "Choose a distributor or an insurer")
         member, member_id = _member(chosen)
         typed = {_AMOUNT: words.read_naira(dialogs.typed(_AMOUNT)[_AMOUNT])}
-        store().transact(
+        transact(
             Scope.system(),
             lambda session: targets.set_target(session, member, member_id, month, typed, by=person),
         )
@@ -112,7 +111,7 @@ def removing(progress: Progress, month: date, person: Person) -> Decision:
     """Return the dialog that removes a target of this month."""
 
     def act() -> str:
-        store().transact(
+        transact(
             Scope.system(),
             lambda session: targets.remove_target(session, progress.member, progress.id, month, by=person),
         )

@@ -8,7 +8,7 @@ import streamlit as st
 from core import clock, money
 from core.services.comparisons import Comparison
 from core.services.sales.figures import Summary
-from core.services.sales.metrics import METRICS, REFUNDS, Metric, PeriodFacts, Value, compute_change
+from core.services.sales.metrics import METRICS, MONEY_METRICS, Metric, PeriodFacts, Value, compute_change
 from core.ui.kit import figure_tiles, periods, words
 
 _COLOURS: Any = {"more": "normal", "less": "inverse", "neither": "off"}
@@ -20,7 +20,7 @@ _FEW = 10
 
 def draw(summary: Summary, *, is_compared: bool = True) -> None:
     """Draw all tiles; the help of each says what it counts, leaves out and is dated by."""
-    tiles = [_payload(metric, summary, is_compared=is_compared) for metric in (*METRICS, REFUNDS)]
+    tiles = [_payload(metric, summary, is_compared=is_compared) for metric in (*METRICS, *MONEY_METRICS)]
     figure_tiles.draw(tiles, alt="Figures of the period", key="figures")
 
 
@@ -91,7 +91,7 @@ def shown(metric: Metric[Any], value: Value) -> str:
     return words.count(int(value)) if metric.unit == "count" else words.percent(Decimal(value))
 
 
-def _change(metric: Metric[Any], change: Decimal | None) -> Any:
+def _change(metric: Metric[Any], change: Decimal | None) -> str | int | None:
     """Return the change of a value in percent or points; a plain 0, which has no direction, if there is none."""
     if change is None or round(change, 3) == 0:
         return None if change is None else 0

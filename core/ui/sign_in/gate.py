@@ -12,8 +12,7 @@ import streamlit as st
 from core.errors import TooManyRequests, Unauthorized
 from core.services.people import invitations, passwords, sign_in, staff
 from core.settings import settings
-from core.store.access.engine import reading, writing
-from core.store.access.scope import Scope
+from core.store.access import Scope, reading, writing
 from core.ui.kit import words
 from core.ui.sign_in import link_forms, oidc
 

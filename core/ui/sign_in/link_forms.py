@@ -10,8 +10,7 @@ from core.errors import FieldFault, InvalidInput, Unauthorized
 from core.services.people import invitations, passwords, sign_in
 from core.services.people.invitations import Invitation
 from core.settings import settings
-from core.store.access.engine import reading, store
-from core.store.access.scope import Scope, ScopedSession
+from core.store.access import Scope, ScopedSession, reading, transact
 from core.ui.forms import forms
 from core.ui.kit import words
 
@@ -88,7 +87,7 @@ def _submit(
 ) -> bool:
     try:
         _refuse_unequal(typed)
-        staff_id = store().transact(Scope.system(), lambda session: _accept(session, invitation, ticket, typed))
+        staff_id = transact(Scope.system(), lambda session: _accept(session, invitation, ticket, typed))
     except InvalidInput as error:
         for fault in error.faults:
             places[fault.field].markdown(forms.complaint(fault.message))

@@ -8,8 +8,7 @@ import streamlit as st
 from core import seal
 from core.services.people import sign_in
 from core.settings import settings
-from core.store.access.engine import writing
-from core.store.access.scope import Scope
+from core.store.access import Scope, writing
 
 CALLBACK = "/oauth2callback"
 _ON_THE_WAY = "identity.address"

@@ -9,12 +9,12 @@ from core.services.claims.intake import requirements
 from core.services.claims.review import fraud_flags
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow.changes import ClaimChange
-from core.services.claims.workflow.clock import DECIDED_STATUSES
 from core.services.files import files
 from core.services.files.files import StoredFile
 from core.services.files.links import Owner
 from core.services.people.staff import Person
-from core.store.access.scope import ScopedSession
+from core.states.claims import DECIDED
+from core.store.access import ScopedSession
 from core.store.schema.tables import Claim
 
 _META_COLUMNS: Final = ("credit_life_claim_meta", "gadget_claim_meta", "vehicle_claim_meta")
@@ -29,7 +29,7 @@ def attach_document(
     that this type of claim does not have. The replaced file stays among the claim's uploads.
     """
     claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
-    if claim.claim_status in DECIDED_STATUSES:
+    if claim.claim_status in DECIDED:
         raise StateForbids(f"A claim that is {claim.claim_status} keeps its documents")
     if file.field not in claim_documents.list_document_names(claim):
         raise InvalidInput.for_field("document", "must be one that this kind of claim has")

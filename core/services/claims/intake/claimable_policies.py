@@ -13,7 +13,7 @@ from core import clock
 from core.services.claims.intake import lodging
 from core.services.claims.review import fraud_flags
 from core.services.policies import states as policy_states
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Distributor, Policy, Provider
 
 MAX_POLICIES: Final = 10

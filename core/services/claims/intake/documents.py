@@ -10,7 +10,7 @@ from sqlmodel import col
 from core.services.claims.intake import requirements
 from core.services.claims.workflow import transitions
 from core.services.files import links as file_links
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.operations import blob_storage
 from core.store.schema.tables import Claim, UploadedFile
 

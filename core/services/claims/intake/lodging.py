@@ -20,8 +20,9 @@ from core.services.files import files
 from core.services.files import links as file_links
 from core.services.files.files import StoredFile
 from core.services.files.links import Owner
-from core.services.selling import numbering
-from core.store.access.scope import AnySelect, ScopedSession
+from core.services.policies import numbering
+from core.states.claims import ClaimStatus
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimEvent, Customer, Policy, Product, UploadedFile
 
 _ZERO_AMOUNTS: dict[str, Any] = dict.fromkeys(
@@ -120,7 +121,7 @@ def build_initial_claim(policy: Policy, customer: Customer, request: CreditLifeC
         product_id=policy.product_id,
         provider_id=policy.provider_id,
         claim_type=requirements.CREDIT_LIFE,
-        claim_status="Pending",
+        claim_status=ClaimStatus.PENDING,
         claim_description=f"{request.incident_type}, policy {policy.policy_number}",
         claim_owner="Owner",
         claim_owner_first_name=customer.first_name,

@@ -6,9 +6,9 @@ from typing import Final
 from uuid import UUID
 
 from core.services import records
-from core.store.schema.claims import STATUSES
+from core.states.claims import ClaimStatus
 
-CLAIM_STATUSES: Final = STATUSES
+CLAIM_STATUSES: Final = tuple(ClaimStatus)
 CREDIT_LIFE: Final = "Credit life"
 EARLY_LOSS_DAYS: Final = 30
 

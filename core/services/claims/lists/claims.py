@@ -11,7 +11,7 @@ from core.services.claims.lists import search as claim_search
 from core.services.claims.lists.search import ClaimFilter
 from core.services.claims.lists.shapes import ClaimRecord
 from core.services.paging import Page, Paging, fetch_newest
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Claim
 
 UNFILTERED = ClaimFilter()

@@ -17,15 +17,17 @@ from core.services.claims.lists.search import ClaimFilter
 from core.services.claims.lists.selection import VIEWS, View
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import payments as claim_payments
-from core.services.claims.workflow.clock import DECIDED_STATUSES, Clock
+from core.services.claims.workflow import reserves as claim_reserves
+from core.services.claims.workflow.clock import Clock
 from core.services.paging import Paging
 from core.services.people.staff import Person
-from core.store.access.scope import AnySelect, ScopedSession
+from core.states.claims import DECIDED
+from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import milliseconds_between
-from core.store.schema.tables import Claim, ClaimPayment, Policy, Staff
+from core.store.schema.tables import Claim, ClaimPayment, ClaimReserve, Policy, Staff
 
 _status, _clock_from, _clock_stopped_at = col(Claim.claim_status), col(Claim.clock_from), col(Claim.clock_stopped_at)
-_is_decided = _status.in_(sorted(DECIDED_STATUSES))
+_is_decided = _status.in_(sorted(DECIDED))
 _urgency_group: Final = sa.case((_clock_stopped_at.is_(None), 0), (_is_decided, 2), else_=1)
 _claimed = col(Claim.claim_amount_minor)
 _claimant = tuple(sa.func.lower(col(name)) for name in (Claim.claim_owner_first_name, Claim.claim_owner_last_name))
@@ -70,12 +72,18 @@ class QueueCounts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QueueTotal:
-    """Totals of a filter: number of claims, and the amounts claimed, offered and paid in kobo."""
+    """Totals of a filter: number of claims, and the amounts claimed, offered, paid and outstanding in kobo."""
 
     count: int = 0
     claimed_minor: int = 0
     offered_minor: int = 0
     paid_minor: int = 0
+    outstanding_minor: int = 0
+
+    @property
+    def incurred_minor(self) -> int:
+        """What was paid and what is expected to be paid still."""
+        return self.paid_minor + self.outstanding_minor
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,6 +103,7 @@ class QueueRow:
     status: str
     claimed_minor: int
     offered_minor: int
+    outstanding_minor: int
     lodged_at: datetime
     clock: Clock
     assigned_to: UUID | None
@@ -140,8 +149,15 @@ def get_totals(session: ScopedSession, criteria: ClaimFilter) -> QueueTotal:
     payments = sa.select(sa.func.sum(claim_payments.AMOUNT)).select_from(ClaimPayment)
     payments = payments.join(Claim, col(Claim.id) == col(ClaimPayment.claim_id))
     paid = session.execute(payments.where(*matching)).scalar_one()
+    reserves = sa.select(sa.func.sum(claim_reserves.CHANGE)).select_from(ClaimReserve)
+    reserves = reserves.join(Claim, col(Claim.id) == col(ClaimReserve.claim_id))
+    outstanding = session.execute(reserves.where(*matching)).scalar_one()
     return QueueTotal(
-        count=count, claimed_minor=int(claimed or 0), offered_minor=int(offers or 0), paid_minor=int(paid or 0)
+        count=count,
+        claimed_minor=int(claimed or 0),
+        offered_minor=int(offers or 0),
+        paid_minor=int(paid or 0),
+        outstanding_minor=int(outstanding or 0),
     )
 
 
@@ -173,6 +189,7 @@ def _build_row_query() -> AnySelect:
             *(col(getattr(Claim, name)) for name in names),
             incident.label("incident"),
             shares_account.label("shares"),
+            claim_reserves.build_reserve_column().label("outstanding"),
             col(Policy.policy_number),
             col(Staff.name).label("officer"),
         )
@@ -197,6 +214,7 @@ def _row(row: Any, now: datetime) -> QueueRow:
         status=row.claim_status,
         claimed_minor=row.claim_amount_minor,
         offered_minor=row.offer_amount_minor,
+        outstanding_minor=row.outstanding,
         lodged_at=row.created_at,
         clock=claim_clock.compute_from_stored(
             lodged_at=row.created_at,

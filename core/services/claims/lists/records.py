@@ -13,7 +13,7 @@ from core.covers import registry
 from core.services import records
 from core.services.claims.lists.shapes import ClaimRecord, CommentRecord, CreditLifeClaimMeta, StatusTime
 from core.services.policies import policies
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, Customer, Policy, Product, Provider
 
 _COPIED_FIELDS = (

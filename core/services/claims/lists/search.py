@@ -14,24 +14,27 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.errors import InvalidInput
 from core.services import filters
-from core.services.claims.workflow.clock import DECIDED_STATUSES, NEAR_DEADLINE, STATUTORY_PERIOD
+from core.services.claims.workflow import payments as claim_payments
+from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
 from core.services.filters import Span
-from core.services.selling import numbering
-from core.store.schema.tables import Claim, Customer, Policy
+from core.services.policies import numbering
+from core.states.claims import DECIDED, ClaimStatus
+from core.store.schema.tables import Claim, ClaimPayment, ClaimReferral, Customer, Policy
 
 _ANY_TIME: Final = Span()
 Unassigned = Literal["nobody"]
 NOBODY: Final = "nobody"
 # A claim's short reference, as formatted in `requirements`.
 _REFERENCE: Final = re.compile(r"[Cc]-[0-9a-fA-F]{8}")
-Stage = Literal["open", "unsettled", "near", "overdue", "waiting"]
+Stage = Literal["open", "unsettled", "near", "overdue", "waiting", "referred"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClaimFilter:
     """Filter of claims; amounts in naira, `incident` spans days, names and similar texts ignore case.
 
-    `search` is a claim's id or reference, a policy number, or any part of the claimant's name, e-mail or phone.
+    `search` is a claim's id or reference, a payment reference, a policy number, or any part of the claimant's name,
+    e-mail or phone.
     `stage` is one of the stages defined below, and `decided` the time of the decision at which the claim stands.
     """
 
@@ -108,13 +111,15 @@ def build_stage_condition(stage: Stage) -> sa.ColumnElement[bool]:
     """Return the condition of a stage (contract C9).
 
     `open`: not decided. `unsettled`: neither declined nor settled. `waiting`: open, with the clock stopped for the
-    claimant. `overdue`: clock running, more than 60 days elapsed. `near`: clock running, at most 7 days left or
-    overdue.
+    claimant. `referred`: a prepared decision waits for a supervisor. `overdue`: clock running, more than 60 days
+    elapsed. `near`: clock running, at most 7 days left or overdue.
     """
     if stage == "open":
         return _IS_OPEN
     if stage == "unsettled":
-        return col(Claim.claim_status).not_in(("Declined", "Settled"))
+        return col(Claim.claim_status).not_in((ClaimStatus.DECLINED, ClaimStatus.SETTLED))
+    if stage == "referred":
+        return col(Claim.id).in_(sa.select(col(ClaimReferral.claim_id)).where(col(ClaimReferral.closed_at).is_(None)))
     if stage == "waiting":
         return sa.and_(col(Claim.clock_stopped_at).is_not(None), _IS_OPEN)
     min_elapsed = STATUTORY_PERIOD - NEAR_DEADLINE if stage == "near" else STATUTORY_PERIOD
@@ -126,7 +131,7 @@ def build_stage_condition(stage: Stage) -> sa.ColumnElement[bool]:
     return sa.and_(col(Claim.clock_stopped_at).is_(None), since)
 
 
-_IS_OPEN: Final = col(Claim.claim_status).not_in(sorted(DECIDED_STATUSES))
+_IS_OPEN: Final = col(Claim.claim_status).not_in(sorted(DECIDED))
 
 
 def _build_search_condition(text: str) -> sa.ColumnElement[bool]:
@@ -141,7 +146,14 @@ def _build_search_condition(text: str) -> sa.ColumnElement[bool]:
     searched_text = (
         name + "\n" + col(Claim.claim_owner_email) + "\n" + sa.func.coalesce(Claim.claim_owner_phone_number, "")
     )
-    return sa.or_(filters.mentions(searched_text, text), col(Claim.policy_id).in_(policies_by_number))
+    paid_by_reference = sa.select(col(ClaimPayment.claim_id)).where(
+        col(ClaimPayment.reference_key) == claim_payments.reference_key(text)
+    )
+    return sa.or_(
+        filters.mentions(searched_text, text),
+        col(Claim.policy_id).in_(policies_by_number),
+        col(Claim.id).in_(paid_by_reference),
+    )
 
 
 def _minor(amount: Decimal | None) -> int | None:

@@ -21,10 +21,11 @@ from core.services.claims.intake.requirements import CLAIM_STATUSES, DECLINE_REA
 from core.services.claims.lists.search import NOBODY, ClaimFilter, Stage, Unassigned
 from core.services.windows import open_dates, open_days
 
-View = Literal["mine", "unassigned", "near", "waiting", "open", "all"]
+View = Literal["mine", "unassigned", "referred", "near", "waiting", "open", "all"]
 VIEWS: Final[Mapping[View, Stage | None]] = {
     "mine": "unsettled",
     "unassigned": "open",
+    "referred": "referred",
     "near": "near",
     "waiting": "waiting",
     "open": "open",

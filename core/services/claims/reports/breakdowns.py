@@ -15,7 +15,8 @@ from core.services.claims.lists import search as claim_search
 from core.services.claims.reports.figures import DECIDED_AT, IS_DECIDED, NOT_DELETED, Decision, percentile
 from core.services.claims.review import officers as claim_officers
 from core.services.windows import Window
-from core.store.access.scope import ScopedSession
+from core.states.claims import ClaimStatus
+from core.store.access import ScopedSession
 from core.store.expressions import lagos_day
 from core.store.schema.tables import Claim, ClaimEvent
 
@@ -131,7 +132,7 @@ def count_by_type(session: ScopedSession, window: Window) -> list[TypeDecisions]
     approvals_query = (
         sa.select(kind, sa.func.count(sa.distinct(col(Claim.id))))
         .join(ClaimEvent, col(ClaimEvent.claim_id) == col(Claim.id))
-        .where(col(ClaimEvent.status) == "Approved", col(Claim.approved_by).is_not(None), NOT_DELETED)
+        .where(col(ClaimEvent.status) == ClaimStatus.APPROVED, col(Claim.approved_by).is_not(None), NOT_DELETED)
         .where(*window.span.on(col(ClaimEvent.created_at)))
     )
     declines_query = sa.select(kind, sa.func.count()).where(*_build_declined_conditions(window))
@@ -145,7 +146,7 @@ def count_by_type(session: ScopedSession, window: Window) -> list[TypeDecisions]
 
 
 def _build_declined_conditions(window: Window) -> list[sa.ColumnElement[bool]]:
-    return [col(Claim.claim_status) == "Declined", NOT_DELETED, *window.span.on(DECIDED_AT)]
+    return [col(Claim.claim_status) == ClaimStatus.DECLINED, NOT_DELETED, *window.span.on(DECIDED_AT)]
 
 
 def list_workloads(session: ScopedSession, decisions: Sequence[Decision]) -> list[OfficerWorkload]:

@@ -13,18 +13,19 @@ from sqlmodel.sql.sqltypes import UTCDateTime
 from core import clock
 from core.services import comparisons
 from core.services.claims.reports.metrics import ClaimFacts
-from core.services.claims.workflow.clock import DECIDED_STATUSES, STATUTORY_PERIOD
+from core.services.claims.workflow.clock import STATUTORY_PERIOD
 from core.services.comparisons import Comparison
 from core.services.filters import SalesFilter, Span
 from core.services.sales.breakdowns import Grain, get_bucket_start, list_buckets
 from core.services.sales.figures import sum_claims_paid_by_day
 from core.services.windows import EARLIEST, Window
-from core.store.access.scope import ScopedSession
+from core.states.claims import DECIDED, ClaimStatus
+from core.store.access import ScopedSession
 from core.store.expressions import lagos_day, milliseconds_between
-from core.store.schema.tables import Claim, ClaimEvent
+from core.store.schema.tables import Claim, ClaimEvent, ClaimOverride, ClaimReserve
 
 NOT_DELETED: Final = col(Claim.deleted_at).is_(None)
-IS_DECIDED: Final = col(Claim.claim_status).in_(sorted(DECIDED_STATUSES))
+IS_DECIDED: Final = col(Claim.claim_status).in_(sorted(DECIDED))
 DECIDED_AT: Final = col(Claim.clock_stopped_at)
 _DAY_MS: Final = 86_400_000
 # A Lagos midnight before every record, so that day differences are never negative.
@@ -49,7 +50,7 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClaimSummary:
-    """What a window holds and what that which it is compared with held; `decisions` are those of the window."""
+    """Claim figures of a window and of its comparison window; `decisions` are those of the window."""
 
     window: Window
     compared: Comparison
@@ -100,9 +101,24 @@ def _facts(session: ScopedSession, span: Span, lodged: Mapping[date, int], decis
         median_net_ms=percentile(net, 50),
         p90_net_ms=percentile(net, 90),
         median_viewed_ms=percentile(_load_view_delays(session, span), 50),
-        accepted=answers.get("Offer accepted", 0),
-        rejected=answers.get("Offer rejected", 0),
+        accepted=answers.get(ClaimStatus.OFFER_ACCEPTED, 0),
+        rejected=answers.get(ClaimStatus.OFFER_REJECTED, 0),
+        overridden=_count_overridden(session, span),
+        reserved_minor=_sum_reserve_changes(session, span),
     )
+
+
+def _sum_reserve_changes(session: ScopedSession, span: Span) -> int:
+    """Return in kobo by how much the reserves rose or fell."""
+    query = sa.select(sa.func.sum(col(ClaimReserve.change_minor)))
+    query = query.join(Claim, col(Claim.id) == col(ClaimReserve.claim_id))
+    return int(session.execute(query.where(NOT_DELETED, *span.on(col(ClaimReserve.created_at)))).scalar_one() or 0)
+
+
+def _count_overridden(session: ScopedSession, span: Span) -> int:
+    """Return the number of claims that were approved against a check."""
+    query = sa.select(sa.func.count(sa.distinct(col(ClaimOverride.claim_id))))
+    return int(session.execute(query.where(*span.on(col(ClaimOverride.created_at)))).scalar_one())
 
 
 def percentile(values: Sequence[int], percent: int) -> int | None:
@@ -113,7 +129,7 @@ def percentile(values: Sequence[int], percent: int) -> int | None:
 def _decisions(session: ScopedSession, span: Span) -> list[Decision]:
     query = sa.select(
         day_number(DECIDED_AT),
-        sa.case((col(Claim.claim_status) == "Declined", 1), else_=0),
+        sa.case((col(Claim.claim_status) == ClaimStatus.DECLINED, 1), else_=0),
         # Ids stay text: converting thousands of them to UUID takes longer than the rest of the query.
         sa.type_coerce(col(Claim.assigned_to), sa.String),
         milliseconds_between(col(Claim.created_at), DECIDED_AT),
@@ -136,17 +152,21 @@ def _lodged(session: ScopedSession, span: Span) -> dict[date, int]:
 
 
 def _load_answers(session: ScopedSession, span: Span) -> dict[str, int]:
-    """How often an offer was accepted or rejected."""
+    """Count accepted and rejected offers."""
     at, status = col(ClaimEvent.created_at), col(ClaimEvent.status)
     deleted = sa.select(col(Claim.id)).where(~NOT_DELETED)
-    query = sa.select(status, sa.func.count()).where(status.in_(("Offer accepted", "Offer rejected")))
+    query = sa.select(status, sa.func.count()).where(
+        status.in_((ClaimStatus.OFFER_ACCEPTED, ClaimStatus.OFFER_REJECTED))
+    )
     rows = session.execute(query.where(col(ClaimEvent.claim_id).not_in(deleted), *span.on(at)).group_by(status))
     return {row[0]: row[1] for row in rows}
 
 
 def _load_view_delays(session: ScopedSession, span: Span) -> list[int]:
-    """How long each claim that was opened had waited for it, in ms, the shortest first."""
+    """List the time from lodging to the first view of each claim, in ms, shortest first."""
     at = col(ClaimEvent.created_at)
     waited = milliseconds_between(col(Claim.created_at), at)
     query = sa.select(waited).select_from(ClaimEvent).join(Claim, col(Claim.id) == col(ClaimEvent.claim_id))
-    return sorted(session.execute(query.where(col(ClaimEvent.status) == "Viewed", NOT_DELETED, *span.on(at))).scalars())
+    return sorted(
+        session.execute(query.where(col(ClaimEvent.status) == ClaimStatus.VIEWED, NOT_DELETED, *span.on(at))).scalars()
+    )

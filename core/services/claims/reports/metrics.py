@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from core.services.sales.metrics import Metric, average, share
+from core.states.claims import ClaimStatus
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,6 +26,8 @@ class ClaimFacts:
     median_viewed_ms: int | None = None
     accepted: int = 0
     rejected: int = 0
+    overridden: int = 0
+    reserved_minor: int = 0
 
     @property
     def decided(self) -> int:
@@ -57,13 +60,23 @@ CLAIM_METRICS: tuple[Metric[ClaimFacts], ...] = (
     ),
     Metric(
         key="paid_amount",
-        label="Paid",
+        label=ClaimStatus.PAID,
         unit="naira",
         counts="every payment on a claim, whatever became of it; the same as in the dashboard's claims to premium.",
         leaves_out="offers that are not paid yet, costs of handling.",
         basis="The day of each payment, in Lagos.",
         better="neither",
         compute=lambda facts: facts.paid_minor,
+    ),
+    Metric(
+        key="incurred",
+        label="Incurred",
+        unit="naira",
+        counts="what was paid, and by how much the reserves of claims rose or fell.",
+        leaves_out="costs of handling.",
+        basis="The day of each payment and of each change of a reserve, in Lagos.",
+        better="neither",
+        compute=lambda facts: facts.paid_minor + facts.reserved_minor,
     ),
     Metric(
         key="severity",
@@ -152,6 +165,16 @@ CLAIM_METRICS: tuple[Metric[ClaimFacts], ...] = (
         leaves_out="offers that are out.",
         basis="The instant of the answer, as days in Lagos.",
         compute=lambda facts: share(facts.accepted, facts.accepted + facts.rejected),
+    ),
+    Metric(
+        key="overridden",
+        label="Approved against a check",
+        unit="count",
+        counts="claims that were approved although a check of their cover was failed or unknown, with a reason.",
+        leaves_out="approvals whose checks were all met.",
+        basis="The instant of the approval, as days in Lagos; also where it was taken back later.",
+        better="less",
+        compute=lambda facts: facts.overridden,
     ),
 )
 OPEN_NOW: Metric[int] = Metric(

@@ -12,7 +12,8 @@ from sqlmodel import col
 from core import clock
 from core.services.claims.intake import requirements
 from core.services.claims.intake.request import CreditLifeClaimRequest
-from core.store.access.scope import AnySelect, ScopedSession
+from core.states.policies import PolicyStage
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, Policy, UploadedFile
 
 _DATE_FLAGS: Final = frozenset({"outside_cover", "outside_loan", "early_loss", "future_incident", "duplicate"})
@@ -118,7 +119,13 @@ def describe_cover(policy: Policy) -> list[tuple[str, str]]:
     end = policy.expiration_at and clock.to_lagos_day(policy.expiration_at)
     term = ("Cover", f"{format_day(start)} to {format_day(end)}")
     if ended := policy.cancelled_at or policy.declined_at:
-        return [term, ("Cancelled" if policy.cancelled_at else "Declined", format_day(clock.to_lagos_day(ended)))]
+        return [
+            term,
+            (
+                PolicyStage.CANCELLED if policy.cancelled_at else PolicyStage.DECLINED,
+                format_day(clock.to_lagos_day(ended)),
+            ),
+        ]
     return [term] if end == last else [term, ("Last day of cover", format_day(last))]
 
 

@@ -7,11 +7,11 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.services.claims.workflow import transitions
-from core.store.access.scope import ScopedSession
+from core.states.claims import CLAIMS_ROLES
+from core.store.access import ScopedSession
 from core.store.schema.tables import Staff
 
-_CLAIM_ROLES = frozenset({*transitions.CLAIMS_ROLES, "admin"})
+_CLAIM_ROLES = frozenset({*CLAIMS_ROLES, "admin"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,26 +13,33 @@ from sqlmodel import col
 from core import seal
 from core.covers.cover import Price
 from core.errors import NotFound
+from core.services.audit.log import AuditEvent
 from core.services.claims.intake import documents as claim_documents
 from core.services.claims.intake import requirements
 from core.services.claims.intake.documents import Document
 from core.services.claims.lists import records as claim_records
-from core.services.claims.review import coverage_checks, related, timeline
 from core.services.claims.review import officers as claim_officers
+from core.services.claims.review import related, timeline
 from core.services.claims.review.coverage_checks import CoverageCheck
+from core.services.claims.review.duplicates import Duplicate
 from core.services.claims.review.related import ClaimLine
 from core.services.claims.review.timeline import Message, StatusStep
+from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import questions as claim_questions
+from core.services.claims.workflow import referrals as claim_referrals
+from core.services.claims.workflow import reserves as claim_reserves
 from core.services.claims.workflow import transitions
-from core.services.claims.workflow.clock import DECIDED_STATUSES, Clock
+from core.services.claims.workflow.clock import Clock
+from core.services.claims.workflow.judgement import Override
 from core.services.claims.workflow.offers import Limits
 from core.services.claims.workflow.payments import Payment
-from core.services.claims.workflow.transitions import Transition
+from core.services.claims.workflow.referrals import Referral
+from core.services.claims.workflow.reserves import ReserveChange
 from core.services.people.staff import Person
-from core.services.views.sale import AuditEvent
-from core.store.access.scope import AnySelect, ScopedSession
+from core.states.claims import DECIDED, Transition
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, Distributor, Policy, Product, Provider
 
 _PERSONAL_FIELDS: Final = ("bvn", "nin")
@@ -92,8 +99,12 @@ class ClaimReview:
     approved_name: str | None
     payment_reference: str | None
     payments: Sequence[Payment]
+    reserves: Sequence[ReserveChange]
     clock: Clock
     checks: Sequence[CoverageCheck]
+    duplicates: Sequence[Duplicate]
+    overrides: Sequence[Override]
+    referral: Referral | None
     fraud_flags: Sequence[str]
     documents: Sequence[Document]
     document_names: Sequence[str]
@@ -108,7 +119,7 @@ class ClaimReview:
     @property
     def is_decided(self) -> bool:
         """True when the claim is decided and its facts can no longer change."""
-        return self.status in DECIDED_STATUSES
+        return self.status in DECIDED
 
     @property
     def is_fixed(self) -> bool:
@@ -119,6 +130,16 @@ class ClaimReview:
     def open_question(self) -> Message | None:
         """The question that the claimant has not answered yet, None when there is none."""
         return next((said for said in self.messages if said.is_open), None)
+
+    @property
+    def unmet_checks(self) -> list[CoverageCheck]:
+        """The checks that are failed or unknown: an approval needs a reason for each."""
+        return [check for check in self.checks if not check.passed]
+
+    @property
+    def reserve_minor(self) -> int:
+        """What is expected to be paid still, in kobo."""
+        return self.reserves[-1].reserve_minor if self.reserves else 0
 
     @property
     def missing_documents(self) -> list[str]:
@@ -138,7 +159,7 @@ def get_review(session: ScopedSession, claim_id: UUID, *, person: Person) -> Cla
     claim, policy = row.Claim, row.Policy
     related_claims = related.list_related(session, claim)
     names = claim_officers.get_names(session, (claim.assigned_to, claim.approved_by))
-    submitted, limits = _build_facts(claim), claim_payments.limits(session, claim)
+    submitted, judgement = _build_facts(claim), claim_judgement.judge(session, claim)
     return ClaimReview(
         **_copy_fields(claim),
         reference=requirements.format_reference(claim.id),
@@ -161,14 +182,18 @@ def get_review(session: ScopedSession, claim_id: UUID, *, person: Person) -> Cla
         assigned_name=names.get(claim.assigned_to),
         approved_name=names.get(claim.approved_by),
         payments=claim_payments.of_claim(session, claim),
+        reserves=claim_reserves.list_changes(session, claim.id),
         clock=claim_questions.compute_clocks(session, [claim.id])[claim.id],
-        checks=coverage_checks.run_checks(claim, policy),
+        checks=judgement.checks,
+        duplicates=judgement.duplicates,
+        referral=claim_referrals.find_open(session, claim.id),
+        overrides=claim_judgement.list_overrides(session, claim.id),
         fraud_flags=related.describe_fraud_flags(claim, related_claims),
         documents=claim_documents.list_documents(session, claim),
         document_names=claim_documents.list_document_names(claim),
-        amounts=_amounts(claim, limits),
-        offer=claim_offers.compute_claim_offer(claim, limits),
-        transitions_allowed=transitions.list_allowed(claim, person, limits),
+        amounts=_amounts(claim, judgement.limits),
+        offer=claim_offers.compute_claim_offer(claim, judgement.limits),
+        transitions_allowed=transitions.list_allowed(claim, person, judgement),
         status_steps=timeline.list_status_steps(session, claim.id),
         messages=timeline.list_messages(session, claim.id),
         related_claims=related_claims,

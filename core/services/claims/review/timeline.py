@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.services.audit import log as audit
-from core.services.views.sale import AuditEvent
-from core.store.access.scope import ScopedSession
+from core.services.audit.log import AuditEvent
+from core.store.access import ScopedSession
 from core.store.schema.tables import AuditEntry, ClaimComment, ClaimEvent, ClaimQuestion, Staff
 
 

@@ -1,8 +1,9 @@
 """Actions on a claim: transitions, comments, assignment, incident date and deductions (contract C5-C7, C9)."""
 
+from collections.abc import Mapping
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Final
+from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -17,23 +18,20 @@ from core.services.claims.lists import claims
 from core.services.claims.review import fraud_flags
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import guards as claim_guards
+from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import questions as claim_questions
-from core.services.claims.workflow import transitions
+from core.services.claims.workflow import referrals as claim_referrals
+from core.services.claims.workflow import reserves as claim_reserves
 from core.services.claims.workflow.changes import ClaimChange
-from core.services.claims.workflow.clock import DECIDED_STATUSES
 from core.services.claims.workflow.inputs import CommentInput, DeductionsInput, IncidentDateInput, TransitionInput
-from core.services.claims.workflow.transitions import Transition
+from core.services.claims.workflow.judgement import Judgement
 from core.services.people.staff import Person
-from core.store.access.scope import ScopedSession
+from core.states import claims as claim_states
+from core.states.claims import CHECKS, CLAIMS_ROLES, DECIDED, ClaimStatus, Effect, Transition
+from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, Staff
-
-_AMOUNT_COLUMNS: Final = {
-    "Repair estimate submitted": "repair_estimate_minor",
-    "Approved": "approved_amount_minor",
-    "Offer sent": "offer_amount_minor",
-}
 
 
 def move_claim(  # noqa: PLR0913 - all inputs of a transition, each by its name
@@ -47,32 +45,38 @@ def move_claim(  # noqa: PLR0913 - all inputs of a transition, each by its name
     amount: Decimal | str | None = None,
     reason: str | None = None,
     payment_reference: str | None = None,
+    reasons: Mapping[str, str] | None = None,
 ) -> ClaimChange:
     """Move a claim to a status; `amount` in naira is the estimate, the approved amount or the offer.
+
+    `reasons` are by the keys of the coverage checks that are not met (contract C13).
 
     Without an amount the claim's own is used, and an offer follows the rule of C8. Raises NotAllowed, NotFound,
     StaleVersion, StateForbids or InvalidInput, naming what is missing; the claim is then unchanged.
     """
-    submitted = {"note": note, "amount": amount, "reason": reason, "payment_reference": payment_reference}
+    submitted: dict[str, Any] = {"note": note, "amount": amount, "reason": reason}
+    submitted |= {"payment_reference": payment_reference, "reasons": dict(reasons or {})}
     status = reference.find_option(requirements.CLAIM_STATUSES, to)
     if status is None:
         raise InvalidInput.for_field("to", f"must be one of {', '.join(requirements.CLAIM_STATUSES)}")
     inputs: TransitionInput = request.validate(TransitionInput, submitted)
     claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
     transition = claim_guards.require_transition(claim, status)
-    limits = claim_payments.limits(session, claim)
-    amount_minor = claim_guards.check_amount(transition, claim, person, inputs, limits)
-    return _apply_transition(session, claim, transition, person=person, inputs=inputs, amount_minor=amount_minor)
+    judgement = claim_judgement.judge(session, claim, for_update=True)
+    amount_minor = claim_guards.check_amount(transition, claim, person, inputs, judgement)
+    return _apply_transition(
+        session, claim, transition, person=person, inputs=inputs, amount_minor=amount_minor, judgement=judgement
+    )
 
 
 def open_claim(session: ScopedSession, claim_id: UUID, *, person: Person) -> ClaimChange:
     """Open a claim for review: a Pending one becomes Viewed, any other is unchanged (contract C5)."""
     claim_changes.require_claims_role(person)
     record = claims.get_claim(session, claim_id)
-    if record["claim_status"] != "Pending":
+    if record["claim_status"] != ClaimStatus.PENDING:
         return ClaimChange(claim=record, version=record["version"])
     claim = claim_changes.get_for_update(session, claim_id)
-    transition = transitions.get_transition(claim.claim_status, "Viewed")
+    transition = claim_states.get_transition(claim.claim_status, ClaimStatus.VIEWED)
     if transition is None:
         # Somebody else opened or moved it while this transaction waited for the row lock.
         return ClaimChange(claim=claims.get_claim(session, claim_id), version=claim.version)
@@ -87,18 +91,32 @@ def _apply_transition(
     person: Person,
     inputs: TransitionInput,
     amount_minor: int,
+    judgement: Judgement | None = None,
 ) -> ClaimChange:
     before = claim_changes.get_audited_facts(claim)
     claim.claim_status = transition.to
-    if transition.to in _AMOUNT_COLUMNS:
-        setattr(claim, _AMOUNT_COLUMNS[transition.to], amount_minor)
-    _apply_decision(claim, transition, person, inputs)
+    if transition.column:
+        setattr(claim, transition.column, amount_minor)
+    _apply_effects(claim, transition, person, inputs)
     at = claim_changes.next_instant(claim)
     claim_questions.close_question(session, claim.id, at=at)
     claim_questions.update_clock(claim, at=at, previous_status=transition.start)
-    session.insert(_event(claim, person, inputs.note, at=at))
-    extra_facts = {"note": inputs.note} if inputs.note else {}
-    if transition.to == "Paid":
+    event = _event(claim, person, inputs.note, at=at)
+    session.insert(event)
+    extra_facts: dict[str, Any] = {"note": inputs.note} if inputs.note else {}
+    if CHECKS in transition.needs and judgement and judgement.unmet:
+        claim_judgement.record_overrides(
+            session, claim, judgement, inputs.reasons, event_id=event.id, person=person, at=at
+        )
+        extra_facts["against"] = [check.question for check in judgement.unmet]
+    if Effect.REVERSES in transition.effects:
+        reversed_minor = claim_payments.reverse_last(
+            session, claim, reference=inputs.payment_reference or "", person=person, at=at
+        )
+        extra_facts["reversed"] = money.to_wire(reversed_minor)
+    claim_referrals.close(session, claim, person=person, at=at)
+    claim_reserves.follow_transition(session, claim, transition, person=person, at=at)
+    if Effect.PAYS in transition.effects:
         reference = inputs.payment_reference or ""
         claim_payments.record(session, claim, amount_minor=amount_minor, reference=reference, person=person, at=at)
         extra_facts["paid"] = money.to_wire(amount_minor)
@@ -107,16 +125,16 @@ def _apply_transition(
     )
 
 
-def _apply_decision(claim: Claim, transition: Transition, person: Person, inputs: TransitionInput) -> None:
-    """Apply what a transition changes beside the status; declining or reopening a settled claim clears its approval."""
+def _apply_effects(claim: Claim, transition: Transition, person: Person, inputs: TransitionInput) -> None:
+    """Apply what a transition changes beside the status and its amount."""
     claim.decline_reason = inputs.reason or requirements.NOT_DECLINED
-    if transition.to == "Declined" or transition.start == "Settled":
+    if Effect.CLEARS_APPROVAL in transition.effects:
         claim.approved_by, claim.approved_amount_minor = None, 0
-    if transition.to == "Approved":
+    if Effect.SETS_APPROVER in transition.effects:
         claim.approved_by = person.id
-    if transition.to == "Paid":
+    if Effect.PAYS in transition.effects:
         claim.payment_reference = inputs.payment_reference
-    if transition.to in {"Reviewing", "Approved"} and not claim.claim_amount_minor:
+    if Effect.SETS_CLAIMED in transition.effects and not claim.claim_amount_minor:
         claim.claim_amount_minor = money.to_minor(claim_offers.get_amount_owed(claim) or money.ZERO)
 
 
@@ -176,7 +194,7 @@ def assign_claim(
 def _is_claims_staff(session: ScopedSession, staff_id: UUID) -> bool:
     query = sa.select(col(Staff.roles)).where(col(Staff.id) == staff_id, col(Staff.disabled_at).is_(None))
     roles = session.execute(query).scalar_one_or_none()
-    return roles is not None and not {*transitions.CLAIMS_ROLES, "admin"}.isdisjoint(roles)
+    return roles is not None and not {*CLAIMS_ROLES, "admin"}.isdisjoint(roles)
 
 
 def set_incident_date(session: ScopedSession, claim_id: UUID, *, on: date, person: Person, version: int) -> ClaimChange:
@@ -205,6 +223,6 @@ def set_deductions(
 
 def _get_undecided(session: ScopedSession, claim_id: UUID, person: Person, version: int) -> Claim:
     claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
-    if claim.claim_status in DECIDED_STATUSES:
+    if claim.claim_status in DECIDED:
         raise StateForbids(f"A claim that is {claim.claim_status} keeps its facts")
     return claim

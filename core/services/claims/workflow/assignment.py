@@ -15,7 +15,7 @@ from core.services.claims.lists.search import ClaimFilter
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import changes as claim_changes
 from core.services.people.staff import Person
-from core.store.access.scope import ScopedSession
+from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, Staff
 
 

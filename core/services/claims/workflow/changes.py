@@ -14,9 +14,9 @@ from core.errors import NotAllowed, NotFound, StaleVersion
 from core.services.audit import log as audit
 from core.services.claims.lists import claims
 from core.services.claims.lists.shapes import ClaimRecord
-from core.services.claims.workflow.transitions import CLAIMS_ROLES
 from core.services.people.staff import Person
-from core.store.access.scope import ScopedSession
+from core.states.claims import CLAIMS_ROLES
+from core.store.access import ScopedSession
 from core.store.schema.tables import Claim
 
 _TICK: Final = timedelta(milliseconds=1)

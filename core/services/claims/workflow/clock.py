@@ -6,14 +6,11 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final
 
-from core.store.schema import claims as claim_tables
+from core.states.claims import DECIDED, WAITING
 
 STATUTORY_PERIOD: Final = timedelta(days=60)
 # A claim with no more than this left is near its deadline.
 NEAR_DEADLINE: Final = timedelta(days=7)
-# Statuses that pause the clock because the claimant has to act, and statuses that end it.
-WAITING_STATUSES: Final = claim_tables.WAITING
-DECIDED_STATUSES: Final = claim_tables.DECIDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +76,7 @@ class Clock:
 def compute_from_history(history: Sequence[StatusReached], now: datetime, pauses: Sequence[Pause] = ()) -> Clock:
     """Compute the clock from the status history, lodging first; time after a decision counts only once reopened."""
     lodged_at, current = history[0].at, history[-1]
-    is_decided = current.status in DECIDED_STATUSES
+    is_decided = current.status in DECIDED
     end = max(lodged_at, _get_decided_at(history) if is_decided else now)
     edges = {lodged_at, end, *(step.at for step in history)}
     edges |= {edge for pause in pauses for edge in (pause.asked_at, pause.answered_at) if edge is not None}
@@ -97,7 +94,7 @@ def compute_from_stored(
     *, lodged_at: datetime, begins_at: datetime, stopped_at: datetime | None, status: str, now: datetime
 ) -> Clock:
     """Compute the same clock from the stored columns: clock start (moved by every pause) and stop."""
-    is_decided = status in DECIDED_STATUSES and stopped_at is not None
+    is_decided = status in DECIDED and stopped_at is not None
     end = stopped_at or now
     return Clock(
         age=max(timedelta(0), (end if is_decided else now) - lodged_at),
@@ -123,7 +120,7 @@ def _get_decided_at(history: Sequence[StatusReached]) -> datetime:
     """Return the instant of the current decision: a settled claim was decided when it was paid."""
     first = history[-1].at
     for step in reversed(history):
-        if step.status not in DECIDED_STATUSES:
+        if step.status not in DECIDED:
             break
         first = step.at
     return first
@@ -132,4 +129,4 @@ def _get_decided_at(history: Sequence[StatusReached]) -> datetime:
 def _is_running_at(history: Sequence[StatusReached], pauses: Sequence[Pause], instant: datetime) -> bool:
     """Return True when the clock runs from this instant on."""
     status = next(step.status for step in reversed(history) if step.at <= instant)
-    return status not in WAITING_STATUSES | DECIDED_STATUSES and not any(pause.covers(instant) for pause in pauses)
+    return status not in WAITING | DECIDED and not any(pause.covers(instant) for pause in pauses)

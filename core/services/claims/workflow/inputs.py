@@ -35,6 +35,7 @@ class TransitionInput(Request):
     reason: DeclineReason | None = None
     note: fields.LongText | None = None
     payment_reference: Annotated[str, Field(max_length=60)] | None = None
+    reasons: dict[str, Annotated[str, Field(min_length=2, max_length=500)]] = Field(default_factory=dict)
 
 
 class CommentInput(Request):
@@ -56,3 +57,19 @@ class DeductionsInput(Request):
 
     excess: fields.Naira
     betterment: fields.Naira
+
+
+class ReserveInput(Request):
+    """A new reserve in naira, and why it changes."""
+
+    reserve: fields.Naira
+    reserve_reason: Annotated[str, Field(min_length=2, max_length=500)]
+
+
+class ReferralInput(Request):
+    """The amount of a prepared decision, if it has one, and why a supervisor should decide."""
+
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"referral_note"})
+
+    referral_amount: fields.Naira | None = None
+    referral_note: fields.LongText

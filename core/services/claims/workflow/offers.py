@@ -10,23 +10,26 @@ from core.covers import request
 from core.covers.cover import Price, Step
 from core.errors import InvalidInput
 from core.services.claims.workflow.inputs import TransitionInput
-from core.store.schema import claims as claim_tables
+from core.states.claims import DECIDED, ClaimStatus
 from core.store.schema.tables import Claim
 
 # Where what comes off an offer does not change any more: the claimant has agreed to it, or it is paid.
-FIXED: Final = claim_tables.DECIDED | {"Offer accepted"}
+FIXED: Final = DECIDED | {ClaimStatus.OFFER_ACCEPTED}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
     """What a claim can come to at most, in kobo: owed and insured by the records, none where they do not say.
 
-    `paid_minor` was paid on the claim before, and is part of what it comes to.
+    `paid_minor` was paid on the claim before, and is part of what it comes to. `elsewhere_minor` was paid on other
+    claims of the policy in the same term; what is insured, and what is owed where it was paid since the lodging, are
+    what that leaves.
     """
 
     owed_minor: int | None = None
     insured_minor: int | None = None
     paid_minor: int = 0
+    elsewhere_minor: int = 0
 
     @property
     def most_minor(self) -> int | None:
@@ -41,7 +44,10 @@ class Limits:
     @property
     def source(self) -> str:
         """Which of them is the lower, in words."""
-        return "what is still owed" if self.most_minor == self.owed_minor else "what is insured"
+        source = "what is still owed" if self.most_minor == self.owed_minor else "what is insured"
+        if not self.elsewhere_minor:
+            return source
+        return f"{source} after the {money.format_naira(self.elsewhere_minor)} paid on other claims of the policy"
 
 
 def compute_offer(

@@ -3,19 +3,22 @@
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
+from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import ids, money
-from core.errors import InvalidInput
+from core import clock, ids, money
+from core.errors import InvalidInput, StateForbids
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow.offers import Limits
 from core.services.people.staff import Person
-from core.store.access.scope import AnySelect, ScopedSession
+from core.services.policies import paid_terms
+from core.services.policies.paid_terms import PaidTerm
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimPayment, Policy, Staff
 
 TAKEN: Final = "was used for another payment of this insurer already: give the reference of this one"
@@ -41,9 +44,16 @@ def reference_key(reference: str) -> str:
 
 
 def record(
-    session: ScopedSession, claim: Claim, *, amount_minor: int, reference: str, person: Person, at: datetime
+    session: ScopedSession,
+    claim: Claim,
+    *,
+    amount_minor: int,
+    reference: str,
+    person: Person,
+    at: datetime,
+    reverses: UUID | None = None,
 ) -> None:
-    """Write one payment; InvalidInput names a reference that another payment of the insurer has.
+    """Write one payment or reversal; InvalidInput names a reference that another payment of the insurer has.
 
     Whoever pays at the same instant under the same reference waits here, and one of the two is refused.
     """
@@ -60,10 +70,38 @@ def record(
         reference=reference,
         reference_key=key,
         paid_by=person.id,
+        reverses=reverses,
         created_at=at,
     )
     if not session.insert_if_absent(row):
         raise InvalidInput.for_field("payment_reference", TAKEN)
+
+
+def reverse_last(session: ScopedSession, claim: Claim, *, reference: str, person: Person, at: datetime) -> int:
+    """Write the reversal of the last payment that stands and return its amount in kobo; StateForbids without one.
+
+    `reference` is that of the return, and no other payment of the insurer may have it.
+    """
+    reversed_ids = sa.select(col(ClaimPayment.reverses)).where(col(ClaimPayment.reverses).is_not(None))
+    query = sa.select(ClaimPayment).where(
+        col(ClaimPayment.claim_id) == claim.id,
+        col(ClaimPayment.reverses).is_(None),
+        col(ClaimPayment.id).not_in(reversed_ids),
+    )
+    latest = query.order_by(col(ClaimPayment.created_at).desc(), col(ClaimPayment.id).desc()).limit(1)
+    payment: ClaimPayment | None = session.execute(latest).scalar_one_or_none()
+    if payment is None:
+        raise StateForbids("No payment of this claim stands: there is nothing to take back")
+    record(
+        session,
+        claim,
+        amount_minor=-payment.amount_minor,
+        reference=reference,
+        person=person,
+        at=at,
+        reverses=payment.id,
+    )
+    return payment.amount_minor
 
 
 def of_claim(session: ScopedSession, claim: Claim) -> Sequence[Payment]:
@@ -91,16 +129,57 @@ def of_each() -> sa.ScalarSelect[int]:
     return mine.correlate(Claim).scalar_subquery()
 
 
-def limits(session: ScopedSession, claim: Claim) -> Limits:
-    """What bounds a claim now; who changes it holds its row."""
-    policy = session.get_one(Policy, claim.policy_id)
+def limits(session: ScopedSession, claim: Claim, *, for_update: bool = False) -> Limits:
+    """What bounds a claim now.
+
+    Whoever changes a claim holds its row, and with `for_update` its policy's too: what two claims of one policy are
+    paid at the same moment is then counted one after the other.
+    """
+    query = sa.select(Policy).where(col(Policy.id) == claim.policy_id)
+    policy: Policy = session.execute(query.with_for_update() if for_update else query).scalar_one()
     payments = sa.select(sa.func.sum(AMOUNT)).where(col(ClaimPayment.claim_id) == claim.id)
-    owed = claim_offers.get_amount_owed(claim)
+    owed, insured = claim_offers.get_amount_owed(claim), insured_minor(policy)
+    elsewhere, since_lodged = _sum_elsewhere(session, claim, policy)
     return Limits(
-        owed_minor=None if owed is None else money.to_minor(owed),
-        insured_minor=insured_minor(policy),
+        owed_minor=None if owed is None else max(0, money.to_minor(owed) - since_lodged),
+        insured_minor=None if insured is None else max(0, insured - elsewhere),
         paid_minor=int(session.execute(payments).scalar_one() or 0),
+        elsewhere_minor=elsewhere,
     )
+
+
+def _sum_elsewhere(session: ScopedSession, claim: Claim, policy: Policy) -> tuple[int, int]:
+    """Return what other claims of the policy's term were paid: in all, and since this claim was lodged.
+
+    The balance that a lender states knows of what was paid before it was stated, not of what was paid after.
+    """
+    query: AnySelect = (
+        sa.select(
+            AMOUNT, col(ClaimPayment.created_at).label("paid_at"), col(Claim.incident_date), col(Claim.created_at)
+        )
+        .join(Claim, col(Claim.id) == col(ClaimPayment.claim_id))
+        .where(col(Claim.policy_id) == policy.id, col(Claim.id) != claim.id, col(Claim.deleted_at).is_(None))
+    )
+    rows = session.execute(query).all()
+    if not rows:
+        return 0, 0
+    terms = paid_terms.list_paid_terms(session, policy)
+    term = _find_term(terms, _get_loss_day(claim))
+    same = [row for row in rows if _find_term(terms, _get_loss_day(row)) == term]
+    since = sum(row.amount_minor for row in same if row.paid_at >= claim.created_at)
+    return sum(row.amount_minor for row in same), since
+
+
+def _get_loss_day(claim: Any) -> date:
+    """Return the day of the loss, or of the lodging while that is unknown."""
+    if claim.incident_date:
+        return date.fromisoformat(claim.incident_date[:10])
+    return clock.to_lagos_day(claim.created_at)
+
+
+def _find_term(terms: Sequence[PaidTerm], day: date) -> PaidTerm | None:
+    """Return the term of a day; the first one for a day outside all of them, so that no payment is left out."""
+    return next((term for term in terms if term.start_on <= day < term.expiration_on), terms[0] if terms else None)
 
 
 def insured_minor(policy: Policy) -> int | None:

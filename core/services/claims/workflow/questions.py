@@ -14,10 +14,11 @@ from core.errors import StateForbids
 from core.services.audit import log as audit
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import clock as claim_clock
-from core.services.claims.workflow.clock import DECIDED_STATUSES, WAITING_STATUSES, Clock, Pause, StatusReached
+from core.services.claims.workflow.clock import Clock, Pause, StatusReached
 from core.services.claims.workflow.inputs import CommentInput
 from core.services.people.staff import Person
-from core.store.access.scope import ScopedSession
+from core.states.claims import DECIDED, WAITING
+from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, ClaimQuestion
 
 
@@ -29,7 +30,7 @@ def ask_claimant(session: ScopedSession, claim_id: UUID, *, text: str, person: P
     claim_changes.require_claims_role(person)
     inputs: CommentInput = request.validate(CommentInput, {"text": text})
     claim = claim_changes.get_for_update(session, claim_id)
-    if claim.claim_status in DECIDED_STATUSES:
+    if claim.claim_status in DECIDED:
         raise StateForbids(f"A claim that is {claim.claim_status} needs no more information")
     if _get_open_question_id(session, claim.id) is not None:
         raise StateForbids("The claimant has not answered the question before")
@@ -63,13 +64,13 @@ def record_answer(session: ScopedSession, claim_id: UUID, *, person: Person) -> 
 
 def update_clock(claim: Claim, *, at: datetime, previous_status: str | None = None, is_waiting: bool = False) -> None:
     """Start or stop the stored clock of a claim after a change of status or a question to the claimant."""
-    is_decided = claim.claim_status in DECIDED_STATUSES
+    is_decided = claim.claim_status in DECIDED
     claim.clock_from, claim.clock_stopped_at = claim_clock.update_stored(
         claim.clock_from,
         claim.clock_stopped_at,
         at=at,
-        is_running=not (is_waiting or is_decided or claim.claim_status in WAITING_STATUSES),
-        is_decision=is_decided and previous_status not in DECIDED_STATUSES,
+        is_running=not (is_waiting or is_decided or claim.claim_status in WAITING),
+        is_decision=is_decided and previous_status not in DECIDED,
     )
 
 

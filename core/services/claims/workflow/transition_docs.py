@@ -1,12 +1,12 @@
-"""Generator of the transition tables in docs/claims.md (contract C5)."""
+"""Generator of the transition tables in docs/claims.md, which clause C5 of the contract refers to."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from core.services.claims.intake import requirements
-from core.services.claims.workflow import transitions
-from core.services.claims.workflow.clock import DECIDED_STATUSES, STATUTORY_PERIOD, WAITING_STATUSES
+from core.services.claims.workflow.clock import STATUTORY_PERIOD
 from core.settings import ROOT
+from core.states.claims import RULES, SUPERVISOR, TRANSITIONS, ClaimStatus, Transition, get_transition
 
 DOCS_PAGE: Final = ROOT / "docs" / "claims.md"
 
@@ -21,28 +21,27 @@ def fill_tables(page: str) -> str:
 
 
 def _moves() -> str:
-    statuses = requirements.CLAIM_STATUSES
-    rows = ([f"**{start}**", *(_cell(start, to) for to in statuses)] for start in statuses)
-    return _table(["From \\ to", *statuses], rows)
+    rows = ([f"**{start}**", *(_cell(start, to) for to in ClaimStatus)] for start in ClaimStatus)
+    return _table(["From \\ to", *ClaimStatus], rows)
 
 
 def _cell(start: str, to: str) -> str:
-    move = transitions.get_transition(start, to)
+    move = get_transition(start, to)
     if move is None:
         return ""
-    return "supervisor" if transitions.SUPERVISOR in move.needs else "yes"
+    return "supervisor" if SUPERVISOR in move.needs else "yes"
 
 
 def _needs() -> str:
     fields_by_need = {
-        (_describe_transition(move), need.words): need.field for move in transitions.TRANSITIONS for need in move.needs
+        (_describe_transition(move), need.words): need.field for move in TRANSITIONS for need in move.needs
     }
     rows = ([who, words, f"`{field}`" if field else ""] for (who, words), field in fields_by_need.items())
     return _table(["Move", "Needs", "Typed as"], rows)
 
 
-def _describe_transition(move: transitions.Transition) -> str:
-    return f"{move.start} to {move.to}" if transitions.SUPERVISOR in move.needs else f"to {move.to}"
+def _describe_transition(move: Transition) -> str:
+    return f"{move.start} to {move.to}" if SUPERVISOR in move.needs else f"to {move.to}"
 
 
 def _reasons() -> str:
@@ -52,14 +51,8 @@ def _reasons() -> str:
 def _clock() -> str:
     return _table(
         ["Status", f"The {STATUTORY_PERIOD.days} days"],
-        ([status, _describe_clock(status)] for status in requirements.CLAIM_STATUSES),
+        ([status, RULES[status].clock.value] for status in ClaimStatus),
     )
-
-
-def _describe_clock(status: str) -> str:
-    if status in DECIDED_STATUSES:
-        return "decided"
-    return "stand still: the claimant has to act" if status in WAITING_STATUSES else "run"
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

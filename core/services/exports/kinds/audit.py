@@ -8,18 +8,18 @@ from sqlmodel import col
 
 from core.services.audit import search as audit_search
 from core.services.audit.selection import AuditSelection
+from core.services.dimensions import Choices
 from core.services.exports.column_parts import printed_columns, text_column
 from core.services.exports.columns import COUNT, DAY, ID, INSTANT, WORD
 from core.services.exports.exports import ExportKind, Parameter
 from core.services.exports.parameters import FROM, TO
-from core.services.sales.choices import Choices
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import AuditEntry
 
 _NOTHING = "null"
 
 
-def _print_json(side: Any) -> Any:
+def _print_json(side: object) -> Any:
     return sa.func.nullif(sa.cast(col(side), sa.String), _NOTHING)
 
 

@@ -14,6 +14,8 @@ from core.services.claims.lists import search as claim_search
 from core.services.claims.lists.selection import ClaimSelection
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import payments as claim_payments
+from core.services.claims.workflow import reserves as claim_reserves
+from core.services.dimensions import Choices
 from core.services.exports.column_parts import (
     computed_columns,
     concatenate,
@@ -26,15 +28,15 @@ from core.services.exports.column_parts import (
 from core.services.exports.columns import COUNT, DATE, DAY, ID, INSTANT, MONEY, WORD
 from core.services.exports.exports import ExportKind, Parameter
 from core.services.exports.parameters import DISTRIBUTOR, FROM, TO
-from core.services.sales.choices import Choices
-from core.store.access.scope import AnySelect, ScopedSession
+from core.states import claims as claim_states
+from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import printed_id
 from core.store.schema.tables import Claim, Policy, Staff
 
 _STOPPED, _STATUS = col(Claim.clock_stopped_at), col(Claim.claim_status)
 # The same short reference as `requirements` formats, in SQL.
 _REFERENCE = sa.literal_column("'C-'", sa.String) + sa.func.upper(sa.func.substr(printed_id(col(Claim.id)), 29))
-_DECIDED = sa.case((_STATUS.in_(sorted(claim_clock.DECIDED_STATUSES)), _STOPPED))
+_DECIDED = sa.case((_STATUS.in_(sorted(claim_states.DECIDED)), _STOPPED))
 
 
 def _get_submitted(name: str) -> Any:
@@ -125,6 +127,8 @@ CLAIMS = ExportKind(
                 *("excess_deduction_amount", "betterment_deduction_amount", "offer_amount"),
             ),
             ("paid_amount", MONEY, claim_payments.of_each()),
+            ("outstanding_amount", MONEY, claim_reserves.build_reserve_column()),
+            ("incurred_amount", MONEY, claim_payments.of_each() + claim_reserves.build_reserve_column()),
             ("decided_at", INSTANT, _DECIDED),
             ("decided_on", DAY, _DECIDED),
         ),

@@ -9,12 +9,12 @@ from sqlmodel import col
 
 from core.services.customers import customers
 from core.services.customers.selection import CustomerSelection
+from core.services.dimensions import Choices
 from core.services.exports.column_parts import cached_columns, mode_columns, printed_columns, text_column
 from core.services.exports.columns import COUNT, DATE, DAY, FLAG, ID, INSTANT, MONEY
 from core.services.exports.exports import ExportContext, ExportKind, Parameter
 from core.services.exports.parameters import DISTRIBUTOR, FROM, TO
-from core.services.sales.choices import Choices
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Purchase, Renewal
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlmodel import col
 
+from core.services.dimensions import Choices, load_choices
 from core.services.exports.column_parts import (
     customer_columns,
     mode_columns,
@@ -19,8 +20,7 @@ from core.services.exports.parameters import EXPIRING, OF_SALES
 from core.services.policies import search as policy_search
 from core.services.policies import states as policy_states
 from core.services.policies.selection import PolicySelection
-from core.services.sales.choices import Choices, load_choices
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Policy, Purchase
 
 _ROLE = sa.case(

@@ -6,6 +6,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlmodel import col
 
+from core.services.dimensions import Choices
 from core.services.exports.column_parts import (
     customer_columns,
     mode_columns,
@@ -19,11 +20,10 @@ from core.services.exports.columns import DAY, ID, INSTANT
 from core.services.exports.exports import ExportKind
 from core.services.exports.parameters import OF_SALES
 from core.services.sales import table as sales_table
-from core.services.sales.choices import Choices
 from core.services.sales.conditions import build_conditions
 from core.services.sales.refunded import OF_PURCHASE
 from core.services.sales.selection import Selection
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.rollups.daily_rollup import ONCE
 from core.store.schema.tables import Policy, Purchase, Refund
 

@@ -6,6 +6,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlmodel import col
 
+from core.services.dimensions import Choices
 from core.services.exports.column_parts import (
     customer_columns,
     mode_columns,
@@ -21,9 +22,8 @@ from core.services.exports.parameters import EXPIRING, OF_SALES
 from core.services.renewals import records as renewal_records
 from core.services.renewals import table as renewals_table
 from core.services.renewals.selection import RenewalSelection
-from core.services.sales.choices import Choices
 from core.services.sales.refunded import OF_RENEWAL
-from core.store.access.scope import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Policy, Refund, Renewal
 
 _STATUS = sa.case(

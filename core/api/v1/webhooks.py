@@ -1,0 +1,235 @@
+"""Webhook endpoints over the API: register, change, try, and what was delivered to them (contract W3)."""
+
+from collections.abc import Callable
+from typing import Annotated
+from uuid import UUID
+
+import anyio.to_thread
+from fastapi import APIRouter, Query, Request, Response
+
+from core.api.http import envelope, openapi
+from core.api.http.auth import Signed
+from core.api.http.bodies import StrictRoute
+from core.api.http.envelope import listed, success
+from core.api.http.idempotent_post import run_once_async
+from core.api.http.queries import Id
+from core.api.v1.webhook_shapes import (
+    Counted,
+    DeletedEndpoint,
+    Deliveries,
+    DeliveryQuery,
+    Endpoints,
+    NoBody,
+    OneDelivery,
+    OneEndpoint,
+    PingResult,
+    RegisteredEndpoint,
+    build_delivery,
+    build_endpoint,
+)
+from core.dispatch import webhooks as webhook_dispatch
+from core.services.distributors.keys import Caller
+from core.services.idempotency import WireResponse
+from core.services.webhooks import endpoints, log
+from core.services.webhooks.endpoints import Endpoint, NewSecret
+from core.services.webhooks.requests import EnableRequest, EndpointChange, EndpointRequest, ReplayRequest
+from core.store.access import ScopedSession, reading, reading_autocommit, store, transact
+
+router = APIRouter(route_class=StrictRoute, prefix="/webhooks", tags=["Webhooks"])
+_REGISTERED, _LISTED, _ONE = "Endpoint registered", "Endpoints retrieved", "Endpoint retrieved"
+_CHANGED, _DELETED, _PINGED, _ROTATED = "Endpoint changed", "Endpoint deleted", "Ping sent", "Secret rotated"
+_ENABLED, _DELIVERIES, _QUEUED = "Endpoint enabled", "Deliveries retrieved", "Delivery queued again"
+_REPLAYED = "Replay counted or queued"
+
+
+@router.post(
+    "",
+    status_code=201,
+    summary="Register an endpoint",
+    responses=openapi.answers(RegisteredEndpoint, _REGISTERED, status=201),
+    openapi_extra=openapi.body_example(EndpointRequest),
+)
+async def register_endpoint(request: Request, caller: Signed, body: EndpointRequest) -> Response:
+    """Register an endpoint for events of this mode. It is active once a ping to it got a 2xx, which is tried now."""
+
+    def register(session: ScopedSession) -> NewSecret:
+        return endpoints.register(
+            session,
+            body,
+            distributor_id=caller.distributor_id,
+            is_live=caller.is_live,
+            actor=caller.actor,
+            key_id=caller.key_id,
+        )
+
+    made, answer = await _secretly(request, caller, body, register, _REGISTERED, status=201)
+    if made is None:
+        return answer
+    pinged = await webhook_dispatch.ping(store(), caller.scope, made.endpoint.id)
+    endpoint = await anyio.to_thread.run_sync(_get, caller, pinged.delivery.endpoint_id)
+    return _with_secret(answer, endpoint, made.secret, _REGISTERED)
+
+
+@router.get("", responses=openapi.answers(Endpoints, _LISTED), summary="List endpoints")
+def list_endpoints(caller: Signed) -> Response:
+    """Every endpoint of this mode, newest first, without its secret."""
+    with reading(caller.scope) as session:
+        return success({"endpoints": [build_endpoint(each) for each in endpoints.list_endpoints(session)]}, _LISTED)
+
+
+@router.get("/{endpoint_id}", responses=openapi.answers(OneEndpoint, _ONE, found=True), summary="One endpoint")
+def get_endpoint(caller: Signed, endpoint_id: Id) -> Response:
+    """One endpoint without its secret."""
+    return success({"endpoint": build_endpoint(_get(caller, endpoint_id))}, _ONE)
+
+
+@router.patch(
+    "/{endpoint_id}",
+    summary="Change an endpoint",
+    responses=openapi.answers(OneEndpoint, _CHANGED, found=True, posted=True),
+    openapi_extra={"requestBody": {"content": {"application/json": {"example": {"events": ["policy.*"]}}}}},
+)
+async def change_endpoint(request: Request, caller: Signed, endpoint_id: Id, body: EndpointChange) -> Response:
+    """Change what is named; another address is unverified until a ping to it got a 2xx."""
+
+    def work() -> Endpoint:
+        return transact(caller.scope, lambda session: endpoints.change(session, endpoint_id, body, actor=caller.actor))
+
+    return success({"endpoint": build_endpoint(await anyio.to_thread.run_sync(work))}, _CHANGED)
+
+
+@router.delete(
+    "/{endpoint_id}", responses=openapi.answers(DeletedEndpoint, _DELETED, found=True), summary="Delete an endpoint"
+)
+def delete_endpoint(caller: Signed, endpoint_id: Id) -> Response:
+    """Delete an endpoint; what waits for it is withdrawn."""
+    transact(caller.scope, lambda session: endpoints.delete(session, endpoint_id, actor=caller.actor))
+    return success({"id": str(endpoint_id)}, _DELETED)
+
+
+@router.post(
+    "/{endpoint_id}/ping",
+    responses=openapi.answers(PingResult, _PINGED, found=True, posted=True),
+    summary="Try an endpoint",
+)
+async def ping_endpoint(caller: Signed, endpoint_id: Id) -> Response:
+    """Send an `endpoint.ping` now and tell what was answered; a 2xx activates an endpoint that was unverified."""
+    found = await webhook_dispatch.ping(store(), caller.scope, endpoint_id)
+    endpoint = await anyio.to_thread.run_sync(_get, caller, endpoint_id)
+    answer = found.tries[-1].answer if found.tries else ""
+    told = {"delivery": build_delivery(found.delivery), "answer": answer, "endpoint": build_endpoint(endpoint)}
+    return success(told, _PINGED)
+
+
+@router.post(
+    "/{endpoint_id}/rotate-secret",
+    responses=openapi.answers(RegisteredEndpoint, _ROTATED, found=True, posted=True),
+    summary="Rotate the secret",
+)
+async def rotate_secret(request: Request, caller: Signed, endpoint_id: Id) -> Response:
+    """Give an endpoint another secret; for 24 hours the old one signs too."""
+    request.state.raw = {}
+    made, answer = await _secretly(
+        request,
+        caller,
+        NoBody(),
+        lambda session: endpoints.rotate_secret(session, endpoint_id, actor=caller.actor),
+        _ROTATED,
+        status=200,
+    )
+    return answer if made is None else _with_secret(answer, made.endpoint, made.secret, _ROTATED)
+
+
+@router.post(
+    "/{endpoint_id}/enable",
+    summary="Enable an endpoint",
+    responses=openapi.answers(Counted, _ENABLED, found=True, posted=True),
+    openapi_extra=openapi.body_example(EnableRequest),
+)
+async def enable_endpoint(request: Request, caller: Signed, endpoint_id: Id, body: EnableRequest) -> Response:
+    """Enable a disabled endpoint; what was held meanwhile is sent, or withdrawn."""
+
+    def work(session: ScopedSession) -> WireResponse:
+        count = endpoints.enable(session, endpoint_id, send_held=body.send_held, actor=caller.actor)
+        return envelope.answer({"events": count, "queued": body.send_held}, _ENABLED, status=200)
+
+    return await run_once_async(request, caller, body, work)
+
+
+@router.get(
+    "/{endpoint_id}/deliveries",
+    responses=openapi.answers(Deliveries, _DELIVERIES, found=True),
+    summary="Deliveries of an endpoint",
+)
+def list_deliveries(caller: Signed, endpoint_id: Id, query: Annotated[DeliveryQuery, Query()]) -> Response:
+    """List the deliveries of the last 90 days, those that wait or were given up included; newest first."""
+    with reading(caller.scope) as session:
+        endpoints.get_endpoint(session, endpoint_id)
+        page = log.list_deliveries(session, endpoint_id, query.paging(), state=query.state)
+        return listed("deliveries", [build_delivery(each) for each in page.items], page.total_count, _DELIVERIES)
+
+
+@router.post(
+    "/{endpoint_id}/deliveries/{delivery_id}/redeliver",
+    responses=openapi.answers(OneDelivery, _QUEUED, found=True, posted=True),
+    summary="Send a delivery again",
+)
+async def redeliver_event(request: Request, caller: Signed, endpoint_id: Id, delivery_id: Id) -> Response:
+    """Queue one delivery again, under the same id."""
+    request.state.raw = {}
+
+    def work(session: ScopedSession) -> WireResponse:
+        found = log.redeliver(session, delivery_id, actor=caller.actor, endpoint_id=endpoint_id)
+        return envelope.answer({"delivery": build_delivery(found)}, _QUEUED, status=200)
+
+    return await run_once_async(request, caller, NoBody(), work)
+
+
+@router.post(
+    "/{endpoint_id}/replay",
+    summary="Replay events",
+    responses=openapi.answers(Counted, _REPLAYED, found=True, posted=True),
+    openapi_extra=openapi.body_example(ReplayRequest),
+)
+async def replay_events(request: Request, caller: Signed, endpoint_id: Id, body: ReplayRequest) -> Response:
+    """Send the events of a span again, under their old ids; with `dry_run` only count them."""
+
+    def work(session: ScopedSession) -> WireResponse:
+        if body.dry_run:
+            count = log.count_replay(session, endpoint_id, body)
+        else:
+            count = log.replay(session, endpoint_id, body, actor=caller.actor)
+        return envelope.answer({"events": count, "queued": not body.dry_run}, _REPLAYED, status=200)
+
+    return await run_once_async(request, caller, body, work)
+
+
+async def _secretly(
+    request: Request,
+    caller: Caller,
+    body: object,
+    make: Callable[[ScopedSession], NewSecret],
+    text: str,
+    *,
+    status: int,
+) -> tuple[NewSecret | None, Response]:
+    """Do the work once per Idempotency-Key; the secret is in no stored answer, and None on a repetition."""
+    made: list[NewSecret] = []
+
+    def work(session: ScopedSession) -> WireResponse:
+        made.append(make(session))
+        return envelope.answer({"endpoint": build_endpoint(made[-1].endpoint), "secret": None}, text, status=status)
+
+    answer = await run_once_async(request, caller, body, work)
+    return (made[-1] if made else None), answer
+
+
+def _with_secret(answer: Response, endpoint: Endpoint, secret: str, text: str) -> Response:
+    told = {"endpoint": build_endpoint(endpoint), "secret": secret}
+    headers = {name: value for name, value in answer.headers.items() if name.startswith("x-")}
+    return Response(envelope.encoded(told, text), answer.status_code, headers, media_type=envelope.JSON)
+
+
+def _get(caller: Caller, endpoint_id: UUID) -> Endpoint:
+    with reading_autocommit(caller.scope) as session:
+        return endpoints.get_endpoint(session, endpoint_id)

@@ -1,0 +1,56 @@
+"""`coverdesk status`: what runs, what waits, and what needs a person."""
+
+import sys
+from typing import Annotated
+
+import orjson
+import typer
+from rich.console import Console
+
+from core import clock
+from core.services.admin import status as service
+from core.services.admin.status import Status
+from core.store.access import Scope, reading, store
+from core.store.schema import versions
+
+out = Console(highlight=False, soft_wrap=True)
+
+
+def status(*, json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False) -> None:
+    """Print the status of the installation; exit code 1 when something needs a person."""
+    if versions.version(store()) != versions.newest():
+        fault = "the store has another version: run `coverdesk init`"
+        sys.stdout.write(f"{orjson.dumps({'faults': [fault]}).decode()}\n" if json else f"✗ {fault}\n")
+        raise typer.Exit(1)
+    with reading(Scope.system()) as session:
+        found = service.get_status(session)
+    if json:
+        sys.stdout.write(f"{orjson.dumps(found.as_json(), option=orjson.OPT_INDENT_2).decode()}\n")
+    else:
+        _print(found)
+    if found.faults:
+        raise typer.Exit(1)
+
+
+def _print(found: Status) -> None:
+    backup = clock.format_lagos(found.backup_at) if found.backup_at else "never"
+    lines = {
+        "Release": f"{found.version}, commit {(found.commit or 'unknown')[:12]}",
+        "Migration": f"{found.migration}",
+        "Workers": ", ".join(f"{beat.name} ({beat.release})" for beat in found.workers if beat.is_fresh) or "none",
+        **{
+            queue.name: f"{queue.depth:,} wait"
+            + (f", due for {queue.oldest_seconds:,} s" if queue.oldest_seconds else "")
+            for queue in found.queues
+        },
+        "Free on the disk": f"{found.disk_free_bytes / (1 << 30):,.1f} GiB",
+        "Clock": f"{found.clock_skew_seconds:+.1f} s",
+        "Newest backup": backup,
+        "Replica": found.replica or "not configured",
+    }
+    for name, value in lines.items():
+        out.print(f"{name:<18}{value}", markup=False)
+    for fault in found.faults:
+        out.print(f"[red]✗[/] {fault[0].upper()}{fault[1:]}.")
+    if not found.faults:
+        out.print("[green]✓[/] Nothing needs a person.")

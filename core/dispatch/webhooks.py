@@ -1,0 +1,86 @@
+"""Sends deliveries: leased in one transaction, called with none open, recorded in another (contract W4)."""
+
+import asyncio
+from uuid import UUID
+
+import structlog
+
+from core import clock, ids
+from core.outbound.webhook_client import SendResult, WebhookClient
+from core.services.events import appending, catalogue
+from core.services.events.derivation import EventDraft
+from core.services.webhooks import endpoints, fan_out, log, outcomes, sending
+from core.services.webhooks.log import DeliveryDetail
+from core.services.webhooks.sending import DeliveryJob
+from core.store.access import Scope, ScopedSession, Store
+
+_log = structlog.get_logger("coverdesk.webhooks")
+_SYSTEM = Scope.system()
+INTERNAL_ERROR = "Something broke here while the receiver was called: the log says where"
+
+
+def lease_due(store: Store, limit: int) -> list[DeliveryJob]:
+    """Lease up to `limit` due deliveries; takes no lock when there is none."""
+    with store.reading(_SYSTEM) as session:
+        if not sending.has_due(session):
+            return []
+    return store.transact(_SYSTEM, lambda session: sending.lease_due(session, limit))
+
+
+async def deliver(store: Store, client: WebhookClient, job: DeliveryJob) -> SendResult | None:
+    """Send one leased delivery and record its result; if recording fails, the lease ends and it is sent again."""
+    if job.body is None:
+        await asyncio.to_thread(store.transact, _SYSTEM, lambda session: outcomes.skip(session, job))
+        return None
+    try:
+        result = await client.send(job.url, job.body, job.headers)
+    except Exception as error:
+        _log.error("delivery not sent", error=type(error).__name__, exc_info=True)
+        result = SendResult(milliseconds=0, error=INTERNAL_ERROR)
+    try:
+        await asyncio.to_thread(store.transact, _SYSTEM, lambda session: outcomes.record_result(session, job, result))
+    except Exception as error:
+        _log.error("delivery not recorded", error=type(error).__name__, exc_info=True)
+    return result
+
+
+async def ping(store: Store, scope: Scope, endpoint_id: UUID, *, client: WebhookClient | None = None) -> DeliveryDetail:
+    """Send a ping now and return its delivery; a 2xx activates an endpoint that was unverified.
+
+    NotFound for an endpoint outside the scope.
+    """
+    job = await asyncio.to_thread(store.transact, scope, lambda session: _prepare_ping(session, endpoint_id))
+    if client is None:
+        async with WebhookClient() as client_:
+            await deliver(store, client_, job)
+    else:
+        await deliver(store, client, job)
+    return await asyncio.to_thread(_read, store, scope, job.id)
+
+
+def ping_now(store: Store, scope: Scope, endpoint_id: UUID) -> DeliveryDetail:
+    """Like `ping`, for code without an event loop."""
+    return asyncio.run(ping(store, scope, endpoint_id))
+
+
+def _read(store: Store, scope: Scope, delivery_id: UUID) -> DeliveryDetail:
+    with store.reading(scope) as session:
+        return log.get_delivery(session, delivery_id)
+
+
+def _prepare_ping(session: ScopedSession, endpoint_id: UUID) -> DeliveryJob:
+    endpoint = endpoints.get_for_update(session, endpoint_id)
+    draft = EventDraft(
+        type=catalogue.BY_NAME["endpoint.ping"],
+        owner=(endpoint.distributor_id, endpoint.is_live),
+        object_id=endpoint.id,
+        data={"endpoint_id": str(endpoint.id), "state": endpoint.state},
+        previous={},
+        at=clock.now(),
+        origin=f"{ids.new().hex} endpoint.ping",
+    )
+    (event,) = appending.append(session, [draft])
+    row = fan_out.build_delivery(event, endpoint)
+    row.state, row.next_try_at = "queued", clock.now()
+    session.insert(row)
+    return sending.lease_one(session, row.id)

@@ -1,0 +1,1 @@
+"""Calls to addresses that others chose, and mail: guarded, limited in time and size."""

@@ -1,0 +1,88 @@
+"""Judges the addresses of receivers: at registration by what they say, at each connection by where they lead (W5)."""
+
+import ipaddress
+from ipaddress import IPv4Address, IPv6Address
+from typing import Final
+from urllib.parse import urlsplit
+
+from core.settings import LOOPBACK_HOSTS, settings
+
+Address = IPv4Address | IPv6Address
+MAX_URL_LENGTH: Final = 2_000
+_NAT64: Final = tuple(ipaddress.IPv6Network(each) for each in ("64:ff9b::/96", "64:ff9b:1::/48"))
+_EMBEDDING: Final = (*_NAT64, ipaddress.IPv6Network("::/96"), ipaddress.IPv6Network("fec0::/10"))
+
+
+class ForbiddenAddress(Exception):
+    """A receiver that must not be called; the text gives the reason and never the address."""
+
+
+def find_url_fault(url: str) -> str | None:
+    """Return what is wrong with the address of a receiver, to follow its field's name; None when it may be tried."""
+    try:
+        parts = urlsplit(url)
+        port, host = parts.port, parts.hostname
+    except ValueError:
+        return "must be an address that can be read"
+    if len(url) > MAX_URL_LENGTH or not url.isascii() or any(not "!" <= each <= "~" for each in url) or "\\" in url:
+        return "must be visible ASCII characters, at most 2,000"
+    if not host or parts.scheme not in {"https", "http"}:
+        return "must be an https address"
+    if parts.username is not None or parts.password is not None:
+        return "must not hold a user or a password"
+    if parts.fragment:
+        return "must not have a fragment"
+    return _find_host_fault(parts.scheme, host, port)
+
+
+def _find_host_fault(scheme: str, host: str, port: int | None) -> str | None:
+    if is_desk(host, port or (443 if scheme == "https" else 80)):
+        return "must not be this desk itself"
+    if is_demonstration_loopback(host):
+        return None
+    if scheme != "https":
+        return "must be an https address"
+    if (port or 443) not in {443, *settings().webhook_port_numbers}:
+        return "must be on port 443"
+    try:
+        return find_address_fault(ipaddress.ip_address(host.strip("[]")))
+    except ValueError:
+        return None if "." in host else "must be a host name that the internet knows"
+
+
+def is_demonstration_loopback(host: str) -> bool:
+    """Return True for loopback in a demonstration, where receivers may be tried without https."""
+    return settings().demo and host in LOOPBACK_HOSTS
+
+
+def is_desk(host: str, port: int) -> bool:
+    """Return True when an address is where this desk is reached."""
+    own = urlsplit(settings().base_url)
+    own_port = own.port or (443 if own.scheme == "https" else 80)
+    mine = {own.hostname, *(LOOPBACK_HOSTS if own.hostname in LOOPBACK_HOSTS else ())}
+    return host in mine and (port == own_port or host not in LOOPBACK_HOSTS)
+
+
+def find_address_fault(address: Address) -> str | None:
+    """Return why an address must not be connected to; None when it is globally routable, with all it embeds."""
+    embedded = _get_embedded(address)
+    if embedded is None and isinstance(address, IPv6Address) and any(address in each for each in _EMBEDDING):
+        return _PRIVATE
+    for each in (address,) if embedded is None else (embedded,):
+        if not each.is_global or each.is_multicast or each.is_reserved or each.is_unspecified:
+            return _PRIVATE
+    return None
+
+
+_PRIVATE: Final = "must lead to an address that is routable on the whole internet"
+
+
+def _get_embedded(address: Address) -> IPv4Address | None:
+    """Return the IPv4 address that a gateway makes of an IPv6 address."""
+    if not isinstance(address, IPv6Address):
+        return None
+    if any(address in each for each in _NAT64):
+        return IPv4Address(address.packed[-4:])
+    if address.teredo is not None:
+        return address.teredo[1]
+    return address.ipv4_mapped or address.sixtofour

@@ -1,0 +1,128 @@
+"""Limits, checks and duplicates of a claim at this moment: for its review, approval and payment (contract C8, C13)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import ids
+from core.services.claims.review import coverage_checks, duplicates
+from core.services.claims.review.coverage_checks import CoverageCheck
+from core.services.claims.review.duplicates import Duplicate
+from core.services.claims.workflow import payments as claim_payments
+from core.services.claims.workflow.offers import Limits
+from core.services.people.staff import Person
+from core.store.access import AnySelect, ScopedSession
+from core.store.schema.tables import Claim, ClaimOverride, Policy, Staff
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Override:
+    """A check that was not met at an approval, with the reason given."""
+
+    key: str
+    is_failed: bool
+    detail: str
+    reason: str
+    by: str
+    at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judgement:
+    """The limits of a claim, its coverage checks, its duplicates, and those that its approval did not know of."""
+
+    limits: Limits
+    checks: Sequence[CoverageCheck] = ()
+    duplicates: Sequence[Duplicate] = ()
+    new_duplicates: Sequence[Duplicate] = ()
+
+    @property
+    def unmet(self) -> list[CoverageCheck]:
+        """The checks that failed or that the records cannot answer."""
+        return [check for check in self.checks if not check.passed]
+
+    @property
+    def failed(self) -> list[CoverageCheck]:
+        """The checks that failed."""
+        return [check for check in self.checks if check.passed is False]
+
+
+def judge(session: ScopedSession, claim: Claim, *, for_update: bool = False) -> Judgement:
+    """Judge a claim as it stands; with `for_update` its policy is locked against other claims on it."""
+    limits = claim_payments.limits(session, claim, for_update=for_update)
+    found = duplicates.find_duplicates(session, claim)
+    known = _list_known_duplicates(session, claim)
+    return Judgement(
+        limits=limits,
+        checks=coverage_checks.run_checks(
+            claim, session.get_one(Policy, claim.policy_id), found, duplicates.count_recent(session, claim)
+        ),
+        duplicates=found,
+        new_duplicates=[each for each in found if each.is_same_loss and str(each.id) not in known],
+    )
+
+
+def record_overrides(
+    session: ScopedSession,
+    claim: Claim,
+    judgement: Judgement,
+    reasons: Mapping[str, str],
+    *,
+    event_id: UUID,
+    person: Person,
+    at: datetime,
+) -> None:
+    """Write one row for each check that is not met, with its reason."""
+    known = [str(each.id) for each in judgement.duplicates]
+    rows = (
+        ClaimOverride(
+            id=ids.new(),
+            distributor_id=claim.distributor_id,
+            is_live=claim.is_live,
+            claim_id=claim.id,
+            event_id=event_id,
+            check_key=check.key,
+            is_failed=check.passed is False,
+            detail=f"{check.question}: {check.detail}",
+            reason=" ".join(reasons[check.key].split()),
+            duplicates=known if check.key == coverage_checks.DUPLICATE else [],
+            staff_id=person.id,
+            created_at=at,
+        )
+        for check in judgement.unmet
+    )
+    session.insert(*rows)
+
+
+def list_overrides(session: ScopedSession, claim_id: UUID) -> list[Override]:
+    """List every override of a claim, oldest first."""
+    query: AnySelect = (
+        sa.select(ClaimOverride, col(Staff.name).label("by"))
+        .join(Staff, col(Staff.id) == col(ClaimOverride.staff_id))
+        .where(col(ClaimOverride.claim_id) == claim_id)
+        .order_by(col(ClaimOverride.created_at), col(ClaimOverride.id))
+    )
+    return [
+        Override(
+            key=row.ClaimOverride.check_key,
+            is_failed=row.ClaimOverride.is_failed,
+            detail=row.ClaimOverride.detail,
+            reason=row.ClaimOverride.reason,
+            by=row.by,
+            at=row.ClaimOverride.created_at,
+        )
+        for row in session.execute(query)
+    ]
+
+
+def _list_known_duplicates(session: ScopedSession, claim: Claim) -> set[str]:
+    """Return the ids of the duplicates that the latest override of the check named."""
+    query = sa.select(col(ClaimOverride.duplicates)).where(
+        col(ClaimOverride.claim_id) == claim.id, col(ClaimOverride.check_key) == coverage_checks.DUPLICATE
+    )
+    latest = query.order_by(col(ClaimOverride.created_at).desc(), col(ClaimOverride.id).desc()).limit(1)
+    return set(session.execute(latest).scalar_one_or_none() or ())

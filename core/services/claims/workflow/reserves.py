@@ -1,0 +1,146 @@
+"""The reserve of a claim: what is expected to be paid still, as changes that are only added (contract C11)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import ids, money
+from core.covers import request
+from core.covers.request import refuse_unless
+from core.errors import NotAllowed, StateForbids
+from core.services.claims.workflow import changes as claim_changes
+from core.services.claims.workflow import offers as claim_offers
+from core.services.claims.workflow import payments as claim_payments
+from core.services.claims.workflow import transitions
+from core.services.claims.workflow.changes import ClaimChange
+from core.services.claims.workflow.inputs import ReserveInput
+from core.services.people.staff import Person
+from core.states.claims import DECIDED, ClockEffect, Effect, Transition
+from core.store.access import AnySelect, ScopedSession
+from core.store.schema.tables import Claim, ClaimReserve, Staff
+
+CHANGE: Final = col(ClaimReserve.change_minor)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReserveChange:
+    """One change of a reserve and the reserve after it; `by` is None where an old store was carried over."""
+
+    at: datetime
+    change_minor: int
+    reserve_minor: int
+    reason: str
+    by: str | None
+
+
+def get_reserve(session: ScopedSession, claim_id: UUID) -> int:
+    """Return the reserve of a claim in kobo."""
+    query = sa.select(sa.func.sum(CHANGE)).where(col(ClaimReserve.claim_id) == claim_id)
+    return int(session.execute(query).scalar_one() or 0)
+
+
+def list_changes(session: ScopedSession, claim_id: UUID) -> Sequence[ReserveChange]:
+    """List every change of a claim's reserve, oldest first."""
+    query: AnySelect = (
+        sa.select(ClaimReserve, col(Staff.name).label("by"))
+        .outerjoin(Staff, col(Staff.id) == col(ClaimReserve.staff_id))
+        .where(col(ClaimReserve.claim_id) == claim_id)
+        .order_by(col(ClaimReserve.created_at), col(ClaimReserve.id))
+    )
+    found, reserve_minor = [], 0
+    for row in session.execute(query):
+        change = row.ClaimReserve
+        reserve_minor += change.change_minor
+        found.append(
+            ReserveChange(
+                at=change.created_at,
+                change_minor=change.change_minor,
+                reserve_minor=reserve_minor,
+                reason=change.reason,
+                by=row.by,
+            )
+        )
+    return found
+
+
+def build_reserve_column() -> sa.ScalarSelect[int]:
+    """Build a column for `select(Claim)`: the reserve of each claim in kobo."""
+    mine = sa.select(sa.func.coalesce(sa.func.sum(CHANGE), 0)).where(col(ClaimReserve.claim_id) == col(Claim.id))
+    return mine.correlate(Claim).scalar_subquery()
+
+
+def follow_transition(
+    session: ScopedSession, claim: Claim, transition: Transition, *, person: Person, at: datetime
+) -> None:
+    """Set a first reserve when work on the claim begins, and release it at a decision."""
+    reserve = get_reserve(session, claim.id)
+    if transition.clock is ClockEffect.ENDS:
+        _add(session, claim, -reserve, reason=f"The claim is {transition.to}", person=person, at=at)
+    elif Effect.SETS_RESERVE in transition.effects and not reserve:
+        limits = claim_payments.limits(session, claim)
+        expected = claim.claim_amount_minor or money.to_minor(claim_offers.get_amount_owed(claim) or money.ZERO)
+        expected = min(expected, limits.most_minor) if limits.most_minor is not None else expected
+        _add(
+            session,
+            claim,
+            max(0, expected - limits.paid_minor),
+            reason="What is claimed, as far as owed and insured, and not paid yet",
+            person=person,
+            at=at,
+        )
+
+
+def set_reserve(
+    session: ScopedSession, claim_id: UUID, *, amount: Decimal | str, reason: str, person: Person, version: int
+) -> ClaimChange:
+    """Set the reserve of an open claim in naira, with a reason.
+
+    StateForbids for a decided claim; InvalidInput for an amount that is not new or above what is insured; NotAllowed
+    above the officer's limit.
+    """
+    inputs: ReserveInput = request.validate(ReserveInput, {"reserve": amount, "reserve_reason": reason})
+    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+    if claim.claim_status in DECIDED:
+        raise StateForbids(f"A claim that is {claim.claim_status} has no reserve")
+    wanted, before = money.to_minor(inputs.reserve), get_reserve(session, claim.id)
+    insured = claim_payments.limits(session, claim).insured_minor
+    most = money.format_naira(insured or 0)
+    refuse_unless(
+        [
+            (wanted != before, "reserve", "is what it was: give another amount"),
+            (insured is None or wanted <= insured, "reserve", f"must not be above {most}, what is insured"),
+        ]
+    )
+    if exceeded := transitions.describe_limit_exceeded(person, wanted):
+        raise NotAllowed(f"The reserve needs {exceeded}", detail={"field": "reserve"})
+    facts = claim_changes.get_audited_facts(claim)
+    at = claim_changes.next_instant(claim)
+    _add(session, claim, wanted - before, reason=inputs.reserve_reason, person=person, at=at)
+    changed = {"reserve": money.to_wire(wanted), "reserve_before": money.to_wire(before)}
+    changed["reserve_reason"] = inputs.reserve_reason
+    return claim_changes.save_change(
+        session, claim, facts, person=person, action="claim reserve set", extra_facts=changed
+    )
+
+
+def _add(session: ScopedSession, claim: Claim, change_minor: int, *, reason: str, person: Person, at: datetime) -> None:
+    if not change_minor:
+        return
+    session.insert(
+        ClaimReserve(
+            id=ids.new(),
+            distributor_id=claim.distributor_id,
+            is_live=claim.is_live,
+            claim_id=claim.id,
+            change_minor=change_minor,
+            reason=reason,
+            staff_id=person.id,
+            created_at=at,
+        )
+    )

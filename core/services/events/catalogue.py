@@ -1,0 +1,199 @@
+"""Every type of event, declared once: its object, its data, and the audited actions or dates that make it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Any, Final
+
+from core.services.events import payloads
+from core.services.events.payloads import Data
+
+Facts = Mapping[str, Any]
+# The statuses of claims in which the claimant was told of an end; leaving them is an appeal or a mistake put right.
+_ENDED: Final = ("Declined", "Settled", "Paid")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventType:
+    """One type of event; `applies` judges what the audit entry says before and after."""
+
+    name: str
+    data: type[Data]
+    when: str
+    actions: tuple[str, ...] = ()
+    applies: Callable[[Facts, Facts], bool] = field(default=lambda _before, _after: True)
+
+    @property
+    def object(self) -> str:
+        """The kind of its object: "claim.paid" is about a claim."""
+        return self.name.partition(".")[0]
+
+
+def _refunded(_: Facts, after: Facts) -> bool:
+    return after.get("refund", "0.00") not in {"0.00", "0"}
+
+
+def _status(*statuses: str) -> Callable[[Facts, Facts], bool]:
+    return lambda _, after: after.get("claim_status") in statuses
+
+
+def _sold(**told: Any) -> Callable[[Facts, Facts], bool]:
+    """True of every action but a sale, and of a sale of which the log says so."""
+    return lambda _, after: "purchase_id" not in after or all(after.get(name) == value for name, value in told.items())
+
+
+_SOLD, _MOVED = "policy sold", "claim moved"
+_ISSUED = ("policy activated", "policy issued by hand")
+_P, _C = payloads.PolicyData, payloads.ClaimData
+EVENT_TYPES: Final = (
+    EventType(name="purchase.created", data=payloads.PurchaseData, when="A policy was sold.", actions=(_SOLD,)),
+    EventType(
+        name="purchase.refunded",
+        data=payloads.PurchaseData,
+        when="Premium goes back, because the policy was declined or cancelled.",
+        actions=("policy declined", "policy cancelled"),
+        applies=_refunded,
+    ),
+    EventType(
+        name="policy.activated",
+        data=_P,
+        when="A policy came into force.",
+        actions=(_SOLD, *_ISSUED),
+        applies=_sold(activated=True),
+    ),
+    EventType(name="policy.declined", data=_P, when="The insurer does not want it.", actions=("policy declined",)),
+    EventType(name="policy.submission_delayed", data=_P, when="The insurer has not answered for 24 hours."),
+    EventType(
+        name="policy.certificate_ready",
+        data=_P,
+        when="A term has its certificate.",
+        actions=(_SOLD, *_ISSUED, "policy renewed"),
+        applies=_sold(activated=True),
+    ),
+    EventType(
+        name="policy.updated",
+        data=_P,
+        when="Its insurer took a policy that was in force, or was told of it another way.",
+        actions=("policy accepted", "noted as reported"),
+    ),
+    EventType(name="policy.cancelled", data=_P, when="A policy was ended early.", actions=("policy cancelled",)),
+    EventType(name="policy.expiring", data=_P, when="Cover ends in 90, 60, 30, 7 or 0 days; once each."),
+    EventType(name="policy.expired", data=_P, when="Cover is over."),
+    EventType(name="policy.renewed", data=_P, when="One more term was paid for.", actions=("policy renewed",)),
+    EventType(
+        name="customer.created",
+        data=payloads.CustomerData,
+        when="A first purchase made a customer.",
+        actions=(_SOLD,),
+        applies=_sold(customer="created"),
+    ),
+    EventType(
+        name="customer.updated",
+        data=payloads.CustomerData,
+        when="A later purchase brought newer details.",
+        actions=(_SOLD,),
+        applies=_sold(customer="updated"),
+    ),
+    EventType(name="claim.lodged", data=_C, when="A claim was made.", actions=("claim lodged",)),
+    EventType(name="claim.status_changed", data=_C, when="Every move of a claim.", actions=(_MOVED,)),
+    *(
+        EventType(name=f"claim.{name}", data=_C, when=when, actions=(_MOVED,), applies=_status(status))
+        for name, status, when in (
+            ("approved", "Approved", "A claim was approved."),
+            ("declined", "Declined", "A claim was declined."),
+            ("offer_sent", "Offer sent", "An offer was made."),
+            ("offer_accepted", "Offer accepted", "The claimant accepted the offer."),
+            ("offer_rejected", "Offer rejected", "The claimant rejected the offer."),
+            ("paid", "Paid", "A claim was paid."),
+            ("settled", "Settled", "A claim is settled."),
+        )
+    ),
+    EventType(
+        name="claim.reopened",
+        data=_C,
+        when="A claim that had ended is reviewed again.",
+        actions=(_MOVED,),
+        applies=lambda before, after: before.get("claim_status") in _ENDED and after["claim_status"] == "Reviewing",
+    ),
+    EventType(name="claim.information_requested", data=_C, when="The claimant was asked.", actions=("claimant asked",)),
+    EventType(name="claim.document_added", data=_C, when="A document was added.", actions=("claim document added",)),
+    EventType(name="claim.due_soon", data=_C, when="45, then 55 days of the statutory clock have run."),
+    EventType(name="claim.overdue", data=_C, when="60 days of the statutory clock have run."),
+    EventType(
+        name="product.price_changed",
+        data=payloads.ProductData,
+        when="Other rates were confirmed; they hold from `effective_at`.",
+        actions=("rates confirmed",),
+    ),
+    EventType(
+        name="product.withdrawn",
+        data=payloads.ProductData,
+        when="A product is not on sale any more, for all or for you.",
+        actions=("product switched off", "product withheld from a distributor"),
+    ),
+    EventType(name="endpoint.ping", data=payloads.EndpointData, when="You or the desk tried an endpoint."),
+    EventType(
+        name="endpoint.failing",
+        data=payloads.EndpointData,
+        when="For an hour every delivery to another endpoint of yours failed.",
+        actions=("endpoint failing",),
+    ),
+    EventType(
+        name="endpoint.disabled",
+        data=payloads.EndpointData,
+        when="Another endpoint of yours takes no events any more; they are held.",
+        actions=("endpoint disabled",),
+    ),
+)
+BY_NAME: Final[Mapping[str, EventType]] = {each.name: each for each in EVENT_TYPES}
+
+
+@cache
+def by_action() -> Mapping[str, tuple[EventType, ...]]:
+    """The types that each audited action can make."""
+    actions = {action for each in EVENT_TYPES for action in each.actions}
+    return {action: tuple(each for each in EVENT_TYPES if action in each.actions) for action in actions}
+
+
+@cache
+def is_pattern(pattern: str) -> bool:
+    """True for "*" and for a pattern such as "claim.*" or "claim.paid" that a type of event fits."""
+    return set(pattern) <= set("abcdefghijklmnopqrstuvwxyz_.*") and any(fits(pattern, name) for name in BY_NAME)
+
+
+@cache
+def fits(pattern: str, name: str) -> bool:
+    """True when a type of event fits a pattern."""
+    return fnmatchcase(name, pattern)
+
+
+# Audited actions that make no event, each with its reason; a test finds the actions of the source here or above.
+UNTOLD: Final[Mapping[str, str]] = dict.fromkeys(
+    (
+        *("claim commented", "claim assigned", "claim incident dated", "claim deductions set", "claimant answered"),
+        *("resent to the insurer", "all set aside resent", "submission set aside", "insurer answered late"),
+        *("rates proposed", "rates refused", "rates taken back", "rates withdrawn", "product described"),
+    ),
+    "Work of the desk that changes nothing for a distributor",
+) | dict.fromkeys(
+    (
+        *("file uploaded", "file opened", "export started", "export finished", "personal numbers sealed anew"),
+        *("distributor added", "distributor changed", "distributor switched on", "distributor switched off"),
+        *("insurer changed", "key issued", "key revoked", "product switched on", "product offered to a distributor"),
+        *("endpoint registered", "endpoint changed", "endpoint deleted", "endpoint enabled", "endpoint verified"),
+        *("endpoint secret rotated", "endpoint replayed", "delivery sent again"),
+        *("mail sent again", "store backed up", "store restored", "signed in", "signed out", "sessions ended"),
+        *(
+            "staff added",
+            "staff changed",
+            "staff saved",
+            "first admin set up",
+            "staff enabled",
+            "staff disabled",
+            "password link made",
+            "password chosen",
+        ),
+    ),
+    "An act of whoever would be told of it, or of the installation",
+)

@@ -1,0 +1,1 @@
+"""Money: movements and their corrections, agreements, statements and payments (contract F1 to F4)."""

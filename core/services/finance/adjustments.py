@@ -1,0 +1,234 @@
+"""Adjustments: a movement is corrected by another one that two people made (contract F1, F9).
+
+One person of finance proposes the amounts, another confirms them; the correction is dated when it is confirmed.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from pydantic import Field
+from sqlmodel import col
+
+from core import clock, ids, money
+from core.covers import request
+from core.covers.request import Request
+from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StateForbids
+from core.money import Split
+from core.services.audit import log as audit
+from core.services.finance.amounts import SignedNaira
+from core.services.people import staff
+from core.services.people.staff import Person
+from core.store.access import ScopedSession
+from core.store.schema.tables import Adjustment, AdjustmentProposal, Movement, Staff
+
+ROLES: Final = ("finance",)
+_COPIED: Final = (
+    *("distributor_id", "is_live", "policy_id", "purchase_id", "renewal_id", "customer_id", "product_id"),
+    *("product_version_id", "product_category_id", "provider_id"),
+)
+_AMOUNTS: Final = ("total_minor", "mca_profit_minor", "distributor_profit_minor")
+
+
+class AdjustmentInput(Request):
+    """The signed amounts of an adjustment in naira, and why it is made; the insurer's share is what remains."""
+
+    premium: SignedNaira
+    platform_commission: SignedNaira
+    distributor_commission: SignedNaira
+    reason: Annotated[str, Field(min_length=10, max_length=500)]
+
+
+class RefusalInput(Request):
+    """Why an adjustment is refused."""
+
+    reason: Annotated[str, Field(min_length=3, max_length=500)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Proposal:
+    """A proposed adjustment with the people who proposed and decided it."""
+
+    id: UUID
+    corrects_id: UUID
+    parts: Split
+    reason: str
+    state: str
+    proposed_by: UUID
+    proposer: str
+    proposed_at: datetime
+    decider: str | None
+    decided_at: datetime | None
+    refusal: str | None
+
+
+def propose(session: ScopedSession, movement_id: UUID, typed: Mapping[str, Any], *, by: Person) -> UUID:
+    """Propose the correction of a movement and return its id; nothing moves until somebody else confirms it.
+
+    InvalidInput names every wrong field, NotFound says that there is no such movement.
+    """
+    _require_finance(by)
+    corrected = _get_movement(session, movement_id)
+    given: AdjustmentInput = request.validate(AdjustmentInput, typed)
+    parts = _parse_parts(given)
+    proposal = AdjustmentProposal(
+        id=ids.new(),
+        distributor_id=corrected.distributor_id,
+        is_live=corrected.is_live,
+        corrects_kind=corrected.kind,
+        corrects_id=corrected.id,
+        **{name: getattr(parts, name) for name in _AMOUNTS},
+        reason=given.reason,
+        proposed_by=by.id,
+        proposed_at=clock.now(),
+    )
+    session.insert(proposal)
+    _note(session, proposal, "adjustment proposed", by=by, reason=given.reason)
+    return proposal.id
+
+
+def confirm(session: ScopedSession, proposal_id: UUID, *, by: Person) -> UUID:
+    """Turn a proposal into a movement dated now, and return its id.
+
+    NotAllowed for who proposed it and for who has a password that somebody else has just reset.
+    """
+    proposal = _get_open(session, proposal_id, by)
+    _refuse_maker(proposal, by)
+    staff.refuse_resting(by)
+    corrected = _get_movement(session, proposal.corrects_id)
+    _decide(session, proposal, "confirmed", by=by)
+    adjustment = Adjustment(
+        id=ids.new(),
+        proposal_id=proposal.id,
+        corrects_kind=proposal.corrects_kind,
+        corrects_id=proposal.corrects_id,
+        **{name: getattr(corrected, name) for name in _COPIED},
+        **{name: getattr(proposal, name) for name in _AMOUNTS},
+        reason=proposal.reason,
+        proposed_by=proposal.proposed_by,
+        approved_by=by.id,
+        created_at=clock.now(),
+    )
+    session.insert(adjustment)
+    _note(session, proposal, "adjustment confirmed", by=by, adjustment_id=str(adjustment.id))
+    return adjustment.id
+
+
+def refuse(session: ScopedSession, proposal_id: UUID, *, reason: str, by: Person) -> None:
+    """Refuse what somebody else proposed, with the reason."""
+    proposal = _get_open(session, proposal_id, by)
+    _refuse_maker(proposal, by)
+    given: RefusalInput = request.validate(RefusalInput, {"reason": reason})
+    _decide(session, proposal, "refused", by=by, refusal=given.reason)
+    _note(session, proposal, "adjustment refused", by=by, reason=given.reason)
+
+
+def take_back(session: ScopedSession, proposal_id: UUID, *, by: Person) -> None:
+    """Withdraw one's own proposal; NotAllowed for anybody else, who refuses it instead."""
+    proposal = _get_open(session, proposal_id, by)
+    if proposal.proposed_by != by.id:
+        raise NotAllowed("Only who proposed an adjustment takes it back: you can refuse it")
+    _decide(session, proposal, "withdrawn", by=by)
+    _note(session, proposal, "adjustment taken back", by=by)
+
+
+def list_of_movement(session: ScopedSession, movement_id: UUID) -> list[Proposal]:
+    """List every proposal to correct a movement, oldest first."""
+    return _list(session, col(AdjustmentProposal.corrects_id) == movement_id)
+
+
+def list_open(session: ScopedSession) -> list[Proposal]:
+    """List the proposals that wait for a second person, oldest first."""
+    return _list(session, col(AdjustmentProposal.state) == "open")
+
+
+def _list(session: ScopedSession, *conditions: Any) -> list[Proposal]:
+    proposer, decider = sa.orm.aliased(Staff), sa.orm.aliased(Staff)
+    query = (
+        sa.select(AdjustmentProposal, col(proposer.name), col(decider.name))
+        .join(proposer, col(proposer.id) == col(AdjustmentProposal.proposed_by))
+        .outerjoin(decider, col(decider.id) == col(AdjustmentProposal.decided_by))
+        .where(*conditions)
+        .order_by(col(AdjustmentProposal.proposed_at), col(AdjustmentProposal.id))
+    )
+    return [_build(row, made_by, decided_by) for row, made_by, decided_by in session.execute(query)]
+
+
+def _build(row: AdjustmentProposal, proposer: str, decider: str | None) -> Proposal:
+    return Proposal(
+        id=row.id,
+        corrects_id=row.corrects_id,
+        parts=Split(row.total_minor, row.mca_profit_minor, row.distributor_profit_minor),
+        reason=row.reason,
+        state=row.state,
+        proposed_by=row.proposed_by,
+        proposer=proposer,
+        proposed_at=row.proposed_at,
+        decider=decider,
+        decided_at=row.decided_at,
+        refusal=row.refusal,
+    )
+
+
+def _parse_parts(given: AdjustmentInput) -> Split:
+    amounts = (given.premium, given.platform_commission, given.distributor_commission)
+    parts = Split(*(money.to_minor(amount) for amount in amounts))
+    if not (parts.total_minor or parts.mca_profit_minor or parts.distributor_profit_minor):
+        message = "must not be zero together with both commissions: nothing would change"
+        raise InvalidInput([FieldFault("premium", message)])
+    return parts
+
+
+def _require_finance(by: Person) -> None:
+    if not by.has_role(*ROLES):
+        raise NotAllowed("Only finance corrects movements")
+
+
+def _refuse_maker(proposal: AdjustmentProposal, by: Person) -> None:
+    if proposal.proposed_by == by.id:
+        raise NotAllowed("You proposed this adjustment: somebody else confirms or refuses it, and you can take it back")
+
+
+def _get_movement(session: ScopedSession, movement_id: UUID) -> Movement:
+    found: Movement | None = session.execute(
+        sa.select(Movement).where(col(Movement.id) == movement_id)
+    ).scalar_one_or_none()
+    if found is None:
+        raise NotFound("There is no such movement")
+    return found
+
+
+def _get_open(session: ScopedSession, proposal_id: UUID, by: Person) -> AdjustmentProposal:
+    _require_finance(by)
+    proposal: AdjustmentProposal | None = session.execute(
+        sa.select(AdjustmentProposal).where(col(AdjustmentProposal.id) == proposal_id).with_for_update()
+    ).scalar_one_or_none()
+    if proposal is None:
+        raise NotFound("There is no such adjustment")
+    if proposal.state != "open":
+        raise StateForbids("This adjustment does not wait for a decision any more")
+    return proposal
+
+
+def _decide(session: ScopedSession, proposal: AdjustmentProposal, state: str, *, by: Person, **more: Any) -> None:
+    session.execute(
+        sa.update(AdjustmentProposal)
+        .where(col(AdjustmentProposal.id) == proposal.id)
+        .values(state=state, decided_by=by.id, decided_at=clock.now(), **more)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def _note(session: ScopedSession, proposal: AdjustmentProposal, action: str, *, by: Person, **more: str) -> None:
+    after = {
+        "corrects": f"{proposal.corrects_kind} {proposal.corrects_id}",
+        "premium": money.to_wire(proposal.total_minor),
+        "platform_commission": money.to_wire(proposal.mca_profit_minor),
+        "distributor_commission": money.to_wire(proposal.distributor_profit_minor),
+        **more,
+    }
+    subject = audit.subject_of("adjustment", proposal.id)
+    audit.write(session, actor=by.actor, action=action, subject=subject, after=after)

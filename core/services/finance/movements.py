@@ -1,0 +1,200 @@
+"""Movements: every purchase, renewal, refund and adjustment as one signed row of money (contract F1).
+
+Their totals are those of the dashboard, read from the same roll-ups; `coverdesk check` compares them with the rows.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Any, Literal
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock
+from core.errors import NotFound
+from core.money import Split
+from core.services import filters
+from core.services.dimensions import Choices
+from core.services.filters import SalesFilter, Span
+from core.services.finance.selection import KIND_NAMES, MovementSelection
+from core.services.paging import Paging
+from core.services.sales import sales_totals
+from core.services.sales.sales_totals import ZERO_TOTALS, Key, SalesTotals
+from core.services.windows import Window
+from core.store.access import ScopedSession
+from core.store.schema.tables import Movement, Policy
+
+Order = Literal["newest", "oldest"]
+_MOMENT, _ID = col(Movement.created_at), col(Movement.id)
+ORDERS: Mapping[Order, tuple[Any, ...]] = {"newest": (_MOMENT.desc(), _ID.desc()), "oldest": (_MOMENT, _ID)}
+_COUNTS = {"purchase": "sold", "renewal": "renewed", "refund": "refunds", "adjustment": "adjustments"}
+_VERBS = {"purchase": "sold", "renewal": "renewed", "refund": "refunded", "adjustment": "adjusted"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MovementRow:
+    """One movement as a table row; amounts in kobo, negative where money goes back."""
+
+    id: UUID
+    kind: str
+    created_at: datetime
+    policy_id: UUID
+    purchase_id: UUID
+    renewal_id: UUID | None
+    policy_number: str | None
+    customer: str
+    email: str
+    distributor: str
+    provider: str
+    product: str
+    category: str
+    total_minor: int
+    provider_share_minor: int
+    mca_profit_minor: int
+    distributor_profit_minor: int
+
+    @property
+    def kind_name(self) -> str:
+        """The kind as people read it."""
+        return KIND_NAMES[self.kind]
+
+    @property
+    def parts(self) -> Split:
+        """The premium and its three shares."""
+        return Split(self.total_minor, self.mca_profit_minor, self.distributor_profit_minor)
+
+
+def build_conditions(selection: MovementSelection) -> list[sa.ColumnElement[bool]]:
+    """Return the conditions of a selection on the view of movements."""
+    kinds = [col(Movement.kind).in_(selection.kind)] if selection.kind else []
+    return [*filters.on_record(selection.wanted, Movement), *kinds]
+
+
+def compute_totals(session: ScopedSession, selection: MovementSelection) -> SalesTotals:
+    """Return the counts and sums of a selection by kind; kinds that are not chosen are zero."""
+    verbs = [_VERBS[kind] for kind in selection.kinds]
+    measures = [_COUNTS[kind] for kind in selection.kinds]
+    measures += [f"{verb}{part}_minor" for verb in verbs for part in ("", "_mca", "_distributor")]
+    return _group(session, selection.wanted, measures).get((), ZERO_TOTALS)
+
+
+def count(totals: SalesTotals) -> int:
+    """Return the number of movements of these totals."""
+    return sum(getattr(totals, name) for name in _COUNTS.values())
+
+
+def list_rows(
+    session: ScopedSession,
+    selection: MovementSelection,
+    names: Choices,
+    *,
+    order: Order = "newest",
+    paging: Paging,
+) -> list[MovementRow]:
+    """Return one page of movements; a page past the end is empty."""
+    located = _locate(session, selection, paging, is_newest_first=order == "newest")
+    if located is None:
+        return []
+    span, offset = located
+    within = replace(selection, sales=replace(selection.sales, first=None, last=None))
+    query = (
+        sa.select(Movement)
+        .where(*build_conditions(within), *span.on(_MOMENT))
+        .order_by(*ORDERS[order])
+        .limit(paging.limit)
+        .offset(offset)
+    )
+    return _build_rows(session, list(session.execute(query).scalars()), names)
+
+
+def get_movement(session: ScopedSession, movement_id: UUID, names: Choices) -> MovementRow:
+    """Return one movement; NotFound for one that does not exist in the session's scope."""
+    found = session.execute(sa.select(Movement).where(col(Movement.id) == movement_id)).scalar_one_or_none()
+    if found is None:
+        raise NotFound("There is no such movement")
+    return _build_rows(session, [found], names)[0]
+
+
+def _build_rows(session: ScopedSession, found: Sequence[Movement], names: Choices) -> list[MovementRow]:
+    policies = _load_policies(session, [row.policy_id for row in found])
+    return [_build_row(row, policies[row.policy_id], names) for row in found]
+
+
+def _build_row(row: Movement, policy: Any, names: Choices) -> MovementRow:
+    distributor, provider, product, category = names.get_names_of_sale(row.product_id, row.distributor_id)
+    return MovementRow(
+        id=row.id,
+        kind=row.kind,
+        created_at=row.created_at,
+        policy_id=row.policy_id,
+        purchase_id=row.purchase_id,
+        renewal_id=row.renewal_id,
+        policy_number=policy.policy_number,
+        customer=f"{policy.first_name} {policy.last_name}",
+        email=policy.email,
+        distributor=distributor,
+        provider=provider,
+        product=product,
+        category=category,
+        total_minor=row.total_minor,
+        provider_share_minor=row.provider_share_minor,
+        mca_profit_minor=row.mca_profit_minor,
+        distributor_profit_minor=row.distributor_profit_minor,
+    )
+
+
+def _load_policies(session: ScopedSession, policy_ids: Sequence[UUID]) -> dict[UUID, Any]:
+    columns = (Policy.id, Policy.policy_number, Policy.first_name, Policy.last_name, Policy.email)
+    query = sa.select(*(col(column) for column in columns)).where(col(Policy.id).in_(set(policy_ids)))
+    return {row.id: row for row in session.execute(query)}
+
+
+def _group(
+    session: ScopedSession, criteria: SalesFilter, measures: Sequence[str], *keys: Key
+) -> dict[tuple[Any, ...], SalesTotals]:
+    return sales_totals.group_totals(session, criteria, *keys, measures=measures)
+
+
+def _locate(
+    session: ScopedSession, selection: MovementSelection, paging: Paging, *, is_newest_first: bool
+) -> tuple[Span, int] | None:
+    """Return the days that hold a page and the rows to skip in them, from the roll-ups; None past the end.
+
+    The rows of the days before are then never read, on whatever page. Filters that the roll-ups do not know are
+    skipped row by row.
+    """
+    criteria = selection.wanted
+    if not criteria.of_catalogue:
+        return criteria.created, paging.offset
+    counts = [_COUNTS[kind] for kind in selection.kinds]
+    found: Span = criteria.created
+    offset, last = paging.offset, paging.offset + paging.limit - 1
+    for key in ("month", "day"):
+        grouped = _group(session, replace(criteria, created=found), counts, key)
+        stretches = sorted(((day, count(sums)) for (day,), sums in grouped.items()), reverse=is_newest_first)
+        hit = _find(stretches, offset, last)
+        if hit is None:
+            return None
+        days, offset, last = hit
+        found = criteria.created.within(_span_of(days, key))
+    return found, offset
+
+
+def _find(stretches: Sequence[tuple[date, int]], offset: int, last: int) -> tuple[list[date], int, int] | None:
+    """Return the stretches that hold the rows from `offset` to `last`, and both numbers within them."""
+    days: list[date] = []
+    before = skipped = 0
+    for day, rows in stretches:
+        if before + rows <= offset:
+            skipped = before + rows
+        elif before <= last:
+            days.append(day)
+        before += rows
+    return (days, offset - skipped, last - skipped) if days else None
+
+
+def _span_of(days: Sequence[date], grain: str) -> Span:
+    end = max(days)
+    return Window(min(days), clock.add_months(end, 1) if grain == "month" else clock.add_days(end, 1)).span

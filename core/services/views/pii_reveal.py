@@ -1,0 +1,165 @@
+"""Revealing one hidden value of a record: permission, reason and audit entry (contract A3)."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal, NamedTuple
+from uuid import UUID
+
+import sqlalchemy as sa
+from pydantic import AfterValidator, Field
+from sqlmodel import col
+
+from core import seal
+from core.covers import fields, request
+from core.covers.faults import fault
+from core.covers.request import Request
+from core.errors import InvalidInput, NotAllowed, NotFound
+from core.services.audit import log as audit
+from core.services.people.staff import Person
+from core.services.policies import policies
+from core.store.access import ScopedSession
+from core.store.schema.tables import Claim, Customer, Policy
+
+Kind = Literal["policy", "customer", "claim"]
+HIDDEN_PLACEHOLDER: Final = "Kept, not shown here"
+REVEALED_ACTION: Final = "personal value shown"
+REASONS: Final = (
+    "Identifying who asks",
+    "Working a claim",
+    "Question of the insurer",
+    "Correcting a record",
+    "Paying or giving back",
+    "Request of an authority",
+    "Other",
+)
+_LINK: Final = ("http://", "https://")
+_MIN_WORDS: Final = 3
+_ROLES_BY_KIND: Final[Mapping[Kind, tuple[str, ...]]] = {
+    "policy": ("operations",),
+    "customer": ("operations",),
+    "claim": ("claims", "supervisor"),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HiddenField:
+    """Address of one hidden value: the record that holds it and the dotted path in it ("submitted.bvn")."""
+
+    kind: Kind
+    record_id: UUID
+    path: str
+
+
+class HiddenValue(NamedTuple):
+    """Path of a hidden value and its masked form."""
+
+    path: str
+    masked: str
+
+
+def _require_words(details: str) -> str:
+    if len(details.split()) < _MIN_WORDS:
+        raise fault(f"must say in at least {_MIN_WORDS} words what it is needed for")
+    return details
+
+
+class RevealReason(Request):
+    """The reason for revealing a value: one of the listed reasons and a few words on the case."""
+
+    reason: Annotated[str, fields.one_of(*REASONS)]
+    details: Annotated[str, Field(max_length=300), AfterValidator(_require_words)]
+
+
+def can_reveal(person: Person, kind: Kind) -> bool:
+    """Return True when a person may reveal hidden values of this kind of record."""
+    return person.has_role(*_ROLES_BY_KIND[kind])
+
+
+def list_hidden_values(policy: Policy) -> list[HiddenValue]:
+    """List what a policy hides in the submitted data and in the insurer's payload: numbers first, then links."""
+    stored = _policy_data(policy)
+    numbers = [HiddenValue(path, str(_get_at_path(stored, path))) for path in seal.unseal(policy.sealed)]
+    return [*numbers, *(HiddenValue(path, HIDDEN_PLACEHOLDER) for path in find_links(stored))]
+
+
+def find_links(values: object, prefix: str = "") -> Iterator[str]:
+    """Yield the dotted path of every link in stored data; links lead to a person's pictures and papers."""
+    if isinstance(values, str):
+        if values.startswith(_LINK):
+            yield prefix
+        return
+    inside = values.items() if isinstance(values, Mapping) else enumerate(values) if isinstance(values, list) else ()
+    for name, value in inside:
+        yield from find_links(value, f"{prefix}.{name}" if prefix else str(name))
+
+
+def reveal(session: ScopedSession, hidden: HiddenField, *, reason: str, details: str, person: Person) -> str:
+    """Return the value in clear after writing an audit entry of who saw which field and why, without the value itself.
+
+    NotAllowed without the role, InvalidInput without a reason, NotFound when nothing is hidden there.
+    """
+    if not can_reveal(person, hidden.kind):
+        raise NotAllowed(f"Your role does not show personal data of a {hidden.kind}")
+    why: RevealReason = request.validate(RevealReason, {"reason": reason, "details": details})
+    value = _get_hidden_value(session, hidden)
+    if value in re.sub(r"[\s-]", "", why.details) or value in why.details:
+        raise InvalidInput.for_field("details", "must not hold the value itself")
+    audit.write(
+        session,
+        actor=person.actor,
+        action=REVEALED_ACTION,
+        subject=audit.subject_of(hidden.kind, hidden.record_id),
+        after={"field": hidden.path, "reason": why.reason, "details": why.details},
+    )
+    return value
+
+
+def _get_hidden_value(session: ScopedSession, hidden: HiddenField) -> str:
+    stored, sealed = _LOADERS[hidden.kind](session, hidden.record_id)
+    number, stored_value = seal.unseal(sealed).get(hidden.path), _get_at_path(stored, hidden.path)
+    if number is not None:
+        return number
+    if isinstance(stored_value, str) and stored_value.startswith(_LINK):
+        return stored_value
+    raise NotFound("Nothing is hidden there")
+
+
+def _get_at_path(node: object, path: str) -> Any:
+    """Return the value at a dotted path, None when there is none."""
+    for name in path.split("."):
+        if isinstance(node, list):
+            node = node[int(name)] if name.isdecimal() and int(name) < len(node) else None
+        else:
+            node = node.get(name) if isinstance(node, Mapping) else None
+    return node
+
+
+def _policy_data(policy: Policy) -> dict[str, Any]:
+    return {"submitted": policy.submitted, "payload": policy.payload}
+
+
+def _load_policy(session: ScopedSession, policy_id: UUID) -> tuple[Mapping[str, Any], str | None]:
+    policy = policies.get_row(session, policy_id)
+    return _policy_data(policy), policy.sealed
+
+
+def _load_customer(session: ScopedSession, customer_id: UUID) -> tuple[Mapping[str, Any], str | None]:
+    return _columns(session, Customer, customer_id, ("face_image", "identity_verification")), None
+
+
+def _load_claim(session: ScopedSession, claim_id: UUID) -> tuple[Mapping[str, Any], str | None]:
+    metas = ("gadget_claim_meta", "credit_life_claim_meta", "vehicle_claim_meta")
+    stored = _columns(session, Claim, claim_id, (*metas, "claim_invoice_url", "offer_form_url", "sealed"))
+    return stored, stored["sealed"]
+
+
+def _columns(session: ScopedSession, entity: Any, record_id: UUID, names: Sequence[str]) -> dict[str, Any]:
+    query = sa.select(*(col(getattr(entity, name)) for name in names))
+    row = session.execute(query.where(col(entity.id) == record_id, col(entity.deleted_at).is_(None))).one_or_none()
+    if row is None:
+        raise NotFound(f"{entity.__name__} not found")
+    return dict(row._mapping)
+
+
+_LOADERS = {"policy": _load_policy, "customer": _load_customer, "claim": _load_claim}

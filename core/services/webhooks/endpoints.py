@@ -1,0 +1,243 @@
+"""Endpoints: register, list, change, rotate the secret, enable, delete; each within its distributor and mode (W3)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, seal
+from core.errors import NotFound, StateForbids
+from core.outbound import signing
+from core.services.audit import log as audit
+from core.services.webhooks.requests import EndpointChange, EndpointRequest
+from core.store.access import ScopedSession
+from core.store.schema.tables import WebhookDelivery, WebhookEndpoint
+
+MAX_ENDPOINTS: Final = 10
+OLD_SECRET_LASTS: Final = timedelta(hours=24)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Endpoint:
+    """An endpoint as it is shown, without its secret; `held` deliveries wait for it to be enabled."""
+
+    id: UUID
+    distributor_id: UUID
+    is_live: bool
+    url: str
+    description: str
+    events: Sequence[str]
+    format: str
+    signature_header: str
+    state: str
+    last_error: str | None
+    last_success_at: datetime | None
+    last_failure_at: datetime | None
+    failing_since: datetime | None
+    disabled_at: datetime | None
+    old_secret_until: datetime | None
+    created_at: datetime
+    held: int
+
+
+@dataclass(frozen=True, slots=True)
+class NewSecret:
+    """An endpoint and its new secret, which is shown this once."""
+
+    endpoint: Endpoint
+    secret: str
+
+
+def register(
+    session: ScopedSession,
+    request: EndpointRequest,
+    *,
+    distributor_id: UUID,
+    is_live: bool,
+    actor: str,
+    key_id: UUID | None = None,
+) -> NewSecret:
+    """Register an endpoint, to be activated by a ping that gets a 2xx.
+
+    StateForbids beyond ten of a distributor in a mode. With `key_id` it ends with that key.
+    """
+    _refuse_too_many(session, distributor_id, is_live=is_live)
+    secret = signing.new_secret()
+    row = WebhookEndpoint(
+        distributor_id=distributor_id,
+        is_live=is_live,
+        key_id=key_id,
+        secret=_seal(secret),
+        **request.model_dump(),
+    )
+    session.add(row)
+    session.flush()
+    _note(session, row, "endpoint registered", actor, after=_describe(row))
+    return NewSecret(_build(row, 0), secret)
+
+
+def list_endpoints(session: ScopedSession, *, distributor_id: UUID | None = None) -> list[Endpoint]:
+    """List the endpoints of the session's scope, newest first."""
+    query = sa.select(WebhookEndpoint).where(col(WebhookEndpoint.deleted_at).is_(None))
+    if distributor_id is not None:
+        query = query.where(col(WebhookEndpoint.distributor_id) == distributor_id)
+    rows = list(session.execute(query.order_by(col(WebhookEndpoint.created_at).desc())).scalars())
+    held = _count_held(session, [row.id for row in rows])
+    return [_build(row, held.get(row.id, 0)) for row in rows]
+
+
+def get_endpoint(session: ScopedSession, endpoint_id: UUID) -> Endpoint:
+    """Return one endpoint; NotFound if it is unknown in this scope."""
+    query = sa.select(WebhookEndpoint).where(
+        col(WebhookEndpoint.id) == endpoint_id, col(WebhookEndpoint.deleted_at).is_(None)
+    )
+    row = session.execute(query).scalar_one_or_none()
+    if row is None:
+        raise NotFound("Endpoint not found")
+    return _build(row, _count_held(session, [row.id]).get(row.id, 0))
+
+
+def change(session: ScopedSession, endpoint_id: UUID, request: EndpointChange, *, actor: str) -> Endpoint:
+    """Change what the request names; another address makes the endpoint unverified until a ping gets a 2xx."""
+    row = get_for_update(session, endpoint_id)
+    before = _describe(row)
+    given = request.model_dump(exclude_none=True)
+    if given.get("url", row.url) != row.url:
+        _set_state(row, "unverified")
+    for name, value in given.items():
+        setattr(row, name, value)
+    row.updated_at = clock.now()
+    session.flush()
+    after = _describe(row)
+    changed = {name for name in after if after[name] != before[name]}
+    if changed:
+        told = [{name: facts[name] for name in sorted(changed)} for facts in (before, after)]
+        _note(session, row, "endpoint changed", actor, before=told[0], after=told[1])
+    return get_endpoint(session, endpoint_id)
+
+
+def rotate_secret(session: ScopedSession, endpoint_id: UUID, *, actor: str) -> NewSecret:
+    """Give an endpoint another secret; the old one signs too for 24 hours."""
+    row = get_for_update(session, endpoint_id)
+    secret = signing.new_secret()
+    row.old_secret, row.secret = row.secret, _seal(secret)
+    row.old_secret_until = clock.now() + OLD_SECRET_LASTS
+    row.updated_at = clock.now()
+    session.flush()
+    _note(session, row, "endpoint secret rotated", actor, after={"old_until": clock.to_wire(row.old_secret_until)})
+    return NewSecret(get_endpoint(session, endpoint_id), secret)
+
+
+def enable(session: ScopedSession, endpoint_id: UUID, *, send_held: bool, actor: str) -> int:
+    """Enable a disabled endpoint; what was held is queued or withdrawn. Returns how many were held.
+
+    StateForbids for one that is not disabled.
+    """
+    row = get_for_update(session, endpoint_id)
+    if row.state != "disabled":
+        raise StateForbids(f"This endpoint is {row.state}: only a disabled one is enabled")
+    _set_state(row, "active")
+    session.flush()
+    now = clock.now()
+    values = {"state": "queued", "next_try_at": now, "failures": 0} if send_held else {"state": "withdrawn"}
+    moved = session.execute(
+        sa.update(WebhookDelivery)
+        .where(col(WebhookDelivery.endpoint_id) == row.id, col(WebhookDelivery.state) == "held")
+        .values(**values, updated_at=now)
+        .returning(col(WebhookDelivery.id))
+        .execution_options(synchronize_session=False)
+    )
+    count = len(moved.all())
+    _note(session, row, "endpoint enabled", actor, after={"held": count, "sent": send_held})
+    return count
+
+
+def delete(session: ScopedSession, endpoint_id: UUID, *, actor: str) -> None:
+    """Delete an endpoint; what waits for it is withdrawn, its log stays."""
+    row = get_for_update(session, endpoint_id)
+    row.deleted_at = clock.now()
+    session.flush()
+    session.execute(
+        sa.update(WebhookDelivery)
+        .where(col(WebhookDelivery.endpoint_id) == row.id, col(WebhookDelivery.state).in_(("queued", "held", "dead")))
+        .values(state="withdrawn", next_try_at=None, updated_at=clock.now())
+        .execution_options(synchronize_session=False)
+    )
+    _note(session, row, "endpoint deleted", actor, before=_describe(row))
+
+
+def get_for_update(session: ScopedSession, endpoint_id: UUID) -> WebhookEndpoint:
+    """Return the row of an endpoint locked for update; NotFound if it is unknown in this scope."""
+    query = sa.select(WebhookEndpoint).where(
+        col(WebhookEndpoint.id) == endpoint_id, col(WebhookEndpoint.deleted_at).is_(None)
+    )
+    found = session.execute(query.with_for_update().execution_options(populate_existing=True))
+    row: WebhookEndpoint | None = found.scalar_one_or_none()
+    if row is None:
+        raise NotFound("Endpoint not found")
+    return row
+
+
+def list_secrets(row: WebhookEndpoint) -> list[str]:
+    """Return the secrets that sign now, the newest first."""
+    sealed = [row.secret]
+    if row.old_secret and row.old_secret_until and row.old_secret_until > clock.now():
+        sealed.append(row.old_secret)
+    return [seal.unseal(each)["secret"] for each in sealed]
+
+
+def _seal(secret: str) -> str:
+    return seal.seal({"secret": secret}) or ""
+
+
+def _set_state(row: WebhookEndpoint, state: str) -> None:
+    row.state, row.disabled_at, row.failing_since, row.last_error = state, None, None, None
+
+
+def _refuse_too_many(session: ScopedSession, distributor_id: UUID, *, is_live: bool) -> None:
+    # A counter that is locked: two who register at once must not both be the tenth.
+    session.next_in_transaction(f"endpoints {distributor_id.hex} {is_live:d}")
+    query = sa.select(sa.func.count()).where(
+        col(WebhookEndpoint.distributor_id) == distributor_id,
+        col(WebhookEndpoint.is_live) == is_live,
+        col(WebhookEndpoint.deleted_at).is_(None),
+    )
+    if session.execute(query).scalar_one() >= MAX_ENDPOINTS:
+        raise StateForbids(f"There are {MAX_ENDPOINTS} endpoints in this mode already: delete one first")
+
+
+def _count_held(session: ScopedSession, endpoint_ids: Sequence[UUID]) -> dict[UUID, int]:
+    query = (
+        sa.select(col(WebhookDelivery.endpoint_id), sa.func.count())
+        .where(col(WebhookDelivery.endpoint_id).in_(endpoint_ids), col(WebhookDelivery.state) == "held")
+        .group_by(col(WebhookDelivery.endpoint_id))
+    )
+    return {row[0]: int(row[1]) for row in session.execute(query)}
+
+
+def _build(row: WebhookEndpoint, held: int) -> Endpoint:
+    names = [name for name in Endpoint.__dataclass_fields__ if name != "held"]
+    return Endpoint(**{name: getattr(row, name) for name in names}, held=held)
+
+
+def _describe(row: WebhookEndpoint) -> dict[str, Any]:
+    names = ("url", "description", "events", "format", "signature_header", "state")
+    return {**{name: getattr(row, name) for name in names}, "mode": "live" if row.is_live else "test"}
+
+
+def _note(
+    session: ScopedSession,
+    row: WebhookEndpoint,
+    action: str,
+    actor: str,
+    *,
+    before: dict[str, Any] | None = None,
+    after: dict[str, Any] | None = None,
+) -> None:
+    audit.write(
+        session, actor=actor, action=action, subject=audit.subject_of("endpoint", row.id), before=before, after=after
+    )

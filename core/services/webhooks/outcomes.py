@@ -1,0 +1,157 @@
+"""What the answer to a delivery does: to the delivery, and to the state of its endpoint (contract W4)."""
+
+from datetime import timedelta
+from typing import Any, Final, Protocol
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock
+from core.services.audit import log as audit
+from core.services.mail import mail
+from core.services.outbox import queue
+from core.services.outbox.queue import Backoff
+from core.services.webhooks.sending import DeliveryJob
+from core.store.access import ScopedSession
+from core.store.schema.tables import Distributor, WebhookDelivery, WebhookEndpoint, WebhookTry
+
+_MINUTE, _HOUR = 60, 3_600
+# The waits between the tries: after 5 s, 5 and 30 minutes, 2, 5, 10, 14, 20 and 24 hours.
+BACKOFF: Final = Backoff(
+    seconds=(5, 5 * _MINUTE, 30 * _MINUTE, *(hours * _HOUR for hours in (2, 5, 10, 14, 20, 24))), spread=0.2, most=10
+)
+FAILING_AFTER: Final = timedelta(hours=1)
+DISABLED_AFTER: Final = timedelta(days=5)
+SLOW_MILLISECONDS: Final = 5_000
+UNKNOWN_TO_CLASSIC: Final = "Receivers of the classic form do not know this type"
+
+
+class Result(Protocol):
+    """What became of one try."""
+
+    @property
+    def milliseconds(self) -> int: ...  # noqa: D102
+    @property
+    def status(self) -> int | None: ...  # noqa: D102
+    @property
+    def error(self) -> str | None: ...  # noqa: D102
+    @property
+    def answer(self) -> str: ...  # noqa: D102
+    @property
+    def retry_after(self) -> int: ...  # noqa: D102
+    @property
+    def is_gone(self) -> bool: ...  # noqa: D102
+
+
+def record_result(session: ScopedSession, job: DeliveryJob, result: Result) -> None:
+    """Record one try; ignored when another worker has the delivery by now. Locks the endpoint before the delivery."""
+    endpoint: WebhookEndpoint = _lock(session, WebhookEndpoint, job.endpoint_id)
+    row: WebhookDelivery = _lock(session, WebhookDelivery, job.id)
+    if not queue.holds(row, job.attempt):
+        return
+    session.insert(_build_try(row, job, result))
+    row.status = result.status
+    if result.error is None:
+        queue.end(row, "sent")
+        row.delivered_at = clock.now()
+        _note_success(session, endpoint, result)
+    else:
+        _fail(row, result.error, result)
+        _note_failure(session, endpoint, result)
+    session.flush()
+
+
+def _fail(row: WebhookDelivery, error: str, result: Result) -> None:
+    if row.event_type == "endpoint.ping":
+        # Whoever pings wants to know now, and pings again.
+        queue.end(row, "dead", error)
+    else:
+        queue.fail(row, BACKOFF, error, at_least=timedelta(seconds=result.retry_after))
+
+
+def skip(session: ScopedSession, job: DeliveryJob) -> None:
+    """End a delivery that its receiver's form has no name for; nothing is sent."""
+    row: WebhookDelivery = _lock(session, WebhookDelivery, job.id)
+    if queue.holds(row, job.attempt):
+        queue.end(row, "withdrawn", UNKNOWN_TO_CLASSIC)
+    session.flush()
+
+
+def _lock(session: ScopedSession, entity: Any, row_id: UUID) -> Any:
+    query = sa.select(entity).where(col(entity.id) == row_id).with_for_update()
+    return session.execute(query.execution_options(populate_existing=True)).scalar_one()
+
+
+def _build_try(row: WebhookDelivery, job: DeliveryJob, result: Result) -> WebhookTry:
+    return WebhookTry(
+        distributor_id=row.distributor_id,
+        is_live=row.is_live,
+        delivery_id=row.id,
+        attempt=job.attempt,
+        started_at=clock.now() - timedelta(milliseconds=result.milliseconds),
+        milliseconds=result.milliseconds,
+        status=result.status,
+        error=result.error,
+        answer=result.answer,
+    )
+
+
+def _note_success(session: ScopedSession, endpoint: WebhookEndpoint, result: Result) -> None:
+    endpoint.last_success_at, endpoint.failing_since = clock.now(), None
+    endpoint.is_slow = result.milliseconds > SLOW_MILLISECONDS
+    if endpoint.state in {"unverified", "failing"}:
+        before, endpoint.state, endpoint.last_error = endpoint.state, "active", None
+        if before == "unverified":
+            _write(session, endpoint, "endpoint verified", before)
+
+
+def _note_failure(session: ScopedSession, endpoint: WebhookEndpoint, result: Result) -> None:
+    now = clock.now()
+    endpoint.last_failure_at, endpoint.last_error = now, result.error
+    endpoint.is_slow = endpoint.is_slow or result.milliseconds > SLOW_MILLISECONDS
+    endpoint.failing_since = endpoint.failing_since or now
+    if endpoint.state not in {"active", "failing"}:
+        return
+    lasted = now - endpoint.failing_since
+    if result.is_gone or lasted >= DISABLED_AFTER:
+        _disable(session, endpoint)
+    elif lasted >= FAILING_AFTER and endpoint.state == "active":
+        _turn(session, endpoint, "failing")
+
+
+def _disable(session: ScopedSession, endpoint: WebhookEndpoint) -> None:
+    """Disable an endpoint and hold what waits for it; nothing is lost."""
+    _turn(session, endpoint, "disabled")
+    endpoint.disabled_at = clock.now()
+    session.flush()
+    session.execute(
+        sa.update(WebhookDelivery)
+        .where(col(WebhookDelivery.endpoint_id) == endpoint.id, col(WebhookDelivery.state).in_(("queued", "dead")))
+        .values(state="held", next_try_at=None, leased_until=None, updated_at=clock.now())
+        .execution_options(synchronize_session=False)
+    )
+
+
+def _turn(session: ScopedSession, endpoint: WebhookEndpoint, state: str) -> None:
+    """Change the state of an endpoint, told to the distributor by e-mail and to its other endpoints by an event."""
+    before, endpoint.state = endpoint.state, state
+    _write(session, endpoint, f"endpoint {state}", before)
+    address = session.execute(
+        sa.select(col(Distributor.email)).where(col(Distributor.id) == endpoint.distributor_id)
+    ).scalar_one()
+    if address:
+        name = endpoint.description or str(endpoint.id)
+        told = {"mode": "live" if endpoint.is_live else "test", "endpoint": name, "reason": endpoint.last_error or ""}
+        mail.send(session, address, f"endpoint {state}", told)
+
+
+def _write(session: ScopedSession, endpoint: WebhookEndpoint, action: str, before: str) -> None:
+    audit.write(
+        session,
+        actor="webhook worker",
+        action=action,
+        subject=audit.subject_of("endpoint", endpoint.id),
+        before={"state": before},
+        after={"state": endpoint.state, "reason": endpoint.last_error},
+    )

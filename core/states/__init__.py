@@ -1,0 +1,1 @@
+"""States of claims, policies and insurer submissions, each declared once with its transitions."""

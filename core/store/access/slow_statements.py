@@ -1,0 +1,42 @@
+"""A log line for each statement that takes longer than a quarter of a second: its text, never its values."""
+
+import time
+from collections.abc import Sequence
+from typing import Any, Final
+
+import sqlalchemy as sa
+import structlog
+from sqlalchemy import event
+
+from core import metrics
+
+log = structlog.get_logger("coverdesk.store")
+SLOW_SECONDS: Final = 0.25
+_MOST_CHARACTERS: Final = 2_000
+_BEGAN: Final = "slow_statement_began"
+
+
+def watch(engine: sa.Engine) -> None:
+    """Time what SQLAlchemy executes on this engine."""
+
+    @event.listens_for(engine, "before_cursor_execute")
+    def _begin(connection: sa.Connection, *_: Any) -> None:
+        connection.info[_BEGAN] = time.perf_counter()
+
+    @event.listens_for(engine, "after_cursor_execute")
+    def _end(connection: sa.Connection, _cursor: Any, statement: str, *_: Any) -> None:
+        note(statement, connection.info[_BEGAN])
+
+
+def note(statement: str, began: float) -> None:
+    """Log a statement that began at a time of `perf_counter` and took too long."""
+    note_all([statement], began)
+
+
+def note_all(statements: Sequence[str], began: float) -> None:
+    """Log statements that were sent in one trip; `rows` is their number."""
+    seconds = time.perf_counter() - began
+    if seconds >= SLOW_SECONDS:
+        metrics.count("slow_statements")
+        text = " ".join("; ".join(statements).split())[:_MOST_CHARACTERS]
+        log.warning("slow statement", statement=text, milliseconds=round(seconds * 1000, 1), rows=len(statements))

@@ -1,0 +1,97 @@
+"""SQLite: engines with one writing connection and many readers, and statements that join in the order given."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.dialects.sqlite.base import SQLiteCompiler
+
+from core.store.access import slow_statements
+from core.store.access.statements import driver_connection
+
+try:
+    import pysqlite3.dbapi2 as sqlite
+except ImportError:
+    import sqlite3 as sqlite
+
+# Two connections that write or checkpoint at once can corrupt a WAL before these releases.
+_SAFE_WAL = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
+# What a reader keeps of the file is void after the next commit; there are as many of them as read at once.
+_READER_KEEPS_KIB, _WRITER_KEEPS_KIB = 4 * 1024, 16 * 1024
+# Execution option of a SELECT whose inner joins SQLite must take in their order, not in its planner's.
+JOINS_IN_ORDER: Final = "joins_in_order"
+
+
+class _Compiler(SQLiteCompiler):
+    def visit_join(self, join: Any, *arguments: Any, **options: Any) -> str:
+        """Render inner joins as CROSS JOIN, which SQLite takes in the order given, where the statement asks for it."""
+        if not self.execution_options.get(JOINS_IN_ORDER) or join.isouter or join.full:
+            return str(super().visit_join(join, *arguments, **options))  # type: ignore[no-untyped-call]
+        condition = self.process(join.onclause, **options | {"asfrom": False})
+        left, right = (self.process(side, **options | {"asfrom": True}) for side in (join.left, join.right))
+        return f"{left} CROSS JOIN {right} ON {condition}"
+
+
+def wal_is_safe(version: tuple[int, ...] = sqlite.sqlite_version_info) -> bool:
+    """True when this SQLite release has the fix of the WAL corruption bug (docs/reliability.md)."""
+    return version >= _SAFE_WAL[0] or any(version[:2] == fixed[:2] and version >= fixed for fixed in _SAFE_WAL[1:])
+
+
+def writing_engine(url: sa.URL) -> sa.Engine:
+    """The engine with the one writing connection; its page cache stays valid as nobody else writes."""
+    return reading_engine(url, connections=1, kept_kib=_WRITER_KEEPS_KIB)
+
+
+def reading_engine(url: sa.URL, *, connections: int = 48, kept_kib: int = _READER_KEEPS_KIB) -> sa.Engine:
+    """The engine whose connections read, as many as read at once."""
+    if url.database:
+        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+    # The connection used last is used next: each keeps pages in memory, and few of them fill up that way.
+    engine = sa.create_engine(
+        url,
+        module=sqlite,
+        pool_size=connections,
+        max_overflow=0,
+        pool_use_lifo=True,
+        connect_args={"timeout": 10},
+        hide_parameters=True,
+    )
+    engine.dialect.statement_compiler = _Compiler
+    slow_statements.watch(engine)
+
+    @event.listens_for(engine, "connect")
+    def _prepare(connection: Any, _record: Any) -> None:
+        connection.isolation_level = None
+        for pragma in (
+            f"journal_mode={'WAL' if wal_is_safe() else 'DELETE'}",
+            "synchronous=FULL",
+            "foreign_keys=ON",
+            "busy_timeout=10000",
+            f"cache_size=-{kept_kib}",
+            "temp_store=MEMORY",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+        # SQLite's own lower() knows ASCII alone: "Ṣọlá" would be found on PostgreSQL only.
+        connection.create_function("lower", 1, _lower, deterministic=True)
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: sa.Connection) -> None:
+        # A deferred BEGIN that writes later fails "locked" at once, whatever the busy timeout.
+        if connection.get_execution_options().get("write"):
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        else:
+            # It takes no lock and cannot fail, and SQLAlchemy's way to say it costs more than a small question.
+            driver_connection(connection).execute("BEGIN")
+
+    @event.listens_for(engine, "checkin")
+    def _leave_nothing_open(connection: Any, _record: Any) -> None:
+        # After a COMMIT that failed, SQLAlchemy takes the transaction for ended, and SQLite does not.
+        if connection is not None and connection.in_transaction:
+            connection.rollback()
+
+    return engine
+
+
+def _lower(text: Any) -> Any:
+    return text.lower() if isinstance(text, str) else text

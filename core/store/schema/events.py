@@ -1,0 +1,147 @@
+"""Events, the endpoints that want them, and what waits to be sent: deliveries and mail (contract W1-W7)."""
+
+from datetime import datetime
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import Field
+
+from core import clock, ids
+from core.store.schema.columns import Owned, Record, Row, among, json_field
+
+DELIVERY_STATES = ("queued", "held", "sent", "dead", "withdrawn")
+MAIL_STATES = ("queued", "sent", "dead")
+ENDPOINT_STATES = ("unverified", "active", "failing", "disabled")
+
+
+class Event(Owned, table=True):
+    """One event as it is sent, byte by byte; `position` is its place in the feed (contract W2, W6).
+
+    `origin` names what made it, so that nothing makes it twice.
+    """
+
+    __table_args__ = (
+        sa.Index("ix_event_feed", "distributor_id", "is_live", "position"),
+        sa.UniqueConstraint("object_id", "object_type", "sequence"),
+        sa.Index(None, "created_at"),
+    )
+    id: UUID = Field(default_factory=ids.new, primary_key=True)
+    position: int = Field(sa_type=sa.BigInteger, nullable=False, unique=True)
+    type: str = Field(max_length=40)
+    object_type: str = Field(max_length=20)
+    object_id: UUID
+    sequence: int
+    origin: str = Field(unique=True, max_length=120)
+    body: bytes
+    created_at: datetime
+
+
+class EventCursor(Row, table=True):
+    """The position up to which one chain of the audit log has been made into events."""
+
+    __tablename__ = "event_cursor"
+    chain: int = Field(primary_key=True)
+    position: int = Field(sa_type=sa.BigInteger, nullable=False)
+
+
+class EventFeed(Row, table=True):
+    """The one row with the last position of the feed; locked while events are added."""
+
+    __tablename__ = "event_feed"
+    id: int = Field(primary_key=True)
+    position: int = Field(sa_type=sa.BigInteger, nullable=False)
+    swept_at: datetime | None = None
+
+
+class WebhookEndpoint(Record, Owned, table=True):
+    """An address that wants events (contract W3); `secret` and `old_secret` are sealed.
+
+    `key_id` is the API key that registered it, and with which it ends; none for one registered at the desk.
+    `failing_since` is the first failure after the last success.
+    """
+
+    __tablename__ = "webhook_endpoint"
+    __table_args__ = (
+        among("state", ENDPOINT_STATES, "state"),
+        among("format", ("standard", "classic"), "format"),
+        sa.Index(None, "distributor_id", "is_live"),
+    )
+    key_id: UUID | None = Field(default=None, foreign_key="api_key.id")
+    url: str = Field(max_length=2000)
+    description: str = Field(default="", max_length=200)
+    events: list[str] = json_field(list)
+    format: str = Field(default="standard", max_length=10)
+    signature_header: str = Field(default="x-signature", max_length=64)
+    state: str = Field(default="unverified", max_length=12)
+    secret: str
+    old_secret: str | None = None
+    old_secret_until: datetime | None = None
+    failing_since: datetime | None = None
+    last_success_at: datetime | None = None
+    last_failure_at: datetime | None = None
+    last_error: str | None = None
+    is_slow: bool = False
+    disabled_at: datetime | None = None
+
+
+class QueuedRow(Row):
+    """A row of the outbox (contract W1): what any kind of it needs to be leased, retried and given up."""
+
+    id: UUID = Field(default_factory=ids.new, primary_key=True)
+    state: str = Field(default="queued", max_length=12)
+    attempts: int = 0
+    failures: int = 0
+    next_try_at: datetime | None = Field(default_factory=clock.now)
+    leased_until: datetime | None = None
+    last_error: str | None = None
+    created_at: datetime = Field(default_factory=clock.now)
+    updated_at: datetime = Field(default_factory=clock.now)
+
+
+class WebhookDelivery(QueuedRow, Owned, table=True):
+    """One event for one endpoint."""
+
+    __tablename__ = "webhook_delivery"
+    __table_args__ = (
+        among("state", DELIVERY_STATES, "state"),
+        sa.UniqueConstraint("endpoint_id", "event_id"),
+        # Holds all that finding due work reads.
+        sa.Index("ix_webhook_delivery_due", "state", "endpoint_id", "next_try_at", "leased_until"),
+        sa.Index("ix_webhook_delivery_log", "endpoint_id", "created_at", "id"),
+        sa.Index(None, "event_id"),
+    )
+    endpoint_id: UUID = Field(foreign_key="webhook_endpoint.id")
+    event_id: UUID = Field(foreign_key="event.id")
+    event_type: str = Field(max_length=40)
+    is_replay: bool = False
+    status: int | None = None
+    delivered_at: datetime | None = None
+
+
+class WebhookTry(Owned, table=True):
+    """One try of a delivery: when, how long, and what was answered."""
+
+    __tablename__ = "webhook_try"
+    __table_args__ = (sa.Index(None, "delivery_id", "started_at"), sa.Index(None, "started_at"))
+    id: UUID = Field(default_factory=ids.new, primary_key=True)
+    delivery_id: UUID = Field(foreign_key="webhook_delivery.id")
+    attempt: int
+    started_at: datetime
+    milliseconds: int
+    status: int | None = None
+    error: str | None = None
+    answer: str = ""
+
+
+class Mail(QueuedRow, table=True):
+    """One e-mail, written in the transaction of its cause and sent later."""
+
+    __table_args__ = (
+        among("state", MAIL_STATES, "state"),
+        sa.Index("ix_mail_due", "state", "next_try_at", "leased_until"),
+        sa.Index(None, "created_at"),
+    )
+    recipient: str = Field(max_length=254)
+    template: str = Field(max_length=40)
+    subject: str = Field(max_length=200)
+    body: str

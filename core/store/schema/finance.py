@@ -1,0 +1,98 @@
+"""Money: corrections of what was written, and the view that lists every movement."""
+
+from datetime import datetime
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import Field
+
+from core.store.schema.columns import Owned, Row, among, minor_field
+
+MOVEMENT_KINDS = ("purchase", "renewal", "refund", "adjustment")
+PROPOSAL_STATES = ("open", "confirmed", "refused", "withdrawn")
+# Under this key of `Table.info` a table says that it is a view: a migration makes it, and nothing writes to it.
+VIEW = "view"
+
+
+class Amounts(Row):
+    """A signed premium in kobo with both commissions; what remains is the insurer's share."""
+
+    total_minor: int = minor_field()
+    mca_profit_minor: int = minor_field()
+    distributor_profit_minor: int = minor_field()
+
+
+class AdjustmentProposal(Owned, Amounts, table=True):
+    """A correction that one person proposes and another decides; its figures never change (contract F1)."""
+
+    __tablename__ = "adjustment_proposal"
+    __table_args__ = (
+        sa.Index("ix_adjustment_proposal_open", "is_live", "state", "proposed_at"),
+        among("state", PROPOSAL_STATES, "state"),
+        among("corrects_kind", MOVEMENT_KINDS, "corrects_kind"),
+        sa.CheckConstraint("(state = 'open') = (decided_at IS NULL)", name="decided"),
+        # Whoever proposes does not judge it; taking one's own proposal back is no judgement.
+        sa.CheckConstraint("state NOT IN ('confirmed', 'refused') OR decided_by <> proposed_by", name="two_people"),
+        sa.CheckConstraint(
+            "total_minor <> 0 OR mca_profit_minor <> 0 OR distributor_profit_minor <> 0", name="changes_something"
+        ),
+    )
+    id: UUID = Field(primary_key=True)
+    corrects_kind: str = Field(max_length=10)
+    corrects_id: UUID
+    reason: str
+    proposed_by: UUID = Field(foreign_key="staff.id")
+    proposed_at: datetime
+    state: str = Field(default="open", max_length=10)
+    decided_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    decided_at: datetime | None = None
+    refusal: str | None = None
+
+
+class Adjustment(Owned, Amounts, table=True):
+    """A confirmed correction of another movement, dated when it was confirmed; rows are only ever added."""
+
+    __table_args__ = (
+        sa.Index(None, "is_live", "created_at", "id"),
+        among("corrects_kind", MOVEMENT_KINDS, "corrects_kind"),
+        sa.CheckConstraint("approved_by <> proposed_by", name="two_people"),
+    )
+    id: UUID = Field(primary_key=True)
+    proposal_id: UUID = Field(foreign_key="adjustment_proposal.id", unique=True)
+    corrects_kind: str = Field(max_length=10)
+    corrects_id: UUID = Field(index=True)
+    policy_id: UUID = Field(foreign_key="policy.id")
+    purchase_id: UUID = Field(foreign_key="purchase.id")
+    renewal_id: UUID | None = Field(default=None, foreign_key="renewal.id")
+    customer_id: UUID = Field(foreign_key="customer.id")
+    product_id: UUID = Field(foreign_key="product.id")
+    product_version_id: UUID = Field(foreign_key="product_version.id")
+    product_category_id: UUID = Field(foreign_key="product_category.id")
+    provider_id: UUID = Field(foreign_key="provider.id")
+    reason: str
+    proposed_by: UUID = Field(foreign_key="staff.id")
+    approved_by: UUID = Field(foreign_key="staff.id")
+    created_at: datetime
+
+
+class Movement(Owned, Amounts, table=True):
+    """A view: every purchase, renewal that took effect, refund and adjustment, with its sign (contract F1).
+
+    `total_minor` = `provider_share_minor` + `mca_profit_minor` + `distributor_profit_minor` on every row.
+    """
+
+    __table_args__ = ({"info": {VIEW: True}},)
+    id: UUID = Field(primary_key=True)
+    kind: str
+    created_at: datetime
+    policy_id: UUID
+    purchase_id: UUID
+    renewal_id: UUID | None
+    customer_id: UUID
+    product_id: UUID
+    product_version_id: UUID
+    product_category_id: UUID
+    provider_id: UUID
+    # That of the purchase, also on what followed it.
+    request_source: str | None
+    provider_share_minor: int = minor_field()

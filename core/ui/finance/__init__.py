@@ -1,0 +1,1 @@
+"""Screens of finance: movements, agreements, statements and payments."""

@@ -1,0 +1,21 @@
+"""How long screens take, for the metrics."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from core import metrics
+from core.ui.kit import menu
+
+_ADDRESSES = frozenset(screen.address for screen in menu.SCREENS)
+
+
+@contextmanager
+def measured(address: str) -> Iterator[None]:
+    """Measure one run of a screen; an address that is no screen's may be anything and is not told."""
+    began = time.perf_counter()
+    try:
+        yield
+    finally:
+        page = address if address in _ADDRESSES else "other" if address else "home"
+        metrics.observe("screen_seconds", time.perf_counter() - began, page)

@@ -1,0 +1,215 @@
+"""An admin's changes to endpoints, each confirmed in a dialog; a ping and a secret are shown once."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import streamlit as st
+
+from core import clock
+from core.covers import request as requests
+from core.dispatch import webhooks as webhook_dispatch
+from core.errors import CoverdeskError
+from core.services.webhooks import desk, log
+from core.services.webhooks.endpoints import Endpoint
+from core.services.webhooks.log import Delivery
+from core.services.webhooks.requests import EndpointChange, EndpointRequest, ReplayRequest
+from core.store.access import reading, store
+from core.ui.admin import admin_writes
+from core.ui.kit import dialogs, frame, words
+from core.ui.kit.dialogs import Decision
+
+_FIELDS = {
+    "url": ("Address, beginning with https://", 2000),
+    "events": ("Events, with commas between them: claim.*, policy.activated", 1000),
+    "description": ("What it is for (optional)", 200),
+    "format": ("Form: standard or classic", 10),
+    "signature_header": ("Header of the classic signature", 64),
+}
+_SECRET, _PING = "webhook.secret", "webhook.ping"
+_DAYS = timedelta(days=7)
+
+
+def typed() -> dict[str, Any]:
+    """Return what was typed of an endpoint, as a request says it."""
+    said: dict[str, Any] = dict(dialogs.typed(*_FIELDS))
+    return {**said, "events": [each for each in said["events"].split(",") if each.strip()]}
+
+
+def _ask() -> None:
+    for name, (label, longest) in _FIELDS.items():
+        dialogs.field(name, label, longest=longest)
+
+
+def registering(distributor_id: UUID, name: str, *, is_live: bool) -> Decision:
+    """Return the dialog that registers an endpoint and pings it."""
+
+    def act() -> str:
+        request: EndpointRequest = requests.validate(EndpointRequest, typed())
+        made = admin_writes.write(
+            lambda session, by: desk.register(session, request, distributor_id=distributor_id, is_live=is_live, by=by)
+        )
+        st.session_state[_SECRET] = made.secret
+        pinged = webhook_dispatch.ping_now(store(), frame.scope(), made.endpoint.id)
+        return "The endpoint is registered" + (
+            " and answered its ping: it is active." if pinged.delivery.state == "sent" else ", and did not answer yet."
+        )
+
+    return Decision(
+        title="Register an endpoint",
+        icon="webhook",
+        says=f"Events of **{words.plain(name)}**, {'live' if is_live else 'test'} records, are sent to it.",
+        asks=_ask,
+        given={"url": "", "events": "*", "description": "", "format": "standard", "signature_header": "x-signature"},
+        confirm="Register and ping",
+        act=act,
+    )
+
+
+def changing(of: Endpoint) -> Decision:
+    """Return the dialog that changes an endpoint."""
+
+    def act() -> str:
+        request: EndpointChange = requests.validate(EndpointChange, typed())
+        admin_writes.write(lambda session, by: desk.change(session, of.id, request, by=by))
+        return "The endpoint is saved."
+
+    return Decision(
+        title="Change the endpoint",
+        icon="edit",
+        says="Another address gets no events until a ping to it was answered.",
+        asks=_ask,
+        given={
+            "url": of.url,
+            "events": ", ".join(of.events),
+            "description": of.description,
+            "format": of.format,
+            "signature_header": of.signature_header,
+        },
+        confirm="Save",
+        act=act,
+    )
+
+
+def rotating(of: Endpoint) -> Decision:
+    """Return the dialog that gives an endpoint another secret."""
+
+    def act() -> str:
+        made = admin_writes.write(lambda session, by: desk.rotate_secret(session, of.id, by=by))
+        st.session_state[_SECRET] = made.secret
+        return "The new secret signs from now on, the old one for 24 hours beside it."
+
+    says = "Deliveries carry both signatures for 24 hours, in which the receiver changes over."
+    return Decision(title="Rotate the secret", icon="key", says=says, confirm="Rotate the secret", act=act)
+
+
+def enabling(of: Endpoint) -> Decision:
+    """Return the dialog that enables an endpoint and sends what was held."""
+
+    def act() -> str:
+        count = admin_writes.write(lambda session, by: desk.enable(session, of.id, send_held=send_held(), by=by))
+        noun = "event" if count == 1 else "events"
+        return f"The endpoint is enabled; {words.count(count)} held {noun} {'sent' if send_held() else 'withdrawn'}."
+
+    def send_held() -> bool:
+        return bool(st.session_state.get(f"{dialogs.FIELD}held", True))
+
+    def ask() -> None:
+        st.checkbox(f"Send the {words.count(of.held)} that were held", value=True, key=f"{dialogs.FIELD}held")
+
+    says = "It takes new events again, at once."
+    return Decision(title="Enable the endpoint", icon="toggle_on", says=says, asks=ask, confirm="Enable", act=act)
+
+
+def deleting(of: Endpoint) -> Decision:
+    """Return the dialog that deletes an endpoint."""
+
+    def act() -> str:
+        admin_writes.write(lambda session, by: desk.delete(session, of.id, by=by))
+        return "The endpoint is deleted."
+
+    says = "It gets nothing more; what waits for it is withdrawn. The feed keeps every event."
+    return Decision(title="Delete the endpoint", icon="delete", says=says, confirm="Delete it", act=act)
+
+
+def replaying(of: Endpoint) -> Decision:
+    """Return the dialog that counts the events of a span, and sends them when it is confirmed."""
+
+    def asked() -> ReplayRequest:
+        said = dialogs.typed("from", "to", "events")
+        patterns = [each for each in said["events"].split(",") if each.strip()] or ["*"]
+        only_failed = bool(st.session_state.get(f"{dialogs.FIELD}only_failed"))
+        span = {"from": said["from"], "to": said["to"]}
+        request: ReplayRequest = requests.validate(
+            ReplayRequest, {**span, "events": patterns, "only_failed": only_failed}
+        )
+        return request
+
+    def act() -> str:
+        request = asked()
+        count = admin_writes.write(lambda session, by: desk.replay(session, of.id, request, by=by))
+        return f"{words.count(count)} events are queued again."
+
+    def ask() -> None:
+        for name, label in (("from", "From (UTC)"), ("to", "To (UTC)"), ("events", "Events")):
+            dialogs.field(name, label, longest=1000)
+        st.checkbox("Only those that never got a 2xx", key=f"{dialogs.FIELD}only_failed")
+        _show_count(of, asked)
+
+    now = clock.now()
+    given = {"from": clock.to_wire(now - _DAYS) or "", "to": clock.to_wire(now) or "", "events": "*"}
+    says = "Events of a span are sent again, under their old ids: a receiver that keeps ids takes each once."
+    return Decision(
+        title="Replay events", icon="replay", says=says, asks=ask, given=given, confirm="Send them again", act=act
+    )
+
+
+def _show_count(of: Endpoint, asked: Callable[[], ReplayRequest]) -> None:
+    try:
+        request = asked()
+        with reading(frame.scope()) as session:
+            count = log.count_replay(session, of.id, request)
+    except CoverdeskError as error:
+        st.caption(f"{words.plain(str(error))}.")
+    else:
+        st.info(f"**{words.count(count)}** events of this span would be sent now.", icon=":material/functions:")
+
+
+def sending_again(of: Delivery) -> Decision:
+    """Return the dialog that sends one delivery again."""
+
+    def act() -> str:
+        admin_writes.write(lambda session, by: desk.redeliver(session, of.id, by=by))
+        return "The delivery is queued again."
+
+    says = "It is sent under the same id: a receiver that keeps ids takes it once."
+    return Decision(title="Send it again", icon="replay", says=says, confirm="Send it again", act=act)
+
+
+def ping(endpoint_id: UUID) -> None:
+    """Ping an endpoint, as the callback of a button."""
+    frame.require("admin")
+    try:
+        st.session_state[_PING] = webhook_dispatch.ping_now(store(), frame.scope(), endpoint_id)
+    except CoverdeskError as error:
+        admin_writes.refuse(error)
+
+
+def outcome() -> None:
+    """Show the answer to a ping, or a new secret, once."""
+    admin_writes.outcome()
+    if secret := st.session_state.pop(_SECRET, None):
+        with st.container(border=True):
+            st.markdown(":material/key: **Copy this secret now: it is shown once.**")
+            st.code(secret, language=None, wrap_lines=True)
+    if pinged := st.session_state.pop(_PING, None):
+        last = pinged.tries[-1]
+        if last.error is None:
+            st.success(
+                f"The receiver answered {last.status} in {last.milliseconds} ms.", icon=":material/check_circle:"
+            )
+        else:
+            st.error(f"{words.plain(last.error)}.", icon=":material/error:")
+        if last.answer:
+            st.code(last.answer, language=None, wrap_lines=True)

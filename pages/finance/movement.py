@@ -1,0 +1,81 @@
+"""One movement: its money, the sale behind it, and its corrections."""
+
+import streamlit as st
+
+from core import ids
+from core.errors import InvalidInput, NotFound
+from core.services.dimensions import load_choices
+from core.services.finance import adjustments, movements
+from core.services.finance.movements import MovementRow
+from core.store.access import reading
+from core.ui.finance import adjustment_actions, adjustment_cards
+from core.ui.finance.finance_writes import ROLE
+from core.ui.kit import dialogs, facts, frame, tables, words
+
+
+def found() -> MovementRow | None:
+    """Return the movement named in the URL; if there is none, show a message and return None."""
+    try:
+        with reading(frame.scope()) as session:
+            return movements.get_movement(session, ids.parse(st.query_params.get("id", "")), load_choices(session))
+    except InvalidInput:
+        st.error("The address names no movement: its id has to be a UUID.", icon=":material/link_off:")
+    except NotFound as error:
+        st.error(f"{error}. Look at the other mode with the switch in the menu.", icon=":material/search_off:")
+    return None
+
+
+def amounts(row: MovementRow) -> None:
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Money**")
+        facts.line("Premium", words.naira(row.total_minor))
+        facts.line("Insurer's share", words.naira(row.provider_share_minor))
+        facts.line("Platform commission", words.naira(row.mca_profit_minor))
+        facts.line("Distributor commission", words.naira(row.distributor_profit_minor))
+
+
+def sale(row: MovementRow) -> None:
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Sale**")
+        facts.line("Policy", row.policy_number or "Not given yet")
+        facts.line("Customer", row.customer)
+        facts.line("Product", row.product)
+        facts.line("Insurer", row.provider)
+        facts.line("Distributor", row.distributor)
+        st.page_link(
+            "sales/purchase.py",
+            label="Open the purchase",
+            icon=":material/receipt:",
+            query_params={"id": str(row.purchase_id), **frame.mode_query()},
+        )
+
+
+person = frame.require("operations", "finance")
+tables.back_link("movements", "finance/movements.py", "Back to the movements")
+row = found()
+if row is None:
+    st.stop()
+with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+    with st.container(width="content"):
+        frame.page_header(
+            f"{row.kind_name} of {words.moment(row.created_at)}",
+            "One movement of money. It never changes; what is wrong is corrected by another one.",
+            tab=f"{row.kind_name} {row.policy_number or ''} · Movement",
+        )
+    if person.has_role(ROLE):
+        st.button(
+            "Propose an adjustment",
+            icon=":material/edit_note:",
+            on_click=dialogs.open_,
+            args=(adjustment_actions.proposing(row),),
+        )
+dialogs.run(ROLE)
+with st.grid(2, min_column_width=320, gap="small"):
+    amounts(row)
+    sale(row)
+with reading(frame.scope()) as session:
+    proposals = adjustments.list_of_movement(session, row.id)
+if proposals:
+    st.subheader("Adjustments", anchor=False)
+    adjustment_cards.draw(proposals, person)
+st.caption(f"Movement {row.id} · policy {row.policy_id}")

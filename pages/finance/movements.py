@@ -1,0 +1,109 @@
+"""Movements: all the money there is, one signed row each, and what of it is not placed yet."""
+
+import streamlit as st
+
+from core.services.dimensions import load_choices
+from core.services.finance import adjustments, movements, unplaced
+from core.services.finance.unplaced import Unplaced
+from core.services.sales.sales_totals import SalesTotals
+from core.store.access import reading
+from core.ui.exports import panel as export_panel
+from core.ui.finance import adjustment_cards, movement_filters
+from core.ui.finance.movement_filters import MovementsAsked
+from core.ui.finance.movement_table import MOVEMENTS
+from core.ui.kit import frame, periods, tables, url_state, words
+from core.ui.sales import money_table
+
+
+def toolbar(found: MovementsAsked, total: SalesTotals) -> None:
+    export_panel.offer(
+        "movements",
+        found.selection.address(),
+        rows=movements.count(total),
+        sum_minor=total.net.total_minor,
+        beside=lambda: tables.choices(MOVEMENTS),
+    )
+    days = periods.in_words(found.asked.window) if found.asked.window else "All time"
+    st.markdown(f"{MOVEMENTS.counted(movements.count(total))} · {days}")
+
+
+def footer(total: SalesTotals) -> None:
+    """Draw the total of the whole selection: gross, given back, adjusted and net, each with its shares."""
+    net = total.net
+    tables.footer(
+        {
+            "Movements": words.count(movements.count(total)),
+            "Gross written premium": words.naira(total.premium_minor),
+            "Given back": words.naira(-total.refunded_minor),
+            "Adjusted": words.naira(total.adjusted_minor),
+            "Net premium": words.naira(net.total_minor),
+        }
+    )
+    money_table.draw(
+        {
+            "Purchases": total.purchases,
+            "Renewals": total.renewals,
+            **money_table.balance(total.gross, total.given_back, total.adjusted),
+        }
+    )
+
+
+def not_placed(found: Unplaced) -> None:
+    """Draw the premium whose insurer has not taken the policy yet, whatever days are chosen above."""
+    if not found.policies:
+        return
+    with st.container(border=True, gap="xsmall", key="unplaced"):
+        st.markdown(
+            f":material/hourglass_top: **Unplaced premium {words.naira(found.total_minor)}**: written, while the"
+            f" insurer has not taken the policy yet ({words.count(found.policies)})."
+        )
+        with st.grid(3, min_column_width=150, gap="small"):
+            for label, number, minor in (
+                ("0 to 7 days", found.fresh, found.fresh_minor),
+                ("8 to 14 days", found.waiting, found.waiting_minor),
+                ("Over 14 days", found.late, found.late_minor),
+            ):
+                with st.container(gap=None):
+                    st.caption(f"{label} · {words.count(number)}")
+                    st.markdown(f"**{words.naira(minor)}**")
+        st.caption("Of now and of every day, narrowed by the other filters above.")
+
+
+def nothing(found: MovementsAsked) -> None:
+    if found.narrowed:
+        st.info("No movement matches this selection.", icon=":material/filter_alt_off:")
+        st.button("Show all movements", type="primary", on_click=url_state.reset)
+    else:
+        st.info(
+            "No money has moved in this mode yet: the first sale appears here at once. Look at the other mode with the"
+            " switch in the menu.",
+            icon=":material/rocket_launch:",
+        )
+
+
+frame.require("operations", "finance")
+frame.page_header(
+    "Movements", "Every purchase, renewal, refund and adjustment, with its sign and its three shares: all the money."
+)
+with reading(frame.scope()) as session:
+    names = load_choices(session)
+found = movement_filters.read(names)
+movement_filters.draw(found, names)
+with st.skeleton(height=300), reading(frame.scope()) as session:
+    paging = MOVEMENTS.paging(url_state.page())
+    total = movements.compute_totals(session, found.selection)
+    order = MOVEMENTS.order_among(movements.ORDERS)
+    rows = movements.list_rows(session, found.selection, names, order=order, paging=paging)
+    open_premium = unplaced.compute_unplaced(session, found.selection.wanted)
+    waiting = adjustments.list_open(session)
+adjustment_cards.waiting(waiting)
+not_placed(open_premium)
+toolbar(found, total)
+if not movements.count(total):
+    nothing(found)
+    st.stop()
+number = tables.page_of(MOVEMENTS, movements.count(total))
+if number is None:
+    st.stop()
+tables.draw(MOVEMENTS, rows, number=number, total=movements.count(total))
+footer(total)

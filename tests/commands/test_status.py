@@ -1,0 +1,92 @@
+"""`coverdesk status` tells what runs and what waits, and its exit code whether somebody has to come."""
+
+import json
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+
+from core import clock
+from core.services.admin import gauges, heartbeats
+from core.services.admin import status as service
+from core.services.audit import log as audit
+from core.store.access import Scope, Store
+from core.store.schema import versions
+from core.version import VERSION
+from tests.commands.command_line import coverdesk
+
+
+def backed_up(store: Store) -> None:
+    with store.writing(Scope.system()) as session:
+        audit.write(session, actor="tests", action=gauges.BACKED_UP, subject="backup x")
+
+
+def test_a_store_without_a_backup_needs_somebody(store: Store) -> None:
+    told = coverdesk("status")
+    assert told.returncode == 1
+    assert "✗ There is no backup yet: run `coverdesk backup FILE`." in told.stdout
+
+
+def test_a_healthy_store_needs_nobody(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "_free_bytes", lambda: 1 << 40)
+    backed_up(store)
+    with store.writing(Scope.system()) as session:
+        heartbeats.record(session, "here:1")
+    told = coverdesk("status")
+    assert told.returncode == 0, told.stdout
+    assert f"Workers           here:1 ({VERSION})" in told.stdout
+    assert "Nothing needs a person." in told.stdout
+
+
+def test_json_says_the_same_to_programs(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "_free_bytes", lambda: 1 << 40)
+    backed_up(store)
+    told = coverdesk("status", "--json")
+    found = json.loads(told.stdout)
+    assert (told.returncode, found["faults"], found["version"]) == (0, [], VERSION)
+    assert found["migration"] == found["newest_migration"]
+    assert {queue["name"] for queue in found["queues"]} >= {"Insurers", "Webhooks", "E-mail"}
+
+
+@pytest.mark.parametrize(
+    ("broken", "says"),
+    [
+        ({"_free_bytes": lambda: 1 << 20}, "less than 2 GiB are free"),
+        ({"_clock_skew": lambda _: -3.5}, "the clocks of this machine and of the database differ"),
+    ],
+)
+def test_what_is_wrong_is_named(
+    store: Store, monkeypatch: pytest.MonkeyPatch, broken: dict[str, object], says: str
+) -> None:
+    for name, value in broken.items():
+        monkeypatch.setattr(service, name, value)
+    with store.reading(Scope.system()) as session:
+        assert any(says in fault for fault in service.get_status(session).faults)
+
+
+def test_an_old_backup_is_a_fault(store: Store) -> None:
+    backed_up(store)
+    with clock.freeze(clock.now() + timedelta(hours=27)), store.reading(Scope.system()) as session:
+        assert "the newest backup is older than 26 hours" in service.get_status(session).faults
+
+
+def test_work_that_waits_without_a_worker_is_a_fault() -> None:
+    late = service.QueueStatus(name="Insurers", depth=3, dead=0, oldest_seconds=7_200)
+    gone = service.QueueStatus(name="Webhooks", depth=0, dead=2, oldest_seconds=0)
+    assert service.list_queue_faults([late, gone], []) == [
+        "Insurers: work has been due for 120 minutes",
+        "work waits and no worker was heard of for two minutes",
+        "Webhooks: 2 were given up and need a person",
+    ]
+
+
+def test_a_store_of_another_version_is_said_and_not_read(store: Store) -> None:
+    with store.writers.begin() as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '0001'"))
+    told = coverdesk("status", "--json")
+    assert (told.returncode, json.loads(told.stdout)) == (
+        1,
+        {"faults": ["the store has another version: run `coverdesk init`"]},
+    )
+    with store.writers.begin() as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = :newest"), {"newest": versions.newest()})

@@ -1,0 +1,119 @@
+"""The deployments set variables that exist, all that are required, and refuse to start with what is left empty."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from core import environment
+from core.settings import ROOT, Insurer, InvalidSetting, Settings, settings
+
+DEPLOY = ROOT / "deploy"
+COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+OURS = {name: each for name, each in SERVICES.items() if "build" in each}
+REFERENCE = re.compile(r"\$\{(?P<name>\w+)(?P<how>:[?-])?(?P<rest>[^}]*)\}")
+
+
+def example() -> dict[str, str]:
+    lines = (DEPLOY / ".env.example").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+
+
+def filled(text: str, values: dict[str, str]) -> str:
+    """A value as `docker compose` fills it in; ValueError where it would refuse."""
+
+    def one(match: re.Match[str]) -> str:
+        value = values.get(match["name"], "")
+        if not value and match["how"] == ":?":
+            raise ValueError(match["name"])
+        return value or (match["rest"] if match["how"] == ":-" else "")
+
+    return REFERENCE.sub(one, str(text))
+
+
+def given_to(service: str, values: dict[str, str]) -> dict[str, str]:
+    return {name: filled(value, values) for name, value in SERVICES[service].get("environment", {}).items()}
+
+
+def test_every_variable_of_the_composition_stands_in_the_example_and_none_is_left_over() -> None:
+    named = {match["name"] for match in REFERENCE.finditer((DEPLOY / "compose.yaml").read_text())}
+    assert named == set(example())
+
+
+@pytest.mark.parametrize("missing", ["DESK_HOST", "COVERDESK_SECRET_KEY", "POSTGRES_PASSWORD"])
+def test_what_is_left_empty_is_refused_before_anything_starts(missing: str) -> None:
+    values = {**example(), "COVERDESK_SECRET_KEY": "x", "POSTGRES_PASSWORD": "x", missing: ""}
+    with pytest.raises(ValueError, match=missing):
+        _ = [given_to(service, values) for service in SERVICES]
+
+
+@pytest.mark.parametrize("service", sorted(OURS))
+def test_the_services_start_with_the_example_once_it_is_filled_in(
+    service: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = {
+        **example(),
+        "COVERDESK_SECRET_KEY": "kjhGF75-qwertzuiop-0987654321-yxcvbnm",
+        "POSTGRES_PASSWORD": "abc123",
+    }
+    for name in environment.given():
+        monkeypatch.delenv(name)
+    for name, value in given_to(service, values).items():
+        if value:
+            monkeypatch.setenv(name, value)
+    settings.cache_clear()
+    settings().check_safe_to_serve()
+    assert settings().database_url == "postgresql+psycopg://coverdesk:abc123@db/coverdesk"
+    assert settings().base_url == f"https://{example()['DESK_HOST']}"
+    settings.cache_clear()
+
+
+def test_an_example_that_was_not_filled_in_is_no_secret() -> None:
+    with pytest.raises(InvalidSetting):
+        Settings(secret_key=example()["COVERDESK_SECRET_KEY"]).check_safe_to_serve()
+
+
+def test_our_services_are_read_only_and_without_rights() -> None:
+    assert set(OURS) == {"init", "app", "api", "worker", "backup"}
+    for each in OURS.values():
+        assert each["read_only"] is True
+        assert each["cap_drop"] == ["ALL"]
+        assert each["security_opt"] == ["no-new-privileges:true"]
+        assert "ports" not in each, "the proxy alone is reached from outside"
+
+
+def test_the_proxy_never_shows_the_metrics() -> None:
+    text = (DEPLOY / "Caddyfile").read_text()
+    assert "@metrics path /metrics /metrics/*" in text
+    assert "respond @metrics 404" in text
+
+
+UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda path: path.name)
+def test_units_are_confined(unit: Path) -> None:
+    lines = unit.read_text().splitlines()
+    assert {"NoNewPrivileges=yes", "ProtectSystem=strict", "User=coverdesk", "PrivateTmp=yes"} <= set(lines)
+    assert any(line.startswith("MemoryMax=") for line in lines)
+    assert len(UNITS) == 3
+
+
+def test_units_run_commands_that_exist() -> None:
+    from core.cli import COMMANDS
+
+    text = "".join(unit.read_text() for unit in UNITS)
+    assert set(re.findall(r"bin/coverdesk (\w+)", text)) <= set(COMMANDS)
+    assert (DEPLOY / "backup.sh").read_text().count("coverdesk backup") == 1
+
+
+def test_every_variable_in_the_operators_page_exists() -> None:
+    real = {f"COVERDESK_{name.upper()}" for name in Settings.model_fields}
+    real |= environment.insurer_variables(Insurer.model_fields).keys()
+    for page in ("docs/operations.md", "deploy/compose.yaml", "deploy/.env.example"):
+        named = set(re.findall(r"\bCOVERDESK_[A-Z_]*[A-Z]\b", (ROOT / page).read_text()))
+        # The one that a cluster injects is named as what is none of ours.
+        assert named - real - {"COVERDESK_PORT"} == set(), page

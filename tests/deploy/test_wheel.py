@@ -1,0 +1,132 @@
+"""A wheel holds everything: it serves a demonstration from an empty folder, without a checkout beside it."""
+
+import os
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from core.settings import ROOT
+from core.version import VERSION, get_commit
+from tests.ports import free_port
+
+PATIENCE_SECONDS = 120
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel of this tree, made without an index."""
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    environment = {**os.environ, "SOURCE_COMMIT": "c" * 40}
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
+    (made,) = folder.glob("*.whl")
+    return made
+
+
+@pytest.fixture(scope="session")
+def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel as pip unpacks it, read-only."""
+    site = tmp_path_factory.mktemp("site")
+    zipfile.ZipFile(wheel).extractall(site)
+    return site
+
+
+class Installed:
+    """`coverdesk` of a wheel, in a folder of its own."""
+
+    def __init__(self, site: Path, folder: Path) -> None:
+        usual = {name: value for name, value in os.environ.items() if not name.startswith("COVERDESK_")}
+        self.environment = {**usual, "PYTHONPATH": str(site), "HOME": str(folder)}
+        self.folder = folder
+
+    def command(self, *words: str) -> list[str]:
+        return [sys.executable, "-c", "from core.cli import main; main()", *words]
+
+    def run(self, *words: str) -> str:
+        done = subprocess.run(
+            self.command(*words), cwd=self.folder, env=self.environment, check=False, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+@pytest.fixture
+def installed(site: Path, tmp_path: Path) -> Iterator[Installed]:
+    yield Installed(site, tmp_path)
+    assert {each.name for each in tmp_path.iterdir()} <= {"data", ".streamlit", ".cache"}
+
+
+def test_a_wheel_holds_screens_data_and_docs_and_no_store(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    for name in (
+        "app.py",
+        "pages/_main.py",
+        "data/catalogue/products.json",
+        "docs/contract.md",
+        ".streamlit/config.toml",
+    ):
+        assert f"core/shipped/{name}" in names
+    assert not [name for name in names if "data/var" in name or "__pycache__" in name or name.startswith("tests")]
+
+
+def test_a_wheel_says_its_release_and_its_commit(installed: Installed) -> None:
+    assert installed.run("--version") == f"coverdesk {VERSION}\n"
+    told = subprocess.run(
+        [sys.executable, "-c", "from core import version; print(version.get_commit())"],
+        cwd=installed.folder, env=installed.environment, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    assert told.stdout.strip() == "c" * 40
+
+
+def test_demo_and_serve_work_in_an_empty_folder(installed: Installed) -> None:
+    installed.run("demo", "--purchases", "20")
+    assert (installed.folder / "data" / "var" / "demonstration.db").exists()
+    port = free_port()
+    process = subprocess.Popen(
+        installed.command("serve", "--port", str(port)),
+        cwd=installed.folder,
+        env=installed.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        _wait_until_ready(process, port)
+        for path in ("/", "/v1/docs"):
+            assert httpx.get(f"http://127.0.0.1:{port}{path}", trust_env=False).status_code == 200
+    finally:
+        process.terminate()
+        told = process.communicate(timeout=PATIENCE_SECONDS)[0]
+    assert f"http://127.0.0.1:{port}" in told
+
+
+def _wait_until_ready(process: "subprocess.Popen[str]", port: int) -> None:
+    until = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            if httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=5, trust_env=False).status_code == 200:
+                return
+        except httpx.TransportError:
+            pass
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < until
+
+
+def test_a_checkout_knows_its_commit(tmp_path: Path) -> None:
+    git = tmp_path / ".git"
+    (git / "refs" / "heads").mkdir(parents=True)
+    (git / "HEAD").write_text("ref: refs/heads/main\n")
+    (git / "refs" / "heads" / "main").write_text("a" * 40 + "\n")
+    assert get_commit(tmp_path) == "a" * 40
+    (git / "refs" / "heads" / "main").unlink()
+    (git / "packed-refs").write_text(f"# pack-refs with: peeled\n{'b' * 40} refs/heads/main\n")
+    assert get_commit(tmp_path) == "b" * 40
+    (git / "HEAD").write_text("d" * 40 + "\n")
+    assert get_commit(tmp_path) == "d" * 40
+    assert get_commit(tmp_path / "absent") is None

@@ -1,0 +1,436 @@
+"""Deliveries to real receivers: signed, tried again, held, and never in the way of others (contract W3, W4)."""
+
+import base64
+import hmac
+import time
+from datetime import timedelta
+
+import orjson
+import pytest
+import sqlalchemy as sa
+from sqlmodel import col
+from standardwebhooks import Webhook, WebhookVerificationError
+
+from core import clock
+from core.covers import request as requests
+from core.dispatch import events as event_dispatch
+from core.errors import NotFound, StateForbids
+from core.outbound import signing
+from core.outbound.webhook_client import SendResult
+from core.services.distributors import keys
+from core.services.webhooks import endpoints, log, outcomes, sending
+from core.services.webhooks.requests import EndpointChange, EndpointRequest, ReplayRequest
+from core.store.access import Scope
+from core.store.schema.tables import Distributor, Event, Mail, WebhookEndpoint, WebhookTry
+from tests.conftest import Partner
+from tests.events.conftest import IMPATIENT, Hooks
+from tests.events.receivers import answers, closes_early, drips, floods, hangs, receiving
+
+
+def test_a_ping_that_gets_2xx_activates_an_endpoint_and_its_secret_is_sealed(hooks: Hooks) -> None:
+    with receiving() as receiver:
+        made = hooks.register(receiver.url, ping=False)
+        assert made.endpoint.state == "unverified"
+        hooks.sell()
+        hooks.drain()
+        assert receiver.received == []
+        hooks.ping(made.endpoint.id)
+    assert hooks.endpoint(made).state == "active"
+    assert receiver.events == ["endpoint.ping"]
+    assert made.secret.startswith("whsec_")
+    assert len(base64.b64decode(made.secret.removeprefix("whsec_"))) == 32
+    with hooks.store.reading(Scope.system()) as session:
+        assert made.secret not in session.execute(sa.select(col(WebhookEndpoint.secret))).scalar_one()
+
+
+def test_the_standards_own_verifier_accepts_the_bytes_that_were_stored(hooks: Hooks) -> None:
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
+        sale = hooks.sell()
+        hooks.drain()
+    taken = receiver.received[-1]
+    verified = Webhook(made.secret).verify(taken.body, taken.headers)
+    assert verified["object"]["id"] == str(sale.purchase_id)
+    assert taken.headers["webhook-id"] == verified["id"]
+    assert {name: taken.headers[name] for name in taken.headers if name.startswith("coverdesk")} == {
+        "coverdesk-event": "purchase.created",
+        "coverdesk-mode": "test",
+        "coverdesk-attempt": "1",
+        "coverdesk-replay": "false",
+    }
+    assert taken.headers["user-agent"].startswith("coverdesk/")
+    assert hooks.detail(hooks.log(made)[0]).body == taken.body
+    # The same facts in other bytes are another message.
+    with pytest.raises(WebhookVerificationError):
+        Webhook(made.secret).verify(orjson.dumps(orjson.loads(taken.body), option=orjson.OPT_INDENT_2), taken.headers)
+
+
+def test_a_receiver_whose_clock_is_off_is_not_believed_by_the_verifier(hooks: Hooks) -> None:
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
+        hooks.later(minutes=-10)
+        hooks.sell()
+        hooks.later(minutes=1)
+        hooks.drain()
+    with pytest.raises(WebhookVerificationError, match="too old"):
+        Webhook(made.secret).verify(receiver.received[-1].body, receiver.received[-1].headers)
+
+
+def test_both_secrets_sign_for_a_day_after_a_rotation(hooks: Hooks) -> None:
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
+        with hooks.store.writing(hooks.scope) as session:
+            fresh = endpoints.rotate_secret(session, made.endpoint.id, actor="tests")
+        hooks.sell()
+        hooks.drain()
+        for secret in (made.secret, fresh.secret):
+            Webhook(secret).verify(receiver.received[-1].body, receiver.received[-1].headers)
+        hooks.later(hours=25)
+        hooks.sell()
+        hooks.drain()
+    signatures = receiver.received[-1].headers["webhook-signature"].split()
+    assert len(signatures) == 1
+
+
+@pytest.mark.parametrize(
+    ("behave", "error"),
+    [
+        (answers(500), "The receiver answered 500"),
+        (answers(404), "The receiver answered 404"),
+        (answers(301, location="/elsewhere"), "pointed elsewhere"),
+        (closes_early, "closed the connection"),
+        (hangs, "did not answer within"),
+        (drips, "did not answer within"),
+    ],
+)
+def test_a_failure_is_told_without_the_address_and_tried_again_by_the_schedule(
+    hooks: Hooks, behave: object, error: str
+) -> None:
+    hooks.limits = IMPATIENT
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
+        receiver.behave = behave  # type: ignore[assignment]
+        hooks.sell()
+        hooks.drain()
+        (delivery,) = hooks.log(made)
+        assert error in str(delivery.last_error)
+        assert "127.0.0.1" not in str(delivery.last_error)
+        assert delivery.state == "queued"
+        assert "followed" not in receiver.events
+        wait = delivery.next_try_at - hooks.now  # type: ignore[operator]
+        assert timedelta(seconds=4) <= wait <= timedelta(seconds=6)
+        receiver.closing.set()
+        receiver.behave = answers(204, b"")
+        hooks.later(seconds=7)
+        hooks.drain()
+    (delivery,) = hooks.log(made)
+    assert (delivery.state, delivery.attempts, delivery.status) == ("sent", 2, 204)
+    ids = [each.headers["webhook-id"] for each in receiver.received[1:]]
+    assert len(ids) == 2
+    assert len(set(ids)) == 1
+    assert [each.headers["coverdesk-attempt"] for each in receiver.received[1:]] == ["1", "2"]
+
+
+def test_of_a_gigabyte_the_first_512_bytes_are_read_and_kept(hooks: Hooks) -> None:
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
+        receiver.behave = floods
+        hooks.sell()
+        began = time.monotonic()
+        hooks.drain()
+        assert time.monotonic() - began < 30
+    (tried,) = hooks.detail(hooks.log(made)[0]).tries
+    assert (tried.status, tried.answer) == (200, "x" * 512)
+
+
+def test_ten_tries_follow_the_schedule_and_then_it_is_given_up(hooks: Hooks) -> None:
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
+        receiver.behave = answers(503)
+        hooks.sell()
+        hooks.drain()
+        waits = []
+        while (delivery := hooks.log(made)[0]).state == "queued":
+            assert delivery.next_try_at is not None
+            waits.append(delivery.next_try_at - hooks.now)
+            hooks.later(seconds=waits[-1].total_seconds() + 0.01)
+            hooks.drain()
+    planned = [5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400]
+    assert all(0.8 <= wait.total_seconds() / plan <= 1.2 for wait, plan in zip(waits, planned, strict=True))
+    assert (delivery.state, delivery.attempts) == ("dead", 10)
+
+
+def test_retry_after_is_obeyed_and_410_disables(hooks: Hooks) -> None:
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
+        receiver.behave = answers(429, retry_after="600")
+        hooks.sell()
+        hooks.drain()
+        (delivery,) = hooks.log(made)
+        assert delivery.next_try_at == hooks.now + timedelta(seconds=600)
+        receiver.behave = answers(410)
+        hooks.later(seconds=601)
+        hooks.drain()
+        assert hooks.endpoint(made).state == "disabled"
+        assert hooks.log(made)[0].state == "held"
+
+
+def test_what_happens_while_an_endpoint_is_disabled_is_held_and_sent_when_it_is_enabled(hooks: Hooks) -> None:
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
+        receiver.behave = answers(410)
+        hooks.sell()
+        hooks.drain()
+        held = [str(hooks.sell().purchase_id) for _ in range(3)]
+        hooks.drain()
+        assert hooks.endpoint(made).held == 4
+        calls = len(receiver.received)
+        receiver.behave = answers(200)
+        with hooks.store.writing(hooks.scope) as session:
+            assert endpoints.enable(session, made.endpoint.id, send_held=True, actor="tests") == 4
+        hooks.drain()
+    sent = [each.event["object"]["id"] for each in receiver.received[calls:]]
+    assert len(sent) == 4
+    assert set(held) < set(sent)
+    assert hooks.endpoint(made).held == 0
+
+
+def test_held_events_can_be_left_out(hooks: Hooks) -> None:
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
+        receiver.behave = answers(410)
+        hooks.sell()
+        hooks.drain()
+        calls = len(receiver.received)
+        with hooks.store.writing(hooks.scope) as session:
+            endpoints.enable(session, made.endpoint.id, send_held=False, actor="tests")
+        hooks.drain()
+        assert len(receiver.received) == calls
+        with hooks.store.writing(hooks.scope) as session, pytest.raises(StateForbids, match="active"):
+            endpoints.enable(session, made.endpoint.id, send_held=False, actor="tests")
+
+
+def test_an_hour_of_failures_is_told_to_other_endpoints_and_by_mail_and_five_days_disable(hooks: Hooks) -> None:
+    with hooks.store.writing(Scope.system()) as session:
+        session.get_one(Distributor, hooks.partner.id).email = "tech@lender.example"
+    with receiving() as good, receiving() as bad:
+        other = hooks.register(good.url, events=["endpoint.*"])
+        made = hooks.register(bad.url)
+        bad.behave = answers(500)
+        states = []
+        for _ in range(14):
+            hooks.sell()
+            hooks.drain()
+            states.append(hooks.endpoint(made).state)
+            hooks.later(hours=10)
+        hooks.drain()
+        assert hooks.endpoint(other).state == "active"
+    assert (states[0], states[2], states[-1]) == ("active", "failing", "disabled")
+    told = [each.event for each in good.received if each.headers["coverdesk-event"] != "endpoint.ping"]
+    assert [(each["type"], each["data"]["state"]) for each in told] == [
+        ("endpoint.failing", "failing"),
+        ("endpoint.disabled", "disabled"),
+    ]
+    assert told[0]["previous"] == {"state": "active"}
+    with hooks.store.reading(Scope.system()) as session:
+        letters = session.execute(sa.select(col(Mail.template), col(Mail.recipient))).all()
+    assert sorted(row.template for row in letters) == ["endpoint disabled", "endpoint failing"]
+
+
+def test_an_endpoint_that_recovers_is_active_again(hooks: Hooks) -> None:
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
+        receiver.behave = answers(500)
+        for _ in range(3):
+            hooks.sell()
+            hooks.drain()
+            hooks.later(hours=2)
+        assert hooks.endpoint(made).state == "failing"
+        receiver.behave = answers(200)
+        hooks.later(days=1)
+        hooks.drain()
+    endpoint = hooks.endpoint(made)
+    assert (endpoint.state, endpoint.failing_since) == ("active", None)
+    assert {each.state for each in hooks.log(made)} == {"sent"}
+
+
+def test_a_dead_endpoint_leaves_most_places_to_the_others(hooks: Hooks) -> None:
+    with receiving() as receiver:
+        dead = [hooks.register(receiver.url, description=str(n)) for n in range(5)]
+        good = hooks.register(receiver.url)
+        for _ in range(8):
+            hooks.sell()
+        event_dispatch.catch_up(hooks.store)
+        with hooks.store.writing(Scope.system()) as session:
+            for made in dead:
+                session.get_one(WebhookEndpoint, made.endpoint.id).failing_since = hooks.now
+        with hooks.store.writing(Scope.system()) as session:
+            jobs = sending.lease_due(session, sending.AT_ONCE)
+        with hooks.store.writing(Scope.system()) as session:
+            more = sending.lease_due(session, sending.AT_ONCE)
+    counts = {made.endpoint.id: sum(job.endpoint_id == made.endpoint.id for job in jobs) for made in (*dead, good)}
+    assert list(counts.values()) == [1, 1, 1, 1, 1, 4]
+    assert more == []
+
+
+def test_a_lease_that_ended_is_taken_over_and_the_late_answer_ignored(hooks: Hooks) -> None:
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
+        hooks.sell()
+        event_dispatch.catch_up(hooks.store)
+        (lost,) = _leased(hooks)
+        hooks.later(seconds=61)
+        hooks.drain()
+        assert hooks.log(made)[0].state == "sent"
+        late = SendResult(milliseconds=1, error="The receiver answered 500", status=500)
+        with hooks.store.writing(Scope.system()) as session:
+            outcomes.record_result(session, lost, late)
+    (delivery,) = hooks.log(made)
+    assert (delivery.state, delivery.attempts) == ("sent", 2)
+
+
+def _leased(hooks: Hooks) -> list[sending.DeliveryJob]:
+    with hooks.store.writing(Scope.system()) as session:
+        return sending.lease_due(session, 9)
+
+
+def test_a_revoked_key_and_a_distributor_that_is_off_stop_their_endpoints(hooks: Hooks) -> None:
+    with receiving() as receiver:
+        with hooks.store.writing(Scope.system()) as session:
+            caller = keys.authenticate(session, hooks.partner.test_key)
+        request = requests.validate(EndpointRequest, {"url": receiver.url, "events": ["*"]})
+        with hooks.store.writing(hooks.scope) as session:
+            owner = {"distributor_id": hooks.partner.id, "is_live": False, "actor": "tests"}
+            made = endpoints.register(session, request, key_id=caller.key_id, **owner)  # type: ignore[arg-type]
+        hooks.ping(made.endpoint.id)
+        with hooks.store.writing(Scope.system()) as session:
+            keys.revoke_key(session, hooks.partner.test_key, actor="tests")
+        hooks.sell()
+        hooks.drain()
+        assert receiver.events == ["endpoint.ping"]
+        by_desk = hooks.register(receiver.url)
+        with hooks.store.writing(Scope.system()) as session:
+            session.get_one(Distributor, hooks.partner.id).active = False
+        hooks.sell()
+        hooks.drain()
+        assert receiver.events == ["endpoint.ping"] * 2
+    assert [each.state for each in hooks.log(by_desk)] == ["queued"]
+
+
+def test_a_delivery_can_be_sent_again_under_its_id(hooks: Hooks) -> None:
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
+        hooks.sell()
+        hooks.drain()
+        (delivery,) = hooks.log(made)
+        with hooks.store.writing(hooks.scope) as session:
+            log.redeliver(session, delivery.id, actor="tests")
+        hooks.drain()
+    first, again = receiver.received[1:]
+    assert first.headers["webhook-id"] == again.headers["webhook-id"]
+    assert first.body == again.body
+    assert again.headers["coverdesk-replay"] == "true"
+
+
+def test_a_replay_is_counted_first_and_brings_what_an_endpoint_never_saw(hooks: Hooks) -> None:
+    sold = {str(hooks.sell().purchase_id) for _ in range(3)}
+    with receiving() as receiver:
+        hooks.drain()
+        made = hooks.register(receiver.url)
+        receiver.behave = answers(500)
+        failed = str(hooks.sell().purchase_id)
+        hooks.drain()
+        receiver.behave = answers(200)
+        span = {"from": (hooks.now - timedelta(days=1)).isoformat(), "to": hooks.now.isoformat()}
+        whole = requests.validate(ReplayRequest, {**span, "events": ["purchase.*"]})
+        broken = requests.validate(ReplayRequest, {**span, "only_failed": True})
+        with hooks.store.writing(hooks.scope) as session:
+            assert log.count_replay(session, made.endpoint.id, whole) == 4
+            assert log.count_replay(session, made.endpoint.id, broken) == 1
+        calls = len(receiver.received)
+        with hooks.store.writing(hooks.scope) as session:
+            assert log.replay(session, made.endpoint.id, whole, actor="tests") == 4
+        hooks.drain()
+    assert {each.event["object"]["id"] for each in receiver.received[calls:]} == {*sold, failed}
+
+
+def test_ten_endpoints_in_a_mode_and_none_of_a_stranger(hooks: Hooks, stranger: Partner) -> None:
+    made = [hooks.register("http://127.0.0.1:1/", ping=False) for _ in range(endpoints.MAX_ENDPOINTS)]
+    with pytest.raises(StateForbids, match="10 endpoints"):
+        hooks.register("http://127.0.0.1:1/", ping=False)
+    hooks.register("http://127.0.0.1:1/", ping=False, partner=stranger)
+    one = made[0].endpoint.id
+    change = requests.validate(EndpointChange, {"events": ["*"]})
+    with hooks.store.writing(stranger.scope()) as session:
+        for act in (
+            lambda: endpoints.get_endpoint(session, one),
+            lambda: endpoints.change(session, one, change, actor="x"),
+            lambda: endpoints.rotate_secret(session, one, actor="x"),
+            lambda: endpoints.enable(session, one, send_held=True, actor="x"),
+            lambda: endpoints.delete(session, one, actor="x"),
+        ):
+            with pytest.raises(NotFound):
+                act()
+    with hooks.store.reading(hooks.partner.scope(is_live=True)) as session:
+        assert endpoints.list_endpoints(session) == []
+
+
+def test_another_address_is_unverified_until_it_answers(hooks: Hooks) -> None:
+    with receiving() as receiver, receiving() as second:
+        made = hooks.register(receiver.url)
+        with hooks.store.writing(hooks.scope) as session:
+            asked = requests.validate(EndpointChange, {"url": second.url})
+            assert endpoints.change(session, made.endpoint.id, asked, actor="tests").state == "unverified"
+        hooks.sell()
+        hooks.drain()
+        assert second.received == []
+
+
+def test_a_deleted_endpoint_gets_nothing_more(hooks: Hooks) -> None:
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
+        hooks.sell()
+        event_dispatch.catch_up(hooks.store)
+        with hooks.store.writing(hooks.scope) as session:
+            endpoints.delete(session, made.endpoint.id, actor="tests")
+        hooks.sell()
+        hooks.drain()
+    assert receiver.events == ["endpoint.ping"]
+
+
+def test_an_hour_old_log_is_kept_and_an_old_one_removed(hooks: Hooks) -> None:
+    with receiving() as receiver:
+        hooks.register(receiver.url)
+        hooks.sell()
+        hooks.drain()
+    with hooks.store.writing(Scope.system()) as session:
+        assert log.purge(session) == 0
+    hooks.later(days=91)
+    with hooks.store.writing(Scope.system()) as session:
+        log.purge(session)
+        assert session.execute(sa.select(sa.func.count()).select_from(WebhookTry)).scalar_one() == 0
+        assert session.execute(sa.select(sa.func.count()).select_from(Event)).scalar_one() > 0
+    hooks.later(days=330)
+    with hooks.store.writing(Scope.system()) as session:
+        log.purge(session)
+        assert session.execute(sa.select(sa.func.count()).select_from(Event)).scalar_one() == 0
+
+
+def test_the_classic_form_is_signed_over_its_own_bytes(hooks: Hooks) -> None:
+    with receiving() as receiver:
+        made = hooks.register(receiver.url, events=["*"], format="classic", signature_header="X-Partner-Signature")
+        sale = hooks.sell()
+        hooks.drain()
+    by_name = {each.event["event"]: each for each in receiver.received}
+    assert set(by_name) == {"endpoint.ping", "purchase.successful", "policy.updated"}
+    purchase = by_name["purchase.successful"]
+    expected = hmac.new(made.secret.encode(), purchase.body, "sha512").hexdigest()
+    assert purchase.headers["x-partner-signature"] == expected == signing.sign_classic(made.secret, purchase.body)
+    assert "webhook-signature" not in purchase.headers
+    assert set(purchase.event) == {"event", "status", "event_id", "data"}
+    assert set(purchase.event["data"]) == {"meta", "essential", "created_at", "updated_at"}
+    assert purchase.event["data"]["essential"]["id"] == str(sale.purchase_id)
+    assert by_name["policy.updated"].event["data"]["essential"]["certificate_url"]
+    withdrawn = [each for each in hooks.log(made) if each.state == "withdrawn"]
+    assert {each.event_type for each in withdrawn} == {"policy.activated", "customer.created"}
+    assert clock.now() == hooks.now

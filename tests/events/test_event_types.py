@@ -1,0 +1,243 @@
+"""Every type of event is made by what it declares, fits its schema, and tells nobody's name (contract W2)."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import jsonschema
+import orjson
+import pytest
+
+from core import clock
+from core.covers.insurers import insurer_a, insurer_b_auto
+from core.dispatch import events as event_dispatch
+from core.services.claims.workflow import questions
+from core.services.events import catalogue, feed, samples
+from core.services.events.catalogue import BY_NAME, EVENT_TYPES
+from core.services.events.feed import FeedFilter
+from core.services.policies import changes as policy_changes
+from core.services.products import changes as product_changes
+from core.services.products import detail as product_detail
+from core.services.products import rate_changes
+from core.services.renewals import renewals
+from core.services.selling.buying import Sale
+from core.settings import ROOT
+from core.store.access import Scope, Store
+from core.store.schema.tables import Staff
+from tests.conftest import Partner
+from tests.covers import shipped
+from tests.services.claim_office import PAID, Office
+from tests.services.selling import sell
+from tests.ui.conftest import person_of
+
+ACTIVE, PENDING = insurer_a.THIRD_PARTY, insurer_b_auto.COMPREHENSIVE
+ADMIN = person_of("admin")
+SECOND = replace(ADMIN, id=UUID(int=ADMIN.id.int + 1), email="second@coverdesk.example")
+PERSONAL = ("first_name", "last_name", "email", "phone", "address", "registration_number", "chassis_number")
+
+
+@pytest.fixture(autouse=True)
+def still() -> Iterator[None]:
+    with clock.freeze(shipped.STILL):
+        yield
+
+
+def told(store: Store, partner: Partner, *, is_live: bool = False) -> list[dict[str, Any]]:
+    """Every event of a distributor, as the feed tells them; each fits the schema of its type."""
+    event_dispatch.catch_up(store)
+    with store.reading(partner.scope(is_live=is_live)) as session:
+        page = feed.read_page(session, FeedFilter(), after=None, limit=500)
+    found = [orjson.loads(body) for body in page.bodies]
+    for event in found:
+        jsonschema.validate(event, samples.build_schema(BY_NAME[event["type"]]))
+    return found
+
+
+def types(events: list[dict[str, Any]]) -> list[str]:
+    return [event["type"] for event in events]
+
+
+def change(store: Store, partner: Partner, verb: Any, sale: Sale, **options: Any) -> None:
+    with store.writing(partner.scope()) as session:
+        verb(session, sale.policy_id, **options)
+
+
+def cancel(store: Store, partner: Partner, sale: Sale) -> None:
+    asked = {"actor": "desk", "reason": "asked for", "by_insurer": True, "expected_version": 1}
+    change(store, partner, policy_changes.cancel, sale, **asked)
+
+
+def test_a_sale_tells_of_purchase_policy_certificate_and_customer(store: Store, partner: Partner) -> None:
+    sale = sell(store, partner, ACTIVE)
+    events = told(store, partner)
+    assert types(events) == ["purchase.created", "policy.activated", "policy.certificate_ready", "customer.created"]
+    purchase, policy, certificate, _ = events
+    assert purchase["object"]["id"] == str(sale.purchase_id)
+    assert purchase["data"]["policy_id"] == policy["object"]["id"] == str(sale.policy_id)
+    assert policy["data"]["total"] == f"{sale.price.total:.2f}"
+    assert certificate["data"]["certificate_url"].startswith("http://127.0.0.1:8501/certificates/")
+    assert [event["sequence"] for event in events] == [1, 1, 2, 1]
+    assert {event["mode"] for event in events} == {"test"}
+
+
+def test_no_event_holds_what_a_person_is_called_or_reached_by(store: Store, partner: Partner) -> None:
+    body = shipped.body(ACTIVE)
+    sell(store, partner, ACTIVE)
+    said = orjson.dumps([event["data"] for event in told(store, partner)]).decode()
+    assert [name for name in PERSONAL if body.get(name) and str(body[name]) in said] == []
+
+
+def test_a_pending_policy_is_activated_later(store: Store, partner: Partner) -> None:
+    sale = sell(store, partner, PENDING)
+    assert types(told(store, partner)) == ["purchase.created", "customer.created"]
+    change(store, partner, policy_changes.activate, sale, actor="desk", expected_version=1, insurer_accepted=True)
+    activated, ready = told(store, partner)[2:]
+    assert (activated["type"], ready["type"]) == ("policy.activated", "policy.certificate_ready")
+    assert activated["data"]["policy_number"]
+    assert activated["timestamp"] == clock.to_wire(shipped.STILL)
+
+
+def test_a_customer_is_told_of_again_only_when_something_is_new(store: Store, partner: Partner) -> None:
+    sell(store, partner, PENDING)
+    sell(store, partner, PENDING, registration_number="ABC-123-XY", engine_number="E99", chassis_number="C99")
+    assert types(told(store, partner)).count("customer.updated") == 0
+    other = {"registration_number": "ABC-124-XY", "engine_number": "E98", "chassis_number": "C98"}
+    sell(store, partner, PENDING, **other, first_name="Adaeze")
+    assert types(told(store, partner)).count("customer.updated") == 1
+
+
+def test_declining_and_cancelling_tell_of_the_refund(store: Store, partner: Partner) -> None:
+    declined, cancelled = sell(store, partner, PENDING), sell(store, partner, ACTIVE)
+    asked = {"actor": "desk", "reason": "too old", "expected_version": 1}
+    change(store, partner, policy_changes.decline, declined, **asked)
+    cancel(store, partner, cancelled)
+    ended = [event for event in told(store, partner) if event["type"].endswith(("refunded", "declined", "cancelled"))]
+    assert sorted(types(ended)) == ["policy.cancelled", "policy.declined", "purchase.refunded", "purchase.refunded"]
+    refunds = {event["object"]["id"]: event["data"]["refund"] for event in ended if "refunded" in event["type"]}
+    assert refunds[str(declined.purchase_id)] == f"{declined.price.total:.2f}"
+    assert b"too old" not in orjson.dumps(ended)
+
+
+def test_a_renewal_tells_the_new_end_and_the_old(store: Store, partner: Partner) -> None:
+    sale = sell(store, partner, ACTIVE)
+    with clock.freeze(shipped.STILL + timedelta(days=364)), store.writing(partner.scope()) as session:
+        renewals.renew(session, sale.policy_id, partner.seller())
+    (renewed,) = [event for event in told(store, partner) if event["type"] == "policy.renewed"]
+    assert renewed["previous"]["expiration_date"] < renewed["data"]["expiration_date"]
+    assert renewed["data"]["renewal_id"]
+
+
+def test_every_move_of_a_claim_is_told_and_its_meaning_beside_it(store: Store, partner: Partner) -> None:
+    office = Office(store, partner)
+    claim_id = office.lodge()
+    office.walk(claim_id, "Reviewing")
+    office.do(questions.ask_claimant, claim_id, text="Which account?")
+    office.walk(claim_id, *PAID, "Settled", "Reviewing", "Declined")
+    claims = [event for event in told(store, partner) if event["object"]["type"] == "claim"]
+    assert types(claims).count("claim.status_changed") == 8
+    assert [each for each in types(claims) if each != "claim.status_changed"] == [
+        *("claim.lodged", "claim.information_requested", "claim.approved", "claim.offer_sent"),
+        *("claim.offer_accepted", "claim.paid", "claim.settled", "claim.reopened", "claim.declined"),
+    ]
+    assert [event["sequence"] for event in claims] == list(range(1, len(claims) + 1))
+    paid = next(event for event in claims if event["type"] == "claim.paid")
+    assert paid["data"]["paid"] == "70000.00"
+    assert paid["previous"]["claim_status"] == "Offer accepted"
+    assert b"Which account?" not in orjson.dumps(claims)
+
+
+def test_other_rates_are_told_to_all_who_sell_and_a_withheld_product_to_one(
+    store: Store, partner: Partner, stranger: Partner
+) -> None:
+    product_id = UUID(str(shipped.body(ACTIVE)["product_id"]))
+    with store.writing(Scope.system()) as session:
+        session.insert(*(Staff(id=p.id, email=p.email, name=p.name, roles=["admin"]) for p in (ADMIN, SECOND)))
+    with store.writing(Scope.system()) as session:
+        known = product_detail.get_product(session, product_id)
+        at = clock.lagos_midnight((shipped.STILL + timedelta(days=9)).date())
+        asked = {"start": known.latest.id, "effective_at": at, "seen": known.version, "by": ADMIN}
+        proposed = rate_changes.propose(session, product_id, {"price": "6000"}, **asked)
+    with store.writing(Scope.system()) as session:
+        rate_changes.confirm(session, product_id, proposed, seen=known.version + 1, by=SECOND)
+        asked = {"offered": False, "seen_version": known.version + 2, "by": ADMIN}
+        product_changes.set_offered(session, product_id, partner.id, **asked)
+    assert types(told(store, partner)) == ["product.price_changed", "product.withdrawn"]
+    assert types(told(store, stranger)) == types(told(store, stranger, is_live=True)) == ["product.price_changed"]
+
+
+def test_what_was_rolled_back_is_told_to_nobody(store: Store, partner: Partner) -> None:
+    def fail(session: Any) -> None:
+        from core.services.selling import buying
+
+        buying.sell(session, ACTIVE, shipped.request(ACTIVE), partner.seller())
+        raise RuntimeError("the last step failed")
+
+    with pytest.raises(RuntimeError, match="the last step failed"):
+        store.transact(partner.scope(), fail)
+    assert told(store, partner) == []
+
+
+def test_events_of_one_distributor_and_mode_are_shown_to_no_other(
+    store: Store, partner: Partner, stranger: Partner
+) -> None:
+    sell(store, partner, ACTIVE)
+    assert told(store, stranger) == told(store, partner, is_live=True) == []
+
+
+@pytest.mark.parametrize("made", EVENT_TYPES, ids=lambda made: made.name)
+def test_every_type_has_a_sample_that_fits_its_schema(made: catalogue.EventType) -> None:
+    schema = samples.build_schema(made)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(samples.build_sample(made), schema)
+
+
+def written_actions() -> set[str]:
+    """Every action that the source writes into the audit log: literals that reach a parameter called `action`."""
+    trees = [ast.parse(path.read_text()) for path in _sources()]
+    places = {"write": "action"}
+    for tree in trees:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                names = [each.arg for each in (*node.args.args, *node.args.kwonlyargs)]
+                if "action" in names and names[0] == "session":
+                    places[node.name] = str(names.index("action"))
+    return {text for tree in trees for text in _literals(tree, places) if " " in text}
+
+
+def _sources() -> list[Path]:
+    return [*(ROOT / "core" / "services").rglob("*.py"), *(ROOT / "core" / "commands").rglob("*.py")]
+
+
+def _literals(tree: ast.Module, places: dict[str, str]) -> Iterator[str]:
+    named = {
+        target.id: node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if called not in places:
+            continue
+        given = [each.value for each in node.keywords if each.arg == "action"]
+        if not given and places[called].isdigit() and int(places[called]) < len(node.args):
+            given = [node.args[int(places[called])]]
+        for each in given:
+            value = named.get(each.id, each) if isinstance(each, ast.Name) else each
+            yield from (
+                part.value for part in ast.walk(value) if isinstance(part, ast.Constant) and isinstance(part.value, str)
+            )
+
+
+def test_every_audited_action_makes_an_event_or_says_why_not() -> None:
+    written = written_actions()
+    assert len(written) > 40
+    assert written - catalogue.by_action().keys() - catalogue.UNTOLD.keys() == set()
+    assert catalogue.by_action().keys() <= written

@@ -1,0 +1,88 @@
+"""A finance department for tests: three people of finance, one of each other role, and how they read the store."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from core.services.admin import store_check
+from core.services.dimensions import load_choices
+from core.services.finance import movements
+from core.services.finance.movements import MovementRow
+from core.services.finance.selection import MovementSelection
+from core.services.paging import Paging
+from core.services.people import staff
+from core.services.people.staff import Person
+from core.store.access import Scope, ScopedSession, Store
+from core.store.schema.tables import Staff
+
+LIVE = Scope.staff(is_live=True)
+PEOPLE = {
+    "funmi": ["finance"],
+    "femi": ["finance"],
+    "wale": ["finance"],
+    "oye": ["operations"],
+    "chi": ["claims"],
+    "sade": ["supervisor"],
+    "root": ["admin"],
+    "second": ["admin"],
+}
+OUTSIDERS = ("oye", "chi", "sade")
+
+
+class Finance:
+    """Everything that a test of money needs."""
+
+    def __init__(self, store: Store, scope: Scope = LIVE) -> None:
+        self.store, self.scope = store, scope
+        with store.writing(Scope.system()) as session:
+            for name, roles in PEOPLE.items():
+                session.add(Staff(email=f"{name}@f.example", name=name.title(), roles=roles))
+        self.people = {name: self.person(name) for name in PEOPLE}
+
+    def person(self, name: str) -> Person:
+        with self.store.reading(Scope.system()) as session:
+            return staff.get_by_email(session, f"{name}@f.example")
+
+    def rest(self, name: str, until: Any) -> Person:
+        """Somebody else has reset the password of this person."""
+        person = self.people[name]
+        with self.store.writing(Scope.system()) as session:
+            session.get_one(Staff, person.id).approves_from = until
+        return self.person(name)
+
+    @contextmanager
+    def reading(self) -> Iterator[ScopedSession]:
+        with self.store.reading(self.scope) as session:
+            yield session
+
+    def do(self, verb: Any, *given: Any, by: str | Person | None = None, **more: Any) -> Any:
+        """One write of a service in a transaction of its own."""
+        if by is not None:
+            more["by"] = self.people[by] if isinstance(by, str) else by
+        with self.store.writing(self.scope) as session:
+            return verb(session, *given, **more)
+
+    def read(self, verb: Any, *given: Any, **more: Any) -> Any:
+        with self.reading() as session:
+            return verb(session, *given, **more)
+
+    def rows(self, limit: int = 10_000, page: int = 1, *, order: Any = "newest", **address: Any) -> list[MovementRow]:
+        selection = select(**address)
+        with self.reading() as session:
+            paging = Paging(page, limit)
+            return movements.list_rows(session, selection, load_choices(session), order=order, paging=paging)
+
+    def money_faults(self) -> list[str]:
+        """What is wrong with money; sales that were made at random do not keep every other rule."""
+        words = ("movement", "daybook", "total of the day", "statement", "payout", "bank account")
+        return [fault for fault in self.faults() if any(word in fault for word in words)]
+
+    def faults(self) -> list[str]:
+        with self.store.reading(Scope.system()) as session:
+            return store_check.list_faults(session)
+
+
+def select(**address: Any) -> MovementSelection:
+    """A selection as an address has it; `from_` is its `from`."""
+    listed = {name.rstrip("_"): value if isinstance(value, list) else [str(value)] for name, value in address.items()}
+    return MovementSelection.read(listed)

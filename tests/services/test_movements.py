@@ -1,0 +1,230 @@
+"""Movements are all the money there is: each page, total, figure and export of them agrees with the rows."""
+
+import csv
+import io
+from collections.abc import Iterator
+from datetime import date, timedelta
+from decimal import Decimal
+
+import pytest
+
+from core import clock, demo, money
+from core.services.exports import exports
+from core.services.exports.exports import Tally
+from core.services.exports.registry import get_kind
+from core.services.finance import movements, unplaced
+from core.services.finance.movements import MovementRow
+from core.services.sales import figures
+from core.services.sales.metrics import METRICS_BY_KEY
+from core.services.windows import Window
+from core.store.access import Scope, Store
+from core.store.schema.tables import Policy, Purchase
+from tests.conftest import Partner
+from tests.portfolio import NOW, Portfolio, sales_at
+from tests.services.finance_office import Finance, select
+
+
+@pytest.fixture(autouse=True)
+def now() -> Iterator[None]:
+    with clock.freeze(NOW):
+        yield
+
+
+@pytest.fixture
+def finance(store: Store, partner: Partner, stranger: Partner) -> Finance:
+    Portfolio(seed=21, size=160, sellers=(partner.id, stranger.id)).write(store)
+    Portfolio(seed=22, size=20, sellers=(partner.id,), is_live=False).write(store)
+    return Finance(store)
+
+
+def sums(rows: list[MovementRow]) -> tuple[int, int, int, int]:
+    return (
+        len(rows),
+        sum(row.total_minor for row in rows),
+        sum(row.mca_profit_minor for row in rows),
+        sum(row.distributor_profit_minor for row in rows),
+    )
+
+
+def test_every_movement_is_its_three_shares(finance: Finance) -> None:
+    rows = finance.rows()
+    assert {row.kind for row in rows} == {"purchase", "renewal", "refund"}
+    for row in rows:
+        assert row.total_minor == row.provider_share_minor + row.mca_profit_minor + row.distributor_profit_minor
+        assert (row.total_minor <= 0) == (row.kind == "refund")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        {},
+        {"kind": "refund"},
+        {"kind": ["purchase", "renewal"]},
+        {"from": "2026-10-01", "to": "2026-10-31"},
+        {"from": "2026-10-30", "kind": ["refund", "adjustment"]},
+        {"source": "desk"},
+        {"from": "2027-01-01"},
+    ],
+)
+def test_the_total_of_a_selection_is_that_of_its_rows(finance: Finance, address: dict[str, object]) -> None:
+    rows, total = finance.rows(**address), finance.read(movements.compute_totals, select(**address))
+    net = total.net
+    assert sums(rows) == (
+        movements.count(total),
+        net.total_minor,
+        net.mca_profit_minor,
+        net.distributor_profit_minor,
+    )
+
+
+def test_purchases_and_renewals_are_the_gross_written_premium_of_the_dashboard(finance: Finance) -> None:
+    window = Window.from_days(date(2026, 10, 1), date(2026, 10, 31))
+    rows = finance.rows(**{"from": "2026-10-01", "to": "2026-10-31"})
+    summary = finance.read(figures.build_summary, window)
+    gross = sum(row.total_minor for row in rows if row.kind in {"purchase", "renewal"})
+    assert gross == summary.value(METRICS_BY_KEY["premium"])
+    assert sum(row.mca_profit_minor for row in rows) == summary.value(METRICS_BY_KEY["platform_commission"])
+    assert sum(row.distributor_profit_minor for row in rows) == summary.value(METRICS_BY_KEY["distributor_commission"])
+    assert sum(row.total_minor for row in rows) == summary.value(METRICS_BY_KEY["net_premium"])
+    assert sum(row.provider_share_minor for row in rows) == summary.value(METRICS_BY_KEY["net_to_insurers"])
+
+
+@pytest.mark.parametrize("order", ["newest", "oldest"])
+@pytest.mark.parametrize("address", [{}, {"kind": "renewal"}, {"source": "desk"}, {"from": "2026-09-15"}])
+def test_pages_hold_every_movement_once_and_in_order(finance: Finance, order: str, address: dict[str, object]) -> None:
+    whole = sorted(finance.rows(**address), key=lambda row: (row.created_at, row.id), reverse=order == "newest")
+    paged = [row for page in range(1, 60) for row in finance.rows(7, page, order=order, **address)]
+    assert [row.id for row in paged] == [row.id for row in whole]
+
+
+def test_a_filter_by_customer_insurer_or_distributor_takes_its_rows_alone(finance: Finance, partner: Partner) -> None:
+    everything = finance.rows()
+    one = everything[3]
+    with finance.reading() as session:
+        provider = session.get_one(Policy, one.policy_id).provider_id
+    for address, same in (
+        ({"email": one.email}, lambda row: row.email == one.email),
+        ({"provider": str(provider)}, lambda row: row.provider == one.provider),
+        ({"distributor": str(partner.id)}, lambda row: row.distributor == "Swift Lenders"),
+    ):
+        found = finance.rows(**address)
+        assert {row.id for row in found} == {row.id for row in everything if same(row)}
+        assert sums(found)[1] == finance.read(movements.compute_totals, select(**address)).net.total_minor
+
+
+def test_a_distributor_sees_its_own_movements_and_one_mode_never_the_other(
+    finance: Finance, store: Store, partner: Partner, stranger: Partner
+) -> None:
+    seen = [
+        {row.id for row in Finance.rows(_at(finance, scope))}
+        for scope in (
+            Scope.of(partner.id, is_live=True),
+            Scope.of(stranger.id, is_live=True),
+            Scope.staff(is_live=False),
+        )
+    ]
+    assert all(seen)
+    assert not seen[0] & seen[1] | seen[2] & (seen[0] | seen[1])
+    assert seen[0] | seen[1] == {row.id for row in finance.rows()}
+
+
+def _at(finance: Finance, scope: Scope) -> Finance:
+    other = object.__new__(Finance)
+    other.store, other.scope, other.people = finance.store, scope, finance.people
+    return other
+
+
+@pytest.mark.parametrize("address", [{}, {"kind": ["refund"]}, {"from": "2026-11-01"}])
+def test_the_export_has_the_rows_and_the_sum_of_the_list(finance: Finance, address: dict[str, object]) -> None:
+    kind, tally, selection = get_kind("movements"), Tally(), select(**address)
+    with finance.reading() as session:
+        text = b"".join(exports.stream_lines(session, kind, selection, tally)).decode()
+        assert kind.count(session, selection) == tally.rows
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    listed = finance.rows(**address)
+    assert [row["id"] for row in rows] == [str(row.id) for row in listed]
+    assert tally.sum_minor == sum(row.total_minor for row in listed)
+    for row, one in zip(rows, listed, strict=True):
+        shares = ("provider_share", "mca_profit", "distributor_profit")
+        assert Decimal(row["total"]) == sum(Decimal(row[name]) for name in shares)
+        assert row["total"] == money.to_wire(one.total_minor)
+
+
+def test_unplaced_premium_is_aged_in_days_of_lagos(store: Store, partner: Partner) -> None:
+    finance = Finance(store)
+    with store.writing(Scope.system()) as session:
+        midnight = clock.lagos_midnight(clock.today())
+        ages = [0, 7, 8, 14, 15, 40]
+        sales_at(session, partner.id, *(midnight - timedelta(days=days) for days in ages))
+    with store.writing(Scope.system()) as session:
+        for policy in session.execute(Policy.__table__.select()).all():
+            row = session.get_one(Policy, policy.id)
+            row.activated, row.cancelled_at, row.declined_at, row.deleted_at = False, None, None, None
+        paid = {row.created_at: row.total_minor for row in session.execute(Purchase.__table__.select())}
+    found = finance.read(unplaced.compute_unplaced, select().wanted)
+    assert (found.fresh, found.waiting, found.late) == (2, 2, 2)
+    assert found.total_minor == sum(paid.values())
+    by_age = [paid[midnight - timedelta(days=days)] for days in ages]
+    assert [found.fresh_minor, found.waiting_minor, found.late_minor] == [
+        sum(by_age[:2]),
+        sum(by_age[2:4]),
+        sum(by_age[4:]),
+    ]
+
+
+def test_the_demonstration_has_movements_that_prove_themselves(store: Store) -> None:
+    demo.write(store, purchases=250, seed=3, until=NOW)
+    finance = Finance(store)
+    assert finance.faults() == []
+    assert {row.kind for row in finance.rows()} >= {"purchase", "renewal", "refund"}
+
+
+@pytest.mark.parametrize(
+    ("trigger", "table", "planted", "said"),
+    [
+        (
+            "refund_update",
+            "refund",
+            "UPDATE refund SET mca_profit_minor = mca_profit_minor - 1 WHERE mca_profit_minor > 0",
+            "do not have the sums of the daybook",
+        ),
+        (
+            None,
+            "daybook_line",
+            "UPDATE daybook_line SET refunded_mca_minor = refunded_mca_minor + 1 WHERE grain = 'day'",
+            "do not have the sums of the daybook",
+        ),
+        (
+            None,
+            "movement",
+            "{view}",
+            "do not have the number and sums of their rows",
+        ),
+    ],
+)
+def test_check_finds_a_planted_error(
+    finance: Finance, trigger: str | None, table: str, planted: str, said: str
+) -> None:
+    with finance.store.writers.begin() as connection:
+        if trigger:
+            connection.exec_driver_sql(f"DROP TRIGGER {trigger}" + ("" if finance.store.is_sqlite else f" ON {table}"))
+        if planted == "{view}":
+            _hide_a_refund(finance.store, connection)
+        else:
+            connection.exec_driver_sql(planted)
+    assert any(said in fault for fault in finance.faults())
+
+
+def _hide_a_refund(store: Store, connection: object) -> None:
+    """The view as somebody might make it again, without the refunds of some day."""
+    asked = (
+        "SELECT sql FROM sqlite_master WHERE name = 'movement'"
+        if store.is_sqlite
+        else "SELECT 'CREATE VIEW movement AS ' || pg_get_viewdef('movement'::regclass)"
+    )
+    made = connection.exec_driver_sql(asked).scalar_one().rstrip(";")
+    connection.exec_driver_sql("DROP VIEW movement")
+    inner = made.split(" AS ", 1)[1]
+    connection.exec_driver_sql(
+        f"CREATE VIEW movement AS SELECT * FROM ({inner}) AS every WHERE kind <> 'refund' OR total_minor > -100"
+    )

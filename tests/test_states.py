@@ -1,0 +1,82 @@
+"""States are declared once: nothing else in core or pages spells one as a string (contract C5)."""
+
+import ast
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from core.settings import ROOT
+from core.states.claims import DECIDED, RULES, TRANSITIONS, WAITING, ClaimStatus, get_transition
+from core.states.policies import STAGES, PolicyAction, PolicyStage
+from core.states.submissions import OPEN, SubmissionState
+from core.states.submissions import TRANSITIONS as SUBMISSION_TRANSITIONS
+
+WORDS = {*ClaimStatus, *PolicyStage, *SubmissionState}
+# Words of another subject that happen to be the same: an insurer's health, a view, the state of a rate proposal or of
+# a product version, and headings of figures.
+OTHER_SUBJECTS = {
+    "core/services/exports/kinds/policies.py": {"In force"},
+    "core/services/insurers/awaiting.py": {"queued", "dead"},
+    "core/services/products/detail.py": {"In force"},
+    "core/services/products/rate_changes.py": {"withdrawn"},
+    "core/store/schema/catalogue.py": {"withdrawn"},
+    "core/ui/admin/partner_tables.py": {"queued", "dead"},
+    "core/ui/kit/words.py": {"In force"},
+    "core/ui/policies/awaiting_view.py": {"queued", "dead"},
+    "core/ui/policies/filters.py": {"In force"},
+    "core/ui/policies/submission_card.py": {"Declined"},
+    "core/ui/sales/customer_table.py": {"In force"},
+    "core/ui/sales/sales_table.py": {"Paid"},
+}
+
+
+def spelled(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in WORDS:
+            yield node.value
+
+
+def test_no_state_is_spelled_outside_its_declaration() -> None:
+    found = {}
+    for path in [*(ROOT / "core").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]:
+        name = str(path.relative_to(ROOT))
+        if name.startswith(("core/states/", "core/store/schema/migrations/")):
+            continue
+        if words := set(spelled(path)) - OTHER_SUBJECTS.get(name, set()):
+            found[name] = words
+    assert found == {}
+
+
+def test_scan_finds_a_state_that_is_spelled(tmp_path: Path) -> None:
+    (tmp_path / "planted.py").write_text('if claim.claim_status == "Offer accepted":\n    pass\n')
+    assert list(spelled(tmp_path / "planted.py")) == ["Offer accepted"]
+
+
+def test_every_state_has_its_rule() -> None:
+    assert set(RULES) == set(ClaimStatus)
+    assert set(STAGES) == set(PolicyStage)
+    assert set(SUBMISSION_TRANSITIONS) == set(SubmissionState)
+    assert len({(move.start, move.to) for move in TRANSITIONS}) == len(TRANSITIONS)
+
+
+def test_decided_and_waiting_statuses_are_those_of_the_clock() -> None:
+    assert frozenset({ClaimStatus.PAID, ClaimStatus.SETTLED, ClaimStatus.DECLINED}) == DECIDED
+    assert frozenset({ClaimStatus.OFFER_SENT}) == WAITING
+
+
+def test_recorded_history_of_the_specification_is_possible() -> None:
+    recorded = ("Pending", "Approved", "Offer sent", "Offer accepted", "Paid")
+    assert all(get_transition(start, to) for start, to in pairwise(recorded))
+    assert get_transition("Paid", "Pending") is None
+    assert get_transition("no such status", "Paid") is None
+
+
+def test_submissions_that_are_open_may_still_be_accepted() -> None:
+    assert OPEN == (SubmissionState.QUEUED, SubmissionState.DEAD)
+
+
+@pytest.mark.parametrize("action", PolicyAction)
+def test_action_has_its_past_tense(action: PolicyAction) -> None:
+    assert action.past_tense in {"activated", "declined", "cancelled", "renewed"}
