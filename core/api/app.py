@@ -24,9 +24,21 @@ from core.api.http.error_boundary import ErrorBoundary
 from core.api.http.request_log import RequestLog
 from core.api.http.routing import Routing
 from core.api.http.security_headers import SecurityHeaders
-from core.api.outside import certificates, downloads, health, signing_in
+from core.api.outside import certificates, downloads, health, signing_in, statements
 from core.api.protection.load_shedding import LoadShedding, plain_refusal
-from core.api.v1 import buying, claims, customers, files, lookups, policies, pricing, products, purchases, renewals
+from core.api.v1 import (
+    buying,
+    claims,
+    customers,
+    files,
+    lookups,
+    policies,
+    pricing,
+    products,
+    purchases,
+    renewals,
+)
+from core.api.v1 import statements as own_statements
 from core.errors import StoreUnavailable
 from core.settings import settings
 from core.store.access.engine import store
@@ -50,7 +62,19 @@ api = FastAPI(
 api.router.route_class = StrictRoute
 error_handlers.install(api)
 # What is asked most comes first, and `/products/{id}` last, so that no lookup under /products is taken for an id.
-for room in (buying, purchases, policies, renewals, customers, pricing, claims, files, lookups, products):
+for room in (
+    buying,
+    purchases,
+    policies,
+    renewals,
+    customers,
+    pricing,
+    claims,
+    files,
+    own_statements,
+    lookups,
+    products,
+):
     # Not included as routers: those are searched twice for each request, which cost more than the search itself.
     api.router.routes.extend(room.router.routes)
 api.mount("/docs/files", _WholeFiles(directory=SWAGGER_FILES), name="docs-files")
@@ -103,7 +127,7 @@ def _everything_under(prefix: str, application: ASGIApp) -> Mount:
     return mount
 
 
-_plain = [*signing_in.routes, *files.routes, *certificates.routes, *downloads.routes]
+_plain = [*signing_in.routes, *files.routes, *certificates.routes, *downloads.routes, *statements.routes]
 for route in _plain:
     route.app = LoadShedding(route.app, plain_refusal)
 v1 = _everything_under("/v1", api)

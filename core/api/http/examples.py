@@ -9,6 +9,7 @@ from core import reference
 from core.api.http import envelope
 from core.services.examples import claim as claim_example
 from core.services.examples import sale as sale_example
+from core.services.finance import statement_records
 
 
 def _page(key: str, record: Callable[[], Any]) -> Callable[[], dict[str, Any]]:
@@ -45,6 +46,8 @@ BY_SHAPE: Mapping[str, Callable[[], Any]] = {
     "VehicleModels": lambda: _first(reference.list_vehicle_models(reference.list_vehicle_makes(None)[0].id, None)),
     "Renewals": _page("renewals", sale_example.build_renewal),
     "Renewal": sale_example.build_renewal,
+    "Statements": _page("statements", statement_records.build_example),
+    "Statement": _one("statement", statement_records.build_example),
     "Customers": _page("customers", sale_example.build_customer),
     "Customer": _one("customer", sale_example.build_customer),
 }

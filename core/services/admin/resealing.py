@@ -9,9 +9,9 @@ from sqlmodel import col
 from core import seal
 from core.services.audit import log as audit
 from core.store.access.scope import ScopedSession
-from core.store.schema.tables import Claim, Policy, Provider
+from core.store.schema.tables import BankAccount, Claim, Policy, Provider
 
-SEALED_TABLES: Final[tuple[Any, ...]] = (Policy, Claim, Provider)
+SEALED_TABLES: Final[tuple[Any, ...]] = (Policy, Claim, Provider, BankAccount)
 BATCH: Final = 500
 
 

@@ -1,6 +1,7 @@
 """Every table in one place, so that metadata is complete whenever one is used."""
 
 from core.store.schema.admin import AuditEntry, AuditHead, ExportReceipt, KeptAnswer, StoreSecret
+from core.store.schema.agreements import Agreement, BankAccount
 from core.store.schema.catalogue import Product, ProductBlock, ProductCategory, ProductVersion, RateProposal
 from core.store.schema.claims import Claim, ClaimComment, ClaimEvent, ClaimPayment, ClaimQuestion, UploadedFile
 from core.store.schema.finance import Adjustment, AdjustmentProposal, Movement
@@ -27,13 +28,16 @@ from core.store.schema.sales import (
     Renewal,
     Submission,
 )
+from core.store.schema.statements import Statement, StatementLine, TaxRate
 
 __all__ = [
     "Adjustment",
     "AdjustmentProposal",
+    "Agreement",
     "ApiKey",
     "AuditEntry",
     "AuditHead",
+    "BankAccount",
     "Certificate",
     "Claim",
     "ClaimComment",
@@ -65,7 +69,10 @@ __all__ = [
     "SignInAttempt",
     "Staff",
     "StaffSession",
+    "Statement",
+    "StatementLine",
     "StoreSecret",
     "Submission",
+    "TaxRate",
     "UploadedFile",
 ]
