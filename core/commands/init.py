@@ -1,6 +1,8 @@
 """`coverdesk init` and `demo`: creating a store."""
 
 import sys
+from contextlib import suppress
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -8,7 +10,9 @@ from rich.console import Console
 from rich.progress import Progress
 
 from core import demo as portfolio
+from core.errors import NotFound
 from core.services.admin import demonstration
+from core.services.finance.statements import demonstration as statements
 from core.services.people import invitations
 from core.services.products import catalogue
 from core.settings import settings
@@ -53,7 +57,21 @@ def demo(
     if settings().demo:
         with engine.writing(Scope.system()) as session:
             demonstration.add_accounts(session)
+        _add_statements(purchases)
     _print_first_steps()
+
+
+def _add_statements(purchases: int) -> None:
+    """The months that are over as statements, where two of the accounts can still sign in."""
+    if not statements.FEWEST_PURCHASES <= purchases <= statements.MOST_PURCHASES:
+        return
+    live, number = Scope.staff(is_live=True), 0
+    with engine.reading(live) as session:
+        months = statements.list_closed(session)
+    with suppress(NotFound):
+        for month in months:
+            number += engine.store().transact(live, partial(statements.write_month, month=month))
+        out.print(f"{number:,} statements of the months that are over.", highlight=False)
 
 
 def _refuse_business() -> None:

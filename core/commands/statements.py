@@ -10,7 +10,8 @@ from rich.console import Console
 
 from core import clock, money
 from core.errors import InvalidInput, StateForbids
-from core.services.finance import statement_overview, statements
+from core.services.finance.statements import overview as statement_overview
+from core.services.finance.statements import preparing as statements
 from core.services.people import staff
 from core.store.access import engine
 from core.store.access.scope import Scope

@@ -6,15 +6,16 @@ import streamlit as st
 
 from core import clock, ids
 from core.errors import InvalidInput, NotFound
-from core.services.finance import parties, statement_reading, statement_states
+from core.services.finance import parties
 from core.services.finance.parties import Party
-from core.services.finance.statement_reading import StatementRow
+from core.services.finance.statements import preparing as statements
+from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements import states as statement_states
+from core.services.finance.statements.reading import StatementRow
 from core.store.access.engine import reading
 from core.ui.finance import statement_actions, statement_cards
 from core.ui.finance.finance_writes import ROLE
 from core.ui.kit import dialogs, frame, tables, words
-
-_REVERSIBLE = ("Prepared", "Approved", "Sent", "Disputed")
 
 
 def found(given: str) -> StatementRow | None:
@@ -67,6 +68,7 @@ def draft(account: str, given: str, month: date) -> None:
 def buttons(row: StatementRow) -> None:
     with reading(frame.scope()) as session:
         steps = statement_states.list_allowed(session, row.id, person)
+        is_reversible = statements.can_reverse(session, row.id)
     with st.container(horizontal=True, gap="xsmall", width="content"):
         for step in steps:
             st.button(
@@ -75,7 +77,7 @@ def buttons(row: StatementRow) -> None:
                 on_click=dialogs.open_,
                 args=(statement_actions.moving(row.id, row.paper.number, step),),
             )
-        if row.reverses_id is None and row.paper.state in _REVERSIBLE:
+        if is_reversible:
             st.button(
                 "Reverse",
                 icon=":material/undo:",

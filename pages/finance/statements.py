@@ -5,8 +5,8 @@ from datetime import date
 import streamlit as st
 
 from core import clock
-from core.services.finance import statement_overview
-from core.services.finance.statement_overview import DRAFT, StatementSummary
+from core.services.finance.statements import overview as statement_overview
+from core.services.finance.statements.overview import DRAFT, StatementSummary
 from core.store.access.engine import reading
 from core.ui.finance import statement_actions
 from core.ui.finance.finance_writes import ROLE

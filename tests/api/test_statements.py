@@ -8,8 +8,9 @@ from uuid import UUID
 import pytest
 
 from core import clock
-from core.services.finance import statement_states, statements
 from core.services.finance.parties import Party
+from core.services.finance.statements import preparing as statements
+from core.services.finance.statements import states as statement_states
 from core.store.access.engine import Store
 from tests.api.conftest import Client
 from tests.conftest import Partner

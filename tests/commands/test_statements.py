@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+import sqlalchemy as sa
 from typer.testing import CliRunner, Result
 
 from core import cli, clock
@@ -35,7 +36,7 @@ def test_a_month_is_prepared_and_listed(finance: Finance) -> None:
     assert done.exit_code == 0
     assert "Swift Lenders: prepared" in done.stdout
     with finance.reading() as session:
-        made = session.query(Statement).all()
+        made = session.execute(sa.select(Statement)).scalars().all()
     assert {row.prepared_by for row in made} == {finance.people["funmi"].id}
     listed = run("list", "--month", "2026-08").stdout
     assert f"CS-0001\tPrepared\tSwift Lenders\t{next(row.lines for row in made if row.distributor_id)}" in listed

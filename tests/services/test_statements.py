@@ -14,17 +14,13 @@ import sqlalchemy as sa
 
 from core import clock, money
 from core.errors import NotAllowed, NotFound, StateForbids
-from core.services.finance import (
-    adjustments,
-    agreements,
-    parties,
-    statement_files,
-    statement_pdf,
-    statement_reading,
-    statement_states,
-    statements,
-)
+from core.services.finance import adjustments, agreements, parties
 from core.services.finance.parties import Party
+from core.services.finance.statements import files as statement_files
+from core.services.finance.statements import pdf as statement_pdf
+from core.services.finance.statements import preparing as statements
+from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements import states as statement_states
 from core.store.access.engine import Store
 from core.store.access.scope import Scope
 from core.store.schema.tables import Statement, StatementLine

@@ -9,7 +9,7 @@ from core import reference
 from core.api.http import envelope
 from core.services.examples import claim as claim_example
 from core.services.examples import sale as sale_example
-from core.services.finance import statement_records
+from core.services.finance.statements import records as statement_records
 
 
 def _page(key: str, record: Callable[[], Any]) -> Callable[[], dict[str, Any]]:

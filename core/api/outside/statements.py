@@ -11,8 +11,10 @@ from starlette.routing import Route
 
 from core import ids
 from core.errors import CoverdeskError, NotAllowed, NotFound, Unauthorized
-from core.services.finance import statement_files, statement_pdf, statement_reading
-from core.services.finance.statement_reading import StatementRow
+from core.services.finance.statements import files as statement_files
+from core.services.finance.statements import pdf as statement_pdf
+from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements.reading import StatementRow
 from core.services.people import sign_in, staff
 from core.store.access.engine import reading
 from core.store.access.scope import Scope

@@ -15,7 +15,8 @@ from core.services.audit import log as audit
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow import transitions
-from core.services.finance import proofs, statement_proofs
+from core.services.finance import proofs
+from core.services.finance.statements import proofs as statement_proofs
 from core.store.access.engine import wal_is_safe
 from core.store.access.scope import ScopedSession
 from core.store.operations import blob_storage

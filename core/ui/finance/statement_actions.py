@@ -5,9 +5,10 @@ from functools import partial
 from uuid import UUID
 
 from core.errors import StateForbids
-from core.services.finance import statement_states, statements
 from core.services.finance.parties import Party
-from core.services.finance.statement_states import Transition
+from core.services.finance.statements import preparing as statements
+from core.services.finance.statements import states as statement_states
+from core.services.finance.statements.states import Transition
 from core.store.access.engine import store
 from core.ui.finance.finance_writes import ROLE, made
 from core.ui.kit import dialogs, frame

@@ -4,9 +4,9 @@ from uuid import UUID
 
 import streamlit as st
 
-from core.services.finance import statement_reading
-from core.services.finance.statement_files import Paper
-from core.services.finance.statement_reading import StatementRow
+from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements.files import Paper
+from core.services.finance.statements.reading import StatementRow
 from core.store.access.engine import reading
 from core.ui.kit import facts, frame, words
 

@@ -1,6 +1,6 @@
 """The table of statements: a month of every party, prepared or still a draft."""
 
-from core.services.finance.statement_overview import StatementSummary
+from core.services.finance.statements.overview import StatementSummary
 from core.ui.kit import columns
 from core.ui.kit.tables import Table
 

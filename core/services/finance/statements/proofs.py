@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services.finance import statement_reading
+from core.services.finance.statements import reading as statement_reading
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Movement, Statement, StatementLine
 

@@ -10,9 +10,9 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.errors import NotFound
-from core.services.finance import statement_files
 from core.services.finance.parties import Party
-from core.services.finance.statement_files import Paper
+from core.services.finance.statements import files as statement_files
+from core.services.finance.statements.files import Paper
 from core.store.access.scope import AnySelect, ScopedSession
 from core.store.schema.tables import Staff, Statement, StatementLine
 

@@ -10,9 +10,10 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services.finance import parties, statement_reading
+from core.services.finance import parties
 from core.services.finance.parties import Party
-from core.services.finance.statement_reading import StatementRow
+from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements.reading import StatementRow
 from core.services.windows import Window
 from core.store.access.scope import ScopedSession
 from core.store.schema.tables import Movement

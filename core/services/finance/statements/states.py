@@ -11,8 +11,8 @@ from sqlmodel import col
 from core import clock
 from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
-from core.services.finance import statement_reading
-from core.services.finance.statements import require_finance
+from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements.preparing import require_finance
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.store.access.scope import ScopedSession
@@ -70,6 +70,8 @@ def move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, not
         _refuse_maker(row, by)
     if step.needs_note and len(note.strip()) < _SHORTEST_NOTE:
         raise StateForbids("Say why, in at least five characters")
+    if to == "Approved" and row.reverses_id:
+        _refuse_reversal_of_paid(session, row.reverses_id)
     stamps = {f"{step.stamps}_by": by.id, f"{step.stamps}_at": clock.now()} if step.stamps else {}
     _update(session, row.id, state=to, **stamps, **({"note": note.strip()} if step.needs_note else {}))
     if to == "Approved" and row.reverses_id:
@@ -94,6 +96,12 @@ def _refuse_maker(row: Statement, by: Person) -> None:
     if row.prepared_by == by.id:
         raise NotAllowed("You prepared this statement: somebody else of finance approves it")
     staff.refuse_resting(by)
+
+
+def _refuse_reversal_of_paid(session: ScopedSession, statement_id: UUID) -> None:
+    """StateForbids where something was paid on a statement since its reversal was prepared."""
+    if statement_reading.get_for_update(session, statement_id).state in {"Part paid", "Paid"}:
+        raise StateForbids("Something was paid on the statement meanwhile: give this reversal up")
 
 
 def _void(session: ScopedSession, statement_id: UUID, *, reversal_id: UUID) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core import clock, money
-from core.services.finance.statement_files import Paper
+from core.services.finance.statements.files import Paper
 
 if TYPE_CHECKING:
     from fpdf import FPDF

@@ -1,13 +1,14 @@
 """Statements as a distributor reads them over the API: its own, once they were sent (contract F3)."""
 
 from datetime import date
-from typing import TypedDict
 from uuid import UUID
 
+from typing_extensions import TypedDict
+
 from core import clock, money
-from core.services.finance import statement_reading
-from core.services.finance.statement_files import Paper
-from core.services.finance.statement_reading import StatementRow
+from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements.files import Paper
+from core.services.finance.statements.reading import StatementRow
 from core.services.paging import Page, Paging
 from core.services.shapes import Id, Moment
 from core.store.access.scope import ScopedSession

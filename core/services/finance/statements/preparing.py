@@ -1,7 +1,7 @@
 """Statements: a month of a party, frozen with a number and a hash, and moved on by two people (contract F3)."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import chain
@@ -14,9 +14,12 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
-from core.services.finance import agreements, parties, statement_files, statement_lines, statement_reading, tax
+from core.services.finance import agreements, parties, tax
 from core.services.finance.parties import Party
-from core.services.finance.statement_lines import Line
+from core.services.finance.statements import files as statement_files
+from core.services.finance.statements import lines as statement_lines
+from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements.lines import Line
 from core.services.finance.tax import MonthTax
 from core.services.people.staff import Person
 from core.services.sales.choices import Choices, load_choices
@@ -124,6 +127,15 @@ def reverse(session: ScopedSession, statement_id: UUID, *, reason: str, by: Pers
     return row.id
 
 
+def can_reverse(session: ScopedSession, statement_id: UUID) -> bool:
+    """Return True if a reversal of this statement could be prepared now."""
+    try:
+        _refuse_irreversible(session, statement_reading.get_for_update(session, statement_id))
+    except StateForbids:
+        return False
+    return True
+
+
 def require_finance(by: Person) -> None:
     """NotAllowed for whoever is not of finance."""
     if not by.has_role(ROLE):
@@ -138,7 +150,7 @@ def _get_before(session: ScopedSession, party: Party, window: Window) -> Stateme
     if window.start.day != 1 or clock.lagos_midnight(window.end) > clock.now():
         raise StateForbids(f"{window.start:%B %Y} is not over yet: a statement is prepared of a whole month")
     last = statement_reading.get_last(session, party)
-    due = clock.add_months(last.month, 1) if last else _first_month(session, party)
+    due = find_due_month(session, party)
     if due is None:
         raise StateForbids("No money has moved with this party yet: there is nothing to state")
     if last and statement_reading.get_reversal(session, last.id):
@@ -152,7 +164,10 @@ def _get_before(session: ScopedSession, party: Party, window: Window) -> Stateme
     return last
 
 
-def _first_month(session: ScopedSession, party: Party) -> date | None:
+def find_due_month(session: ScopedSession, party: Party) -> date | None:
+    """Return the month that a party's next statement is of; None before its first movement."""
+    if last := statement_reading.get_last(session, party):
+        return clock.add_months(last.month, 1)
     first = session.execute(sa.select(sa.func.min(col(Movement.created_at))).where(party.owns(Movement))).scalar()
     return clock.to_lagos_day(first).replace(day=1) if first else None
 
@@ -265,21 +280,7 @@ def _note(session: ScopedSession, row: Statement, action: str, *, by: Person, **
     audit.write(session, actor=by.actor, action=action, subject=audit.subject_of("statement", row.id), after=after)
 
 
-def prepare_all(session: ScopedSession, month: date, *, by: Person) -> Iterator[tuple[str, UUID | StateForbids]]:
-    """Prepare the month for every party that has something to state; yields each name with its statement or refusal."""
-    for party, name in parties.list_parties(session):
-        try:
-            yield name, prepare(session, party, month, by=by)
-        except StateForbids as refusal:
-            yield name, refusal
-
-
 def list_due(session: ScopedSession, month: date) -> Sequence[tuple[Party, str]]:
-    """List the parties whose next statement is that of a month."""
-    found = []
-    for party, name in parties.list_parties(session):
-        last = statement_reading.get_last(session, party)
-        due = clock.add_months(last.month, 1) if last else _first_month(session, party)
-        if due is not None and due <= month:
-            found.append((party, name))
-    return found
+    """List the parties whose next statement is of a month, or of one before it."""
+    due = ((party, name, find_due_month(session, party)) for party, name in parties.list_parties(session))
+    return [(party, name) for party, name, first in due if first is not None and first <= month]

@@ -69,9 +69,9 @@ def stream(
     late = Window(_with_late(window).start, window.start)
     by_day = (late, *(Window.from_days(each, each) for each in window.days))
     for day in by_day if rows > _AT_ONCE else (_with_late(window),):
-        rows = session.execute(_query(party, day)).all()
-        if rows:
-            yield [_build(party, row, vat=vat, withheld=withheld, collects=collects) for row in rows]
+        found = session.execute(_query(party, day)).all()
+        if found:
+            yield [_build(party, row, vat=vat, withheld=withheld, collects=collects) for row in found]
 
 
 def _unstated(party: Party, window: Window) -> list[sa.ColumnElement[bool]]:
