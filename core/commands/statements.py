@@ -1,6 +1,7 @@
 """`coverdesk statements ...`: preparing the statements of a month; approving them stays with a second person."""
 
 import re
+import sys
 from datetime import date
 from functools import partial
 from typing import Annotated
@@ -37,7 +38,8 @@ def list_statements(month: _Month = "") -> None:
         rows = statement_overview.list_month(session, _parse(month))
     for row in rows:
         closing = money.format_naira(row.closing_minor) if row.closing_minor is not None else "–"
-        out.print(f"{row.number or '–'}\t{row.state}\t{row.name}\t{row.lines}\t{closing}", highlight=False)
+        # Past Rich, which makes blanks of tabs.
+        sys.stdout.write(f"{row.number or '–'}\t{row.state}\t{row.name}\t{row.lines}\t{closing}\n")
 
 
 @app.command("prepare")

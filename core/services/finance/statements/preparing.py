@@ -130,7 +130,7 @@ def reverse(session: ScopedSession, statement_id: UUID, *, reason: str, by: Pers
 def can_reverse(session: ScopedSession, statement_id: UUID) -> bool:
     """Return True if a reversal of this statement could be prepared now."""
     try:
-        _refuse_irreversible(session, statement_reading.get_for_update(session, statement_id))
+        _refuse_irreversible(session, session.get_one(Statement, statement_id))
     except StateForbids:
         return False
     return True
