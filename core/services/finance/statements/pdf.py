@@ -1,7 +1,7 @@
 """Statements as PDF: the account on the first page, then every line; byte-identical for the same statement."""
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core import clock, money
@@ -89,7 +89,7 @@ def _heading(page: "FPDF", paper: Paper) -> None:
     page.set_font("Roboto", "B", 15)
     page.cell(_WIDTH / 2, 8, paper.number, align="R", new_x="LMARGIN", new_y="NEXT")
     page.set_font("Roboto", "", 10.5)
-    page.cell(_WIDTH / 2, 6, _fit(page, paper.party, _WIDTH / 2))
+    page.cell(_WIDTH / 2, 6, _fit(page.get_string_width, paper.party, _WIDTH / 2))
     page.cell(_WIDTH / 2, 6, f"{paper.month:%B %Y}", align="R")
     page.set_y(36)
 
@@ -141,11 +141,11 @@ def _said(page: "FPDF", paper: Paper) -> None:
 
 def _lines(page: "FPDF", paper: Paper, batches: Iterable[Iterable[Any]]) -> None:
     _new_page(page, paper)
-    names = paper.facts.get("names", {})
+    names, widths = paper.facts.get("names", {}), _Widths(page)
     for position, line in enumerate(_flat(batches), 1):
         if page.get_y() > _FOOT - _ROW - 2:
             _new_page(page, paper)
-        _row(page, _cells(position, line, names))
+        _row(page, _cells(position, line, names), widths)
 
 
 def _flat(batches: Iterable[Iterable[Any]]) -> Iterator[Any]:
@@ -165,6 +165,8 @@ def _new_page(page: "FPDF", paper: Paper) -> None:
     page.set_xy(_LEFT, 17)
     page.set_font("Roboto", "", 7)
     page.set_text_color(_INK)
+    # The same as that of the text: else each text is wrapped in a change of colours.
+    page.set_fill_color(_INK)
 
 
 def _cells(position: int, line: Any, names: Any) -> Sequence[str]:
@@ -191,21 +193,36 @@ def _amount(minor: int) -> str:
     return f"{sign}{absolute // 100:,}.{absolute % 100:02d}"
 
 
-def _row(page: "FPDF", cells: Sequence[str]) -> None:
+class _Widths(dict[str, float]):
+    """The width of each character in the font of the lines: asking the page for every text takes most of the time."""
+
+    def __init__(self, page: "FPDF") -> None:
+        super().__init__()
+        self._page = page
+
+    def __missing__(self, character: str) -> float:
+        width = self[character] = self._page.get_string_width(character)
+        return width
+
+    def of(self, text: str) -> float:
+        """Return the width of a text in millimetres."""
+        return sum(map(self.__getitem__, text))
+
+
+def _row(page: "FPDF", cells: Sequence[str], widths: _Widths) -> None:
     # `text` and not `cell`: a statement may have a hundred thousand lines.
     left, base = _LEFT, page.get_y() + 3.2
     for text, (_, width, is_number) in zip(cells, _COLUMNS, strict=True):
-        shown = _fit(page, text, width - 1.2)
-        if shown:
-            page.text(left + (width - page.get_string_width(shown) - 0.6 if is_number else 0.6), base, shown)
+        if shown := _fit(widths.of, text, width - 1.2):
+            page.text(left + (width - widths.of(shown) - 0.6 if is_number else 0.6), base, shown)
         left += width
     page.set_y(page.get_y() + _ROW)
 
 
-def _fit(page: "FPDF", text: str, width: float) -> str:
+def _fit(measure: Callable[[str], float], text: str, width: float) -> str:
     """Cut a text that is too long for its column."""
-    shown = _nfc(text)
-    while shown and page.get_string_width(shown) > width:
+    shown = text if text.isascii() else _nfc(text)
+    while shown and measure(shown) > width:
         shown = shown[: max(1, int(len(shown) * 0.92) - 1)].rstrip() + "…" if len(shown) > 2 else ""
     return shown
 
