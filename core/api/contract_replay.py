@@ -24,6 +24,7 @@ _KEPT = {
     "customers": "customer_id",
     "claims": "claim_id",
     "renewals": "renewal_id",
+    "statements": "statement_id",
     "products": "id",
 }
 _UNAUTHORIZED = {"responseCode": 0, "responseText": "Unauthorized", "errorData": None, "data": {}}

@@ -10,7 +10,7 @@ from sqlmodel import col
 
 from core.covers import request_parts
 from core.services.customers import customers
-from core.services.customers.customers import CustomerFilter
+from core.services.customers.filter import CustomerFilter
 from core.store.access import ScopedSession
 from core.store.schema.tables import Customer
 

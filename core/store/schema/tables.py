@@ -10,6 +10,7 @@ from core.store.schema.admin import (
     SalesTarget,
     StoreSecret,
 )
+from core.store.schema.agreements import Agreement, BankAccount
 from core.store.schema.catalogue import Product, ProductBlock, ProductCategory, ProductVersion, RateProposal
 from core.store.schema.claims import (
     Claim,
@@ -56,13 +57,16 @@ from core.store.schema.sales import (
     Renewal,
     Submission,
 )
+from core.store.schema.statements import Statement, StatementLine, TaxRate
 
 __all__ = [
     "Adjustment",
     "AdjustmentProposal",
+    "Agreement",
     "ApiKey",
     "AuditEntry",
     "AuditHead",
+    "BankAccount",
     "Certificate",
     "Claim",
     "ClaimComment",
@@ -105,8 +109,11 @@ __all__ = [
     "SignInAttempt",
     "Staff",
     "StaffSession",
+    "Statement",
+    "StatementLine",
     "StoreSecret",
     "Submission",
+    "TaxRate",
     "UploadedFile",
     "WebhookDelivery",
     "WebhookEndpoint",

@@ -56,6 +56,17 @@ SCREENS: tuple[Screen, ...] = (
     Screen(
         section="Finance", title="Movement", path="finance/movement.py", icon="swap_vert", roles=_SALES, hidden=True
     ),
+    Screen(
+        section="Finance", title="Statements", path="finance/statements.py", icon="request_quote", roles=("finance",)
+    ),
+    Screen(
+        section="Finance",
+        title="Statement",
+        path="finance/statement.py",
+        icon="request_quote",
+        roles=("finance",),
+        hidden=True,
+    ),
     Screen(section="Finance", title="Exports", path="finance/exports.py", icon="file_export", roles=_SALES),
     Screen(section="Finance", title="Export", path="finance/export.py", icon="receipt_long", roles=_SALES, hidden=True),
     Screen(section="Admin", title="Staff", path="admin/staff.py", icon="group", roles=("admin",)),
@@ -75,6 +86,7 @@ SCREENS: tuple[Screen, ...] = (
     Screen(section="Admin", title="Webhooks", path="admin/webhooks.py", icon="webhook", roles=_ADMIN),
     Screen(section="Admin", title="Endpoint", path="admin/webhook.py", icon="webhook", roles=_ADMIN, hidden=True),
     Screen(section="Admin", title="Delivery", path="admin/delivery.py", icon="outbox", roles=_ADMIN, hidden=True),
+    Screen(section="Admin", title="Agreement", path="admin/agreement.py", icon="contract", roles=_ADMIN, hidden=True),
     Screen(section="Admin", title="Audit log", path="admin/audit_log.py", icon="history", roles=_ADMIN),
     Screen(section="Admin", title="Entry", path="admin/audit_entry.py", icon="history", roles=_ADMIN, hidden=True),
     Screen(section="Admin", title="System", path="admin/system.py", icon="dns", roles=("admin",)),
