@@ -13,7 +13,7 @@ from core.services.filters import SalesFilter
 from core.services.sales import breakdowns, figures
 from core.services.sales.breakdowns import Series
 from core.services.sales.choices import load_choices
-from core.services.sales.metrics import METRICS
+from core.services.sales.metrics import METRICS, MONEY_METRICS
 from core.services.sales.selection import Selection
 from core.services.windows import Window
 from core.store.access.engine import Store
@@ -54,7 +54,7 @@ def drawn(at: AppTest) -> list[Any]:
 
 def test_tiles_say_what_the_services_say_and_what_it_means(sold: Store, screen: Screen) -> None:
     at = screen("operations")
-    assert [tile.label for tile in at.metric] == [metric.label for metric in METRICS] + ["Given back"]
+    assert [tile.label for tile in at.metric] == [metric.label for metric in (*METRICS, *MONEY_METRICS)]
     assert shown(at) == expected(sold, periods.window_of("30d", lagos(NOW)))
     for tile, metric in zip(at.metric, METRICS, strict=False):
         assert metric.definition in tile.help

@@ -19,8 +19,11 @@ from core.services.finance.parties import Party
 from core.services.people.account_changes import require_admin
 from core.services.people.staff import Person
 from core.store.access.scope import ScopedSession
+from core.store.schema.agreements import COLLECTS as HOLDERS
 from core.store.schema.tables import Agreement, Distributor, Staff
 
+# Who may hold the premium of a distributor's sales; the first is usual.
+COLLECTS = HOLDERS
 # Days before its end at which a licence is spoken of, the most urgent first.
 WARNED_DAYS = (7, 30, 60)
 _Short = Annotated[str, Field(max_length=60)]
