@@ -220,7 +220,7 @@ def _order(operation: tuple[str, str, dict[str, Any]]) -> tuple[int, bool, str]:
 def _example_of(parameter: dict[str, Any]) -> object:
     schema = parameter.get("schema", {})
     given = parameter.get("example", (parameter.get("examples") or schema.get("examples") or [None])[0])
-    return given if given is not None else schema.get("example", "x")
+    return given if given is not None else schema.get("example", schema.get("enum", ["x"])[0])
 
 
 @contextmanager

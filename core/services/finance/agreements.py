@@ -19,8 +19,11 @@ from core.services.finance.parties import Party
 from core.services.people.account_changes import require_admin
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
+from core.store.schema.agreements import COLLECTS as HOLDERS
 from core.store.schema.tables import Agreement, Distributor, Staff
 
+# Who may hold the premium of a distributor's sales; the first is usual.
+COLLECTS = HOLDERS
 # Days before its end at which a licence is spoken of, the most urgent first.
 WARNED_DAYS = (7, 30, 60)
 _Short = Annotated[str, Field(max_length=60)]
@@ -76,7 +79,7 @@ def add(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: P
         actor=by.actor,
         action="agreement added",
         subject=audit.subject_of("distributor" if party.account == "distributor" else "insurer", party.id),
-        before=before and _facts(before),
+        before=_facts(before) if before else None,
         after=_facts(row),
     )
     return row.id

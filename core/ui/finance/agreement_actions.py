@@ -1,12 +1,13 @@
 """An admin's changes of an agreement and of a bank account: typed in a dialog, made once."""
 
+from typing import Any
+
 import streamlit as st
 
 from core import clock
 from core.services.finance import agreements, bank_accounts
 from core.services.finance.bank_accounts import Account
 from core.services.finance.parties import Party
-from core.store.schema.agreements import COLLECTS
 from core.ui.admin import admin_writes
 from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
@@ -34,7 +35,7 @@ _FLAGS = {
 }
 _BANK = {"bank_name": "Bank", "account_name": "Name of the account", "account_number": "Account number, 10 digits"}
 _YES_NO = {"true": "Yes", "false": "No"}
-_HOLDERS = dict(zip(COLLECTS, ("The platform's wallet", "The distributor"), strict=True))
+_HOLDERS = dict(zip(agreements.COLLECTS, ("The platform's wallet", "The distributor"), strict=True))
 
 
 def _choice(name: str, label: str, options: dict[str, str]) -> None:
@@ -57,7 +58,7 @@ def changing(party: Party) -> Decision:
             _choice("collects", "Who holds the premium", _HOLDERS)
 
     def act() -> str:
-        typed = {name: value for name, value in dialogs.typed(*names).items() if value}
+        typed: dict[str, Any] = {name: value for name, value in dialogs.typed(*names).items() if value}
         numbers = {name: _whole(typed[name]) for name in ("remittance_days", "bordereau_due_day") if name in typed}
         admin_writes.write(lambda session, by: agreements.add(session, party, {**typed, **numbers}, by=by))
         return "The agreement is saved: it holds from its first day on."
@@ -79,7 +80,7 @@ def _whole(text: str) -> int | str:
 
 def _begin_with(party: Party, names: list[str]) -> dict[str, str]:
     held = admin_writes.write(lambda session, _: agreements.get_in_force(session, party, clock.today()))
-    usual = {"is_resident": "true", "is_small": "false", "charges_vat": "false", "collects": COLLECTS[0]}
+    usual = {"is_resident": "true", "is_small": "false", "charges_vat": "false", "collects": agreements.COLLECTS[0]}
     usual |= {"remittance_days": "30", "bordereau_due_day": "10", "starts_on": str(clock.today())}
     given = {name: usual.get(name, "") for name in names}
     for name in names if held else ():

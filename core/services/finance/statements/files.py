@@ -8,9 +8,9 @@ from typing import Any
 from uuid import UUID
 
 from core import clock, money
-from core.services.exports import workbooks
-from core.services.exports.columns import DATE, ID, INSTANT, SIGNED_MONEY, TEXT, WORD, Column
-from core.services.exports.formula_escaping import csv_field
+from core.services.spreadsheets import workbooks
+from core.services.spreadsheets.columns import DATE, ID, INSTANT, SIGNED_MONEY, TEXT, WORD, Column
+from core.services.spreadsheets.formula_escaping import csv_field
 
 COLUMNS = (
     Column("number", WORD, 8),

@@ -166,7 +166,7 @@ def _mine(session: ScopedSession) -> list[sa.ColumnElement[bool]]:
 
 def _query(session: ScopedSession) -> AnySelect:
     people = {name: sa.orm.aliased(Staff) for name in ("prepared_by", "approved_by", "sent_by")}
-    query = sa.select(Statement, *(col(person.name).label(name) for name, person in people.items()))
+    query: AnySelect = sa.select(Statement, *(col(person.name).label(name) for name, person in people.items()))
     for name, person in people.items():
         query = query.outerjoin(person, col(person.id) == col(getattr(Statement, name)))
     return query.where(*_mine(session))
