@@ -170,7 +170,7 @@ def find_lga(value: str) -> str | None:
     return _index_lgas().get(_fold(value))
 
 
-def lgas_called(value: str) -> tuple[str, ...]:
+def find_lgas_by_name(value: str) -> tuple[str, ...]:
     """The forms of `lgas` that a bare name may mean, in any case."""
     return tuple(entry for entry in lgas() if _fold(entry.split("-", 1)[1]) == _fold(value))
 

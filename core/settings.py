@@ -253,11 +253,11 @@ def settings() -> Settings:
     except ValidationError as error:
         names: dict[tuple[int | str, ...], str] = {("insurers", *place): name for name, place in places.items()}
         lines = [
-            f"{_named(e['loc'], names)}: {e['msg'].removeprefix('Value error, ')}"
+            f"{_get_variable(e['loc'], names)}: {e['msg'].removeprefix('Value error, ')}"
             for e in error.errors(include_input=False, include_url=False)
         ]
         raise InvalidSetting("\n".join(lines)) from None
 
 
-def _named(place: tuple[int | str, ...], insurers: Mapping[tuple[int | str, ...], str]) -> str:
+def _get_variable(place: tuple[int | str, ...], insurers: Mapping[tuple[int | str, ...], str]) -> str:
     return insurers.get(place) or f"{PREFIX}{place[0]}".upper()

@@ -122,6 +122,7 @@ async def _alone(_: Starlette) -> AsyncIterator[None]:
     preloading.begin()
     yield
     store().close()
+    logs.drain()
 
 
 def _everything_under(prefix: str, application: ASGIApp) -> Mount:

@@ -23,7 +23,7 @@ def init() -> None:
     """Create or migrate the store and load the catalogue, and print how to begin; safe to repeat."""
     _prepare_store()
     if not _print_first_steps():
-        _say_who_begins()
+        _print_set_up_link()
 
 
 def _prepare_store() -> None:
@@ -73,7 +73,7 @@ def _print_first_steps() -> bool:
     return link is not None
 
 
-def _say_who_begins() -> None:
+def _print_set_up_link() -> None:
     with reading(Scope.system()) as session:
         is_demonstration = demonstration.is_demonstration(session)
     out.print("An admin can sign in already and adds everybody else, under Admin > Staff.", highlight=False)

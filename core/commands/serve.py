@@ -46,7 +46,7 @@ def serve(host: Host = "127.0.0.1", port: Port = 8501) -> None:
     os.environ.setdefault("COVERDESK_BASE_URL", f"http://{_reached_at(host)}:{port}")
     settings.cache_clear()
     _check_safe_to_serve()
-    _refuse_taken(host, port)
+    _refuse_used_port(host, port)
     # Ctrl-C is the usual end of a server and no failure.
     signal.signal(signal.SIGINT, _stopped)
     _prepare_process()
@@ -72,7 +72,7 @@ def api(
     if workers > 1 and store().is_sqlite:
         raise InvalidSetting("COVERDESK_DATABASE_URL: more than one worker needs PostgreSQL")
     store().close()
-    _refuse_taken(host, port)
+    _refuse_used_port(host, port)
     # Ctrl-C is the usual end of a server and no failure.
     signal.signal(signal.SIGINT, _stopped)
     _prepare_process()
@@ -143,7 +143,7 @@ def _reached_at(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _refuse_taken(host: str, port: int) -> None:
+def _refuse_used_port(host: str, port: int) -> None:
     """UnreadableSetting where nobody can listen, before an address is promised."""
     try:
         for family, kind, _, _, place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
@@ -161,7 +161,7 @@ def _refuse_taken(host: str, port: int) -> None:
 def _prepare_process() -> None:
     """Trust only the configured proxies, raise the limit of open files, and limit malloc's arenas."""
     os.environ.setdefault("FORWARDED_ALLOW_IPS", settings().proxies)
-    file_permissions.keep_private(store())
+    file_permissions.restrict(store())
     soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft_limit, min(hard_limit, _MAX_OPEN_FILES)), hard_limit))
     _limit_memory_arenas()

@@ -26,14 +26,14 @@ def verify(
             verdict = f"[red]✗[/] {escape(outcome.fault)}" if outcome.fault else "[green]✓[/]"
             table.add_row(outcome.operation, str(outcome.status or "-"), verdict)
     out.print(table)
-    _say_what_is_left(run)
+    _print_remains(run)
     if faults:
         err.print(f"[red]{faults} operations do not answer as documented.[/]")
         raise typer.Exit(1)
     out.print("[green]Every operation answers as documented.[/]")
 
 
-def _say_what_is_left(run: contract_replay.Replay) -> None:
+def _print_remains(run: contract_replay.Replay) -> None:
     """A run sells, so that its traces must be findable; each policy and each renewal has its purchase record too."""
     out.print("Left behind in test mode, in the books of the key's distributor:", highlight=False)
     for kind, names in run.left.items():

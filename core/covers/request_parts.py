@@ -24,7 +24,7 @@ State = Annotated[
     fields.Pick(lambda: tuple(row.name for row in reference.states()), "states lookup", reference.find_state),
 ]
 Country = Annotated[str, fields.Pick(reference.countries, "countries lookup", reference.find_country)]
-Lga = Annotated[str, fields.Pick(reference.lgas, "lgas lookup", reference.find_lga, reference.lgas_called)]
+Lga = Annotated[str, fields.Pick(reference.lgas, "lgas lookup", reference.find_lga, reference.find_lgas_by_name)]
 Title = Annotated[str, fields.Pick(reference.titles, "titles lookup", reference.find_title)]
 Identification = Annotated[str, fields.Pick(reference.identification_types, "identification types lookup")]
 

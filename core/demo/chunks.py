@@ -19,10 +19,10 @@ from core.demo.market.offers import Offer
 from core.demo.market.people import People
 from core.demo.market.sellers import Officer, Seller
 from core.demo.random_source import dice
+from core.demo.rollups import Figures, pour_figures
 from core.demo.sales import rows as sale_rows
 from core.demo.sales.sales import Counting
 from core.store.access import ScopedSession
-from core.store.rollups import daily_rollup
 from core.store.schema.sales import NumberCounter
 
 _SMALLEST, _LARGEST, _PIECES = 2_500, 20_000, 20
@@ -43,10 +43,10 @@ class Chunk:
     """The rows of one transaction; `upto` purchases are in the store after it."""
 
     rows: Rows
+    figures: Figures
     entries: list[Entry]
     policy_numbers: dict[str, int]
     upto: int
-    is_last: bool
 
 
 def chunks(plan: Plan) -> Generator[Chunk]:
@@ -60,10 +60,10 @@ def chunks(plan: Plan) -> Generator[Chunk]:
     moments = instants(dice(mark.seed, "days"), purchases=mark.purchases, until=until)
     size, upto = min(_LARGEST, max(_SMALLEST, mark.purchases // _PIECES)), 0
     while batch := list(islice(moments, size)):
-        rows = Rows()
+        rows, figures = Rows(), Figures()
         for at in batch:
             sale = counting.sell(rows, at)
-            sale_rows.file(sale, rows)
+            sale_rows.file(sale, rows, figures)
             audit_entries.note(sale, log)
             if (loss := losses.of(sale)) is not None:
                 claim_rows.file(loss, thrown, specimens, rows, log)
@@ -72,18 +72,14 @@ def chunks(plan: Plan) -> Generator[Chunk]:
         if is_last:
             log.note(until, marker.ACTOR, marker.WRITTEN, marker.SUBJECT, after=mark.facts)
         entries = log.due(until if is_last else batch[-1])
-        yield Chunk(rows, entries, dict(counting.policy_numbers), upto, is_last)
+        yield Chunk(rows, figures, entries, dict(counting.policy_numbers), upto)
 
 
 def write_chunk(session: ScopedSession, chunk: Chunk) -> None:
-    """Write a chunk in the session's transaction: rows, audit entries, and the counters as they stand.
-
-    The last chunk rebuilds the roll-ups, as its rows and those before it were written past the session.
-    """
+    """Write a chunk in the session's transaction: rows, figures, audit entries, and the counters as they stand."""
     chain(session, chunk.rows, chunk.entries)
     pour(session, chunk.rows)
+    pour_figures(session, chunk.figures)
     for series, last in chunk.policy_numbers.items():
         session.insert_if_absent(NumberCounter(series=series, last=0))
         session.execute(sa.update(NumberCounter).where(col(NumberCounter.series) == series).values(last=last))
-    if chunk.is_last:
-        daily_rollup.rebuild(session.connection())

@@ -52,7 +52,7 @@ class first_of_month(_Spelled):  # noqa: N801
     postgresql = "CAST(date_trunc('month', {0}) AS DATE)"
 
 
-class printed_moment(_Spelled):  # noqa: N801
+class print_instant(_Spelled):  # noqa: N801
     """An instant as the API writes it: 2026-11-20T07:08:00.000Z (contract P9)."""
 
     type = sa.String()
@@ -61,7 +61,7 @@ class printed_moment(_Spelled):  # noqa: N801
     postgresql = """to_char(timezone('UTC', {0}), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"""
 
 
-class printed_day(_Spelled):  # noqa: N801
+class print_day(_Spelled):  # noqa: N801
     """The Lagos day of an instant as text: 2026-11-20."""
 
     type = sa.String()
@@ -70,7 +70,7 @@ class printed_day(_Spelled):  # noqa: N801
     postgresql = "to_char(timezone('Africa/Lagos', {0}), 'YYYY-MM-DD')"
 
 
-class printed_naira(_Spelled):  # noqa: N801
+class print_naira(_Spelled):  # noqa: N801
     """Kobo, never negative, as text in naira with two places: 57500 -> 575.00."""
 
     type = sa.String()
@@ -79,7 +79,7 @@ class printed_naira(_Spelled):  # noqa: N801
     postgresql = "concat(CAST({0} AS bigint) / 100, '.', lpad(CAST(mod(CAST({0} AS bigint), 100) AS TEXT), 2, '0'))"
 
 
-class printed_signed_naira(_Spelled):  # noqa: N801
+class print_signed_naira(_Spelled):  # noqa: N801
     """Kobo of either sign as text in naira with two places: -57500 -> -575.00."""
 
     type = sa.String()
@@ -90,7 +90,7 @@ class printed_signed_naira(_Spelled):  # noqa: N801
     )
 
 
-class printed_id(_Spelled):  # noqa: N801
+class print_id(_Spelled):  # noqa: N801
     """An id as its 36 characters."""
 
     type = sa.String()

@@ -214,7 +214,7 @@ def test_a_store_that_others_could_read_is_closed_to_them(tmp_path: Path) -> Non
     made = tmp_path / "store.db"
     made.touch(mode=0o644)
     made.chmod(0o644)
-    file_permissions.keep_private(Store(f"sqlite:///{made}"))
+    file_permissions.restrict(Store(f"sqlite:///{made}"))
     assert made.stat().st_mode & 0o777 == 0o640
 
 

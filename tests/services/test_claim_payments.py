@@ -19,7 +19,7 @@ from core.errors import CoverdeskError, InvalidInput, NotAllowed, StateForbids
 from core.services import dimensions
 from core.services.admin import store_check
 from core.services.claims.lists import queue as claim_queue
-from core.services.claims.lists.search import ClaimFilter
+from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.reports import figures as claim_figures
 from core.services.claims.review import review as claim_review
 from core.services.claims.workflow import actions as claim_actions

@@ -22,11 +22,11 @@ from core.services.exports.formats import CSV
 from core.services.exports.kinds.purchases import PURCHASES
 from core.services.exports.receipts import ExportOrder
 from core.services.sales import figures
-from core.services.sales.selection import Selection
+from core.services.sales.filter import PurchaseFilter
 from core.services.windows import Window
 from core.settings import ROOT
 from core.store.access import Scope, Store
-from core.store.access.replica import AWAY, SIGHT, Bounds, Replica
+from core.store.access.replica import AWAY, REPLICA_STATUS, Bounds, Replica
 from tests.conftest import Partner, PostgresDatabase, administering, fresh_store
 from tests.services import selling
 from tests.store.standby import Standby
@@ -35,8 +35,8 @@ from tests.ui.conftest import person_of, texts
 pytestmark = pytest.mark.postgres
 STAFF = Scope.staff(is_live=True)
 # Everything is looked at anew each time, and a moment is worth saying.
-AT_ONCE = Bounds(worth_saying=timedelta(0), believed=0, left_alone=0)
-WAITS = replace(AT_ONCE, comes_within=30)
+AT_ONCE = Bounds(shown_from=timedelta(0), believed=0, retry_seconds=0)
+WAITS = replace(AT_ONCE, catch_up_seconds=30)
 Log = list[Any]
 
 
@@ -74,7 +74,7 @@ def held_up(store: Store, standby: Standby, sell: Callable[[], object]) -> Itera
     """One sale that the replica shows, and another that it does not."""
     sell()
     with store.reading_replica(STAFF, exact=True) as session:
-        assert SIGHT in session.info
+        assert REPLICA_STATUS in session.info
     standby.hold_up()
     try:
         sell()
@@ -102,7 +102,9 @@ def sold(store: Store, **wanted: bool) -> int:
 
 
 def exported(store: Store) -> Tally:
-    order = ExportOrder(id=ids.new(), kind=PURCHASES, format=CSV, selection=Selection(), is_live=True, actor="tests")
+    order = ExportOrder(
+        id=ids.new(), kind=PURCHASES, format=CSV, selection=PurchaseFilter(), is_live=True, actor="tests"
+    )
     tally = Tally()
     for _ in runs.stream(order, tally):
         pass
@@ -118,7 +120,7 @@ def ready() -> Any:
 def test_figures_come_from_the_replica_and_say_as_of_when(held_up: Store) -> None:
     assert sold(held_up) == 1
     with held_up.reading_replica(STAFF) as session:
-        as_of = session.info[SIGHT].as_of
+        as_of = session.info[REPLICA_STATUS].as_of
     assert clock.now() - timedelta(minutes=1) < as_of < clock.now()
     with held_up.reading(STAFF) as session:
         assert figures.build_summary(session, Window.from_days(clock.today(), clock.today())).current.totals.sold == 2
@@ -133,7 +135,7 @@ def test_the_dashboard_shows_them_with_that_moment(held_up: Store, monkeypatch: 
 
 
 def test_a_replica_that_lags_too_far_is_left_for_the_primary(held_up: Store, standby: Standby, log: Log) -> None:
-    bounded(held_up, standby, replace(AT_ONCE, most_behind=timedelta(0)))
+    bounded(held_up, standby, replace(AT_ONCE, max_lag=timedelta(0)))
     assert sold(held_up) == 2
     assert [line["error"] for line in log] == ["the replica is behind"]
     standby.let_go()
@@ -153,7 +155,7 @@ def test_an_export_waits_for_what_was_just_written_and_reads_the_replica(
 
 
 def test_an_export_that_waited_in_vain_is_whole_all_the_same(held_up: Store, standby: Standby, log: Log) -> None:
-    bounded(held_up, standby, replace(AT_ONCE, comes_within=0))
+    bounded(held_up, standby, replace(AT_ONCE, catch_up_seconds=0))
     assert exported(held_up).rows == 2
     assert "an export is read from the primary" in [line["event"] for line in log]
 
@@ -178,7 +180,7 @@ def test_a_server_that_does_not_follow_this_store_is_no_replica(store: Store, lo
     store.replica.close()
     store.replica = Replica(store.url.render_as_string(hide_password=False), store.engine)
     with store.reading_replica(STAFF) as session:
-        assert SIGHT not in session.info
+        assert REPLICA_STATUS not in session.info
     assert [line["error"] for line in log] == ["the replica is no replica of this store"]
 
 

@@ -11,12 +11,11 @@ from streamlit.testing.v1 import AppTest
 from core import clock
 from core.covers.insurers import insurer_a, insurer_f
 from core.services.dimensions import load_choices
-from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.policies import changes as policy_changes
 from core.services.renewals import due_table, renewals
 from core.services.renewals import table as renewals_table
-from core.services.renewals.selection import RenewalSelection
+from core.services.renewals.filter import DueFilter, RenewalFilter
 from core.services.renewals.table import RenewalRow
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Renewal
@@ -51,7 +50,7 @@ def opened(screen: Screen, path: str, *roles: str, **query: str) -> AppTest:
 
 
 def rows_of(store: Store, **given: str) -> list[RenewalRow]:
-    wanted = RenewalSelection.read({name: [value] for name, value in given.items()}).wanted
+    wanted = RenewalFilter.read({name: [value] for name, value in given.items()})
     with store.reading(LIVE) as session:
         return renewals_table.list_rows(session, wanted, load_choices(session), paging=Paging(1, 50))
 
@@ -63,7 +62,7 @@ def on_screen(at: AppTest) -> list[str]:
 def test_the_table_shows_a_page_and_the_footer_the_whole_with_what_failed_apart(sold: Store, screen: Screen) -> None:
     at = opened(screen, LIST)
     with sold.reading(LIVE) as session:
-        total = renewals_table.compute_total(session, SalesFilter())
+        total = renewals_table.compute_total(session, RenewalFilter())
     assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold)]
     assert f"**{total.all_rows.renewals}** renewals · All time" in texts(at)
     for minor in (total.all_rows.total_minor, total.all_rows.mca_minor, total.all_rows.rest_minor):
@@ -191,7 +190,7 @@ def test_a_term_that_a_colleague_renewed_meanwhile_is_refused_in_words(
     assert "Somebody else changed this policy" in at.warning[0].value
     assert "was renewed already" in texts(at)
     with store.reading(LIVE) as session:
-        assert due_table.list_rows(session, "week", SalesFilter(), load_choices(session), paging=Paging()) == []
+        assert due_table.list_rows(session, "week", DueFilter(), load_choices(session), paging=Paging()) == []
 
 
 def test_what_cannot_be_renewed_today_has_no_button_and_says_why(

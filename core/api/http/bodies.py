@@ -67,10 +67,10 @@ class StrictRoute(ReadRoute):
         request = StrictRequest(scope, receive)
         _refuse_other_media(request)
         data = await request.json()
-        asked = {**self.asked(request), "request": request}
+        request_body = {**self.asked(request), "request": request}
         for name, model in self._bodies:
-            asked[name] = requests.validate(model, data)
-        response = await self.endpoint(**asked)
+            request_body[name] = requests.validate(model, data)
+        response = await self.endpoint(**request_body)
         await response(scope, receive, send)
 
 
@@ -80,10 +80,10 @@ async def read(request: Request, *, accepted: str) -> Any:
     return await StrictRequest(request.scope, request.receive).json()
 
 
-def _refuse_other_media(request: Request, wanted: str = "application/json") -> None:
+def _refuse_other_media(request: Request, expected_type: str = "application/json") -> None:
     media_type = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if media_type != "application/json" or request.headers.get("content-encoding"):
-        raise WrongMediaType(f"Send this body as {wanted}")
+        raise WrongMediaType(f"Send this body as {expected_type}")
 
 
 def parse(body: bytes) -> Any:
@@ -105,7 +105,7 @@ def _refuse(_: str) -> Any:
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    values = dict(pairs)
+    if len(values) != len(pairs):
         raise ValueError
-    return found
+    return values

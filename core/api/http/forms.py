@@ -78,7 +78,7 @@ def _sorted(parsed: FormData) -> tuple[dict[str, str], dict[str, UploadFile]]:
 
 T = TypeVar("T")
 LARGEST_TEXT: Final = 16 * 1024
-MOST_TEXTS: Final = 40
+MAX_TEXTS: Final = 40
 _BOUNDARIES: Final = 64 * 1024
 _SECONDS_PER_FILE: Final = 60
 # Files are opened and written by few threads, so that they take neither the memory nor the threads of others.
@@ -138,7 +138,7 @@ async def read(request: Request, *, files: int) -> Form:
         request.headers,
         _counted(request.stream(), largest),
         max_files=files,
-        max_fields=MOST_TEXTS,
+        max_fields=MAX_TEXTS,
         max_part_size=LARGEST_TEXT,
     )
     with anyio.move_on_after(files * _SECONDS_PER_FILE):

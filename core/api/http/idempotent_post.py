@@ -34,10 +34,10 @@ def _once(request: Request, caller: Caller, work: Work) -> Work:
     return lambda session: idempotency.run_once(session, caller.scope, key, print_, lambda: work(session))
 
 
-def _answer(request: Request, body: Any, kept: WireResponse) -> Response:
-    answer = envelope.response(kept)
-    if named := ignored_parameters.as_header(type(body).list_ignored(raw(request))):
-        answer.headers[ignored_parameters.HEADER] = named
+def _answer(request: Request, body: Any, stored: WireResponse) -> Response:
+    answer = envelope.response(stored)
+    if ignored_names := ignored_parameters.as_header(type(body).list_ignored(raw(request))):
+        answer.headers[ignored_parameters.HEADER] = ignored_names
     return answer
 
 

@@ -10,12 +10,12 @@ from starlette.types import Message, Send
 from starlette.types import Scope as Connection
 
 HEADER: Final = "X-Ignored-Fields"
-_MOST_NAMED, _LONGEST_HEADER = 50, 4000
+_MAX_NAMES, _LONGEST_HEADER = 50, 4000
 
 
 def as_header(names: Iterable[str]) -> str:
     """The names, comma-separated, as many as a header holds; what a header cannot hold is written as in an address."""
-    written = [quote(name, safe="", errors="replace") for name in [*names][:_MOST_NAMED]]
+    written = [quote(name, safe="", errors="replace") for name in [*names][:_MAX_NAMES]]
     lengths = accumulate(len(name) + 1 for name in written)
     return ",".join(name for name, length in zip(written, lengths, strict=True) if length <= _LONGEST_HEADER)
 

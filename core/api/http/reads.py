@@ -62,15 +62,15 @@ class ReadRoute(APIRoute):
         return asked
 
 
-def refuse_unbound(path: str, wanted: Dependant) -> None:
+def refuse_unbound(path: str, dependant: Dependant) -> None:
     """Raise TypeError for a handler that asks for what a route of ours does not bind, and would be called without."""
-    unbound = [f"{each.name} (a header or cookie)" for each in (*wanted.header_params, *wanted.cookie_params)]
-    unbound += [f"{each.name} (a dependency)" for each in wanted.dependencies if each.call is not caller_of]
+    unbound = [f"{each.name} (a header or cookie)" for each in (*dependant.header_params, *dependant.cookie_params)]
+    unbound += [f"{each.name} (a dependency)" for each in dependant.dependencies if each.call is not caller_of]
     unbound += [
-        f"{each.name} (not a model)" for each in wanted.query_params if not _is_model(each.field_info.annotation)
+        f"{each.name} (not a model)" for each in dependant.query_params if not _is_model(each.field_info.annotation)
     ]
     special = ("websocket", "http_connection", "response", "background_tasks", "security_scopes")
-    unbound += [f"{name} (of the framework)" for each in special if (name := getattr(wanted, f"{each}_param_name"))]
+    unbound += [f"{name} (of the framework)" for each in special if (name := getattr(dependant, f"{each}_param_name"))]
     if unbound:
         raise TypeError(f"{path}: nothing binds {', '.join(unbound)}")
 

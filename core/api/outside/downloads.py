@@ -13,23 +13,23 @@ from core.services.people.staff import Person
 from core.store.access import Scope, reading
 
 PATH = "/exports/{kind}.{format}"
-_NOT_KEPT = {"Cache-Control": "no-store"}
+_NO_STORE = {"Cache-Control": "no-store"}
 
 
 def download(request: Request) -> Response:
     """The rows of a selection as a file, for people whose role may see that list."""
     if request.method != "GET":
-        return PlainTextResponse("", 405, _NOT_KEPT | {"Allow": "GET"})
+        return PlainTextResponse("", 405, _NO_STORE | {"Allow": "GET"})
     try:
         order = _order(request)
         runs.check_order(order)
     except CoverdeskError as error:
-        again = {"Retry-After": str(error.retry_after)} if isinstance(error, StoreUnavailable) else {}
-        return PlainTextResponse(str(error), error.status, _NOT_KEPT | again)
+        retry_headers = {"Retry-After": str(error.retry_after)} if isinstance(error, StoreUnavailable) else {}
+        return PlainTextResponse(str(error), error.status, _NO_STORE | retry_headers)
     return StreamingResponse(
         runs.stream(order, Tally()),
         media_type=order.format.media_type,
-        headers={"Content-Disposition": f'attachment; filename="{order.file_name}"', **_NOT_KEPT},
+        headers={"Content-Disposition": f'attachment; filename="{order.file_name}"', **_NO_STORE},
     )
 
 

@@ -11,7 +11,7 @@ from core.services.people import sign_in, staff_sessions
 from core.settings import settings
 from core.store.access import Scope, writing
 
-_NOT_KEPT = {"Cache-Control": "no-store"}
+_NO_STORE = {"Cache-Control": "no-store"}
 _AGAIN = "/?sign_in=again"
 _OF_FRAMEWORK = "_streamlit_user"
 
@@ -46,7 +46,7 @@ def complete(request: Request) -> Response:
 def sign_out(request: Request) -> Response:
     """End the session of this browser; taken only from our own pages."""
     if not _from_us(request):
-        return PlainTextResponse("This was not sent from our own page", 403, _NOT_KEPT)
+        return PlainTextResponse("This was not sent from our own page", 403, _NO_STORE)
     try:
         with writing(Scope.system()) as session:
             staff_sessions.end_session(session, request.cookies.get(sign_in.COOKIE, ""))
@@ -66,11 +66,11 @@ def _forget_provider(request: Request, answer: Response) -> None:
 
 
 def _to(path: str) -> RedirectResponse:
-    return RedirectResponse(path, 303, _NOT_KEPT)
+    return RedirectResponse(path, 303, _NO_STORE)
 
 
 def _unavailable() -> Response:
-    again = {**_NOT_KEPT, "Retry-After": str(StoreUnavailable.retry_after)}
+    again = {**_NO_STORE, "Retry-After": str(StoreUnavailable.retry_after)}
     return PlainTextResponse(StoreUnavailable.text, StoreUnavailable.status, again)
 
 

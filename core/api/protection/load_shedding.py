@@ -24,7 +24,7 @@ Answer = Callable[[CoverdeskError], Response]
 _ARRIVING_FOR_EACH_AT_WORK: Final = 4
 _CONNECTIONS_FOR_EACH_SCREEN: Final = 4
 # More, and who comes in between waits for all of them; fewer, and looking for others takes the time of the work.
-_BEGUN_TOGETHER: Final = 4
+_STARTED_TOGETHER: Final = 4
 
 
 class Load:
@@ -63,7 +63,7 @@ class AdmissionQueue:
 
     def _admit_next(self, loop: asyncio.AbstractEventLoop) -> None:
         """Admit the next few waiting requests once the current ones have begun."""
-        few = [self._waiting.popleft() for _ in range(min(_BEGUN_TOGETHER, len(self._waiting)))]
+        few = [self._waiting.popleft() for _ in range(min(_STARTED_TOGETHER, len(self._waiting)))]
         for following in few:
             if not following.done():
                 following.set_result(None)
@@ -91,7 +91,7 @@ class RefusalCounter:
 
     def __init__(self) -> None:
         self.count = 0
-        self.said_at = 0.0
+        self.logged_at = 0.0
 
 
 _refusals = RefusalCounter()
@@ -101,9 +101,9 @@ def _log_refusals(error: CoverdeskError) -> None:
     """Log at most one line a second."""
     _refusals.count += 1
     now = time.monotonic()
-    if now - _refusals.said_at >= 1:
+    if now - _refusals.logged_at >= 1:
         log.warning("refused", status=error.status, rows=_refusals.count)
-        _refusals.count, _refusals.said_at = 0, now
+        _refusals.count, _refusals.logged_at = 0, now
 
 
 def plain_refusal(error: CoverdeskError) -> Response:

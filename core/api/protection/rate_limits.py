@@ -11,7 +11,7 @@ from core import metrics
 from core.errors import TooManyRequests
 
 _MINUTE: Final = 60.0
-MOST_NAMES: Final = 20_000
+MAX_NAMES: Final = 20_000
 
 
 class RateLimiter:
@@ -33,7 +33,7 @@ class RateLimiter:
         if paid_at - now > _MINUTE:
             metrics.count("requests_refused", "rate")
             raise TooManyRequests(math.ceil(paid_at - now - _MINUTE))
-        if len(self._paid_at) >= MOST_NAMES:
+        if len(self._paid_at) >= MAX_NAMES:
             self._make_room(now)
         self._paid_at[name] = paid_at
 
@@ -45,8 +45,8 @@ class RateLimiter:
 
     def _make_room(self, now: float) -> None:
         """Drop names that are paid off; if that is not enough, the half that is least ahead."""
-        kept = sorted(((at, name) for name, at in self._paid_at.items() if at > now), key=lambda each: each[0])
-        self._paid_at = {name: at for at, name in kept[-MOST_NAMES // 2 :]}
+        recent = sorted(((at, name) for name, at in self._paid_at.items() if at > now), key=lambda each: each[0])
+        self._paid_at = {name: at for at, name in recent[-MAX_NAMES // 2 :]}
 
 
 @lru_cache(maxsize=4096)

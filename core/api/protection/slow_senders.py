@@ -27,8 +27,8 @@ _EVERY_SECONDS: Final = 1.0
 def _last(status: str, text: str, *headers: str) -> bytes:
     """An envelope written past the application as the last response of its connection (contract E1)."""
     body = envelope.failure(CoverdeskError(text)).body
-    told = ("content-type: application/json", f"content-length: {len(body)}", "connection: close", *headers)
-    return "\r\n".join([f"HTTP/1.1 {status}", *told, "", ""]).encode() + body
+    header_lines = ("content-type: application/json", f"content-length: {len(body)}", "connection: close", *headers)
+    return "\r\n".join([f"HTTP/1.1 {status}", *header_lines, "", ""]).encode() + body
 
 
 _UNREADABLE: Final = _last("400 Bad Request", "This is no HTTP request that can be read")
@@ -52,7 +52,7 @@ class ConnectionTable:
         self.by_host[connection.host] += 1
         if not self._is_watched:
             self._is_watched = True
-            self._loop.call_later(_EVERY_SECONDS, self._end_the_late)
+            self._loop.call_later(_EVERY_SECONDS, self._close_late_connections)
 
     def remove(self, connection: "BoundedProtocol") -> None:
         """Stop counting a connection; safe to repeat."""
@@ -62,14 +62,14 @@ class ConnectionTable:
             if not self.by_host[connection.host]:
                 del self.by_host[connection.host]
 
-    def _end_the_late(self) -> None:
+    def _close_late_connections(self) -> None:
         """Check all connections once a second, so that a request needs no timer of its own."""
         now = self._loop.time()
         for each in list(self.open):
-            each.end_if_late(now)
+            each.close_if_late(now)
         self._is_watched = bool(self.open)
         if self._is_watched:
-            self._loop.call_later(_EVERY_SECONDS, self._end_the_late)
+            self._loop.call_later(_EVERY_SECONDS, self._close_late_connections)
 
 
 _ledgers: WeakKeyDictionary[ServerState, ConnectionTable] = WeakKeyDictionary()
@@ -142,7 +142,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._unread_since = None
         super().resume_writing()
 
-    def end_if_late(self, now: float) -> None:
+    def close_if_late(self, now: float) -> None:
         """Close the connection when its head, body or reader is too late."""
         is_answered = self.cycle is not None and self.cycle.response_complete
         patience = HEAD_SECONDS if is_answered else MESSAGE_SECONDS

@@ -29,7 +29,7 @@ _UPLOADED: Final = "File uploaded"
 _BYTES: Final = {"type": "string", "format": "binary"}
 # Generators of clients know bytes by the first of them.
 _MEDIA_TYPES: Final = ("application/octet-stream", *inspection.MEDIA_TYPES)
-_SHOWN_IN_PLACE: Final = ("image/", "application/pdf")
+_INLINE_TYPES: Final = ("image/", "application/pdf")
 # A stored file is somebody else's content: it may not run, frame, fetch or be cached beside our own pages.
 _HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
@@ -79,10 +79,10 @@ def _uploaded(request: Request, caller: Caller, form: Form) -> Response:
         raise InvalidInput.for_field("file", "is required, as a file with a name")
     request.state.raw = form.idempotency_content(sent)
     body = requests.validate(UploadRequest, form.values(sent))
-    with files.store_files([sent["file"]]) as (kept,):
+    with files.store_files([sent["file"]]) as (stored,):
 
         def work(session: ScopedSession) -> WireResponse:
-            return envelope.answer(files.record(session, kept, caller.owner, actor=caller.actor), _UPLOADED)
+            return envelope.answer(files.record(session, stored, caller.owner, actor=caller.actor), _UPLOADED)
 
         return run_once(request, caller, body, work)
 
@@ -106,13 +106,13 @@ def download_file(caller: Signed, code: str) -> Response:
 
 
 def _served(file: ServableFile) -> Response:
-    in_place = file.content_type.startswith(_SHOWN_IN_PLACE)
+    is_inline = file.content_type.startswith(_INLINE_TYPES)
     return WholeFile(
         file.path,
         headers=_HEADERS,
         media_type=file.content_type,
         filename=file.file_name,
-        content_disposition_type="inline" if in_place else "attachment",
+        content_disposition_type="inline" if is_inline else "attachment",
     )
 
 

@@ -145,8 +145,8 @@ def _feature(name: str) -> tuple[str, ...]:
 
 
 def _feature_lists(query: FeatureQuery) -> dict[str, tuple[str, ...]]:
-    wanted = [query.feature] if query.feature else list(reference.FEATURE_LISTS)
-    return {reference.FEATURE_LISTS[name][0]: _feature(name) for name in wanted}
+    names = [query.feature] if query.feature else list(reference.FEATURE_LISTS)
+    return {reference.FEATURE_LISTS[name][0]: _feature(name) for name in names}
 
 
 def _makes(query: MakeQuery) -> tuple[reference.Make, ...]:

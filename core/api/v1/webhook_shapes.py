@@ -93,7 +93,7 @@ class PingResult(openapi.Shape):
     endpoint: EndpointRecord
 
 
-class Counted(openapi.Shape):
+class EventCount(openapi.Shape):
     """A number of events; `queued` is False for a dry run."""
 
     events: int

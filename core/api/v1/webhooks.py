@@ -14,11 +14,11 @@ from core.api.http.envelope import listed, success
 from core.api.http.idempotent_post import run_once_async
 from core.api.http.queries import Id
 from core.api.v1.webhook_shapes import (
-    Counted,
     DeletedEndpoint,
     Deliveries,
     DeliveryQuery,
     Endpoints,
+    EventCount,
     NoBody,
     OneDelivery,
     OneEndpoint,
@@ -143,7 +143,7 @@ async def rotate_secret(request: Request, caller: Signed, endpoint_id: Id) -> Re
 @router.post(
     "/{endpoint_id}/enable",
     summary="Enable an endpoint",
-    responses=openapi.answers(Counted, _ENABLED, found=True, posted=True),
+    responses=openapi.answers(EventCount, _ENABLED, found=True, posted=True),
     openapi_extra=openapi.body_example(EnableRequest),
 )
 async def enable_endpoint(request: Request, caller: Signed, endpoint_id: Id, body: EnableRequest) -> Response:
@@ -188,7 +188,7 @@ async def redeliver_event(request: Request, caller: Signed, endpoint_id: Id, del
 @router.post(
     "/{endpoint_id}/replay",
     summary="Replay events",
-    responses=openapi.answers(Counted, _REPLAYED, found=True, posted=True),
+    responses=openapi.answers(EventCount, _REPLAYED, found=True, posted=True),
     openapi_extra=openapi.body_example(ReplayRequest),
 )
 async def replay_events(request: Request, caller: Signed, endpoint_id: Id, body: ReplayRequest) -> Response:
@@ -225,9 +225,9 @@ async def _secretly(
 
 
 def _with_secret(answer: Response, endpoint: Endpoint, secret: str, text: str) -> Response:
-    told = {"endpoint": build_endpoint(endpoint), "secret": secret}
+    data = {"endpoint": build_endpoint(endpoint), "secret": secret}
     headers = {name: value for name, value in answer.headers.items() if name.startswith("x-")}
-    return Response(envelope.encoded(told, text), answer.status_code, headers, media_type=envelope.JSON)
+    return Response(envelope.encoded(data, text), answer.status_code, headers, media_type=envelope.JSON)
 
 
 def _get(caller: Caller, endpoint_id: UUID) -> Endpoint:

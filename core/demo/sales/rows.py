@@ -1,4 +1,4 @@
-"""A sale as rows: purchase, policy, certificates, submission, renewals, refunds."""
+"""A sale as rows: purchase, policy, certificates, submission, renewals, refund, and what the figures count."""
 
 import json
 from datetime import datetime
@@ -8,17 +8,22 @@ from core import seal
 from core.covers.refunds import Refund as Given
 from core.covers.request_parts import normalise_registration
 from core.demo.bulk_rows import Rows, Values, stamp
+from core.demo.rollups import Figures
 from core.demo.sales.policy_lives import Ended, Paid
 from core.demo.sales.sales import Sale
 from core.money import Split
 from core.store import policy_numbers
+from core.store.rollups import day_totals
+from core.store.rollups.day_totals import CoverFacts
 from core.store.schema.sales import Certificate, InsuredRisk, Policy, Purchase, Refund, Renewal, Submission
 
 
-def file(sale: Sale, rows: Rows) -> None:
+def file(sale: Sale, rows: Rows, figures: Figures) -> None:
     """Add everything that a sale and its later life write."""
     purchase = _purchase(sale)
     rows.add(Purchase, purchase)
+    figures.add(sale.at, purchase, **_counted(sale.variant.split, "sold"))
+    figures.follow(day_totals.cover(_cover(sale)), is_live=sale.owner["is_live"])
     risk_hash = _risk(sale, rows)
     rows.add(Policy, {**_policy(sale), "risk_hash": risk_hash})
     rows.add(Submission, _submission(sale))
@@ -27,10 +32,35 @@ def file(sale: Sale, rows: Rows) -> None:
             rows.add(Certificate, certificate)
     for paid, renewal_id in zip(sale.life.renewals, sale.renewal_ids, strict=True):
         rows.add(Renewal, _renewal(sale, purchase, paid, renewal_id))
+        figures.add(paid.at, purchase, **_counted(sale.variant.split, "renewed"))
+        gap = day_totals.gap(paid.previous_expiration_at, paid.start_at, sale.offer.ids["product_id"])
+        figures.follow(gap, is_live=sale.owner["is_live"])
     if (ended := sale.life.ended) is not None:
         for refund_id, (place, refund) in zip(sale.refund_ids, ended.of_terms, strict=True):
             parts = sale.offer.refund_split(refund.amount_minor, sale.variant.split)
             rows.add(Refund, _refund(sale, ended, refund, parts, refund_id, place))
+            figures.add(ended.at, purchase, **_counted(parts, "refunded", count="refunds"))
+
+
+def _cover(sale: Sale) -> CoverFacts:
+    life = sale.life
+    return CoverFacts(
+        product_id=sale.offer.ids["product_id"],
+        created_at=sale.at,
+        activated=life.activated,
+        expiration_at=life.expiration_at,
+        cancelled_at=life.cancelled.at if life.cancelled else None,
+        declined_at=life.declined.at if life.declined else None,
+    )
+
+
+def _counted(parts: Split, verb: str, *, count: str = "") -> dict[str, int]:
+    return {
+        count or verb: 1,
+        f"{verb}_minor": parts.total_minor,
+        f"{verb}_mca_minor": parts.mca_profit_minor,
+        f"{verb}_distributor_minor": parts.distributor_profit_minor,
+    }
 
 
 def _purchase(sale: Sale) -> Values:

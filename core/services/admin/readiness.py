@@ -28,7 +28,7 @@ def find_fault() -> str | None:
         return "the store has another version: run `coverdesk init`"
     with writing(Scope.system()) as session:
         _verify_writable(session)
-        disk_space.prove(session.connection())
+        disk_space.require_space(session.connection())
     folder = Path(settings().files_url)
     folder.mkdir(parents=True, exist_ok=True)
     if shutil.disk_usage(folder).free < MIN_FREE_BYTES:

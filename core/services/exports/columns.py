@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlmodel import AutoString
 
 from core.services.exports import formula_escaping
-from core.store.expressions import printed_day, printed_id, printed_moment, printed_naira, printed_signed_naira
+from core.store.expressions import print_day, print_id, print_instant, print_naira, print_signed_naira
 
 Cell = str | int | float | bool | date | datetime
 # The first day that a workbook can store reliably as a date.
@@ -68,17 +68,17 @@ def _parse_instant(printed: str) -> datetime:
 
 TEXT = ColumnType(print_sql=_unchanged, parse_cell=_keep_text, width=18)
 WORD = ColumnType(print_sql=_cast_to_text, parse_cell=_keep_text)
-ID = ColumnType(print_sql=printed_id, parse_cell=_keep_text, width=38)
-MONEY = ColumnType(print_sql=printed_naira, parse_cell=float, format="#,##0.00", width=18)
-SIGNED_MONEY = ColumnType(print_sql=printed_signed_naira, parse_cell=float, format="#,##0.00", width=18)
+ID = ColumnType(print_sql=print_id, parse_cell=_keep_text, width=38)
+MONEY = ColumnType(print_sql=print_naira, parse_cell=float, format="#,##0.00", width=18)
+SIGNED_MONEY = ColumnType(print_sql=print_signed_naira, parse_cell=float, format="#,##0.00", width=18)
 COUNT = ColumnType(print_sql=_cast_to_text, parse_cell=int, format="0")
 FLAG = ColumnType(
     print_sql=lambda sql: sa.case((sql, sa.literal_column("'true'")), else_=sa.literal_column("'false'")),
     parse_cell="true".__eq__,
     width=10,
 )
-INSTANT = ColumnType(print_sql=printed_moment, parse_cell=_parse_instant, format='yyyy-mm-dd hh:mm:ss "UTC"', width=24)
-DAY = ColumnType(print_sql=printed_day, parse_cell=_parse_day, format="yyyy-mm-dd", width=12)
+INSTANT = ColumnType(print_sql=print_instant, parse_cell=_parse_instant, format='yyyy-mm-dd hh:mm:ss "UTC"', width=24)
+DAY = ColumnType(print_sql=print_day, parse_cell=_parse_day, format="yyyy-mm-dd", width=12)
 """The Lagos day of an instant."""
 DATE = ColumnType(print_sql=_unchanged, parse_cell=_parse_day, format="yyyy-mm-dd", width=12)
 """A day that is kept as text."""

@@ -12,10 +12,10 @@ from sqlmodel import col
 from core import clock, money
 from core.errors import NotRenewable
 from core.services.dimensions import Choices
-from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.renewals import due as renewals_due
 from core.services.renewals import next_terms
+from core.services.renewals.filter import DueFilter
 from core.services.renewals.next_terms import NextTerm
 from core.store.access import AnyRow, ScopedSession
 from core.store.schema.tables import Policy
@@ -60,7 +60,7 @@ class DueRow:
 def list_rows(
     session: ScopedSession,
     bucket: str,
-    criteria: SalesFilter,
+    criteria: DueFilter,
     names: Choices,
     *,
     order: Order = "soonest",

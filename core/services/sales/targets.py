@@ -18,9 +18,9 @@ from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed
 from core.services.audit import log as audit
 from core.services.dimensions import Choices
-from core.services.filters import SalesFilter
 from core.services.people.staff import Person
 from core.services.sales import metrics, sales_totals
+from core.services.sales.filter import SalesFilter
 from core.services.windows import Window
 from core.store.access import ScopedSession
 from core.store.schema.tables import SalesTarget

@@ -15,7 +15,7 @@ Reader = Callable[[Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
+class _CompiledText:
     """The SQL text for one database and one width of scope, with its bind and result processors."""
 
     sql: str
@@ -32,15 +32,15 @@ class _Text:
 class PendingRows:
     """Rows of a submitted query. On PostgreSQL all pending queries are sent in one round trip at the first access."""
 
-    __slots__ = ("_readers", "_said")
+    __slots__ = ("_pending", "_readers")
 
-    def __init__(self, said: Pending, readers: list[tuple[int, Reader]]) -> None:
-        self._said, self._readers = said, readers
+    def __init__(self, pending: Pending, readers: list[tuple[int, Reader]]) -> None:
+        self._pending, self._readers = pending, readers
 
     @property
     def rows(self) -> list[Row]:
         """All rows."""
-        return _read(self._said.rows, self._readers)
+        return _read(self._pending.rows, self._readers)
 
     @property
     def one(self) -> Row:
@@ -60,7 +60,7 @@ class Query:
             raise ScopeViolation("a statement on owned tables must go through their entities")
         self._query = query
         self._names = SimpleResultMetaData([column.key for column in _columns(query)])
-        self._texts: dict[tuple[str, bool, bool], _Text] = {}
+        self._texts: dict[tuple[str, bool, bool], _CompiledText] = {}
 
     def submit(self, session: ScopedSession, **values: Any) -> PendingRows:
         """Queue the query for these values; the result is fetched when it is first read."""
@@ -85,13 +85,13 @@ class Query:
         """Return the SQL text, for example to explain its plan."""
         return self._text(connection_of(session).dialect, session.scope).sql
 
-    def _text(self, dialect: sa.Dialect, scope: Scope) -> _Text:
+    def _text(self, dialect: sa.Dialect, scope: Scope) -> _CompiledText:
         kind = (dialect.name, scope.distributor_id is None, scope.is_live is None)
         if kind not in self._texts:
-            self._texts[kind] = self._made(dialect, scope)
+            self._texts[kind] = self._compile(dialect, scope)
         return self._texts[kind]
 
-    def _made(self, dialect: sa.Dialect, scope: Scope) -> _Text:
+    def _compile(self, dialect: sa.Dialect, scope: Scope) -> _CompiledText:
         mark: Any = {name: sa.bindparam(name, type_=type_) for name, type_ in _SCOPE_PARAMETERS.items()}
         reach = Scope(
             None if scope.distributor_id is None else mark["scope_distributor"],
@@ -101,7 +101,7 @@ class Query:
         made: Any = query.compile(dialect=dialect)
         names = made.positiontup if made.positional else list(made.binds)
         readers = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in _columns(query)]
-        return _Text(
+        return _CompiledText(
             sql=str(made),
             given=[(name, made.binds[name].type.dialect_impl(dialect).bind_processor(dialect)) for name in names],
             by_name=not made.positional,
@@ -112,19 +112,19 @@ class Query:
 class QueryCache:
     """A bounded cache of compiled queries: criteria that differ only in their values share one."""
 
-    _MOST = 512
+    _MAX_QUERIES = 512
 
     def __init__(self, make: Callable[[Any], AnySelect]) -> None:
         self._make = make
-        self._made: dict[Any, Query] = {}
+        self._queries: dict[Any, Query] = {}
 
     def get(self, shape: Any, question: Any) -> Query:
         """Return the compiled query for criteria of this shape."""
-        if shape not in self._made:
-            if len(self._made) >= self._MOST:  # shapes come from addresses, which anybody may write
-                self._made.clear()
-            self._made[shape] = Query(self._make(question))
-        return self._made[shape]
+        if shape not in self._queries:
+            if len(self._queries) >= self._MAX_QUERIES:  # shapes come from addresses, which anybody may write
+                self._queries.clear()
+            self._queries[shape] = Query(self._make(question))
+        return self._queries[shape]
 
 
 def _columns(query: AnySelect) -> list[Any]:

@@ -22,8 +22,8 @@ def translate_db_errors() -> Iterator[None]:
     except DBAPIError as error:
         state = getattr(error.orig, "sqlstate", None) or ""
         disk_space.notice(error)
-        gone = error.connection_invalidated or state[:2] in {"08", "53", "57"} or state == "55P03"
-        if gone or (type(error.orig).__name__ == "OperationalError" and state not in RETRIED_SQLSTATES):
+        is_unavailable = error.connection_invalidated or state[:2] in {"08", "53", "57"} or state == "55P03"
+        if is_unavailable or (type(error.orig).__name__ == "OperationalError" and state not in RETRIED_SQLSTATES):
             raise StoreUnavailable from error
         raise
     except sa.exc.TimeoutError as error:

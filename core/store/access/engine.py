@@ -33,7 +33,7 @@ class Store:
         self.url = sa.make_url(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self.engine = sqlite.reading_engine(self.url) if self.is_sqlite else postgres.open_engine(self.url)
-        self._asked = self.engine.execution_options(begins=None)
+        self._autocommit_engine = self.engine.execution_options(begins=None)
         writers = sqlite.writing_engine(self.url) if self.is_sqlite else self.engine
         self.writers = writers.execution_options(write=True)
         self._writer = GroupCommitWriter(self.writers) if self.is_sqlite else None
@@ -60,7 +60,7 @@ class Store:
 
         Each statement sees what is committed when it runs. Streaming rows needs a transaction.
         """
-        with translate_db_errors(), self._asked.connect() as connection:
+        with translate_db_errors(), self._autocommit_engine.connect() as connection:
             yield from _session_on(connection, scope)
 
     @contextmanager

@@ -33,7 +33,7 @@ class FairLock:
         self._lock = threading.Lock()
         self._waiting: deque[threading.Lock] = deque()
         self._holder: int | None = None
-        self._taken = False
+        self._is_locked = False
 
     def refuse_nested(self) -> None:
         """Raise RuntimeError in the thread that holds the lock: a nested write would wait for itself."""
@@ -43,13 +43,13 @@ class FairLock:
     def acquire(self, until: float) -> None:
         """Wait for the lock; StoreUnavailable after `until` (monotonic seconds)."""
         with self._lock:
-            ours = threading.Lock() if self._taken else None
-            self._taken = True
-            if ours:
-                ours.acquire()
-                self._waiting.append(ours)
-        if ours and not ours.acquire(timeout=max(until - time.monotonic(), 0)):
-            self._give_up(ours)
+            waiter = threading.Lock() if self._is_locked else None
+            self._is_locked = True
+            if waiter:
+                waiter.acquire()
+                self._waiting.append(waiter)
+        if waiter and not waiter.acquire(timeout=max(until - time.monotonic(), 0)):
+            self._give_up(waiter)
         self._holder = threading.get_ident()
 
     def _give_up(self, ours: threading.Lock) -> None:
@@ -66,7 +66,7 @@ class FairLock:
             if self._waiting:
                 self._waiting.popleft().release()
             else:
-                self._taken = False
+                self._is_locked = False
 
 
 T = TypeVar("T")
@@ -112,25 +112,25 @@ class _Group:
         few = len(self._written) < _MAX_GROUP
         return few and self._failure is None and time.monotonic() < self._until
 
-    def add(self, asked: _Work) -> None:
+    def add(self, item: _Work) -> None:
         """Run one write; a failing one is rolled back to its savepoint and its future fails at once."""
-        if not asked.done.set_running_or_notify_cancel():
+        if not item.done.set_running_or_notify_cancel():
             return
         try:
-            asked.value = asked.context.run(self._value, asked)
+            item.value = item.context.run(self._run_in_savepoint, item)
         except BaseException as error:
-            asked.done.set_exception(error)
+            item.done.set_exception(error)
         else:
-            self._written.append(asked)
+            self._written.append(item)
 
-    def _value(self, asked: _Work) -> Any:
+    def _run_in_savepoint(self, item: _Work) -> Any:
         with translate_db_errors():
             execute(self._connection, "SAVEPOINT work")
             # What a work does through entities has a savepoint of the session's own, inside this one.
-            session = ScopedSession(self._connection, asked.scope, join_transaction_mode="create_savepoint")
+            session = ScopedSession(self._connection, item.scope, join_transaction_mode="create_savepoint")
             use_connection(session, self._connection)
             try:
-                value = asked.work(session)
+                value = item.work(session)
                 session.commit()
             except BaseException:
                 self._release(session, "ROLLBACK TO work")
@@ -163,16 +163,16 @@ class _Group:
         try:
             self._connection.close()
         finally:
-            for asked in self._written:
-                self._resolve(asked)
+            for item in self._written:
+                self._resolve(item)
 
-    def _resolve(self, asked: _Work) -> None:
+    def _resolve(self, item: _Work) -> None:
         if self._failure is None:
-            asked.done.set_result(asked.value)
+            item.done.set_result(item.value)
             return
         unavailable = StoreUnavailable()
         unavailable.__cause__ = self._failure
-        asked.done.set_exception(unavailable)
+        item.done.set_exception(unavailable)
 
 
 class GroupCommitWriter:
@@ -188,13 +188,13 @@ class GroupCommitWriter:
     def submit(self, scope: Scope, work: Callable[[ScopedSession], T]) -> "Future[T]":
         """Queue a write; the future resolves after its commit, or fails when nothing was written."""
         self._lock.refuse_nested()
-        asked = _Work(scope, work)
+        item = _Work(scope, work)
         with self._starting:
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
                 self._thread.start()
-            self._queue.put(asked)
-        return asked.done
+            self._queue.put(item)
+        return item.done
 
     @contextmanager
     def exclusive(self, scope: Scope) -> Iterator[ScopedSession]:
@@ -218,26 +218,26 @@ class GroupCommitWriter:
                 thread.join()
 
     def _run(self) -> None:
-        while (asked := self._queue.get()) is not None:
+        while (item := self._queue.get()) is not None:
             try:
-                self._lock.acquire(asked.until)
+                self._lock.acquire(item.until)
             except StoreUnavailable as error:
-                asked.refuse(error)
+                item.refuse(error)
                 continue
             try:
-                self._write(asked)
+                self._write(item)
             finally:
                 self._lock.release()
 
-    def _write(self, asked: _Work) -> None:
+    def _write(self, item: _Work) -> None:
         """Run this write and those queued behind it in one transaction."""
         try:
             with translate_db_errors():
                 group = _Group(self._engine)
         except BaseException as error:
-            asked.refuse(error)
+            item.refuse(error)
             return
-        group.add(asked)
+        group.add(item)
         while group.has_room and (following := self._next()):
             group.add(following)
         group.end()

@@ -31,20 +31,20 @@ def open_engine(url: sa.URL) -> sa.Engine:
 
     @event.listens_for(engine, "connect")
     @event.listens_for(engine, "checkin")
-    def _note_when(_connection: Any, record: Any) -> None:
+    def _record_time(_connection: Any, record: Any) -> None:
         record.info[_RESTS_SINCE] = time.monotonic()
 
     @event.listens_for(engine, "checkout")
-    def _ping_what_rested(connection: Any, record: Any, _proxy: Any) -> None:
+    def _ping_idle_connection(connection: Any, record: Any, _proxy: Any) -> None:
         # A ping is a round trip for each transaction; a connection that worked a moment ago does without.
         rested = time.monotonic() - record.info.get(_RESTS_SINCE, 0.0)
-        if rested > _TRUSTED_SECONDS and not _answers(engine, connection):
+        if rested > _TRUSTED_SECONDS and not _ping(engine, connection):
             raise sa.exc.InvalidatePoolError
 
     return engine
 
 
-def _answers(engine: sa.Engine, connection: Any) -> bool:
+def _ping(engine: sa.Engine, connection: Any) -> bool:
     try:
         return bool(engine.dialect.do_ping(connection))
     except engine.dialect.loaded_dbapi.Error:

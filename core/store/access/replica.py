@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError
 from core import clock
 from core.errors import StoreUnavailable
 from core.store.access.db_errors import RETRIED_SQLSTATES, translate_db_errors
-from core.store.access.scope import SIGHT, Scope, ScopedSession
+from core.store.access.scope import REPLICA_STATUS, Scope, ScopedSession
 from core.store.access.statements import install_transaction_events
 
 log = structlog.get_logger("coverdesk.store")
@@ -24,8 +24,8 @@ _LOOKS_EVERY_SECONDS: Final = 0.02
 _CONNECTIONS: Final = 16
 _OPTIONS: Final = "-c default_transaction_read_only=on -c statement_timeout=30000 -c lock_timeout=10000"
 _SYSTEM: Final = "(SELECT system_identifier FROM pg_control_system())"
-_HOW_FAR: Final = sa.text(f"SELECT CAST(pg_current_wal_flush_lsn() AS text) AS mark, {_SYSTEM} AS system")
-_HOW_IT_STANDS: Final = sa.text(
+_PRIMARY_POSITION: Final = sa.text(f"SELECT CAST(pg_current_wal_flush_lsn() AS text) AS mark, {_SYSTEM} AS system")
+_REPLICA_STATE: Final = sa.text(
     f"SELECT pg_is_in_recovery() AS follows, {_SYSTEM} AS system,"  # noqa: S608 both parts stand here
     " coalesce(pg_last_wal_replay_lsn() >= CAST(:mark AS pg_lsn), false) AS is_whole,"
     " CAST(extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()) AS double precision) AS seconds"
@@ -51,11 +51,11 @@ class Bounds:
     how many seconds an export waits for the newest writes.
     """
 
-    most_behind: timedelta = timedelta(seconds=60)
-    worth_saying: timedelta = timedelta(seconds=1)
+    max_lag: timedelta = timedelta(seconds=60)
+    shown_from: timedelta = timedelta(seconds=1)
     believed: float = 1.0
-    left_alone: float = 15.0
-    comes_within: float = 3.0
+    retry_seconds: float = 15.0
+    catch_up_seconds: float = 3.0
 
 
 class Replica:
@@ -73,7 +73,7 @@ class Replica:
         """The status, at most a second old; an unreachable replica is retried every 15 seconds."""
         with self._looking:
             if time.monotonic() >= self._look_at:
-                self._keep(self._seen())
+                self._store_status(self._measure())
             return self._status
 
     @contextmanager
@@ -82,7 +82,7 @@ class Replica:
 
         `exact` waits some seconds until the replica has every acknowledged write.
         """
-        session = self._opened(scope, exact=exact)
+        session = self._open_session(scope, exact=exact)
         if session is None:
             yield None
             return
@@ -102,11 +102,11 @@ class Replica:
         """Close all connections."""
         self.engine.dispose()
 
-    def _opened(self, scope: Scope, *, exact: bool) -> ScopedSession | None:
+    def _open_session(self, scope: Scope, *, exact: bool) -> ScopedSession | None:
         sight = self.status()
         if sight.fault or (exact and not self._catches_up()):
             return None
-        session = ScopedSession(self.engine, scope, info={SIGHT: sight})
+        session = ScopedSession(self.engine, scope, info={REPLICA_STATUS: sight})
         try:
             session.connection()
         except (DBAPIError, sa.exc.TimeoutError):
@@ -117,9 +117,9 @@ class Replica:
 
     def _catches_up(self) -> bool:
         """True once the replica has everything the primary had acknowledged when this was called."""
-        mark, until = self._mark().mark, time.monotonic() + self._bounds.comes_within
+        mark, until = self._read_position().mark, time.monotonic() + self._bounds.catch_up_seconds
         try:
-            while not self._asked(mark).is_whole:
+            while not self._query_state(mark).is_whole:
                 if time.monotonic() > until:
                     log.warning("an export is read from the primary", error=f"the replica is {BEHIND}")
                     return False
@@ -129,10 +129,10 @@ class Replica:
             return False
         return True
 
-    def _seen(self) -> ReplicaStatus:
-        primary = self._mark()
+    def _measure(self) -> ReplicaStatus:
+        primary = self._read_position()
         try:
-            found = self._asked(primary.mark)
+            found = self._query_state(primary.mark)
         except (DBAPIError, sa.exc.TimeoutError):
             return ReplicaStatus(AWAY)
         if not found.follows or found.system != primary.system:
@@ -144,27 +144,29 @@ class Replica:
         ages = [] if self._whole_at is None else [time.monotonic() - self._whole_at]
         ages += [] if found.seconds is None else [max(0.0, found.seconds)]
         behind = timedelta(seconds=min(ages)) if ages else timedelta.max
-        if behind > self._bounds.most_behind:
+        if behind > self._bounds.max_lag:
             return ReplicaStatus(BEHIND)
-        return ReplicaStatus(as_of=clock.now() - behind if behind > self._bounds.worth_saying else None)
+        return ReplicaStatus(as_of=clock.now() - behind if behind > self._bounds.shown_from else None)
 
-    def _keep(self, sight: ReplicaStatus) -> None:
+    def _store_status(self, sight: ReplicaStatus) -> None:
         if sight.fault != self._status.fault:
             if sight.fault:
                 log.warning("figures and exports are read from the primary", error=f"the replica is {sight.fault}")
             else:
                 log.info("figures and exports are read from the replica again")
         self._status = sight
-        self._look_at = time.monotonic() + (self._bounds.left_alone if sight.fault == AWAY else self._bounds.believed)
+        self._look_at = time.monotonic() + (
+            self._bounds.retry_seconds if sight.fault == AWAY else self._bounds.believed
+        )
 
-    def _mark(self) -> sa.Row[tuple[str, int]]:
+    def _read_position(self) -> sa.Row[tuple[str, int]]:
         """The primary's flushed WAL position and system identifier."""
         with translate_db_errors(), self._primary.connect() as connection:
-            return connection.execute(_HOW_FAR).one()
+            return connection.execute(_PRIMARY_POSITION).one()
 
-    def _asked(self, mark: str) -> sa.Row[tuple[bool, int, bool, float | None]]:
+    def _query_state(self, mark: str) -> sa.Row[tuple[bool, int, bool, float | None]]:
         with self.engine.connect() as connection:
-            return connection.execute(_HOW_IT_STANDS, {"mark": mark}).one()
+            return connection.execute(_REPLICA_STATE, {"mark": mark}).one()
 
 
 def _reading_engine(url: sa.URL) -> sa.Engine:

@@ -26,7 +26,7 @@ _AT = "at_"
 # Where a session keeps the engine that counts beside its transaction.
 COUNTER_ENGINE = "counts beside"
 # Where a session on the replica keeps how that stood.
-SIGHT = "sight"
+REPLICA_STATUS = "sight"
 
 
 class ScopeViolation(RuntimeError):
@@ -62,8 +62,8 @@ class Scope:
 
     def admits(self, row: Owned) -> bool:
         """True when a row may be written in this scope."""
-        mine = self.distributor_id is None or row.distributor_id == self.distributor_id
-        return mine and (self.is_live is None or row.is_live == self.is_live)
+        is_own = self.distributor_id is None or row.distributor_id == self.distributor_id
+        return is_own and (self.is_live is None or row.is_live == self.is_live)
 
 
 class ScopedSession(Session):
@@ -77,7 +77,7 @@ class ScopedSession(Session):
     @property
     def sight(self) -> "ReplicaStatus | None":
         """Status of the replica that this session reads; None on the primary."""
-        sight: ReplicaStatus | None = self.info.get(SIGHT)
+        sight: ReplicaStatus | None = self.info.get(REPLICA_STATUS)
         return sight
 
     def rollback(self) -> None:
@@ -89,7 +89,7 @@ class ScopedSession(Session):
         connection = connection_of(self)
         for row in rows:
             self._admit(row)
-            _inserting(type(row)).run(connection, _values(row))
+            _insert_statement(type(row)).run(connection, _values(row))
         daily_rollup.note(connection, *rows)
 
     def insert_if_absent(self, row: SQLModel) -> bool:
@@ -99,7 +99,7 @@ class ScopedSession(Session):
         """
         self._admit(row)
         connection = connection_of(self)
-        written = _inserting_once(type(row)).run(connection, _values(row)).row_count == 1
+        written = _insert_if_absent_statement(type(row)).run(connection, _values(row)).row_count == 1
         if written:
             daily_rollup.note(connection, row)
         return written
@@ -109,11 +109,11 @@ class ScopedSession(Session):
         self._admit(row)
         values = _values(row)
         keys = {f"{_AT}{column.key}": values[column.key] for column in _table(type(row)).primary_key}
-        _rewriting(type(row), names).run(connection_of(self), {**{name: values[name] for name in names}, **keys})
+        _update_statement(type(row), names).run(connection_of(self), {**{name: values[name] for name in names}, **keys})
 
     def purge(self, entity: type[SQLModel], *, before: datetime, most: int) -> None:
         """Delete at most this many rows created before an instant, of every distributor; locked rows are skipped."""
-        _purging(entity).run(connection_of(self), {"before": before, "most": most})
+        _purge_statement(entity).run(connection_of(self), {"before": before, "most": most})
 
     def end_reading(self) -> None:
         """End a read transaction together with the queries that are pending; nothing else may be read in it."""
@@ -121,7 +121,7 @@ class ScopedSession(Session):
 
     def next_in_transaction(self, series: str) -> int:
         """The next number of a series without gaps; others wait until this transaction ends."""
-        return _counted(connection_of(self), series)
+        return _count_up(connection_of(self), series)
 
     def next_number(self, series: str) -> int:
         """The next number of a series, unique but possibly with gaps after a failed transaction.
@@ -130,11 +130,11 @@ class ScopedSession(Session):
         commit,
         and without waiting for the disk: a committed sale stores its number itself.
         """
-        beside: sa.Engine | None = self.info.get(COUNTER_ENGINE)
-        if beside is None:
+        counter_engine: sa.Engine | None = self.info.get(COUNTER_ENGINE)
+        if counter_engine is None:
             return self.next_in_transaction(series)
-        with beside.connect() as connection:
-            return _counted(connection, series)
+        with counter_engine.connect() as connection:
+            return _count_up(connection, series)
 
     def _admit(self, row: SQLModel) -> None:
         if isinstance(row, Owned) and not self.scope.admits(row):
@@ -158,8 +158,8 @@ def _table(entity: type[SQLModel]) -> Any:
 
 
 def _values(row: SQLModel) -> dict[str, Any]:
-    held = vars(row)
-    return {name: held[name] if name in held else getattr(row, name) for name in _columns(type(row))}
+    attributes = vars(row)
+    return {name: attributes[name] if name in attributes else getattr(row, name) for name in _columns(type(row))}
 
 
 @cache
@@ -168,27 +168,27 @@ def _columns(entity: type[SQLModel]) -> tuple[str, ...]:
 
 
 @cache
-def _inserting(entity: type[SQLModel]) -> CompiledWrite:
+def _insert_statement(entity: type[SQLModel]) -> CompiledWrite:
     return CompiledWrite(lambda dialect: dialect.insert(_table(entity)))
 
 
 @cache
-def _inserting_once(entity: type[SQLModel]) -> CompiledWrite:
+def _insert_if_absent_statement(entity: type[SQLModel]) -> CompiledWrite:
     return CompiledWrite(lambda dialect: dialect.insert(_table(entity)).on_conflict_do_nothing())
 
 
 @cache
-def _rewriting(entity: type[SQLModel], names: tuple[str, ...]) -> CompiledWrite:
+def _update_statement(entity: type[SQLModel], names: tuple[str, ...]) -> CompiledWrite:
     table = _table(entity)
-    mine = [column == sa.bindparam(f"{_AT}{column.key}", type_=column.type) for column in table.primary_key]
+    keys = [column == sa.bindparam(f"{_AT}{column.key}", type_=column.type) for column in table.primary_key]
     fields = {name: sa.bindparam(name, type_=table.c[name].type) for name in names}
     return CompiledWrite(
-        lambda _: sa.update(table).where(*mine).values({table.c[n]: bound for n, bound in fields.items()})
+        lambda _: sa.update(table).where(*keys).values({table.c[n]: bound for n, bound in fields.items()})
     )
 
 
 @cache
-def _purging(entity: type[SQLModel]) -> CompiledWrite:
+def _purge_statement(entity: type[SQLModel]) -> CompiledWrite:
     table = _table(entity)
     age, most = table.c.created_at, sa.bindparam("most", type_=sa.Integer())
     old = sa.select(*table.primary_key).where(age < sa.bindparam("before", type_=age.type)).order_by(age)
@@ -196,7 +196,7 @@ def _purging(entity: type[SQLModel]) -> CompiledWrite:
     return CompiledWrite(lambda _: sa.delete(table).where(sa.tuple_(*table.primary_key).in_(old)))
 
 
-def _counting_up(dialect: Any) -> Any:
+def _build_counter_statement(dialect: Any) -> Any:
     counter = _table(sales_tables.NumberCounter)
     first = dialect.insert(counter)
     return first.on_conflict_do_update(index_elements=["series"], set_={"last": counter.c.last + 1}).returning(
@@ -204,11 +204,11 @@ def _counting_up(dialect: Any) -> Any:
     )
 
 
-_COUNTING = CompiledWrite(_counting_up)
+_COUNTER_STATEMENT = CompiledWrite(_build_counter_statement)
 
 
-def _counted(connection: sa.Connection, series: str) -> int:
-    ((number,),) = _COUNTING.run(connection, {"series": series, "last": 1}).rows
+def _count_up(connection: sa.Connection, series: str) -> int:
+    ((number,),) = _COUNTER_STATEMENT.run(connection, {"series": series, "last": 1}).rows
     return int(number)
 
 
@@ -232,7 +232,7 @@ def owned_tables() -> frozenset[Any]:
 
 
 @event.listens_for(ScopedSession, "do_orm_execute")
-def _fence(state: orm.ORMExecuteState) -> None:
+def _add_scope(state: orm.ORMExecuteState) -> None:
     scope = state.session.scope  # type: ignore[attr-defined]
     if scope.unlimited:
         return
@@ -259,12 +259,12 @@ def _condition(entity: Any, scope: Scope) -> sa.ColumnElement[bool]:
 
 
 @event.listens_for(ScopedSession, "before_flush")
-def _guard(session: Any, _context: Any, _instances: Any) -> None:
+def _check_scope(session: Any, _context: Any, _instances: Any) -> None:
     for row in (*session.new, *session.dirty, *session.deleted):
         session._admit(row)  # noqa: SLF001 the session is this module's
 
 
 @event.listens_for(ScopedSession, "after_flush")
-def _note(session: Any, _context: Any) -> None:
+def _update_rollups(session: Any, _context: Any) -> None:
     if session.new or session.dirty:
         daily_rollup.note(session.connection(), *session.new, changed=session.dirty)

@@ -18,7 +18,7 @@ except ImportError:
 # Two connections that write or checkpoint at once can corrupt a WAL before these releases.
 _SAFE_WAL = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
 # What a reader keeps of the file is void after the next commit; there are as many of them as read at once.
-_READER_KEEPS_KIB, _WRITER_KEEPS_KIB = 4 * 1024, 16 * 1024
+_READER_CACHE_KIB, _WRITER_CACHE_KIB = 4 * 1024, 16 * 1024
 # Execution option of a SELECT whose inner joins SQLite must take in their order, not in its planner's.
 JOINS_IN_ORDER: Final = "joins_in_order"
 
@@ -40,10 +40,10 @@ def wal_is_safe(version: tuple[int, ...] = sqlite.sqlite_version_info) -> bool:
 
 def writing_engine(url: sa.URL) -> sa.Engine:
     """The engine with the one writing connection; its page cache stays valid as nobody else writes."""
-    return reading_engine(url, connections=1, kept_kib=_WRITER_KEEPS_KIB)
+    return reading_engine(url, connections=1, cache_kib=_WRITER_CACHE_KIB)
 
 
-def reading_engine(url: sa.URL, *, connections: int = 48, kept_kib: int = _READER_KEEPS_KIB) -> sa.Engine:
+def reading_engine(url: sa.URL, *, connections: int = 48, cache_kib: int = _READER_CACHE_KIB) -> sa.Engine:
     """The engine whose connections read, as many as read at once."""
     if url.database:
         Path(url.database).parent.mkdir(parents=True, exist_ok=True)
@@ -68,7 +68,7 @@ def reading_engine(url: sa.URL, *, connections: int = 48, kept_kib: int = _READE
             "synchronous=FULL",
             "foreign_keys=ON",
             "busy_timeout=10000",
-            f"cache_size=-{kept_kib}",
+            f"cache_size=-{cache_kib}",
             "temp_store=MEMORY",
         ):
             connection.execute(f"PRAGMA {pragma}")
@@ -85,7 +85,7 @@ def reading_engine(url: sa.URL, *, connections: int = 48, kept_kib: int = _READE
             driver_connection(connection).execute("BEGIN")
 
     @event.listens_for(engine, "checkin")
-    def _leave_nothing_open(connection: Any, _record: Any) -> None:
+    def _roll_back(connection: Any, _record: Any) -> None:
         # After a COMMIT that failed, SQLAlchemy takes the transaction for ended, and SQLite does not.
         if connection is not None and connection.in_transaction:
             connection.rollback()

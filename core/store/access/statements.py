@@ -70,7 +70,7 @@ def execute(connection: sa.Connection, sql: str, given: Any = ()) -> Pending:
         slow_statements.note(sql, began)
         return Pending(connection, cursor, rows)
     except driver.Error as error:
-        raise _translated(connection, cursor, sql, error) from error
+        raise _translate(connection, cursor, sql, error) from error
 
 
 def flush(connection: sa.Connection) -> None:
@@ -92,7 +92,7 @@ def flush(connection: sa.Connection) -> None:
         slow_statements.note_all([sql for _, sql, _ in unsent], began)
     except driver.Error as error:
         cursor, sql, _ = next((one for one in unsent if not _succeeded(one[0])), unsent[-1])
-        raise _translated(connection, cursor, sql, error) from error
+        raise _translate(connection, cursor, sql, error) from error
 
 
 def install_transaction_events(engine: sa.Engine) -> None:
@@ -105,9 +105,9 @@ def install_transaction_events(engine: sa.Engine) -> None:
 
     @event.listens_for(engine, "begin")
     def _begin(connection: sa.Connection) -> None:
-        asked = connection.get_execution_options()
-        if words := BEGIN_WRITE if asked.get("write") else asked.get("begins", BEGIN_READ):
-            execute(connection, words)
+        options = connection.get_execution_options()
+        if statement := BEGIN_WRITE if options.get("write") else options.get("begins", BEGIN_READ):
+            execute(connection, statement)
 
     @event.listens_for(engine, "before_cursor_execute")
     def _in_order(connection: sa.Connection, *_: Any) -> None:
@@ -125,7 +125,7 @@ def install_transaction_events(engine: sa.Engine) -> None:
             raise
 
     @event.listens_for(engine, "rollback")
-    def _undo(connection: sa.Connection) -> None:
+    def _rollback(connection: sa.Connection) -> None:
         if connection.invalidated:
             return
         connection.info.pop(_QUEUE_KEY, None)
@@ -154,12 +154,12 @@ def _succeeded(cursor: Any) -> bool:
     return cursor.pgresult is not None and cursor.pgresult.status in _SUCCEEDED
 
 
-def _translated(connection: sa.Connection, cursor: Any, sql: str, error: Any) -> BaseException:
+def _translate(connection: sa.Connection, cursor: Any, sql: str, error: Any) -> BaseException:
     driver: Any = connection.dialect.loaded_dbapi
     gone = connection.dialect.is_disconnect(error, connection.connection.dbapi_connection, cursor)
     if gone:
         connection.invalidate(error)
-    told: BaseException = sa.exc.DBAPIError.instance(
+    translated: BaseException = sa.exc.DBAPIError.instance(
         sql, None, error, driver.Error, hide_parameters=True, connection_invalidated=gone, dialect=connection.dialect
     )
-    return told
+    return translated

@@ -25,23 +25,23 @@ class WireId(_WireType):
     """An id as 36 characters; SQLite stores 32 digits."""
 
     @staticmethod
-    def of_sqlite(kept: Any) -> Any:
+    def of_sqlite(stored: Any) -> Any:
         """Add the hyphens."""
-        return kept and f"{kept[:8]}-{kept[8:12]}-{kept[12:16]}-{kept[16:20]}-{kept[20:]}"
+        return stored and f"{stored[:8]}-{stored[8:12]}-{stored[12:16]}-{stored[16:20]}-{stored[20:]}"
 
     @staticmethod
-    def of_driver(kept: Any) -> Any:
+    def of_driver(stored: Any) -> Any:
         """Convert a UUID."""
-        return None if kept is None else str(kept)
+        return None if stored is None else str(stored)
 
 
 class WireInstant(_WireType):
     """An instant (contract P9); SQLite stores UTC text with six decimals."""
 
     @staticmethod
-    def of_sqlite(kept: Any) -> Any:
+    def of_sqlite(stored: Any) -> Any:
         """Return 2026-11-20T07:08:00.000Z."""
-        return kept and f"{kept[:10]}T{kept[11:23]}Z"
+        return stored and f"{stored[:10]}T{stored[11:23]}Z"
 
     of_driver = staticmethod(clock.to_wire)
 
@@ -50,9 +50,9 @@ class WireMode(_WireType):
     """`is_live` as the value of `app_mode` (contract M1)."""
 
     @staticmethod
-    def of_sqlite(kept: Any) -> Any:
+    def of_sqlite(stored: Any) -> Any:
         """Return "live" or "test"."""
-        return "live" if kept else "test"
+        return "live" if stored else "test"
 
     of_driver = of_sqlite
 

@@ -157,7 +157,7 @@ def _codes(store: Store) -> list[str]:
 
 def _add(tar: tarfile.TarFile, name: str, path: Path, progress: Progress) -> str:
     with path.open("rb") as file:
-        passing = _Passing(file, progress)
+        passing = _HashingReader(file, progress)
         tar.addfile(_entry(name, path.stat().st_size), passing)
     return passing.digest.hexdigest()
 
@@ -172,7 +172,7 @@ def _entry(name: str, size: int) -> tarfile.TarInfo:
     return entry
 
 
-class _Passing:
+class _HashingReader:
     """A file object that hashes and counts what is read from it."""
 
     def __init__(self, file: IO[bytes], progress: Progress) -> None:
@@ -197,7 +197,7 @@ def _broken() -> InvalidInput:
 
 
 def _hash_of(content: IO[bytes], progress: Progress) -> str:
-    passing = _Passing(content, progress)
+    passing = _HashingReader(content, progress)
     while passing.read(_CHUNK):
         pass
     return passing.digest.hexdigest()

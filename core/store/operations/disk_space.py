@@ -35,20 +35,20 @@ def notice(error: BaseException) -> None:
         _Lack.noticed_at = time.monotonic()
 
 
-def prove(connection: sa.Connection) -> None:
+def require_space(connection: sa.Connection) -> None:
     """After a recent failure, allocate and free 16 MiB; raises the driver's error while the disk is full."""
     if _Lack.noticed_at is None:
         return
     if time.monotonic() - _Lack.noticed_at > _LATELY_SECONDS:
         _Lack.noticed_at = None
     elif connection.dialect.name == "sqlite":
-        _prove_beside(Path(connection.engine.url.database or ""))
+        _write_probe(Path(connection.engine.url.database or ""))
     else:
         for statement in _FILLING:
             connection.exec_driver_sql(statement)
 
 
-def _prove_beside(database: Path) -> None:
+def _write_probe(database: Path) -> None:
     """The journal grows in the database's folder; nothing is written into either."""
     with tempfile.TemporaryFile(dir=database.parent) as filler:
         for _ in range(_PROVEN_MIB):

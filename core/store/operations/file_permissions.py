@@ -12,7 +12,7 @@ _OTHERS = 0o007
 PRIVATE = 0o077
 
 
-def keep_private(store: "Store") -> None:
+def restrict(store: "Store") -> None:
     """Restrict a SQLite file and its journals to its owner; files of other accounts are left alone."""
     if not store.is_sqlite or not store.url.database:
         return

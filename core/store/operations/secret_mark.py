@@ -30,23 +30,23 @@ def mark() -> str:
 def refuse_other(connection: sa.Connection) -> None:
     """StateForbids when the store behind a connection was made under another secret; an empty store is anybody's."""
     tables = set(sa.inspect(connection).get_table_names())
-    kept = _kept(connection) if StoreSecret.__tablename__ in tables else None
-    is_unmarked = kept is None and AuditEntry.__tablename__ in tables
-    if kept not in {None, mark()} or (is_unmarked and not _is_ours_by_content(connection)):
+    stored = _read_mark(connection) if StoreSecret.__tablename__ in tables else None
+    is_unmarked = stored is None and AuditEntry.__tablename__ in tables
+    if stored not in {None, mark()} or (is_unmarked and not _has_own_content(connection)):
         raise StateForbids(_OTHER)
 
 
 def write_if_absent(connection: sa.Connection) -> None:
     """Give a store that `refuse_other` let pass its mark."""
-    if _kept(connection) is None:
+    if _read_mark(connection) is None:
         connection.execute(sa.insert(StoreSecret).values(id=1, mark=mark()))
 
 
-def _kept(connection: sa.Connection) -> str | None:
+def _read_mark(connection: sa.Connection) -> str | None:
     return connection.execute(sa.select(sa.inspect(StoreSecret).local_table.c.mark)).scalar_one_or_none()
 
 
-def _is_ours_by_content(connection: sa.Connection) -> bool:
+def _has_own_content(connection: sa.Connection) -> bool:
     table = sa.inspect(AuditEntry).local_table
     facts = (table.c.hash, *(table.c[name] for name in _LINKED))
     # The oldest decides: a write under a wrong secret comes after it.
@@ -54,10 +54,10 @@ def _is_ours_by_content(connection: sa.Connection) -> bool:
     entry = connection.execute(first).first()
     if entry is not None:
         return bool(entry.hash == audit_chain.link("", *entry[1:]))
-    return _opens_what_is_sealed(connection)
+    return _can_unseal(connection)
 
 
-def _opens_what_is_sealed(connection: sa.Connection) -> bool:
+def _can_unseal(connection: sa.Connection) -> bool:
     sealed = sa.inspect(Provider).local_table.c.sealed
     try:
         seal.unseal(connection.execute(sa.select(sealed).where(sealed.is_not(None)).limit(1)).scalar_one_or_none())

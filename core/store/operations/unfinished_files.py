@@ -27,11 +27,11 @@ def held(path: Path) -> Iterator[None]:
 def clear(folder: Path, pattern: str) -> None:
     """Delete unlocked temporary files that match the pattern; empty ones may just have been created."""
     for path in folder.glob(pattern):
-        if _is_begun(path) and not _is_held(path):
+        if _is_started(path) and not _is_held(path):
             shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
 
 
-def _is_begun(path: Path) -> bool:
+def _is_started(path: Path) -> bool:
     return any(path.iterdir()) if path.is_dir() else path.stat().st_size > 0
 
 

@@ -71,8 +71,8 @@ def _line(connection: sa.Connection, row: Any) -> dict[str, Any] | None:
 def _sale(connection: sa.Connection, row: Renewal | Refund | Adjustment) -> Any:
     """Product and instalment of the purchase behind a renewal, refund or adjustment."""
     purchase = _table(Purchase)
-    wanted = sa.select(purchase.c.product_id, purchase.c.premium_frequency).where(purchase.c.id == row.purchase_id)
-    return connection.execute(wanted).one()
+    query = sa.select(purchase.c.product_id, purchase.c.premium_frequency).where(purchase.c.id == row.purchase_id)
+    return connection.execute(query).one()
 
 
 def _line_of(row: Purchase | Renewal | Refund | Adjustment, sale: Any, measures: Mapping[str, int]) -> dict[str, Any]:
@@ -92,36 +92,36 @@ def rebuild(connection: sa.Connection) -> None:
     """Rebuild the whole roll-up from the rows; for repairs and writers that bypass the session."""
     connection.execute(sa.delete(_BOOK))
     for lines in (_days(), _months()):
-        whole = lines.add_columns(sa.literal(0, sa.Integer).label(PART))
-        connection.execute(sa.insert(_BOOK).from_select([*KEYS, *MEASURES, PART], whole))
+        lines_of_part = lines.add_columns(sa.literal(0, sa.Integer).label(PART))
+        connection.execute(sa.insert(_BOOK).from_select([*KEYS, *MEASURES, PART], lines_of_part))
     day_totals.rebuild(connection)
 
 
 def faults(connection: sa.Connection) -> list[str]:
     """Days and months on which roll-up and rows differ; empty when they agree."""
-    found = set()
+    differences = set()
     for grain, lines in (("day", _days()), ("month", _months())):
-        kept = _summed(_BOOK.c, grain, _BOOK.c.day).where(_BOOK.c.grain == grain)
-        for missing in (sa.except_(kept, lines), sa.except_(lines, kept)):
+        stored = _sum_lines(_BOOK.c, grain, _BOOK.c.day).where(_BOOK.c.grain == grain)
+        for missing in (sa.except_(stored, lines), sa.except_(lines, stored)):
             differing = missing.subquery()
             rows = connection.execute(sa.select(differing.c.day, differing.c.grain).distinct())
-            found |= {(day, written) for day, written in rows}
-    told = [f"the daybook of the {grain} {day} differs from its rows" for day, grain in sorted(found)]
-    return told + day_totals.faults(connection)
+            differences |= {(day, written) for day, written in rows}
+    messages = [f"the daybook of the {grain} {day} differs from its rows" for day, grain in sorted(differences)]
+    return messages + day_totals.faults(connection)
 
 
 def _days() -> AnySelect:
     """Roll-up lines of all days, computed from the rows."""
     rows = sa.union_all(*(_part(entity) for entity in _MEASURED)).subquery()
-    return _summed(rows.c, "day", rows.c.day)
+    return _sum_lines(rows.c, "day", rows.c.day)
 
 
 def _months() -> AnySelect:
     """Roll-up lines of all months, computed from those of their days."""
-    return _summed(_BOOK.c, "month", first_of_month(_BOOK.c.day)).where(_BOOK.c.grain == "day")
+    return _sum_lines(_BOOK.c, "month", first_of_month(_BOOK.c.day)).where(_BOOK.c.grain == "day")
 
 
-def _summed(lines: Any, grain: str, day: Any) -> AnySelect:
+def _sum_lines(lines: Any, grain: str, day: Any) -> AnySelect:
     keys = (lines.is_live, day, lines.product_id, lines.distributor_id, lines.premium_frequency)
     sums = [sa.cast(sa.func.sum(lines[name]), sa.BigInteger).label(name) for name in MEASURES]
     written = sa.literal(grain, sa.String(5)).label("grain")

@@ -74,7 +74,7 @@ def adjusted(row: Any) -> dict[str, Any]:
 def note(connection: sa.Connection, rows: Iterable[Any], changed: Iterable[Any] = ()) -> None:
     """Enter new rows, and the difference that changed policies make."""
     sums: defaultdict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
-    for row, sign, entries in _noted(rows, changed):
+    for row, sign, entries in _list_entries(rows, changed):
         part = part_of(connection, row)
         for day, measures, product_id in entries:
             group = sums[day, row.is_live, part, product_id]
@@ -125,17 +125,17 @@ def part_of(connection: sa.Connection, row: Any) -> int:
     return sale.int % PARTS
 
 
-def _noted(rows: Iterable[Any], changed: Iterable[Any]) -> Iterator[tuple[Any, int, Iterable[Entry]]]:
+def _list_entries(rows: Iterable[Any], changed: Iterable[Any]) -> Iterator[tuple[Any, int, Iterable[Entry]]]:
     for row in rows:
         if (entries := _ENTRIES.get(type(row))) is not None:
             yield row, 1, entries(row)
     for row in changed:
         if isinstance(row, Policy):
-            yield row, -1, cover(_as_it_was(row))
+            yield row, -1, cover(_facts_before(row))
             yield row, 1, cover(row)
 
 
-def _as_it_was(policy: Policy) -> CoverFacts:
+def _facts_before(policy: Policy) -> CoverFacts:
     """The policy's columns before the change that is being flushed."""
     states = sa.inspect(policy).attrs
     before = {name: states[name].history.deleted for name in CoverFacts._fields}
@@ -196,24 +196,24 @@ def _day(at: datetime) -> date:
 def rebuild(connection: sa.Connection) -> None:
     """Rebuild all totals from the daily roll-up, the policies and the renewals."""
     connection.execute(sa.delete(_TOTAL))
-    whole = _recounted().add_columns(sa.literal(0, sa.Integer).label("part"))
+    whole = _count_again().add_columns(sa.literal(0, sa.Integer).label("part"))
     connection.execute(sa.insert(_TOTAL).from_select(["is_live", "day", *ALL, "part"], whole))
 
 
 def faults(connection: sa.Connection) -> list[str]:
     """Days whose totals and rows differ; empty when they agree."""
-    kept, counted = _summed(_TOTAL.c), _recounted()
+    kept, counted = _sum_lines(_TOTAL.c), _count_again()
     found: set[date] = set()
     for missing in (sa.except_(kept, counted), sa.except_(counted, kept)):
         found |= set(connection.execute(sa.select(missing.subquery().c.day)).scalars())
     return [f"the total of the day {day} differs from its rows" for day in sorted(found)]
 
 
-def _recounted() -> AnySelect:
+def _count_again() -> AnySelect:
     lines = _table(DaybookLine)
     written = _part(lines.c.day, {name: lines.c[name] for name in MEASURES}, lines).where(lines.c.grain == "day")
     rows = sa.union_all(written, *_of_policies(), *_of_renewals()).subquery()
-    return _summed(rows.c)
+    return _sum_lines(rows.c)
 
 
 def _of_policies() -> Iterator[AnySelect]:
@@ -249,7 +249,7 @@ def _part(day: Any, measures: Mapping[str, Any], rows: sa.Table) -> AnySelect:
     return sa.select(rows.c.is_live, day.label("day"), *numbers)
 
 
-def _summed(lines: Any) -> AnySelect:
+def _sum_lines(lines: Any) -> AnySelect:
     sums = [sa.cast(sa.func.sum(lines[name]), sa.BigInteger).label(name) for name in ALL]
     query = sa.select(lines.is_live, lines.day, *sums).group_by(lines.is_live, lines.day)
     # A day may hold a line of nothing, when what it held went elsewhere.

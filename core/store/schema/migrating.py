@@ -31,7 +31,7 @@ def migrate(store: Store) -> None:
     """
     with store.writers.begin() as connection:
         if not store.is_sqlite:
-            _take_turn(connection)
+            _lock(connection)
         secret_mark.refuse_other(connection)
         if upgrade(connection, "head"):
             daily_rollup.rebuild(connection)
@@ -39,7 +39,7 @@ def migrate(store: Store) -> None:
     statistics.refresh(store)
 
 
-def _take_turn(connection: sa.Connection) -> None:
+def _lock(connection: sa.Connection) -> None:
     """Wait for who migrates already: another start of ours, or the rest of one that was killed."""
     connection.exec_driver_sql("SET LOCAL lock_timeout = '5min'")
     connection.exec_driver_sql("SET LOCAL statement_timeout = 0")

@@ -58,7 +58,7 @@ def say(sentence: str) -> None:
     st.session_state[_SAID] = (sentence, None)
 
 
-def _said() -> str | None:
+def _get_reason() -> str | None:
     """Return the stored message; it is kept for several runs because the next click may interrupt the first one."""
     sentence, since = st.session_state.get(_SAID, (None, None))
     if since is not None and clock.now() - since > _SAYS_FOR:
@@ -87,7 +87,7 @@ def blame(name: str) -> None:
 
 def run(*roles: str) -> None:
     """Show the stored message and draw the open dialog; only these roles may confirm it."""
-    if said := _said():
+    if said := _get_reason():
         st.success(words.plain(said), icon=":material/check_circle:")
     decision: Decision | None = st.session_state.get(_OPEN)
     if decision is not None:

@@ -20,7 +20,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _AMOUNT = re.compile(r"\d{1,14}(\.\d\d)?")
 # The last word of names that hold naira, and the names whose values are options rather than user input.
 _MONEY: Final = frozenset({"amount", "cost", "value", "total", "refund", "premium", "limit"})
-_CALLED: Final = {
+_TITLES: Final = {
     "by_insurer": "Ended by the insurer",
     "insurer_accepted": "Accepted by the insurer",
     "submitted_to_provider": "Reported to the insurer",
@@ -93,7 +93,7 @@ def masked(values: Mapping[str, Any], *, named: Callable[[str], str] | None = No
     """
     st.caption("Personal numbers show their last four; pictures and papers are kept and not shown here.")
     rows = {
-        words.plain((named or words.title)(name)): words.plain(_text(value) if named else _said(name, value))
+        words.plain((named or words.title)(name)): words.plain(_text(value) if named else _format_value(name, value))
         for name, value in values.items()
     }
     st.table(rows, border="horizontal", width="content") if rows else st.caption("Nothing was kept.")
@@ -120,18 +120,20 @@ def log(events: Sequence[AuditEvent]) -> None:
 
 
 def _listed(told: Mapping[str, Any]) -> str:
-    return " · ".join(f"{_CALLED.get(name) or words.title(name)}: {_said(name, value)}" for name, value in told.items())
+    return " · ".join(
+        f"{_TITLES.get(name) or words.title(name)}: {_format_value(name, value)}" for name, value in told.items()
+    )
 
 
-def _said(name: str, value: object) -> str:
+def _format_value(name: str, value: object) -> str:
     """Format one of our own values for display: naira, dates, options."""
     if isinstance(value, Mapping):
         # `before` and `after` have the type of the fact itself; all other nested values have names of their own.
         is_change = value.keys() <= {"before", "after"}
-        parts = ((part, _said(name if is_change else part, held)) for part, held in value.items())
+        parts = ((part, _format_value(name if is_change else part, held)) for part, held in value.items())
         return ", ".join(f"{words.title(part).lower()} {said}" for part, said in parts)
     if isinstance(value, list | tuple):
-        return "; ".join(_said(name, part) for part in value)
+        return "; ".join(_format_value(name, part) for part in value)
     if isinstance(value, str) and name.rpartition("_")[2] in _MONEY and _AMOUNT.fullmatch(value):
         return words.naira_of(value)
     if isinstance(value, str) and ("date" in name or name == "dob") and _DAY.fullmatch(value):

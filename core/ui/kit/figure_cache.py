@@ -12,25 +12,25 @@ from core import clock
 from core.services.audit import log as audit
 from core.services.comparisons import Comparison
 from core.services.dimensions import Choices, Dimension, load_choices
-from core.services.filters import SalesFilter, Span
 from core.services.sales import breakdowns, figures, sales_totals, targets
 from core.services.sales import cohorts as renewal_cohorts
 from core.services.sales.breakdowns import Breakdown, Grain, MonthPair, Series
 from core.services.sales.cohorts import Cohort
 from core.services.sales.figures import Summary
+from core.services.sales.filter import SalesFilter
 from core.services.sales.sales_totals import SalesTotals
 from core.services.sales.targets import Progress
 from core.services.views import backlog
 from core.services.views.backlog import Backlog
-from core.services.windows import Window
+from core.services.windows import Span, Window
 from core.store.access import Scope, ScopedSession, Store, store
 from core.ui.kit import frame
 
-_MOST = 64
+_MAX_CACHED = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StoreState:
     """State of a store, used as cache key: equal values mean equal figures.
 
     When it was read on a replica, all figures are read there too; otherwise an older figure could be cached as a
@@ -54,80 +54,80 @@ class Standing:
         return (self.store.reading_replica if self.on_replica else self.store.reading)(self.scope)
 
 
-def standing() -> Standing:
+def standing() -> StoreState:
     """Return the current state of the store, in the mode that the screen shows."""
     opened = store()
     with opened.reading_replica(Scope.system()) as session:
-        entries, sight = audit.count_entries(session), session.sight
-    as_of = sight.as_of if sight else None
-    return Standing(opened, entries, clock.today(), frame.mode(), on_replica=sight is not None, as_of=as_of)
+        entries, status = audit.count_entries(session), session.sight
+    as_of = status.as_of if status else None
+    return StoreState(opened, entries, clock.today(), frame.mode(), on_replica=status is not None, as_of=as_of)
 
 
-@lru_cache(_MOST)
-def summary(at: Standing, window: Window, compared: Comparison, wanted: SalesFilter) -> Summary:
+@lru_cache(_MAX_CACHED)
+def summary(at: StoreState, window: Window, compared: Comparison, wanted: SalesFilter) -> Summary:
     """Return every metric of a window and of its comparison period."""
     with at.reading() as session:
         return figures.build_summary(session, window, wanted, compared=compared)
 
 
-@lru_cache(_MOST)
-def breakdown(at: Standing, window: Window, wanted: SalesFilter) -> Breakdown:
+@lru_cache(_MAX_CACHED)
+def breakdown(at: StoreState, window: Window, wanted: SalesFilter) -> Breakdown:
     """Return the premium of a window, broken down by every dimension that a chart shows."""
     with at.reading() as session:
         return breakdowns.compute_breakdown(session, window, wanted, names(at))
 
 
-@lru_cache(_MOST)
-def compared(at: Standing, days: Comparison, wanted: SalesFilter) -> Breakdown:
+@lru_cache(_MAX_CACHED)
+def compared(at: StoreState, days: Comparison, wanted: SalesFilter) -> Breakdown:
     """Return the premium of what a window is compared with, broken down by every dimension."""
     with at.reading() as session:
         return breakdowns.compute_compared(session, days, wanted, names(at))
 
 
-@lru_cache(_MOST)
-def totals(at: Standing, wanted: SalesFilter) -> SalesTotals:
+@lru_cache(_MAX_CACHED)
+def totals(at: StoreState, wanted: SalesFilter) -> SalesTotals:
     """Return the totals of a filter."""
     with at.reading() as session:
         return sales_totals.compute_total(session, wanted)
 
 
-@lru_cache(_MOST)
-def year_on_year(at: Standing, wanted: SalesFilter) -> list[MonthPair]:
+@lru_cache(_MAX_CACHED)
+def year_on_year(at: StoreState, wanted: SalesFilter) -> list[MonthPair]:
     """Return the premium of the last 12 months beside that of the 12 before; the days of the filter are ignored."""
     with at.reading() as session:
         return breakdowns.compute_year_on_year(session, replace(wanted, created=Span()), at.today)
 
 
-@lru_cache(_MOST)
-def cohorts(at: Standing, wanted: SalesFilter) -> list[Cohort]:
+@lru_cache(_MAX_CACHED)
+def cohorts(at: StoreState, wanted: SalesFilter) -> list[Cohort]:
     """Return the renewal cohorts of the last 12 months; the days of the filter are ignored."""
     with at.reading() as session:
         return renewal_cohorts.list_cohorts(session, replace(wanted, created=Span()), at.today)
 
 
-@lru_cache(_MOST)
-def stuck(at: Standing, _until: int) -> Backlog:
+@lru_cache(_MAX_CACHED)
+def stuck(at: StoreState, _until: int) -> Backlog:
     """Return what is stuck, counted anew after `_until` (a running number of minutes), as time makes work overdue."""
     with at.reading() as session:
         return backlog.load_backlog(session, names(at), at.today)
 
 
-@lru_cache(_MOST)
-def progress(at: Standing, month: date) -> list[Progress]:
+@lru_cache(_MAX_CACHED)
+def progress(at: StoreState, month: date) -> list[Progress]:
     """Return the targets of a month with the premium written so far."""
     with at.reading() as session:
         return targets.list_progress(session, names(at), month)
 
 
-@lru_cache(_MOST)
-def over_time(at: Standing, window: Window, wanted: SalesFilter, *, grain: Grain, split: Dimension) -> list[Series]:
+@lru_cache(_MAX_CACHED)
+def over_time(at: StoreState, window: Window, wanted: SalesFilter, *, grain: Grain, split: Dimension) -> list[Series]:
     """Return the premium per time bucket, one series for each member of a dimension."""
     with at.reading() as session:
         return breakdowns.compute_premium_over_time(session, window, wanted, names(at), grain=grain, split=split)
 
 
-@lru_cache(_MOST)
-def names(at: Standing) -> Choices:
+@lru_cache(_MAX_CACHED)
+def names(at: StoreState) -> Choices:
     """Return the members by which sales can be filtered and split."""
     with at.reading() as session:
         return load_choices(session)

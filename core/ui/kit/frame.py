@@ -119,14 +119,14 @@ def mode_switch() -> None:
         [_LIVE, _TEST],
         key=_SWITCH,
         required=True,
-        on_change=_note_mode,
+        on_change=_store_mode,
         width="stretch",
         help="Live and test records are kept apart: a screen shows one or the other, never both.",
     )
-    _note_mode()
+    _store_mode()
 
 
-def _note_mode() -> None:
+def _store_mode() -> None:
     """Write the mode into the URL, so that a link shows the same records."""
     if mode():
         st.query_params.pop("mode", None)

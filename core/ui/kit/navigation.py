@@ -16,7 +16,7 @@ from core.ui.kit.menu import Screen
 # URL path of the first page. It never shows, because Streamlit serves the first page at the root; chosen so that
 # nobody types it by accident.
 _HOME = "first-page"
-_LOOK_AGAIN_AFTER = timedelta(seconds=60)
+_REFRESH_INTERVAL = timedelta(seconds=60)
 # A form posted by the browser: clearing the cookie needs an HTTP response, which Streamlit's websocket cannot give.
 _POST = """<script>
 const form = document.createElement("form");
@@ -114,9 +114,9 @@ def _who(person: Person) -> None:
         _watch(clock.now())
 
 
-@st.fragment(run_every=_LOOK_AGAIN_AFTER)
+@st.fragment(run_every=_REFRESH_INTERVAL)
 def _watch(drawn_at: datetime) -> None:
     # A screen left open must not show records after its sign-in has ended. The first call belongs to drawing the
     # page, which has just checked the sign-in.
-    if clock.now() - drawn_at > _LOOK_AGAIN_AFTER / 2 and not frame.still_signed_in():
+    if clock.now() - drawn_at > _REFRESH_INTERVAL / 2 and not frame.still_signed_in():
         st.rerun()

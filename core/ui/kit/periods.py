@@ -46,13 +46,13 @@ def compared(period: str, window: Window, against: str = PREVIOUS) -> Comparison
     return comparisons.like(window, rolling=period in _ROLLING)
 
 
-def compared_in_words(compared: Comparison) -> str:
+def describe_comparison(compared: Comparison) -> str:
     """Format a comparison period: "21 Nov 2026 until 09:17"."""
     until = f" until {clock.format_lagos(compared.until, '%H:%M')}" if compared.until else ""
-    return in_words(compared.window) + until
+    return describe_period(compared.window) + until
 
 
-def in_words(window: Window) -> str:
+def describe_period(window: Window) -> str:
     """Format a date range: "22 Oct – 20 Nov 2026"."""
     first, last = window.start, window.last
     if first == last:

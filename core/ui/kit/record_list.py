@@ -35,8 +35,8 @@ def draw(
 
     def on_picked() -> None:
         # Ticks made on a previous set of rows are ignored.
-        said = st.session_state[key].get("picked") or {}
-        if said.get("mark") == payload["mark"]:
-            picked([str(row) for row in said["keys"]])
+        event = st.session_state[key].get("picked") or {}
+        if event.get("mark") == payload["mark"]:
+            picked([str(row) for row in event["keys"]])
 
     _mount(key=key, data=dict(payload), on_acted_change=on_acted, on_picked_change=on_picked)

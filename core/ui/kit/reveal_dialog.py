@@ -29,7 +29,7 @@ _REASON, _DETAILS = "reveal.reason", "reveal.details"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Asked:
+class _RevealRequest:
     """The value that somebody asks to see, and the result of the request."""
 
     of: HiddenField
@@ -56,7 +56,7 @@ def value(label: str, masked: str, *, of: HiddenField, by: Person, is_paper: boo
                     on_click=_begin,
                     args=(label, of, is_paper),
                 )
-    asked = _asked()
+    asked = _get_request()
     if asked is not None and asked.of == of:
         st.dialog(f"Show {words.plain(label)}", icon=":material/visibility:", on_dismiss=_close)(_draw)()
 
@@ -73,8 +73,8 @@ def values(hidden: Sequence[HiddenValue], *, within: str, kind: Kind, record_id:
             value(label, masked, of=HiddenField(kind=kind, record_id=record_id, path=path), by=by)
 
 
-def _asked() -> _Asked | None:
-    asked: _Asked | None = st.session_state.get(_OPEN)
+def _get_request() -> _RevealRequest | None:
+    asked: _RevealRequest | None = st.session_state.get(_OPEN)
     return asked
 
 
@@ -92,7 +92,7 @@ def put_away() -> None:
 def _begin(label: str, of: HiddenField, is_paper: bool) -> None:  # noqa: FBT001 - the arguments of a callback
     _close()
     put_away()
-    st.session_state[_OPEN] = _Asked(of=of, label=label, is_paper=is_paper)
+    st.session_state[_OPEN] = _RevealRequest(of=of, label=label, is_paper=is_paper)
 
 
 def _close() -> None:
@@ -102,7 +102,7 @@ def _close() -> None:
 
 def _draw() -> None:
     frame.require()
-    asked = _asked()
+    asked = _get_request()
     if asked is None:
         st.rerun()
     # Removed from the session as it is shown: the next run no longer has it.
@@ -112,7 +112,7 @@ def _draw() -> None:
     elif asked.done:
         st.caption("It was shown once and is hidden again.")
     else:
-        _ask(asked)
+        _request(asked)
     if asked.done:
         st.button("Close", type="primary", key="reveal.close", on_click=_close)
 
@@ -126,7 +126,7 @@ def _show(clear: str) -> None:
     st.caption("The audit log says that you have seen it. It is hidden again when you close this.")
 
 
-def _ask(asked: _Asked) -> None:
+def _request(asked: _RevealRequest) -> None:
     st.caption("Who, what and why go into the audit log; the value itself does not.")
     st.selectbox(
         "Reason", pii_reveal.REASONS, index=None, key=_REASON, placeholder="Choose a reason", on_change="ignore"
@@ -147,7 +147,7 @@ def _ask(asked: _Asked) -> None:
 
 
 def _reveal() -> None:
-    asked = _asked()
+    asked = _get_request()
     # A second click finds it done: one reveal, one log entry.
     if asked is None or asked.done:
         return
@@ -169,6 +169,6 @@ def _reveal() -> None:
     st.session_state[_OPEN] = fresh
 
 
-def _blame(asked: _Asked, name: str) -> None:
+def _blame(asked: _RevealRequest, name: str) -> None:
     if message := asked.faults.get(name):
         st.markdown(forms.complaint(message))

@@ -24,7 +24,7 @@ Row = TypeVar("Row")
 Order = TypeVar("Order", bound=str)
 PAGE_SIZE = 50
 _ORDER, _SHOW, _PAGER = "order", "show", "pager"
-_ORIGINS, _MOST_ORIGINS = "opened_from", 2_000
+_ORIGINS, _MAX_ORIGINS = "opened_from", 2_000
 _NARROW = 4
 # `opens` of a table whose rows lead to the home page, at the root.
 HOME = ""
@@ -238,7 +238,7 @@ def _note_origin(table: Table[Any], keys: Sequence[str]) -> None:
     for key in keys:
         kept.pop(key, None)
         kept[key] = (table.name, *table.home) if table.home else None
-    for key in list(kept)[:-_MOST_ORIGINS]:
+    for key in list(kept)[:-_MAX_ORIGINS]:
         del kept[key]
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from core import clock
 from core.errors import CoverdeskError, StoreUnavailable
 
-_TRIED_AGAIN_AFTER = timedelta(seconds=4)
+_RETRY_INTERVAL = timedelta(seconds=4)
 
 
 @contextmanager
@@ -30,14 +30,14 @@ def explain(error: Exception) -> bool:
             icon=":material/cloud_off:",
         )
         st.button("Try again", icon=":material/refresh:")
-        _try_again_later(clock.now())
+        _schedule_rerun(clock.now())
     elif isinstance(error, CoverdeskError):
         st.error(str(error), icon=":material/error:")
     return isinstance(error, CoverdeskError)
 
 
-@st.fragment(run_every=_TRIED_AGAIN_AFTER)
-def _try_again_later(failed_at: datetime) -> None:
+@st.fragment(run_every=_RETRY_INTERVAL)
+def _schedule_rerun(failed_at: datetime) -> None:
     # The first call belongs to the failed run itself; only later timer calls may start a new run.
-    if clock.now() - failed_at >= _TRIED_AGAIN_AFTER / 2:
+    if clock.now() - failed_at >= _RETRY_INTERVAL / 2:
         st.rerun()

@@ -22,7 +22,7 @@ def draw(now: Breakdown, before: Breakdown, compared: Comparison) -> None:
         with st.container(gap=None):
             st.markdown("**What moved**")
             st.caption(
-                f"Premium against {periods.compared_in_words(compared)}, the greatest changes up and down."
+                f"Premium against {periods.describe_comparison(compared)}, the greatest changes up and down."
                 " A row narrows the page."
             )
         with st.grid(3, min_column_width=260, gap="small"):

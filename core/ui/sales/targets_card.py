@@ -14,7 +14,7 @@ from core.services.sales.targets import MEMBERS, Member, Progress
 from core.store.access import Scope, transact
 from core.ui.kit import dialogs, figure_cache, words
 from core.ui.kit.dialogs import Decision
-from core.ui.kit.figure_cache import Standing
+from core.ui.kit.figure_cache import StoreState
 
 ROLES = ("operations",)
 _NOUNS: dict[Member, str] = {"distributor": "Distributor", "provider": "Insurer"}
@@ -22,7 +22,7 @@ _MEMBER = dialogs.FIELD + "member"
 _AMOUNT = "amount"
 
 
-def draw(at: Standing, names: Choices, person: Person) -> None:
+def draw(at: StoreState, names: Choices, person: Person) -> None:
     """Draw the targets of this month; operations set them."""
     month = at.today.replace(day=1)
     found = figure_cache.progress(at, month)

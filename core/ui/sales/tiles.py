@@ -28,7 +28,7 @@ def _payload(metric: Metric[PeriodFacts], summary: Summary, *, is_compared: bool
     # A day under way would make every line dive at its end.
     is_under_way = summary.window.last >= clock.today() and len(summary.days) > 1
     trend = [_plotted(metric, value) for value in summary.trend(metric)][: -1 if is_under_way else None]
-    compared = periods.compared_in_words(summary.compared)
+    compared = periods.describe_comparison(summary.compared)
     badge, tone = _badge(metric, summary) if is_compared else (None, "plain")
     before = shown(metric, summary.previous(metric))
     definition = {"Counts": metric.counts, "Leaves out": metric.leaves_out, "Timed by": metric.basis}
@@ -62,7 +62,7 @@ def _badge(metric: Metric[PeriodFacts], summary: Summary) -> tuple[str | None, s
 def tile(metric: Metric[Any], *, now: Value, then: Value, compared: Comparison | None) -> None:
     """Draw one figure with its change and its comparison period, if any."""
     before = shown(metric, then)
-    with_what = f"\n\n**Compared with** {periods.compared_in_words(compared)}" if compared else ""
+    with_what = f"\n\n**Compared with** {periods.describe_comparison(compared)}" if compared else ""
     st.metric(
         metric.label,
         shown(metric, now),
@@ -76,7 +76,7 @@ def tile(metric: Metric[Any], *, now: Value, then: Value, compared: Comparison |
 
 
 def _described(before: str, compared: Comparison) -> str:
-    days = periods.compared_in_words(compared)
+    days = periods.describe_comparison(compared)
     return f"from {before}, {days}" if before != "–" else f"nothing to compare with, {days}"
 
 
