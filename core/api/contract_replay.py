@@ -24,6 +24,7 @@ _KEPT = {
     "customers": "customer_id",
     "claims": "claim_id",
     "renewals": "renewal_id",
+    "statements": "statement_id",
     "products": "id",
 }
 _UNAUTHORIZED = {"responseCode": 0, "responseText": "Unauthorized", "errorData": None, "data": {}}
@@ -219,7 +220,7 @@ def _order(operation: tuple[str, str, dict[str, Any]]) -> tuple[int, bool, str]:
 def _example_of(parameter: dict[str, Any]) -> object:
     schema = parameter.get("schema", {})
     given = parameter.get("example", (parameter.get("examples") or schema.get("examples") or [None])[0])
-    return given if given is not None else schema.get("example", "x")
+    return given if given is not None else schema.get("example", schema.get("enum", ["x"])[0])
 
 
 @contextmanager

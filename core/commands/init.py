@@ -1,6 +1,8 @@
 """`coverdesk init` and `demo`: creating a store."""
 
 import sys
+from contextlib import suppress
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -8,11 +10,13 @@ from rich.console import Console
 from rich.progress import Progress
 
 from core import demo as portfolio
+from core.errors import NotFound
 from core.services.admin import demonstration
+from core.services.finance.statements import demonstration as statements
 from core.services.people import invitations
 from core.services.products import catalogue
 from core.settings import settings
-from core.store.access import Scope, reading, store, writing
+from core.store.access import Scope, reading, store, transact, writing
 from core.store.operations import statistics
 from core.store.schema import migrating, versions
 
@@ -52,7 +56,21 @@ def demo(
     if settings().demo:
         with writing(Scope.system()) as session:
             demonstration.add_accounts(session)
+        _add_statements(purchases)
     _print_first_steps()
+
+
+def _add_statements(purchases: int) -> None:
+    """The months that are over as statements, where two of the accounts can still sign in."""
+    if not statements.FEWEST_PURCHASES <= purchases <= statements.MOST_PURCHASES:
+        return
+    live, number = Scope.staff(is_live=True), 0
+    with reading(live) as session:
+        months = statements.list_closed(session)
+    with suppress(NotFound):
+        for month in months:
+            number += transact(live, partial(statements.write_month, month=month))
+        out.print(f"{number:,} statements of the months that are over.", highlight=False)
 
 
 def _refuse_business() -> None:

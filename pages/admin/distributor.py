@@ -22,6 +22,7 @@ def buttons(of: DistributorDetail) -> None:
             icon=f":material/{'toggle_off' if row.active else 'toggle_on'}:",
             on_click=lambda: dialogs.open_(partner_actions.switching(row)),
         )
+        partner_pages.agreement_link("distributor", row.id)
         partner_pages.log_link("distributor", row.id)
 
 

@@ -72,6 +72,7 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
         )
     with st.container(horizontal=True, gap="xsmall", width="content", vertical_alignment="center"):
         st.button("Change", icon=":material/edit:", on_click=change, args=(insurer,))
+        partner_pages.agreement_link("provider", insurer.id)
         partner_pages.log_link("insurer", insurer.id)
 dialogs.run("admin")
 with st.grid(3, min_column_width=300, gap="small"):

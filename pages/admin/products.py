@@ -8,14 +8,20 @@ from core.store.access import reading
 from core.ui.admin.product_table import PRODUCTS
 from core.ui.kit import filter_bar, frame, tables, url_state, words
 
-frame.require("admin")
-frame.page_header("Products", "What is sold and at which prices, rates and commissions; open one to change it.")
+person = frame.require("operations")
+is_admin = person.has_role("admin")
+todo = "open one to change it" if is_admin else "an admin changes them"
+frame.page_header("Products", f"What is sold and at which prices, rates and commissions; {todo}.")
 with reading(frame.scope()) as session:
     insurers, categories = product_list.load_choices(session)
-    waiting = product_list.proposed(session)
+    waiting = product_list.proposed(session) if is_admin else []
 for product_id, name in waiting:
-    link = frame.link("product", id=str(product_id))
-    st.info(f"A change of rates waits for a second admin: [{words.plain(name)}]({link}).", icon=":material/fact_check:")
+    st.page_link(
+        "admin/product.py",
+        label=f"A change of rates waits for a second admin: {words.plain(name)}",
+        icon=":material/fact_check:",
+        query_params={"id": str(product_id), **frame.mode_query()},
+    )
 wanted = filter_bar.read(ProductFilter)
 with st.grid(5, min_column_width=140, gap="xsmall", vertical_alignment="bottom"):
     filter_bar.draw(wanted, {"provider": insurers, "category": categories})

@@ -11,9 +11,9 @@ from core.services.renewals import due_table
 from core.services.renewals.due import Bucket
 from core.services.renewals.filter import DueFilter
 from core.store.access import reading
-from core.ui.kit import frame, tables, url_state, words
+from core.ui.kit import dialogs, frame, tables, url_state, words
 from core.ui.policies import dialogs as policy_dialogs
-from core.ui.sales import due_filters
+from core.ui.sales import due_filters, renewal_calls
 from core.ui.sales.renewal_table import DUE
 
 
@@ -48,6 +48,7 @@ if policy_id := tables.acted(table):
 todo = ": call them, and renew here." if table.act else "."
 frame.page_header("Due for renewal", f"Whose cover ends soon or has just ended{todo}")
 policy_dialogs.run_any()
+dialogs.run(*renewal_calls.ROLES)
 with reading(frame.scope()) as session:
     names = load_choices(session)
 open_bucket, criteria = due_filters.read(names)
@@ -67,4 +68,11 @@ toolbar(bucket)
 number = tables.page_of(table, bucket.policies)
 if number is None:
     st.stop()
-tables.draw(table, rows, number=number, total=bucket.policies)
+above = st.container()
+if not person.has_role("operations"):
+    tables.draw(table, rows, number=number, total=bucket.policies)
+    st.stop()
+picked = tables.draw(table, rows, number=number, total=bucket.policies, chosen=())
+with above:
+    renewal_calls.bar(picked, person)
+renewal_calls.figures()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.services.exports.formula_escaping import csv_field, escape_formula
+from core.services.spreadsheets.formula_escaping import csv_field, escape_formula
 
 FORMULAS = [
     "=1+1",

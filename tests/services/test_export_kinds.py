@@ -24,7 +24,6 @@ from core.services.customers import customers
 from core.services.dimensions import load_choices
 from core.services.exports import receipts, runs
 from core.services.exports.column_parts import SALE_NAME_COLUMNS
-from core.services.exports.columns import DATE, DAY, INSTANT, TEXT
 from core.services.exports.exports import ExportKind
 from core.services.exports.formats import CSV, EXCEL_CSV, FORMATS, XLSX, Format
 from core.services.exports.receipts import ExportOrder
@@ -35,6 +34,7 @@ from core.services.policies import search as policy_search
 from core.services.policies import states as policy_states
 from core.services.renewals import table as renewals_table
 from core.services.sales import table as sales_table
+from core.services.spreadsheets.columns import DATE, DAY, INSTANT, TEXT
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import (
     Claim,

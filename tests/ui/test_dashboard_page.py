@@ -14,7 +14,7 @@ from core.services.dimensions import load_choices
 from core.services.sales import breakdowns, figures, sales_totals
 from core.services.sales.breakdowns import Series
 from core.services.sales.filter import PurchaseFilter, SalesFilter
-from core.services.sales.metrics import METRICS
+from core.services.sales.metrics import METRICS, MONEY_METRICS
 from core.services.sales.sales_totals import SalesTotals
 from core.services.windows import Window
 from core.store.access import Scope, Store
@@ -61,7 +61,7 @@ def drawn(at: AppTest) -> list[Any]:
 
 def test_tiles_say_what_the_services_say_and_what_it_means(sold: Store, screen: Screen) -> None:
     at = screen("operations")
-    assert [tile["label"] for tile in tiles_of(at)] == [metric.label for metric in METRICS] + ["Given back"]
+    assert [tile["label"] for tile in tiles_of(at)] == [metric.label for metric in (*METRICS, *MONEY_METRICS)]
     assert shown(at) == expected(sold, periods.window_of("30d", lagos(NOW)))
     for tile, metric in zip(tiles_of(at), METRICS, strict=False):
         assert [metric.counts, metric.leaves_out, metric.basis] == [text for _, text in tile["help"][:3]]

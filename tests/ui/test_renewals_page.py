@@ -24,7 +24,7 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.portfolio import NOW, Portfolio
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, address, follow, lists, press, row_links, sent, texts
+from tests.ui.conftest import Screen, address, follow, lists, person_of, press, row_links, sent, texts
 
 LIST, DUE = "sales/renewals.py", "sales/due.py"
 LIVE = Scope.staff(is_live=True)
@@ -152,11 +152,11 @@ def begun(at: AppTest) -> AppTest:
 def test_tiles_count_buckets_and_open_them_by_the_address(due: UUID, screen: Screen) -> None:
     at = opened(screen, DUE)
     assert (tile(at, "0–7 days"), tile(at, "8–30 days"), tile(at, "Lapsed 1–30 days")) == ("1", "1", "0")
-    assert list(lists(at)[0]["Days left"]) == ["3"]
+    assert list(lists(at)[0]["Cover"]) == ["Ends in 3 days"]
     assert list(lists(at)[0]["Next premium"]) == ["₦15,000.00"]
     at.button(key="due.month").click().run()
     assert address(at) == {"bucket": ["month"]}
-    assert list(lists(at)[0]["Days left"]) == ["20"]
+    assert list(lists(at)[0]["Cover"]) == ["Ends in 20 days"]
     at.button(key="due.lapsed").click().run()
     assert "No policy ends in these days" in at.info[0].value
     assert "`bucket` must be one of" in opened(screen, DUE, bucket="soon").error[0].value
@@ -212,4 +212,23 @@ def test_what_cannot_be_renewed_today_has_no_button_and_says_why(
 def test_finance_sees_what_is_due_and_cannot_renew(due: UUID, screen: Screen) -> None:
     at = opened(screen, DUE, "finance")
     assert "Renew" not in lists(at)[0]
-    assert list(lists(at)[0]["Days left"]) == ["3"]
+    assert list(lists(at)[0]["Cover"]) == ["Ends in 3 days"]
+
+
+def test_a_call_with_ticked_customers_is_recorded_and_shown(due: UUID, screen: Screen) -> None:
+    caller = person_of("operations")
+    at = screen(signed_in=caller, page=DUE)
+    button = next(button for button in at.button if button.label == "Record a call")
+    assert button.disabled, "nobody is ticked"
+    payload = next(payload for payload in sent(at) if payload.get("choosing"))
+    at.session_state["due_picked"] = (payload["mark"], [payload["rows"][0]["key"]])
+    press(at.run(), "Record a call")
+    press(at, "Record")
+    assert "Must be one of" in texts(at) or "is missing" in texts(at).lower() or "required" in texts(at).lower()
+    at.selectbox(key="decision.field.outcome").set_value("no_answer")
+    at.date_input(key="decision.field.call_again_on").set_value(clock.add_days(clock.today(), 2))
+    press(at, "Record")
+    assert "The call is recorded" in at.success[0].value
+    assert list(lists(at)[0]["Last call"]) == [f"No answer, again {words.day(clock.add_days(clock.today(), 2))}"]
+    finance = opened(screen, DUE, "finance")
+    assert not [button for button in finance.button if button.label == "Record a call"]

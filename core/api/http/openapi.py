@@ -19,6 +19,7 @@ from core.covers.request import Request
 from core.services.examples import claim as claim_example
 from core.services.examples import sale as sale_example
 from core.services.examples import webhook as webhook_example
+from core.services.finance.statements import records as statement_records
 from core.settings import settings
 
 
@@ -58,6 +59,8 @@ BY_SHAPE: Mapping[str, Callable[[], Any]] = {
     "Renewal": sale_example.build_renewal,
     "Customers": _page("customers", sale_example.build_customer),
     "Customer": _one("customer", sale_example.build_customer),
+    "Statements": _page("statements", statement_records.build_example),
+    "Statement": _one("statement", statement_records.build_example),
     "Events": lambda: {
         "events": [webhook_example.build_event()],
         "cursor": webhook_example.EVENT_ID,

@@ -12,9 +12,9 @@ from sqlalchemy.sql.functions import coalesce
 from sqlmodel import col
 
 from core import seal
-from core.services.exports.columns import MONEY, SIGNED_MONEY, TEXT, WORD, Column, ColumnType
 from core.services.exports.exports import ColumnPart, ExportContext
-from core.services.exports.formula_escaping import build_plain_pattern, csv_field
+from core.services.spreadsheets.columns import MONEY, SIGNED_MONEY, TEXT, WORD, Column, ColumnType
+from core.services.spreadsheets.formula_escaping import build_plain_pattern, csv_field
 from core.store.schema.tables import Policy, Refund
 
 # Separates values that SQL concatenates and Python splits; stored texts cannot contain it (contract E6).

@@ -12,12 +12,12 @@ from typing import Any, Generic, NamedTuple
 
 from core.errors import NotAllowed
 from core.services.dimensions import Choices, load_choices
-from core.services.exports.columns import Column
 from core.services.filters.declaration import F
 from core.services.filters.field import Parameter
 from core.services.filters.parsing import Address
 from core.services.people.staff import Person
 from core.services.records import format_mode
+from core.services.spreadsheets.columns import Column
 from core.store.access import AnySelect, ScopedSession, read_batches
 
 CHUNK = 2_000

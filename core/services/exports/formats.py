@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from core.errors import NotFound, TooLarge
-from core.services.exports import formula_escaping, workbooks
-from core.services.exports.columns import TEXTS, Cell
 from core.services.exports.exports import ExportKind, Tally
+from core.services.spreadsheets import formula_escaping, workbooks
+from core.services.spreadsheets.columns import TEXTS, Cell
 
 ReceiptFacts = Callable[[], Sequence[tuple[str, Cell]]]
 _PIECE_BYTES = 1 << 18

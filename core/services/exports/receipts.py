@@ -12,7 +12,6 @@ from sqlmodel import col
 from core import clock, money
 from core.errors import InvalidInput
 from core.services.audit import log as audit
-from core.services.exports.columns import Cell
 from core.services.exports.exports import ExportKind, Tally
 from core.services.exports.formats import Format
 from core.services.exports.registry import KINDS
@@ -21,6 +20,7 @@ from core.services.filters.field import Condition
 from core.services.filters.fields import Days, Flag, Member, Words
 from core.services.paging import Page, Paging
 from core.services.records import format_mode
+from core.services.spreadsheets.columns import Cell
 from core.services.windows import Span
 from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema.tables import ExportReceipt, Staff

@@ -6,9 +6,11 @@ from core.store.schema.admin import (
     ExportReceipt,
     Heartbeat,
     KeptAnswer,
+    SaleDraft,
     SalesTarget,
     StoreSecret,
 )
+from core.store.schema.agreements import Agreement, BankAccount
 from core.store.schema.catalogue import Product, ProductBlock, ProductCategory, ProductVersion, RateProposal
 from core.store.schema.claims import (
     Claim,
@@ -31,6 +33,7 @@ from core.store.schema.events import (
     WebhookTry,
 )
 from core.store.schema.finance import Adjustment, AdjustmentProposal, Movement
+from core.store.schema.follow_up import RenewalCall
 from core.store.schema.parties import (
     ApiKey,
     Customer,
@@ -54,13 +57,16 @@ from core.store.schema.sales import (
     Renewal,
     Submission,
 )
+from core.store.schema.statements import Statement, StatementLine, TaxRate
 
 __all__ = [
     "Adjustment",
     "AdjustmentProposal",
+    "Agreement",
     "ApiKey",
     "AuditEntry",
     "AuditHead",
+    "BankAccount",
     "Certificate",
     "Claim",
     "ClaimComment",
@@ -97,12 +103,17 @@ __all__ = [
     "RateProposal",
     "Refund",
     "Renewal",
+    "RenewalCall",
+    "SaleDraft",
     "SalesTarget",
     "SignInAttempt",
     "Staff",
     "StaffSession",
+    "Statement",
+    "StatementLine",
     "StoreSecret",
     "Submission",
+    "TaxRate",
     "UploadedFile",
     "WebhookDelivery",
     "WebhookEndpoint",

@@ -74,6 +74,16 @@ def asked(what: str, one: Callable[[ScopedSession, UUID], T]) -> T | None:
     return None
 
 
+def agreement_link(account: str, party_id: UUID) -> None:
+    """Draw the link to the agreement with a distributor or an insurer ("provider")."""
+    st.page_link(
+        "admin/agreement.py",
+        label="Agreement",
+        icon=":material/contract:",
+        query_params={"party": account, "id": str(party_id), **frame.mode_query()},
+    )
+
+
 def log_link(kind: str, record_id: UUID) -> None:
     """Draw the link to all audit log entries about a record."""
     st.page_link(

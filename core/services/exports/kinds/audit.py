@@ -10,8 +10,8 @@ from core.services.audit import search as audit_search
 from core.services.audit.filter import AuditFilter
 from core.services.dimensions import Choices
 from core.services.exports.column_parts import printed_columns, text_column
-from core.services.exports.columns import COUNT, DAY, ID, INSTANT, WORD
 from core.services.exports.exports import ExportKind
+from core.services.spreadsheets.columns import COUNT, DAY, ID, INSTANT, WORD
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import AuditEntry
 

@@ -24,8 +24,8 @@ from core.services.exports.column_parts import (
     sale_name_columns,
     text_column,
 )
-from core.services.exports.columns import COUNT, DATE, DAY, ID, INSTANT, MONEY, WORD
 from core.services.exports.exports import ExportKind
+from core.services.spreadsheets.columns import COUNT, DATE, DAY, ID, INSTANT, MONEY, WORD
 from core.states import claims as claim_states
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import print_id

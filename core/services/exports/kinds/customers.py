@@ -11,8 +11,8 @@ from core.services.customers import customers
 from core.services.customers.filter import CustomerFilter
 from core.services.dimensions import Choices
 from core.services.exports.column_parts import cached_columns, mode_columns, printed_columns, text_column
-from core.services.exports.columns import COUNT, DATE, DAY, FLAG, ID, INSTANT, MONEY
 from core.services.exports.exports import ExportContext, ExportKind
+from core.services.spreadsheets.columns import COUNT, DATE, DAY, FLAG, ID, INSTANT, MONEY
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Purchase, Renewal
 

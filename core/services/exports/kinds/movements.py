@@ -15,10 +15,10 @@ from core.services.exports.column_parts import (
     sale_name_columns,
     text_column,
 )
-from core.services.exports.columns import DAY, ID, INSTANT, WORD
 from core.services.exports.exports import ExportKind
 from core.services.finance import movements
 from core.services.finance.filter import MovementFilter
+from core.services.spreadsheets.columns import DAY, ID, INSTANT, WORD
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Movement, Policy
 

@@ -14,11 +14,11 @@ from core.services.exports.column_parts import (
     sale_name_columns,
     text_column,
 )
-from core.services.exports.columns import DAY, FLAG, ID, INSTANT, MONEY, WORD
 from core.services.exports.exports import ExportKind
 from core.services.policies import search as policy_search
 from core.services.policies import states as policy_states
 from core.services.policies.filter import PolicyFilter
+from core.services.spreadsheets.columns import DAY, FLAG, ID, INSTANT, MONEY, WORD
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Policy, Purchase
 

@@ -16,12 +16,12 @@ from core.services.exports.column_parts import (
     sale_name_columns,
     text_column,
 )
-from core.services.exports.columns import DAY, ID, INSTANT
 from core.services.exports.exports import ExportKind
 from core.services.sales import table as sales_table
 from core.services.sales.conditions import build_conditions
 from core.services.sales.filter import PurchaseFilter
 from core.services.sales.refunded import OF_PURCHASE
+from core.services.spreadsheets.columns import DAY, ID, INSTANT
 from core.store.access import AnySelect, ScopedSession
 from core.store.rollups.daily_rollup import ONCE
 from core.store.schema.tables import Policy, Purchase, Refund

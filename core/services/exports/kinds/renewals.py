@@ -16,12 +16,12 @@ from core.services.exports.column_parts import (
     sale_name_columns,
     text_column,
 )
-from core.services.exports.columns import DAY, ID, INSTANT, WORD
 from core.services.exports.exports import ExportKind
 from core.services.renewals import records as renewal_records
 from core.services.renewals import table as renewals_table
 from core.services.renewals.filter import RenewalFilter
 from core.services.sales.refunded import OF_RENEWAL
+from core.services.spreadsheets.columns import DAY, ID, INSTANT, WORD
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Policy, Refund, Renewal
 

@@ -5,7 +5,7 @@ import sqlmodel
 from alembic import op
 
 revision = "0017"
-down_revision = "0013"
+down_revision = "0015"
 branch_labels = None
 depends_on = None
 

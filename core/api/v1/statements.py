@@ -1,0 +1,72 @@
+"""Statements over the API: a distributor reads its own, and their files."""
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field
+
+from core.api.http import openapi
+from core.api.http.auth import Signed
+from core.api.http.envelope import listed, success
+from core.api.http.queries import Id, PageQuery, QueryString
+from core.api.http.reads import ReadRoute
+from core.api.outside import statements as statement_downloads
+from core.covers.fields import one_of
+from core.services.finance.statements import records as statement_records
+from core.services.finance.statements.records import StatementRecord
+from core.store.access import reading
+
+router = APIRouter(route_class=ReadRoute, prefix="/statements", tags=["Statements"])
+_LISTED, _ONE = "Statements retrieved", "Statement retrieved"
+_BYTES: Final = {"type": "string", "format": "binary"}
+
+
+class Statements(openapi.Listed):
+    """A page of statements."""
+
+    statements: list[StatementRecord]
+
+
+class _Statement(openapi.Shape):
+    statement: StatementRecord
+
+
+class FileQuery(QueryString):
+    """Which file of a statement."""
+
+    format: Annotated[str, one_of(*statement_downloads.MEDIA_TYPES)] = Field(examples=["csv"])
+
+
+@router.get("", responses=openapi.answers(Statements, _LISTED), summary="List statements")
+def list_statements(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
+    """Every statement that was sent to you, the newest month first; a test key has none."""
+    with reading(caller.scope) as session:
+        page = statement_records.list_records(session, query.paging())
+    return listed("statements", page.items, page.total_count, _LISTED)
+
+
+@router.get("/{statement_id}", responses=openapi.answers(_Statement, _ONE, found=True), summary="One statement")
+def get_statement(caller: Signed, statement_id: Id) -> Response:
+    """One statement with its balances and the hash of its CSV."""
+    with reading(caller.scope) as session:
+        return success({"statement": statement_records.get_record(session, statement_id)}, _ONE)
+
+
+@router.get(
+    "/{statement_id}/file",
+    summary="File of a statement",
+    response_class=Response,
+    responses={
+        **openapi.answers(_Statement, "", found=True),
+        200: {
+            "description": "The file, without an envelope; `sha256` of the record is that of the CSV.",
+            "content": {
+                media_type: {"schema": _BYTES}
+                for media_type in ("application/octet-stream", *statement_downloads.MEDIA_TYPES.values())
+            },
+        },
+    },
+)
+def get_statement_file(caller: Signed, statement_id: Id, query: Annotated[FileQuery, Query()]) -> Response:
+    """All lines of a statement as CSV, XLSX or PDF."""
+    return statement_downloads.answer(caller.scope, statement_id, query.format)

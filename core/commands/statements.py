@@ -1,0 +1,66 @@
+"""`coverdesk statements ...`: preparing the statements of a month; approving them stays with a second person."""
+
+import re
+import sys
+from datetime import date
+from functools import partial
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from core import clock, money
+from core.errors import InvalidInput, StateForbids
+from core.services.finance.statements import overview as statement_overview
+from core.services.finance.statements import preparing as statements
+from core.services.people import staff
+from core.store.access import Scope, reading, transact
+
+app = typer.Typer(help="Statements of distributors and insurers.", no_args_is_help=True)
+out, err = Console(), Console(stderr=True)
+_LIVE = Scope.staff(is_live=True)
+_Month = Annotated[str, typer.Option("--month", help="The month, YYYY-MM in Lagos; the last that is over unless told.")]
+
+
+def _parse(month: str) -> date:
+    if not month:
+        return clock.add_months(clock.today().replace(day=1), -1)
+    if not re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", month):
+        raise InvalidInput.for_field("--month", "must be a month as YYYY-MM")
+    return date.fromisoformat(f"{month}-01")
+
+
+@app.command("list")
+def list_statements(month: _Month = "") -> None:
+    """Print every account of a month, with its state and balances."""
+    with reading(_LIVE) as session:
+        rows = statement_overview.list_month(session, _parse(month))
+    for row in rows:
+        closing = money.format_naira(row.closing_minor) if row.closing_minor is not None else "–"
+        # Past Rich, which makes blanks of tabs.
+        sys.stdout.write(f"{row.number or '–'}\t{row.state}\t{row.name}\t{row.lines}\t{closing}\n")
+
+
+@app.command("prepare")
+def prepare(
+    by: Annotated[str, typer.Option(help="E-mail of the person of finance who prepares them.")],
+    month: _Month = "",
+) -> None:
+    """Prepare the month for every party that is due; exit code 1 when one was refused."""
+    wanted = _parse(month)
+    with reading(Scope.system()) as session:
+        person = staff.get_by_email(session, by)
+        statements.require_finance(person)
+    with reading(_LIVE) as session:
+        due = statements.list_due(session, wanted)
+    refused = 0
+    for party, name in due:
+        try:
+            transact(_LIVE, partial(statements.prepare, party=party, month=wanted, by=person))
+            out.print(f"{name}: prepared", highlight=False)
+        except StateForbids as refusal:
+            refused += 1
+            err.print(f"{name}: {refusal}", highlight=False)
+    out.print(f"{len(due) - refused} statements of {wanted:%B %Y} are prepared.", highlight=False)
+    if refused:
+        raise typer.Exit(1)

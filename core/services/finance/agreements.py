@@ -1,0 +1,133 @@
+"""Agreements: the dated terms with a distributor or an insurer; a change is one more of them (contract F2)."""
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import sqlalchemy as sa
+from pydantic import Field
+from sqlmodel import col
+
+from core import clock, ids
+from core.covers import fields, request
+from core.covers.request import Request
+from core.errors import FieldFault, InvalidInput
+from core.services.audit import log as audit
+from core.services.finance import parties
+from core.services.finance.parties import Party
+from core.services.people.account_changes import require_admin
+from core.services.people.staff import Person
+from core.store.access import ScopedSession
+from core.store.schema.agreements import COLLECTS as HOLDERS
+from core.store.schema.tables import Agreement, Distributor, Staff
+
+# Who may hold the premium of a distributor's sales; the first is usual.
+COLLECTS = HOLDERS
+# Days before its end at which a licence is spoken of, the most urgent first.
+WARNED_DAYS = (7, 30, 60)
+_Short = Annotated[str, Field(max_length=60)]
+
+
+class _Terms(Request):
+    number: Annotated[str, Field(min_length=1, max_length=60)]
+    starts_on: fields.Day
+    ends_on: fields.Day | None = None
+    contact_email: fields.Email | None = None
+
+
+class DistributorTerms(_Terms):
+    """The terms with a distributor."""
+
+    licence_number: _Short | None = None
+    licence_expires_on: fields.Day | None = None
+    tin: Annotated[str, Field(min_length=8, max_length=20)] | None = None
+    is_resident: fields.Flag = True
+    is_small: fields.Flag = False
+    charges_vat: fields.Flag = False
+    collects: Literal["platform", "distributor"] = "platform"
+
+
+class InsurerTerms(_Terms):
+    """The terms with an insurer."""
+
+    class_of_business: _Short | None = None
+    remittance_days: Annotated[int, Field(ge=1, le=365)] = 30
+    bordereau_due_day: Annotated[int, Field(ge=1, le=28)] = 10
+
+
+def model_of(party: Party) -> type[Request]:
+    """Return the model of the terms with this kind of party."""
+    return DistributorTerms if party.account == "distributor" else InsurerTerms
+
+
+def add(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: Person) -> UUID:
+    """Add terms that hold from their first day on, and return their id; what held before is kept.
+
+    NotAllowed for anybody but an admin, InvalidInput for every wrong field.
+    """
+    require_admin(by)
+    parties.get_name(session, party)
+    terms: Any = request.validate(model_of(party), typed)
+    if terms.ends_on and terms.ends_on < terms.starts_on:
+        raise InvalidInput([FieldFault("ends_on", "must not be before starts_on")])
+    before = get_in_force(session, party, terms.starts_on)
+    row = Agreement(id=ids.new(), **party.columns, **terms.model_dump(), made_by=by.id, created_at=clock.now())
+    session.insert(row)
+    audit.write(
+        session,
+        actor=by.actor,
+        action="agreement added",
+        subject=audit.subject_of("distributor" if party.account == "distributor" else "insurer", party.id),
+        before=_facts(before) if before else None,
+        after=_facts(row),
+    )
+    return row.id
+
+
+def get_in_force(session: ScopedSession, party: Party, on: date) -> Agreement | None:
+    """Return the terms that hold on a day: the newest that have begun by then; None before the first."""
+    query = (
+        sa.select(Agreement)
+        .where(party.owns(Agreement), col(Agreement.starts_on) <= on)
+        .order_by(col(Agreement.starts_on).desc(), col(Agreement.created_at).desc())
+        .limit(1)
+    )
+    found: Agreement | None = session.execute(query).scalar_one_or_none()
+    return found
+
+
+def list_history(session: ScopedSession, party: Party) -> list[tuple[Agreement, str]]:
+    """List all terms with who made them, the newest first."""
+    query = (
+        sa.select(Agreement, col(Staff.name))
+        .join(Staff, col(Staff.id) == col(Agreement.made_by))
+        .where(party.owns(Agreement))
+        .order_by(col(Agreement.starts_on).desc(), col(Agreement.created_at).desc())
+    )
+    return [(row, name) for row, name in session.execute(query)]
+
+
+def list_expiring(session: ScopedSession) -> list[tuple[UUID, str, date, int]]:
+    """List the distributors whose licence ends within 60 days or is over: id, name, last day and days left."""
+    today, found = clock.today(), []
+    for distributor_id, name in session.execute(
+        sa.select(col(Distributor.id), col(Distributor.business_name)).where(col(Distributor.active))
+    ):
+        terms = get_in_force(session, Party("distributor", distributor_id), today)
+        if terms and terms.licence_expires_on:
+            left = (terms.licence_expires_on - today).days
+            if left <= max(WARNED_DAYS):
+                found.append((distributor_id, name, terms.licence_expires_on, left))
+    return sorted(found, key=lambda each: (each[3], each[1]))
+
+
+def warned_at(days_left: int) -> int | None:
+    """Return the bound of the warning that holds, 7, 30 or 60 days; 0 once the licence is over, None before them."""
+    return 0 if days_left < 0 else next((bound for bound in WARNED_DAYS if days_left <= bound), None)
+
+
+def _facts(row: Agreement) -> dict[str, Any]:
+    hidden = {"id", "made_by", "created_at", "account", "distributor_id", "provider_id"}
+    held = {name: getattr(row, name) for name in type(row).model_fields if name not in hidden}
+    return {name: str(value) if isinstance(value, date) else value for name, value in held.items() if value is not None}

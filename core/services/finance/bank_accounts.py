@@ -1,0 +1,170 @@
+"""Bank accounts of parties: one person types a change, another confirms it, and it rests for two days (contract F2).
+
+The number is sealed; screens and the log have its last four digits.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from pydantic import AfterValidator, Field
+from sqlmodel import col
+
+from core import clock, ids, seal
+from core.covers import request
+from core.covers.faults import fault
+from core.covers.request import Request
+from core.errors import NotAllowed, NotFound, StateForbids
+from core.services.audit import log as audit
+from core.services.finance import parties
+from core.services.finance.parties import Party
+from core.services.people import staff
+from core.services.people.account_changes import require_admin
+from core.services.people.staff import Person
+from core.store.access import ScopedSession
+from core.store.schema.tables import BankAccount, Staff
+
+RESTS: Final = timedelta(hours=48)
+
+
+def _check_account_number(value: str) -> str:
+    if not (value.isascii() and value.isdigit() and len(value) == 10):
+        raise fault("must be the 10 digits of an account number")
+    return value
+
+
+class BankInput(Request):
+    """Where a party wants to be paid."""
+
+    bank_name: Annotated[str, Field(min_length=2, max_length=100)]
+    account_name: Annotated[str, Field(min_length=2, max_length=100)]
+    account_number: Annotated[str, AfterValidator(_check_account_number)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Account:
+    """One bank account of a party, with its last four digits, and where its confirmation stands."""
+
+    id: UUID
+    bank_name: str
+    account_name: str
+    hint: str
+    state: str
+    proposed_by: UUID
+    proposer: str
+    proposed_at: datetime
+    decider: str | None
+    usable_from: datetime | None
+
+    @property
+    def rests(self) -> bool:
+        """True while it is confirmed and may not be paid to yet."""
+        return self.usable_from is not None and self.usable_from > clock.now()
+
+
+def propose(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: Person) -> UUID:
+    """Propose another account and return its id; NotAllowed for anybody but an admin, StateForbids while one waits."""
+    require_admin(by)
+    parties.get_name(session, party)
+    given: BankInput = request.validate(BankInput, typed)
+    if any(account.state == "open" for account in list_accounts(session, party)):
+        raise StateForbids("A change of this account waits for a second person already: it has to be decided first")
+    sealed = seal.seal({"account_number": given.account_number})
+    assert sealed is not None  # noqa: S101 - there is a number
+    row = BankAccount(
+        id=ids.new(),
+        **party.columns,
+        bank_name=given.bank_name,
+        account_name=given.account_name,
+        hint=given.account_number[-4:],
+        sealed=sealed,
+        proposed_by=by.id,
+        proposed_at=clock.now(),
+    )
+    session.insert(row)
+    _note(session, row, "bank account proposed", by)
+    return row.id
+
+
+def confirm(session: ScopedSession, account_id: UUID, *, by: Person) -> None:
+    """Confirm what another admin proposed; it is paid to after 48 hours."""
+    row = _get_open(session, account_id, by)
+    _refuse_maker(row, by)
+    staff.refuse_resting(by)
+    _decide(session, row, "confirmed", by, usable_from=clock.now() + RESTS)
+
+
+def refuse(session: ScopedSession, account_id: UUID, *, by: Person) -> None:
+    """Refuse what another admin proposed; what was confirmed before stays."""
+    row = _get_open(session, account_id, by)
+    _refuse_maker(row, by)
+    _decide(session, row, "refused", by)
+
+
+def take_back(session: ScopedSession, account_id: UUID, *, by: Person) -> None:
+    """Withdraw one's own proposal."""
+    row = _get_open(session, account_id, by)
+    if row.proposed_by != by.id:
+        raise NotAllowed("Only who proposed an account takes it back: you can refuse it")
+    _decide(session, row, "withdrawn", by)
+
+
+def list_accounts(session: ScopedSession, party: Party) -> list[Account]:
+    """List the accounts of a party with who proposed and decided them, the newest first."""
+    proposer, decider = sa.orm.aliased(Staff), sa.orm.aliased(Staff)
+    query = (
+        sa.select(BankAccount, col(proposer.name), col(decider.name))
+        .join(proposer, col(proposer.id) == col(BankAccount.proposed_by))
+        .outerjoin(decider, col(decider.id) == col(BankAccount.decided_by))
+        .where(party.owns(BankAccount))
+        .order_by(col(BankAccount.proposed_at).desc(), col(BankAccount.id).desc())
+    )
+    names = ("id", "bank_name", "account_name", "hint", "state", "proposed_by", "proposed_at", "usable_from")
+    return [
+        Account(**{name: getattr(row, name) for name in names}, proposer=made_by, decider=decided_by)
+        for row, made_by, decided_by in session.execute(query)
+    ]
+
+
+def get_usable(session: ScopedSession, party: Party) -> Account | None:
+    """Return the account that may be paid to now: the newest confirmed one that has rested."""
+    usable = [each for each in list_accounts(session, party) if each.state == "confirmed" and not each.rests]
+    return max(usable, key=lambda each: each.usable_from or each.proposed_at, default=None)
+
+
+def _get_open(session: ScopedSession, account_id: UUID, by: Person) -> BankAccount:
+    require_admin(by)
+    row: BankAccount | None = session.execute(
+        sa.select(BankAccount).where(col(BankAccount.id) == account_id).with_for_update()
+    ).scalar_one_or_none()
+    if row is None:
+        raise NotFound("There is no such bank account")
+    if row.state != "open":
+        raise StateForbids("This account does not wait for a decision any more")
+    return row
+
+
+def _refuse_maker(row: BankAccount, by: Person) -> None:
+    if row.proposed_by == by.id:
+        raise NotAllowed("You proposed this account: another admin confirms or refuses it, and you can take it back")
+
+
+def _decide(session: ScopedSession, row: BankAccount, state: str, by: Person, **more: Any) -> None:
+    session.execute(
+        sa.update(BankAccount)
+        .where(col(BankAccount.id) == row.id)
+        .values(state=state, decided_by=by.id, decided_at=clock.now(), **more)
+        .execution_options(synchronize_session=False)
+    )
+    _note(session, row, f"bank account {state}", by)
+
+
+def _note(session: ScopedSession, row: BankAccount, action: str, by: Person) -> None:
+    party_id = row.distributor_id or row.provider_id
+    assert party_id is not None  # noqa: S101 - the store checks it
+    subject = audit.subject_of("distributor" if row.distributor_id else "insurer", party_id)
+    after = {"bank": row.bank_name, "account_name": row.account_name, "account_ends_in": row.hint}
+    audit.write(session, actor=by.actor, action=action, subject=subject, after=after)

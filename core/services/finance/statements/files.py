@@ -1,0 +1,161 @@
+"""Statements as files: the CSV whose hash a statement carries, and the same lines as a workbook."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from core import clock, money
+from core.services.spreadsheets import workbooks
+from core.services.spreadsheets.columns import DATE, ID, INSTANT, SIGNED_MONEY, TEXT, WORD, Column
+from core.services.spreadsheets.formula_escaping import csv_field
+
+COLUMNS = (
+    Column("number", WORD, 8),
+    Column("created_at", INSTANT),
+    Column("created_on", DATE),
+    Column("transaction", WORD, 16),
+    Column("policy_number", TEXT, 26),
+    Column("customer", TEXT, 26),
+    Column("product", TEXT, 26),
+    Column("other", TEXT, 26),
+    Column("effective_on", DATE),
+    Column("expiry_on", DATE),
+    Column("premium", SIGNED_MONEY),
+    Column("commissionable_base", SIGNED_MONEY),
+    Column("rate_percent", SIGNED_MONEY),
+    Column("commission", SIGNED_MONEY),
+    Column("clawback", SIGNED_MONEY),
+    Column("vat", SIGNED_MONEY),
+    Column("withholding_tax", SIGNED_MONEY),
+    Column("net", SIGNED_MONEY),
+    Column("movement_id", ID),
+)
+_CHUNK = 2_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Paper:
+    """What a statement prints beside its lines; amounts in kobo, as what we owe the party."""
+
+    title: str
+    number: str
+    account: str
+    party: str
+    month: date
+    opening_minor: int
+    premium_minor: int
+    earned_minor: int
+    clawback_minor: int
+    adjusted_minor: int
+    vat_minor: int
+    withheld_minor: int
+    paid_minor: int
+    closing_minor: int
+    lines: int
+    sha256: str
+    state: str
+    facts: Mapping[str, Any]
+    reverses: str | None = None
+
+    @property
+    def other(self) -> str:
+        """The heading of the other side of each line."""
+        return "insurer" if self.account == "distributor" else "distributor"
+
+    @property
+    def trailer(self) -> list[tuple[str, int]]:
+        """The opening balance, everything that changed it, and the closing balance."""
+        rows = [
+            ("Opening balance", self.opening_minor),
+            ("Premium", self.premium_minor),
+            ("Commission earned" if self.account == "distributor" else "Commission kept", self.earned_minor),
+            ("Clawbacks" if self.account == "distributor" else "Commission given back", self.clawback_minor),
+            ("Adjustments of commission", self.adjusted_minor),
+            ("VAT", self.vat_minor),
+            ("Withholding tax", -self.withheld_minor),
+            ("Payments", -self.paid_minor),
+            ("Closing balance", self.closing_minor),
+        ]
+        return [row for row in rows if row[1] or row[0].endswith("balance")]
+
+
+def csv_chunks(paper: Paper, batches: Iterable[Iterable[Any]]) -> Iterator[bytes]:
+    """Yield the CSV of a statement: heading, opening balance, lines, payments and closing balance."""
+    heading = ",".join(paper.other if column.name == "other" else column.name for column in COLUMNS)
+    yield f"{heading}\r\n{_balance('opening balance', paper.opening_minor)}".encode()
+    names = paper.facts.get("names", {})
+    position = 0
+    for batch in batches:
+        rows = []
+        for line in batch:
+            position += 1
+            rows.append(_line(position, line, names))
+        if rows:
+            yield "".join(rows).encode()
+    paid = _balance("payments", -paper.paid_minor) if paper.paid_minor else ""
+    yield (paid + _balance("closing balance", paper.closing_minor)).encode()
+
+
+def _balance(what: str, minor: int) -> str:
+    fields = [""] * len(COLUMNS)
+    fields[3], fields[17] = what, money.to_wire(minor)
+    return ",".join(fields) + "\r\n"
+
+
+def _line(position: int, line: Any, names: Mapping[str, str]) -> str:
+    is_back = line.kind in {"cancellation", "decline"}
+    commission = money.to_wire(line.commission_minor)
+    fields = (
+        str(position),
+        clock.to_wire(line.occurred_at) or "",
+        str(clock.to_lagos_day(line.occurred_at)),
+        line.kind,
+        csv_field(line.policy_number or ""),
+        csv_field(line.customer),
+        csv_field(names.get(str(line.product_id), "")),
+        csv_field(names.get(str(line.other_id), "")),
+        str(clock.to_lagos_day(line.effective_at)) if line.effective_at else "",
+        str(clock.to_lagos_day(line.expires_at)) if line.expires_at else "",
+        money.to_wire(line.premium_minor),
+        money.to_wire(line.premium_minor),
+        money.to_wire(line.rate_bp),
+        "0.00" if is_back else commission,
+        commission if is_back else "0.00",
+        money.to_wire(line.vat_minor),
+        money.to_wire(line.withheld_minor),
+        money.to_wire(line.net_minor),
+        str(line.movement_id),
+    )
+    return ",".join(fields) + "\r\n"
+
+
+def write_workbook(path: Path, paper: Paper, chunks: Iterator[bytes]) -> None:
+    """Write the workbook of a statement: its lines typed, and a sheet with the selection, the trailer and the hash."""
+    columns = [
+        Column(paper.other if each.name == "other" else each.name, each.column_type, each.width) for each in COLUMNS
+    ]
+    for _ in workbooks.write_workbook(path, chunks, columns, title="Statement", facts=lambda: facts_of(paper)):
+        pass
+
+
+def facts_of(paper: Paper) -> list[tuple[str, Any]]:
+    """Return the selection of a statement, its trailer and its hash, as labels and values."""
+    month = f"{paper.month:%B %Y}"
+    return [
+        ("Statement", f"{paper.title} {paper.number}"),
+        ("Party", paper.party),
+        ("Month", f"{month}, days in Africa/Lagos"),
+        ("State", paper.state),
+        *((label, float(money.to_naira(minor))) for label, minor in paper.trailer),
+        ("Lines", paper.lines),
+        *((label, str(value)) for label, value in paper.facts.get("said", {}).items()),
+        ("SHA-256 of the CSV", paper.sha256),
+    ]
+
+
+def names_of(ids: Iterable[UUID], names: Mapping[UUID, str]) -> dict[str, str]:
+    """Return the names of some products and parties as a statement keeps them."""
+    return {str(key): names[key] for key in sorted(set(ids)) if key in names}

@@ -1,0 +1,146 @@
+"""The lines of a statement: every movement of a party that no statement holds yet, with its share of the taxes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock
+from core.services.finance.parties import Party
+from core.services.finance.tax import MonthTax, Spread
+from core.services.windows import Window
+from core.store.access import ScopedSession
+from core.store.schema.tables import Movement, Policy, ProductVersion, Renewal, StatementLine
+
+# What a distributor's earlier days may still bring: rows that were committed while the month before was prepared.
+_DAYS_BEFORE = 31
+_AT_ONCE = 2_000
+
+
+def _with_late(window: Window) -> Window:
+    return Window(clock.add_days(window.start, -_DAYS_BEFORE), window.end)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Line:
+    """One line: amounts in kobo as they change what we owe the party, negative where it owes us."""
+
+    movement_id: UUID
+    kind: str
+    occurred_at: datetime
+    policy_number: str | None
+    customer: str
+    product_id: UUID
+    other_id: UUID
+    effective_at: datetime | None
+    expires_at: datetime | None
+    premium_minor: int
+    rate_bp: int
+    commission_minor: int
+    vat_minor: int = 0
+    withheld_minor: int = 0
+    net_minor: int = 0
+
+
+class Unstated(NamedTuple):
+    """The movements of a party that a statement would take: their number, and the distributor's commission in kobo."""
+
+    rows: int
+    commission_minor: int
+
+
+def measure(session: ScopedSession, party: Party, window: Window) -> Unstated:
+    """Return what is unstated until the end of a window."""
+    amount = col(Movement.distributor_profit_minor)
+    sums = (sa.func.count(), sa.func.coalesce(sa.func.sum(amount), 0))
+    rows, minor = session.execute(sa.select(*sums).where(*_unstated(party, _with_late(window)))).one()
+    return Unstated(int(rows), int(minor))
+
+
+def stream(
+    session: ScopedSession, party: Party, window: Window, *, tax: MonthTax, collects: str, rows: int
+) -> Iterator[list[Line]]:
+    """Yield the lines of a window in the order of time: at once where they are few, otherwise a day at a time."""
+    vat, withheld = Spread(tax.vat_bp), Spread(tax.withheld_bp)
+    late = Window(_with_late(window).start, window.start)
+    by_day = (late, *(Window.from_days(each, each) for each in window.days))
+    for day in by_day if rows > _AT_ONCE else (_with_late(window),):
+        found = session.execute(_query(party, day)).all()
+        if found:
+            yield [_build(party, row, vat=vat, withheld=withheld, collects=collects) for row in found]
+
+
+def _unstated(party: Party, window: Window) -> list[sa.ColumnElement[bool]]:
+    stated = sa.exists().where(
+        col(StatementLine.movement_id) == col(Movement.id),
+        col(StatementLine.account) == party.account,
+        col(StatementLine.released_by).is_(None),
+    )
+    return [party.owns(Movement), *window.span.on(col(Movement.created_at)), ~stated]
+
+
+def _query(party: Party, days: Window) -> Any:
+    term = sa.case((col(Movement.renewal_id).is_not(None), col(Renewal.start_at)), else_=col(Policy.start_at))
+    end = sa.case((col(Movement.renewal_id).is_not(None), col(Renewal.expiration_at)), else_=col(Policy.expiration_at))
+    return (
+        sa.select(
+            Movement,
+            *(col(Policy.policy_number), col(Policy.first_name), col(Policy.last_name)),
+            *(col(Policy.declined_at), term.label("effective_at"), end.label("expires_at")),
+            *(col(ProductVersion.mca_commission_bp), col(ProductVersion.distributor_commission_bp)),
+        )
+        .join(Policy, col(Policy.purchase_id) == col(Movement.purchase_id))
+        .join(ProductVersion, col(ProductVersion.id) == col(Movement.product_version_id))
+        .outerjoin(Renewal, col(Renewal.id) == col(Movement.renewal_id))
+        .where(*_unstated(party, days))
+        .order_by(col(Movement.created_at), col(Movement.id))
+    )
+
+
+def _build(party: Party, row: Any, *, vat: Spread, withheld: Spread, collects: str) -> Line:
+    movement = row.Movement
+    is_seller = party.account == "distributor"
+    commission = (
+        movement.distributor_profit_minor
+        if is_seller
+        else -(movement.mca_profit_minor + movement.distributor_profit_minor)
+    )
+    owed = _premium_effect(movement.total_minor, is_seller=is_seller, collects=collects)
+    taxed = commission if is_seller else 0
+    added, kept = vat.next(taxed), withheld.next(taxed)
+    rate = row.distributor_commission_bp + (0 if is_seller else row.mca_commission_bp)
+    return Line(
+        movement_id=movement.id,
+        kind=transaction_of(movement.kind, is_declined=row.declined_at is not None),
+        occurred_at=movement.created_at,
+        policy_number=row.policy_number,
+        customer=f"{row.first_name} {row.last_name}",
+        product_id=movement.product_id,
+        other_id=movement.provider_id if is_seller else movement.distributor_id,
+        effective_at=row.effective_at,
+        expires_at=row.expires_at,
+        premium_minor=movement.total_minor,
+        rate_bp=rate,
+        commission_minor=commission,
+        vat_minor=added,
+        withheld_minor=kept,
+        net_minor=owed + commission + added - kept,
+    )
+
+
+def _premium_effect(premium_minor: int, *, is_seller: bool, collects: str) -> int:
+    """What a premium changes of what we owe: an insurer is owed it, and a distributor who holds it owes it to us."""
+    if not is_seller:
+        return premium_minor
+    return -premium_minor if collects == "distributor" else 0
+
+
+def transaction_of(kind: str, *, is_declined: bool) -> str:
+    """Return the transaction that a statement prints for a movement."""
+    if kind == "refund":
+        return "decline" if is_declined else "cancellation"
+    return {"purchase": "new"}.get(kind, kind)

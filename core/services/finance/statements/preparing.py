@@ -1,0 +1,286 @@
+"""Statements: a month of a party, frozen with a number and a hash, and moved on by two people (contract F3)."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from itertools import chain
+from typing import Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, ids, money
+from core.errors import NotAllowed, StateForbids
+from core.services.audit import log as audit
+from core.services.dimensions import Choices, load_choices
+from core.services.finance import agreements, parties, tax
+from core.services.finance.parties import Party
+from core.services.finance.statements import files as statement_files
+from core.services.finance.statements import lines as statement_lines
+from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements.lines import Line
+from core.services.finance.tax import MonthTax
+from core.services.people.staff import Person
+from core.services.windows import Window
+from core.store.access import ScopedSession
+from core.store.schema.tables import Agreement, Movement, Statement, StatementLine
+
+ROLE: Final = "finance"
+_AMOUNTS: Final = (
+    *("opening_minor", "premium_minor", "earned_minor", "clawback_minor", "adjusted_minor", "vat_minor"),
+    *("withheld_minor", "paid_minor", "closing_minor"),
+)
+
+
+@dataclass(slots=True)
+class _Sums:
+    """The running sums of a statement's lines."""
+
+    lines: int = 0
+    net_minor: int = 0
+    earned_minor: int = 0
+    clawback_minor: int = 0
+    adjusted_minor: int = 0
+    vat_minor: int = 0
+    withheld_minor: int = 0
+    seen: set[UUID] = field(default_factory=set)
+
+    def add(self, line: Line) -> None:
+        """Add a line."""
+        self.lines += 1
+        self.net_minor += line.net_minor
+        self.vat_minor += line.vat_minor
+        self.withheld_minor += line.withheld_minor
+        self.seen |= {line.product_id, line.other_id}
+        if line.kind in {"cancellation", "decline"}:
+            self.clawback_minor += line.commission_minor
+        elif line.kind == "adjustment":
+            self.adjusted_minor += line.commission_minor
+        else:
+            self.earned_minor += line.commission_minor
+
+    @property
+    def premium_minor(self) -> int:
+        """What premiums changed of what we owe: what is left of the net."""
+        commissions = self.earned_minor + self.clawback_minor + self.adjusted_minor
+        return self.net_minor - commissions - self.vat_minor + self.withheld_minor
+
+
+def prepare(session: ScopedSession, party: Party, month: date, *, by: Person) -> UUID:
+    """Freeze the statement of a party's month, which has to be over, and return its id.
+
+    StateForbids says that the month runs still, is stated already, or that another one comes first: each opens with
+    the balance at which the one before closed.
+    """
+    require_finance(by)
+    window = Window(month, clock.add_months(month, 1))
+    before = _get_before(session, party, window)
+    statement_id, position, sums = ids.new(), 0, _Sums()
+    terms = agreements.get_in_force(session, party, window.last)
+    unstated = statement_lines.measure(session, party, window)
+    taxed = _assess(session, party, terms, month, unstated.commission_minor)
+    collects = terms.collects if terms else "platform"
+    for lines in statement_lines.stream(session, party, window, tax=taxed, collects=collects, rows=unstated.rows):
+        for line in lines:
+            position += 1
+            sums.add(line)
+            session.insert(_row(statement_id, party, position, line))
+    row = _build(session, party, month, sums, before=before, statement_id=statement_id, by=by)
+    row.facts = _facts(session, party, sums, terms=terms, taxed=taxed)
+    row.sha256 = _hash(session, row)
+    session.insert(row)
+    _note(session, row, "statement prepared", by=by)
+    return statement_id
+
+
+def reverse(session: ScopedSession, statement_id: UUID, *, reason: str, by: Person) -> UUID:
+    """Prepare the statement that voids another one, and return its id; somebody else approves it.
+
+    Only the newest statement of a party can be reversed, and none that was paid on.
+    """
+    require_finance(by)
+    original = statement_reading.get_for_update(session, statement_id)
+    _refuse_irreversible(session, original)
+    if len(reason.strip()) < 10:
+        raise StateForbids("Say in at least ten characters why the statement is void")
+    negated = {name: -getattr(original, name) for name in _AMOUNTS}
+    negated |= {"opening_minor": original.closing_minor, "closing_minor": original.opening_minor}
+    row = Statement(
+        id=ids.new(),
+        **statement_reading.party_of(original).columns,
+        number=_next_number(session, statement_reading.party_of(original)),
+        month=original.month,
+        **negated,
+        lines=0,
+        sha256="",
+        facts={**original.facts, "names": {}},
+        reverses_id=original.id,
+        note=reason.strip(),
+        prepared_by=by.id,
+        prepared_at=clock.now(),
+    )
+    row.sha256 = _hash(session, row)
+    session.insert(row)
+    _note(session, row, "statement reversed", by=by, reverses=statement_reading.number_of(original), reason=reason)
+    return row.id
+
+
+def can_reverse(session: ScopedSession, statement_id: UUID) -> bool:
+    """Return True if a reversal of this statement could be prepared now."""
+    try:
+        _refuse_irreversible(session, session.get_one(Statement, statement_id))
+    except StateForbids:
+        return False
+    return True
+
+
+def require_finance(by: Person) -> None:
+    """NotAllowed for whoever is not of finance."""
+    if not by.has_role(ROLE):
+        raise NotAllowed("Only finance works on statements")
+
+
+def _get_before(session: ScopedSession, party: Party, window: Window) -> Statement | None:
+    """Return the statement before a month; StateForbids when this month is not the next one to be stated."""
+    if session.scope.is_live is not True:
+        raise StateForbids("Statements are prepared of live records only")
+    parties.get_name(session, party)
+    if window.start.day != 1 or clock.lagos_midnight(window.end) > clock.now():
+        raise StateForbids(f"{window.start:%B %Y} is not over yet: a statement is prepared of a whole month")
+    last = statement_reading.get_last(session, party)
+    due = find_due_month(session, party)
+    if due is None:
+        raise StateForbids("No money has moved with this party yet: there is nothing to state")
+    if last and statement_reading.get_reversal(session, last.id):
+        raise StateForbids(
+            f"The reversal of {statement_reading.number_of(last)} waits: it is approved or given up first"
+        )
+    if last and last.month >= window.start:
+        raise StateForbids(f"{window.start:%B %Y} is stated already: {statement_reading.number_of(last)} is the last")
+    if due != window.start:
+        raise StateForbids(f"{due:%B %Y} comes first: each statement opens where the one before it closed")
+    return last
+
+
+def find_due_month(session: ScopedSession, party: Party) -> date | None:
+    """Return the month that a party's next statement is of; None before its first movement."""
+    if last := statement_reading.get_last(session, party):
+        return clock.add_months(last.month, 1)
+    first = session.execute(sa.select(sa.func.min(col(Movement.created_at))).where(party.owns(Movement))).scalar()
+    return clock.to_lagos_day(first).replace(day=1) if first else None
+
+
+def _assess(
+    session: ScopedSession, party: Party, terms: Agreement | None, month: date, commission_minor: int
+) -> MonthTax:
+    return tax.NO_TAX if party.account == "provider" else tax.assess(session, terms, month, commission_minor)
+
+
+def _row(statement_id: UUID, party: Party, position: int, line: Line) -> StatementLine:
+    values = {name: getattr(line, name) for name in Line.__dataclass_fields__}
+    return StatementLine(statement_id=statement_id, account=party.account, position=position, **values)
+
+
+def _build(
+    session: ScopedSession,
+    party: Party,
+    month: date,
+    sums: _Sums,
+    *,
+    before: Statement | None,
+    statement_id: UUID,
+    by: Person,
+) -> Statement:
+    opening = before.closing_minor if before else 0
+    return Statement(
+        id=statement_id,
+        **party.columns,
+        number=_next_number(session, party),
+        month=month,
+        opening_minor=opening,
+        premium_minor=sums.premium_minor,
+        earned_minor=sums.earned_minor,
+        clawback_minor=sums.clawback_minor,
+        adjusted_minor=sums.adjusted_minor,
+        vat_minor=sums.vat_minor,
+        withheld_minor=sums.withheld_minor,
+        paid_minor=0,
+        closing_minor=opening + sums.net_minor,
+        lines=sums.lines,
+        sha256="",
+        prepared_by=by.id,
+        prepared_at=clock.now(),
+    )
+
+
+def _next_number(session: ScopedSession, party: Party) -> int:
+    return session.next_in_transaction(f"statement {party.account} {party.id}")
+
+
+def _facts(
+    session: ScopedSession, party: Party, sums: _Sums, *, terms: Agreement | None, taxed: MonthTax
+) -> dict[str, Any]:
+    """What a statement says beside its figures: names as they are now, terms, and the sources of its taxes."""
+    known = _names(load_choices(session))
+    holder = "the distributor" if terms and terms.collects == "distributor" else "the platform"
+    said = {
+        "Date basis": "The moment a movement is recorded, as days in Africa/Lagos",
+        "Agreement": terms.number if terms else "None on file: the usual terms",
+        **({"Premium is held by": holder} if party.account == "distributor" else {}),
+        "VAT": f"{money.to_wire(taxed.vat_bp)} %. {taxed.vat_source}" if taxed.vat_bp else taxed.vat_source,
+        "Withholding tax": (
+            f"{money.to_wire(taxed.withheld_bp)} %. {taxed.withheld_source}"
+            if taxed.withheld_bp
+            else taxed.withheld_source
+        ),
+    }
+    tin = {"Tax number": terms.tin} if terms and terms.tin else {}
+    return {
+        "party": parties.get_name(session, party),
+        "said": {**said, **tin},
+        "names": statement_files.names_of(sums.seen, known),
+    }
+
+
+def _names(choices: Choices) -> dict[UUID, str]:
+    return dict(chain.from_iterable(names.items() for names in choices.names.values()))
+
+
+def _hash(session: ScopedSession, row: Statement) -> str:
+    digest = hashlib.sha256()
+    for chunk in statement_reading.csv_of(session, row):
+        digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _refuse_irreversible(session: ScopedSession, original: Statement) -> None:
+    last = statement_reading.get_last(session, statement_reading.party_of(original))
+    if original.reverses_id or original.state == "Void":
+        raise StateForbids("This statement is void, or voids another one: it cannot be reversed")
+    if original.state in {"Part paid", "Paid"}:
+        raise StateForbids("Something was paid on this statement: correct it by an adjustment, on the next one")
+    if last is None or last.id != original.id:
+        raise StateForbids("Only the newest statement of a party can be reversed: later ones open with its balance")
+    if statement_reading.get_reversal(session, original.id) is not None:
+        raise StateForbids("A reversal of this statement waits already")
+
+
+def _note(session: ScopedSession, row: Statement, action: str, *, by: Person, **more: str) -> None:
+    after = {
+        "number": statement_reading.number_of(row),
+        "party": row.facts["party"],
+        "month": f"{row.month:%Y-%m}",
+        "closing_balance": money.to_wire(row.closing_minor),
+        "lines": row.lines,
+        "sha256": row.sha256,
+        **more,
+    }
+    audit.write(session, actor=by.actor, action=action, subject=audit.subject_of("statement", row.id), after=after)
+
+
+def list_due(session: ScopedSession, month: date) -> Sequence[tuple[Party, str]]:
+    """List the parties whose next statement is of a month, or of one before it."""
+    due = ((party, name, find_due_month(session, party)) for party, name in parties.list_parties(session))
+    return [(party, name) for party, name, first in due if first is not None and first <= month]

@@ -1,0 +1,106 @@
+"""What `coverdesk check` proves of statements: sums, chain, numbers, hashes, and that nothing is left out."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock
+from core.services.finance.statements import reading as statement_reading
+from core.store.access import ScopedSession
+from core.store.schema.tables import Movement, Statement, StatementLine
+
+_BACK = ("cancellation", "decline")
+
+
+def find_statement_faults(session: ScopedSession) -> Iterator[str]:
+    """Statements that are not their lines, not their hash, or not in the chain of their party."""
+    query = sa.select(Statement).order_by(col(Statement.account), _owner(), col(Statement.number))
+    for _, found in groupby(session.execute(query).scalars().all(), key=statement_reading.party_of):
+        rows = list(found)
+        yield from _chain_faults(rows)
+        for row in rows:
+            yield from _sum_faults(session, row)
+        if last := [row for row in rows if _counts(row)]:
+            yield from _left_out(session, last)
+
+
+def _owner() -> Any:
+    return sa.func.coalesce(col(Statement.distributor_id), col(Statement.provider_id))
+
+
+def _counts(row: Statement) -> bool:
+    return row.state != "Void" and row.reverses_id is None
+
+
+def _named(row: Statement) -> str:
+    return f"statement {statement_reading.number_of(row)} of {row.facts.get('party')}"
+
+
+def _chain_faults(rows: Sequence[Statement]) -> Iterator[str]:
+    for place, row in enumerate(rows, 1):
+        if row.number != place:
+            yield f"the numbers of statements have a gap before {_named(row)}"
+            return
+    chained = sorted(filter(_counts, rows), key=lambda row: row.month)
+    for before, row in zip([None, *chained], chained, strict=False):
+        if row.opening_minor != (before.closing_minor if before else 0):
+            yield f"{_named(row)} does not open with the balance at which the one before closed"
+        if before and clock.add_months(before.month, 1) != row.month:
+            yield f"{_named(row)} leaves out a month after the statement before"
+
+
+def _sum_faults(session: ScopedSession, row: Statement) -> Iterator[str]:
+    digest = hashlib.sha256()
+    for chunk in statement_reading.csv_of(session, row):
+        digest.update(chunk)
+    if digest.hexdigest() != row.sha256:
+        yield f"{_named(row)} is not what its hash says"
+    if row.reverses_id is not None:
+        return
+    back = col(StatementLine.kind).in_(_BACK)
+    commission = col(StatementLine.commission_minor)
+    adjusted = col(StatementLine.kind) == "adjustment"
+    sums: Iterable[Any] = (
+        sa.func.count(),
+        _sum(col(StatementLine.net_minor)),
+        _sum(sa.case((back, commission), else_=0)),
+        _sum(sa.case((adjusted, commission), else_=0)),
+        _sum(sa.case((sa.or_(back, adjusted), 0), else_=commission)),
+        _sum(col(StatementLine.vat_minor)),
+        _sum(col(StatementLine.withheld_minor)),
+    )
+    found = session.execute(sa.select(*sums).where(col(StatementLine.statement_id) == row.id)).one()
+    net = row.closing_minor - row.opening_minor + row.paid_minor
+    stated = (
+        *(row.lines, net, row.clawback_minor, row.adjusted_minor, row.earned_minor),
+        *(row.vat_minor, row.withheld_minor),
+    )
+    if tuple(map(int, found)) != stated:
+        yield f"{_named(row)} does not have the sums of its lines"
+
+
+def _left_out(session: ScopedSession, rows: Sequence[Statement]) -> Iterator[str]:
+    """Movements of stated months that are on no statement of the account; those of the last month may still come."""
+    newest = max(rows, key=lambda row: row.month)
+    party = statement_reading.party_of(newest)
+    stated = sa.exists().where(
+        col(StatementLine.movement_id) == col(Movement.id),
+        col(StatementLine.account) == party.account,
+        col(StatementLine.released_by).is_(None),
+    )
+    before = clock.lagos_midnight(clock.add_months(newest.month, 1))
+    missing = session.execute(
+        sa.select(sa.func.count())
+        .select_from(Movement)
+        .where(party.owns(Movement), col(Movement.is_live), col(Movement.created_at) < before, ~stated)
+    ).scalar_one()
+    if missing:
+        yield f"{missing:,} movements before the end of {_named(newest)} are on no statement"
+
+
+def _sum(value: Any) -> Any:
+    return sa.func.coalesce(sa.func.sum(value), 0)

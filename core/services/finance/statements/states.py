@@ -1,0 +1,123 @@
+"""The states of a statement: one table says what may follow what, and who may do it (contract F3)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock
+from core.errors import NotAllowed, StateForbids
+from core.services.audit import log as audit
+from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements.preparing import require_finance
+from core.services.people import staff
+from core.services.people.staff import Person
+from core.store.access import ScopedSession
+from core.store.schema.tables import Statement, StatementLine
+
+_SHORTEST_NOTE: Final = 5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Transition:
+    """One allowed change of state; `stamps` names the pair of columns that say who and when."""
+
+    start: str
+    to: str
+    label: str
+    stamps: str | None = None
+    needs_other: bool = False
+    needs_note: bool = False
+    of_reversal: bool | None = None
+
+
+TRANSITIONS: Final = (
+    Transition(start="Prepared", to="Approved", label="Approve", stamps="approved", needs_other=True),
+    Transition(start="Prepared", to="Void", label="Give up", needs_note=True, of_reversal=True),
+    Transition(start="Approved", to="Sent", label="Mark as sent", stamps="sent"),
+    Transition(start="Sent", to="Disputed", label="Note a dispute", needs_note=True, of_reversal=False),
+    Transition(start="Disputed", to="Sent", label="Settle the dispute", stamps="sent", needs_note=True),
+)
+
+
+def list_allowed(session: ScopedSession, statement_id: UUID, by: Person) -> list[Transition]:
+    """List what this person may do with a statement now."""
+    if not by.has_role("finance"):
+        return []
+    row = statement_reading.get_statement(session, statement_id)
+    return [
+        each
+        for each in _of(row.paper.state, is_reversal=row.reverses_id is not None)
+        if not (each.needs_other and row.prepared_by == by.id)
+    ]
+
+
+def move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, note: str = "") -> None:
+    """Move a statement to another state.
+
+    NotAllowed for whoever prepared it and approves it too, or had a password reset; StateForbids for a step that the
+    table does not have, or that lacks its note. Approving a reversal voids what it reverses and frees its movements.
+    """
+    require_finance(by)
+    row = statement_reading.get_for_update(session, statement_id)
+    step = next((each for each in _of(row.state, is_reversal=row.reverses_id is not None) if each.to == to), None)
+    if step is None:
+        raise StateForbids(f"A statement that is {row.state} cannot become {to}")
+    if step.needs_other:
+        _refuse_maker(row, by)
+    if step.needs_note and len(note.strip()) < _SHORTEST_NOTE:
+        raise StateForbids("Say why, in at least five characters")
+    if to == "Approved" and row.reverses_id:
+        _refuse_reversal_of_paid(session, row.reverses_id)
+    stamps = {f"{step.stamps}_by": by.id, f"{step.stamps}_at": clock.now()} if step.stamps else {}
+    _update(session, row.id, state=to, **stamps, **({"note": note.strip()} if step.needs_note else {}))
+    if to == "Approved" and row.reverses_id:
+        _void(session, row.reverses_id, reversal_id=row.id)
+    subject = audit.subject_of("statement", row.id)
+    after = {"state": to, **({"reason": note.strip()} if step.needs_note else {})}
+    audit.write(
+        session,
+        actor=by.actor,
+        action=f"statement {to.lower()}",
+        subject=subject,
+        before={"state": row.state},
+        after=after,
+    )
+
+
+def _of(state: str, *, is_reversal: bool) -> Sequence[Transition]:
+    return [each for each in TRANSITIONS if each.start == state and each.of_reversal in (None, is_reversal)]
+
+
+def _refuse_maker(row: Statement, by: Person) -> None:
+    if row.prepared_by == by.id:
+        raise NotAllowed("You prepared this statement: somebody else of finance approves it")
+    staff.refuse_resting(by)
+
+
+def _refuse_reversal_of_paid(session: ScopedSession, statement_id: UUID) -> None:
+    """StateForbids where something was paid on a statement since its reversal was prepared."""
+    if statement_reading.get_for_update(session, statement_id).state in {"Part paid", "Paid"}:
+        raise StateForbids("Something was paid on the statement meanwhile: give this reversal up")
+
+
+def _void(session: ScopedSession, statement_id: UUID, *, reversal_id: UUID) -> None:
+    _update(session, statement_id, state="Void")
+    session.execute(
+        sa.update(StatementLine)
+        .where(col(StatementLine.statement_id) == statement_id, col(StatementLine.released_by).is_(None))
+        .values(released_by=reversal_id)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def _update(session: ScopedSession, statement_id: UUID, **values: Any) -> None:
+    session.execute(
+        sa.update(Statement)
+        .where(col(Statement.id) == statement_id)
+        .values(**values)
+        .execution_options(synchronize_session=False)
+    )

@@ -1,0 +1,1 @@
+"""Rows as CSV and XLSX: typed columns, formulas made harmless, workbooks."""

@@ -1,0 +1,142 @@
+"""Statements of account: frozen papers of what a month did between us and a distributor or an insurer (contract F3)."""
+
+from datetime import date, datetime
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import Field
+
+from core.store.schema.agreements import ACCOUNTS, Party, one_party
+from core.store.schema.columns import Row, among, json_field, minor_field
+
+STATES = ("Prepared", "Approved", "Sent", "Part paid", "Paid", "Disputed", "Void")
+TAXES = ("withholding", "vat")
+_HELD = sa.text("released_by IS NULL")
+_VALID = sa.text("reverses_id IS NOT NULL AND state <> 'Void'")
+_CURRENT = sa.text("state <> 'Void' AND reverses_id IS NULL")
+
+
+class TaxRate(Row, table=True):
+    """The rate of a tax from a day on, and the source that says so; rows are only ever added.
+
+    `small_limit_minor` is what a small company with a tax number may earn in a month without withholding.
+    """
+
+    __tablename__ = "tax_rate"
+    __table_args__ = (sa.UniqueConstraint("kind", "effective_on"), among("kind", TAXES, "kind"))
+    id: UUID = Field(primary_key=True)
+    kind: str = Field(max_length=11)
+    effective_on: date
+    resident_bp: int
+    non_resident_bp: int
+    without_tin_factor: int = 1
+    small_limit_minor: int | None = Field(default=None, sa_type=sa.BigInteger)
+    source: str
+
+
+class Statement(Party, table=True):
+    """One statement; its figures, lines and hash never change, only its state (contract F3).
+
+    Amounts are what we owe the party, negative where it owes us. `number` has no gaps within a party. One that
+    `reverses_id` names is void, and its movements are on no statement until they are stated again.
+    """
+
+    __table_args__ = (
+        one_party(),
+        among("account", ACCOUNTS, "account"),
+        among("state", STATES, "state"),
+        sa.CheckConstraint(
+            "closing_minor = opening_minor + earned_minor + clawback_minor + adjusted_minor + premium_minor"
+            " + vat_minor - withheld_minor - paid_minor",
+            name="balance",
+        ),
+        sa.CheckConstraint("approved_by <> prepared_by", name="two_people"),
+        sa.CheckConstraint("(approved_by IS NULL) = (approved_at IS NULL)", name="approved"),
+        sa.CheckConstraint(
+            "state NOT IN ('Approved', 'Sent', 'Part paid', 'Paid') OR approved_by IS NOT NULL", name="in_two_hands"
+        ),
+        *(
+            sa.Index(
+                f"ix_statement_{what}_of_{party}",
+                f"{party}_id",
+                what,
+                unique=True,
+                sqlite_where=sa.text(f"{party}_id IS NOT NULL AND {where}"),
+                postgresql_where=sa.text(f"{party}_id IS NOT NULL AND {where}"),
+            )
+            for party in ACCOUNTS
+            for what, where in (("number", "number > 0"), ("month", _CURRENT.text))
+        ),
+        sa.Index(None, "month", "account"),
+        sa.Index(
+            "ix_statement_reversal",
+            "reverses_id",
+            unique=True,
+            sqlite_where=_VALID,
+            postgresql_where=_VALID,
+        ),
+    )
+    id: UUID = Field(primary_key=True)
+    number: int
+    month: date
+    state: str = Field(default="Prepared", max_length=10)
+    opening_minor: int = minor_field()
+    premium_minor: int = minor_field()
+    earned_minor: int = minor_field()
+    clawback_minor: int = minor_field()
+    adjusted_minor: int = minor_field()
+    vat_minor: int = minor_field()
+    withheld_minor: int = minor_field()
+    paid_minor: int = minor_field()
+    closing_minor: int = minor_field()
+    lines: int
+    sha256: str = Field(max_length=64)
+    facts: dict[str, Any] = json_field()
+    reverses_id: UUID | None = Field(default=None, foreign_key="statement.id")
+    prepared_by: UUID = Field(foreign_key="staff.id")
+    prepared_at: datetime
+    approved_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    approved_at: datetime | None = None
+    sent_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    sent_at: datetime | None = None
+    note: str | None = None
+
+
+class StatementLine(Row, table=True):
+    """One movement as a statement printed it. On each account a movement is held by one statement at most."""
+
+    __tablename__ = "statement_line"
+    __table_args__ = (
+        # Judged when the transaction ends: lines are written as they are read, before their sums are known.
+        sa.ForeignKeyConstraint(["statement_id"], ["statement.id"], deferrable=True, initially="DEFERRED"),
+        sa.PrimaryKeyConstraint("statement_id", "position"),
+        sa.Index(
+            "ix_statement_line_of_movement",
+            "movement_id",
+            "account",
+            unique=True,
+            sqlite_where=_HELD,
+            postgresql_where=_HELD,
+        ),
+        {"sqlite_with_rowid": False},
+    )
+    statement_id: UUID
+    position: int
+    account: str = Field(max_length=11)
+    movement_id: UUID
+    kind: str = Field(max_length=12)
+    occurred_at: datetime
+    policy_number: str | None = Field(default=None, max_length=60)
+    customer: str
+    product_id: UUID = Field(foreign_key="product.id")
+    other_id: UUID
+    effective_at: datetime | None = None
+    expires_at: datetime | None = None
+    premium_minor: int = minor_field()
+    rate_bp: int
+    commission_minor: int = minor_field()
+    vat_minor: int = minor_field()
+    withheld_minor: int = minor_field()
+    net_minor: int = minor_field()
+    released_by: UUID | None = Field(default=None, foreign_key="statement.id")

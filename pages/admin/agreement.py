@@ -1,0 +1,75 @@
+"""The agreement with one distributor or insurer: its terms, their history, and where it is paid."""
+
+from typing import Literal
+
+import streamlit as st
+
+from core import clock, ids
+from core.errors import InvalidInput, NotFound
+from core.services.finance import agreements, bank_accounts, parties
+from core.services.finance.parties import Party
+from core.store.access import reading
+from core.ui.finance import agreement_actions, agreement_cards
+from core.ui.kit import dialogs, frame, tables, words
+
+
+def asked() -> tuple[Party, str] | None:
+    """Return the party named in the URL with its name; if there is none, show a message and return None."""
+    account: Literal["distributor", "provider"] = (
+        "provider" if st.query_params.get("party") == "provider" else "distributor"
+    )
+    try:
+        with reading(frame.scope()) as session:
+            party = Party(account, ids.parse(st.query_params.get("id", "")))
+            return party, parties.get_name(session, party)
+    except InvalidInput:
+        st.error("The address names no party: its id has to be a UUID.", icon=":material/link_off:")
+    except NotFound as error:
+        st.error(f"{error}.", icon=":material/search_off:")
+    return None
+
+
+person = frame.require("admin")
+tables.back_link("distributors", "admin/partners.py", "All distributors and insurers")
+found = asked()
+if found is None:
+    st.stop()
+party, name = found
+with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+    with st.container(width="content"):
+        frame.page_header(
+            f"Agreement with {words.plain(name)}",
+            "Terms hold from their first day on and are never changed; a bank account takes two admins and two days.",
+            tab=f"{name} · Agreement",
+        )
+    with st.container(horizontal=True, gap="xsmall", width="content"):
+        st.button(
+            "New terms",
+            icon=":material/contract_edit:",
+            on_click=lambda: dialogs.open_(agreement_actions.changing(party)),
+        )
+        st.button(
+            "Another bank account",
+            icon=":material/account_balance:",
+            on_click=lambda: dialogs.open_(agreement_actions.paying(party)),
+        )
+dialogs.run("admin")
+with reading(frame.scope()) as session:
+    held = agreements.get_in_force(session, party, clock.today())
+    history = agreements.list_history(session, party)
+    accounts = bank_accounts.list_accounts(session, party)
+if held and held.licence_expires_on:
+    agreement_cards.licence(held.licence_expires_on, (held.licence_expires_on - clock.today()).days)
+with st.grid(2, min_column_width=320, gap="small"):
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Terms that hold today**")
+        if held:
+            agreement_cards.terms(held)
+        else:
+            st.caption("None yet. Statements are prepared by the usual terms: the platform holds the premium.")
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Bank accounts**")
+        if not accounts:
+            st.caption("None yet: nothing can be paid out.")
+        agreement_cards.accounts(accounts, person)
+agreement_cards.history(history)

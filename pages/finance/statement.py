@@ -1,0 +1,127 @@
+"""One statement: its account, its lines, its files, and what may be done with it now."""
+
+from datetime import date
+
+import streamlit as st
+
+from core import clock, ids
+from core.errors import InvalidInput, NotFound
+from core.services.finance import parties
+from core.services.finance.parties import Party
+from core.services.finance.statements import preparing as statements
+from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements import states as statement_states
+from core.services.finance.statements.reading import StatementRow
+from core.store.access import reading
+from core.ui.finance import statement_actions, statement_cards
+from core.ui.finance.finance_writes import ROLE
+from core.ui.kit import dialogs, frame, tables, words
+
+
+def found(given: str) -> StatementRow | None:
+    """Return the statement named in the URL; if there is none, show a message and return None."""
+    try:
+        with reading(frame.scope()) as session:
+            return statement_reading.get_statement(session, ids.parse(given))
+    except InvalidInput:
+        st.error("The address names no statement: its id has to be a UUID.", icon=":material/link_off:")
+    except NotFound as error:
+        st.error(f"{error} in this mode.", icon=":material/search_off:")
+    return None
+
+
+def draft(account: str, given: str, month: date) -> None:
+    """Draw what a party's month holds until now, and the button that freezes it."""
+    try:
+        party = Party("provider" if account == "provider" else "distributor", ids.parse(given))
+        with reading(frame.scope()) as session:
+            name = parties.get_name(session, party)
+    except (InvalidInput, NotFound):
+        st.error("The address names no party.", icon=":material/link_off:")
+        return
+    frame.page_header(
+        f"{words.plain(name)}, {month:%B %Y} {words.badge('Draft')}",
+        "Not prepared yet: its figures move with every movement.",
+        tab=f"{name} · Draft",
+    )
+    dialogs.run(ROLE)
+    st.page_link(
+        "finance/movements.py",
+        label="Its movements of the month",
+        icon=":material/swap_vert:",
+        query_params={
+            account: given,
+            "from": str(month),
+            "to": str(clock.add_days(clock.add_months(month, 1), -1)),
+            **frame.mode_query(),
+        },
+    )
+    st.button(
+        "Prepare it",
+        type="primary",
+        icon=":material/draw:",
+        on_click=dialogs.open_,
+        args=(statement_actions.preparing(party, month),),
+    )
+
+
+def buttons(row: StatementRow) -> None:
+    with reading(frame.scope()) as session:
+        steps = statement_states.list_allowed(session, row.id, person)
+        is_reversible = statements.can_reverse(session, row.id)
+    with st.container(horizontal=True, gap="xsmall", width="content"):
+        for step in steps:
+            st.button(
+                step.label,
+                type="primary" if step.to in ("Approved", "Sent") else "secondary",
+                on_click=dialogs.open_,
+                args=(statement_actions.moving(row.id, row.paper.number, step),),
+            )
+        if is_reversible:
+            st.button(
+                "Reverse",
+                icon=":material/undo:",
+                on_click=dialogs.open_,
+                args=(statement_actions.reversing(row.id, row.paper.number),),
+            )
+
+
+def whole(row: StatementRow) -> None:
+    paper = row.paper
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        with st.container(width="content"):
+            frame.page_header(
+                f"{paper.number} {words.badge(paper.state)}",
+                f"{paper.title} of {words.plain(paper.party)}, {paper.month:%B %Y}",
+                tab=f"{paper.number} {paper.party} · Statement",
+            )
+        buttons(row)
+    dialogs.run(ROLE)
+    if paper.reverses:
+        st.info(f"It reverses {paper.reverses} as a whole: {words.plain(row.note)}", icon=":material/undo:")
+    with st.grid(2, min_column_width=320, gap="small"):
+        statement_cards.account(paper)
+        statement_cards.people(row)
+    statement_cards.files(row)
+    statement_cards.lines(row.id, paper)
+    st.caption(f"Statement {row.id}")
+
+
+def month_of(given: str) -> date:
+    try:
+        return date.fromisoformat(f"{given}-01")
+    except ValueError:
+        return clock.add_months(clock.today().replace(day=1), -1)
+
+
+person = frame.require(ROLE)
+tables.back_link("statements", "finance/statements.py", "Back to the statements")
+given = st.query_params.get("id", "")
+account, _, rest = given.partition(".")
+if rest:
+    draft(account, rest.partition(".")[0], month_of(rest.partition(".")[2]))
+    st.stop()
+row: StatementRow | None = found(given)
+if row is None:
+    st.stop()
+whole(row)

@@ -1,0 +1,76 @@
+"""Statements: the accounts of a month, with what is drafted, prepared, approved and sent."""
+
+from datetime import date
+
+import streamlit as st
+
+from core import clock
+from core.services.finance.statements import overview as statement_overview
+from core.services.finance.statements.overview import DRAFT, StatementSummary
+from core.store.access import reading
+from core.ui.finance import statement_actions
+from core.ui.finance.finance_writes import ROLE
+from core.ui.finance.statement_table import STATEMENTS
+from core.ui.kit import dialogs, frame, tables, url_state, words
+
+
+def asked(months: list[date]) -> date:
+    """Return the month in the URL, or the newest that is over."""
+    usual = months[1] if len(months) > 1 else months[0]
+    return next((month for month in months if f"{month:%Y-%m}" == st.query_params.get("month")), usual)
+
+
+def choice(months: list[date], month: date) -> None:
+    names = {f"{each:%Y-%m}": f"{each:%B %Y}" for each in months}
+    st.session_state["month"] = f"{month:%Y-%m}"
+    st.selectbox(
+        "Month",
+        list(names),
+        key="month",
+        format_func=names.__getitem__,
+        width=220,
+        on_change=lambda: url_state.change({"month": [st.session_state["month"]]}),
+    )
+
+
+def counted(rows: list[StatementSummary]) -> None:
+    number = {state: sum(row.state == state for row in rows) for state in dict.fromkeys(row.state for row in rows)}
+    said = " · ".join(f"{words.badge(state)} {words.count(count)}" for state, count in number.items())
+    st.markdown(f"{STATEMENTS.counted(len(rows))} · {said}" if rows else STATEMENTS.counted(0))
+
+
+frame.require(ROLE)
+frame.page_header(
+    "Statements", "What each distributor and insurer is owed for a month: prepared by one person, approved by another."
+)
+if not frame.mode():
+    st.info("Statements are made of live records: switch to Live in the menu.", icon=":material/science:")
+    st.stop()
+with st.skeleton(height=300), reading(frame.scope()) as session:
+    months = statement_overview.list_months(session)
+    month = asked(months)
+    rows = statement_overview.list_month(session, month)
+with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    choice(months, month)
+    is_over = clock.lagos_midnight(clock.add_months(month, 1)) <= clock.now()
+    drafts = sum(row.state == DRAFT for row in rows)
+    if is_over and drafts:
+        st.button(
+            f"Prepare {drafts} of {month:%B %Y}",
+            type="primary",
+            icon=":material/draw:",
+            on_click=dialogs.open_,
+            args=(statement_actions.preparing_all(month),),
+        )
+dialogs.run(ROLE)
+if not rows:
+    st.info("No money moved in this month: there is nothing to state.", icon=":material/event_busy:")
+    st.stop()
+if not is_over:
+    st.caption("The month runs still: its drafts move with every sale, and are prepared when it is over.")
+counted(rows)
+number = tables.page_of(STATEMENTS, len(rows))
+if number is not None:
+    paging = STATEMENTS.paging(number)
+    shown = rows[paging.offset : paging.offset + paging.limit]
+    tables.draw(STATEMENTS, shown, number=number, total=len(rows))

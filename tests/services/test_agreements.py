@@ -1,0 +1,158 @@
+"""Agreements hold by their days and are never changed; a bank account takes two admins and rests for two days."""
+
+from datetime import date, timedelta
+
+import pytest
+import sqlalchemy as sa
+
+from core import clock
+from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
+from core.services.admin import resealing
+from core.services.finance import agreements, bank_accounts
+from core.services.finance.parties import Party
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Agreement, BankAccount, Provider
+from tests.conftest import Partner
+from tests.portfolio import NOW
+from tests.services.finance_office import Finance
+
+TERMS = {"number": "AG/1", "starts_on": "2026-01-01", "tin": "12345678-0001", "collects": "platform"}
+BANK = {"bank_name": "First Bank", "account_name": "Swift Lenders Ltd", "account_number": "0123456789"}
+
+
+@pytest.fixture
+def finance(store: Store) -> Finance:
+    return Finance(store)
+
+
+@pytest.fixture
+def party(partner: Partner) -> Party:
+    return Party("distributor", partner.id)
+
+
+def test_the_newest_terms_that_have_begun_hold(finance: Finance, party: Party) -> None:
+    for number, day in (("AG/1", "2026-01-01"), ("AG/3", "2026-06-01"), ("AG/2", "2026-03-01")):
+        finance.do(agreements.add, party, {**TERMS, "number": number, "starts_on": day}, by="root")
+    for day, number in ((date(2026, 2, 28), "AG/1"), (date(2026, 3, 1), "AG/2"), (date(2027, 1, 1), "AG/3")):
+        assert finance.read(agreements.get_in_force, party, day).number == number
+    assert finance.read(agreements.get_in_force, party, date(2025, 12, 31)) is None
+    assert [row.number for row, _ in finance.read(agreements.list_history, party)] == ["AG/3", "AG/2", "AG/1"]
+
+
+def test_terms_of_an_insurer_are_its_own(finance: Finance, party: Party) -> None:
+    with finance.reading() as session:
+        insurer = Party("provider", session.execute(sa.select(Provider.id)).scalars().first())
+    finance.do(
+        agreements.add,
+        insurer,
+        {"number": "CH/7", "starts_on": "2026-01-01", "remittance_days": 45, "class_of_business": "Motor"},
+        by="root",
+    )
+    held = finance.read(agreements.get_in_force, insurer, date(2026, 2, 1))
+    assert (held.remittance_days, held.bordereau_due_day, held.class_of_business) == (45, 10, "Motor")
+    assert finance.read(agreements.get_in_force, party, date(2026, 2, 1)) is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "field"),
+    [
+        ({"ends_on": "2025-12-31"}, "ends_on"),
+        ({"number": ""}, "number"),
+        ({"starts_on": "soon"}, "starts_on"),
+        ({"collects": "nobody"}, "collects"),
+        ({"contact_email": "nobody"}, "contact_email"),
+    ],
+)
+def test_wrong_terms_are_refused_by_name(finance: Finance, party: Party, changed: dict[str, str], field: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        finance.do(agreements.add, party, {**TERMS, **changed}, by="root")
+    assert [fault.field for fault in refused.value.faults] == [field]
+
+
+@pytest.mark.parametrize("name", ["funmi", "oye", "chi", "sade"])
+def test_only_an_admin_makes_terms_and_accounts(finance: Finance, party: Party, name: str) -> None:
+    with pytest.raises(NotAllowed):
+        finance.do(agreements.add, party, TERMS, by=name)
+    with pytest.raises(NotAllowed):
+        finance.do(bank_accounts.propose, party, BANK, by=name)
+    account = finance.do(bank_accounts.propose, party, BANK, by="root")
+    for verb in (bank_accounts.confirm, bank_accounts.refuse, bank_accounts.take_back):
+        with pytest.raises(NotAllowed):
+            finance.do(verb, account, by=name)
+
+
+def test_a_licence_is_spoken_of_60_30_and_7_days_before_it_ends(finance: Finance, party: Party) -> None:
+    with clock.freeze(NOW):
+        for left, bound in ((61, None), (60, 60), (31, 60), (30, 30), (8, 30), (7, 7), (0, 7), (-1, 0)):
+            ends = clock.add_days(clock.today(), left)
+            finance.do(agreements.add, party, {**TERMS, "licence_expires_on": str(ends)}, by="root")
+            warned = {each[0]: each for each in finance.read(agreements.list_expiring)}
+            assert (party.id in warned) == (bound is not None)
+            assert agreements.warned_at(left) == bound
+
+
+def test_an_account_takes_two_admins_and_is_paid_to_after_two_days(finance: Finance, party: Party) -> None:
+    with clock.freeze(NOW):
+        account = finance.do(bank_accounts.propose, party, BANK, by="root")
+        with pytest.raises(StateForbids, match="waits for a second"):
+            finance.do(bank_accounts.propose, party, BANK, by="second")
+        for verb in (bank_accounts.confirm, bank_accounts.refuse):
+            with pytest.raises(NotAllowed, match="You proposed"):
+                finance.do(verb, account, by="root")
+        resting = finance.rest("second", NOW + timedelta(hours=3))
+        with pytest.raises(NotAllowed, match="reset your password"):
+            finance.do(bank_accounts.confirm, account, by=resting)
+    with clock.freeze(NOW + timedelta(hours=4)):
+        finance.do(bank_accounts.confirm, account, by=finance.person("second"))
+        assert finance.read(bank_accounts.get_usable, party) is None
+    with clock.freeze(NOW + timedelta(hours=51)):
+        assert finance.read(bank_accounts.get_usable, party) is None
+    with clock.freeze(NOW + timedelta(hours=52)):
+        assert finance.read(bank_accounts.get_usable, party).hint == "6789"
+        finance.do(bank_accounts.propose, party, {**BANK, "account_number": "9876543210"}, by="second")
+        assert finance.read(bank_accounts.get_usable, party).hint == "6789", "the one before is paid meanwhile"
+
+
+def test_the_number_is_sealed_and_sealed_anew(finance: Finance, party: Party) -> None:
+    finance.do(bank_accounts.propose, party, BANK, by="root")
+    with finance.store.reading(Scope.system()) as session:
+        row = session.execute(sa.select(BankAccount)).scalar_one()
+        assert BANK["account_number"] not in "".join(str(value) for value in row.model_dump().values())
+        before = row.sealed
+    with finance.store.writing(Scope.system()) as session:
+        resealing.reseal(session, BankAccount, after=None)
+    with finance.store.reading(Scope.system()) as session:
+        assert session.execute(sa.select(BankAccount.sealed)).scalar_one() != before
+
+
+@pytest.mark.parametrize("number", ["123456789", "12345678901", "12345x7890", "٠١٢٣٤٥٦٧٨٩"])
+def test_an_account_number_has_ten_digits(finance: Finance, party: Party, number: str) -> None:
+    with pytest.raises(InvalidInput, match="account_number must be the 10 digits"):
+        finance.do(bank_accounts.propose, party, {**BANK, "account_number": number}, by="root")
+
+
+def test_a_party_that_does_not_exist_is_not_found(finance: Finance, party: Party) -> None:
+    with pytest.raises(NotFound):
+        finance.do(agreements.add, Party("provider", party.id), TERMS, by="root")
+
+
+def test_the_store_itself_refuses_one_person_in_both_roles_and_any_change(finance: Finance, party: Party) -> None:
+    finance.do(agreements.add, party, TERMS, by="root")
+    account = finance.do(bank_accounts.propose, party, BANK, by="root")
+    maker, now = finance.people["root"].id, clock.now()
+    finance.do(bank_accounts.confirm, account, by="second")
+    finance.do(bank_accounts.propose, party, BANK, by="root")
+    is_open = BankAccount.state == "open"
+    for attempt in (
+        sa.update(Agreement).values(collects="distributor"),
+        sa.delete(Agreement),
+        sa.update(BankAccount)
+        .where(is_open)
+        .values(state="confirmed", decided_by=maker, decided_at=now, usable_from=now),
+        sa.update(BankAccount).where(is_open).values(hint="0000"),
+        sa.update(BankAccount).where(~is_open).values(usable_from=now),
+        sa.delete(BankAccount),
+    ):
+        with pytest.raises(sa.exc.DBAPIError), finance.store.writing(Scope.system()) as session:
+            session.execute(attempt)

@@ -1,0 +1,342 @@
+"""Statements: every movement once, balances that follow each other, frozen figures, and two people."""
+
+import hashlib
+import shutil
+import subprocess
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+
+from core import clock, money
+from core.errors import NotAllowed, NotFound, StateForbids
+from core.services.finance import adjustments, agreements, parties
+from core.services.finance.parties import Party
+from core.services.finance.statements import files as statement_files
+from core.services.finance.statements import pdf as statement_pdf
+from core.services.finance.statements import preparing as statements
+from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements import states as statement_states
+from core.store.access.engine import Store
+from core.store.access.scope import Scope
+from core.store.schema.tables import Statement, StatementLine
+from tests.conftest import Partner
+from tests.portfolio import NOW, Portfolio, sales_at
+from tests.services.finance_office import OUTSIDERS, Finance
+from tests.spreadsheets import cells
+
+AUGUST, SEPTEMBER, OCTOBER = (date(2026, month, 1) for month in (8, 9, 10))
+TERMS = {"number": "AG/1", "starts_on": "2026-01-01", "tin": "12345678-0001"}
+
+
+@pytest.fixture(autouse=True)
+def now() -> Iterator[None]:
+    with clock.freeze(NOW):
+        yield
+
+
+@pytest.fixture
+def finance(store: Store, partner: Partner, stranger: Partner) -> Finance:
+    Portfolio(seed=21, size=120, sellers=(partner.id, stranger.id)).write(store)
+    return Finance(store)
+
+
+@pytest.fixture
+def party(partner: Partner) -> Party:
+    return Party("distributor", partner.id)
+
+
+def prepared(finance: Finance, party: Party, *months: date, by: str = "funmi") -> list[UUID]:
+    return [finance.do(statements.prepare, party, month, by=by) for month in months]
+
+
+def one(finance: Finance, statement_id: UUID) -> statement_reading.StatementRow:
+    return finance.read(statement_reading.get_statement, statement_id)
+
+
+def lines(finance: Finance, statement_id: UUID) -> list[object]:
+    with finance.reading() as session:
+        return [line for batch in statement_reading.batches_of(session, statement_id) for line in batch]
+
+
+def csv_of(finance: Finance, statement_id: UUID) -> bytes:
+    with finance.reading() as session:
+        row = session.get_one(Statement, statement_id)
+        return b"".join(statement_reading.csv_of(session, row))
+
+
+def movements_of(finance: Finance, party: Party, month: date) -> list[object]:
+    first, last = month, clock.add_days(clock.add_months(month, 1), -1)
+    return finance.rows(**{party.account: str(party.id), "from": str(first), "to": str(last)})
+
+
+def test_a_statement_holds_every_movement_of_its_month_once(finance: Finance, party: Party) -> None:
+    made = prepared(finance, party, AUGUST, SEPTEMBER, OCTOBER)
+    for statement_id, month in zip(made, (AUGUST, SEPTEMBER, OCTOBER), strict=True):
+        rows, printed = movements_of(finance, party, month), lines(finance, statement_id)
+        assert {row.id for row in rows} == {line.movement_id for line in printed}
+        assert len(rows) == len(printed) == one(finance, statement_id).paper.lines > 0
+        assert sum(row.distributor_profit_minor for row in rows) == sum(line.commission_minor for line in printed)
+    assert finance.money_faults() == []
+
+
+def test_the_accounts_of_insurers_add_up_to_the_premium_without_commissions(finance: Finance) -> None:
+    closing = []
+    for party, _ in finance.read(parties.list_parties):
+        if party.account == "provider" and movements_of(finance, party, AUGUST):
+            (made,) = prepared(finance, party, AUGUST)
+            paper = one(finance, made).paper
+            rows = movements_of(finance, party, AUGUST)
+            assert paper.closing_minor == sum(row.provider_share_minor for row in rows)
+            assert paper.premium_minor == sum(row.total_minor for row in rows)
+            assert (paper.vat_minor, paper.withheld_minor) == (0, 0)
+            closing.append(paper.closing_minor)
+    assert len(closing) > 2
+    assert finance.money_faults() == []
+
+
+def test_each_opens_where_the_one_before_closed_and_months_follow_each_other(finance: Finance, party: Party) -> None:
+    with pytest.raises(StateForbids, match="August 2026 comes first"):
+        prepared(finance, party, SEPTEMBER)
+    first, second = prepared(finance, party, AUGUST, SEPTEMBER)
+    assert one(finance, first).paper.opening_minor == 0
+    assert one(finance, second).paper.opening_minor == one(finance, first).paper.closing_minor
+    assert [one(finance, each).paper.number for each in (first, second)] == ["CS-0001", "CS-0002"]
+    for month, said in (
+        (SEPTEMBER, "stated already"),
+        (date(2026, 11, 1), "not over yet"),
+        (date(2026, 9, 2), "whole"),
+    ):
+        with pytest.raises(StateForbids, match=said):
+            prepared(finance, party, month)
+
+
+def test_the_sums_of_a_statement_are_those_of_its_lines(finance: Finance, party: Party) -> None:
+    finance.do(agreements.add, party, {**TERMS, "charges_vat": True}, by="root")
+    _, made = prepared(finance, party, AUGUST, SEPTEMBER)
+    paper, printed = one(finance, made).paper, lines(finance, made)
+    back = sum(line.commission_minor for line in printed if line.kind in {"cancellation", "decline"})
+    earned = sum(line.commission_minor for line in printed) - back
+    assert (paper.earned_minor, paper.clawback_minor) == (earned, back)
+    assert paper.vat_minor == sum(line.vat_minor for line in printed) == money.share(earned + back, 750)
+    assert paper.withheld_minor == sum(line.withheld_minor for line in printed) == money.share(earned + back, 500)
+    assert paper.closing_minor - paper.opening_minor == earned + back + paper.vat_minor - paper.withheld_minor
+    assert sum(minor for label, minor in paper.trailer if label != "Closing balance") == paper.closing_minor
+
+
+@pytest.mark.parametrize(
+    ("terms", "basis_points"),
+    [
+        (None, 1000),
+        ({"tin": None}, 1000),
+        ({}, 500),
+        ({"is_resident": False}, 1000),
+        ({"is_resident": False, "tin": None}, 2000),
+        ({"is_small": True}, 0),
+        ({"is_small": True, "tin": None}, 1000),
+    ],
+)
+def test_withholding_tax_follows_residence_tax_number_and_size(
+    finance: Finance, party: Party, terms: dict[str, object] | None, basis_points: int
+) -> None:
+    if terms is not None:
+        given = {name: value for name, value in {**TERMS, **terms}.items() if value is not None}
+        finance.do(agreements.add, party, given, by="root")
+    _, made = prepared(finance, party, AUGUST, SEPTEMBER)
+    paper = one(finance, made).paper
+    base = paper.earned_minor + paper.clawback_minor
+    assert base > 0
+    assert paper.withheld_minor == money.share(base, basis_points)
+    assert "Withholding tax" in paper.facts["said"]
+
+
+def test_a_distributor_that_holds_the_premium_owes_it_without_its_commission(finance: Finance, party: Party) -> None:
+    finance.do(agreements.add, party, {**TERMS, "collects": "distributor"}, by="root")
+    (made,) = prepared(finance, party, AUGUST)
+    paper, rows = one(finance, made).paper, movements_of(finance, party, AUGUST)
+    assert paper.premium_minor == -sum(row.total_minor for row in rows)
+    assert paper.closing_minor < 0
+    assert finance.money_faults() == []
+
+
+def test_a_statement_is_approved_by_somebody_else_of_finance(finance: Finance, party: Party) -> None:
+    (made,) = prepared(finance, party, AUGUST)
+    with pytest.raises(NotAllowed, match="You prepared"):
+        finance.do(statement_states.move, made, "Approved", by="funmi")
+    for name in OUTSIDERS:
+        with pytest.raises(NotAllowed):
+            finance.do(statement_states.move, made, "Approved", by=name)
+        with pytest.raises(NotAllowed):
+            finance.do(statements.prepare, party, SEPTEMBER, by=name)
+    resting = finance.rest("femi", NOW + timedelta(hours=1))
+    with pytest.raises(NotAllowed, match="reset your password"):
+        finance.do(statement_states.move, made, "Approved", by=resting)
+    with pytest.raises(StateForbids, match="cannot become Sent"):
+        finance.do(statement_states.move, made, "Sent", by="wale")
+    finance.do(statement_states.move, made, "Approved", by="wale")
+    finance.do(statement_states.move, made, "Sent", by="funmi")
+    with pytest.raises(StateForbids, match="Say why"):
+        finance.do(statement_states.move, made, "Disputed", by="funmi")
+    finance.do(statement_states.move, made, "Disputed", by="funmi", note="Two policies are missing")
+    found = one(finance, made)
+    assert (found.paper.state, found.approver, found.sender) == ("Disputed", "Wale", "Funmi")
+    assert found.note == "Two policies are missing"
+
+
+def test_the_one_who_prepared_sees_no_button_that_is_refused(finance: Finance, party: Party) -> None:
+    (made,) = prepared(finance, party, AUGUST)
+    for name, labels in (("funmi", []), ("femi", ["Approve"]), ("oye", [])):
+        allowed = finance.read(statement_states.list_allowed, made, finance.people[name])
+        assert [each.label for each in allowed] == labels
+
+
+def test_a_reversal_in_two_hands_voids_a_statement_and_frees_its_movements(finance: Finance, party: Party) -> None:
+    first, second = prepared(finance, party, AUGUST, SEPTEMBER)
+    with pytest.raises(StateForbids, match="Only the newest"):
+        finance.do(statements.reverse, first, reason="The agreement was another", by="funmi")
+    reversal = finance.do(statements.reverse, second, reason="The agreement was another", by="funmi")
+    with pytest.raises(StateForbids, match="waits"):
+        finance.do(statements.reverse, second, reason="The agreement was another", by="femi")
+    with pytest.raises(StateForbids, match="waits"):
+        prepared(finance, party, OCTOBER)
+    with pytest.raises(NotAllowed, match="You prepared"):
+        finance.do(statement_states.move, reversal, "Approved", by="funmi")
+    finance.do(statement_states.move, reversal, "Approved", by="femi")
+    assert one(finance, second).paper.state == "Void"
+    assert one(finance, reversal).paper.reverses == "CS-0002"
+    (again,) = prepared(finance, party, SEPTEMBER)
+    assert one(finance, again).paper.number == "CS-0004"
+    assert one(finance, again).paper.closing_minor == one(finance, second).paper.closing_minor
+    assert {line.movement_id for line in lines(finance, again)} == {line.movement_id for line in lines(finance, second)}
+    assert finance.money_faults() == []
+
+
+def test_a_reversal_that_is_given_up_leaves_the_statement_as_it_is(finance: Finance, party: Party) -> None:
+    (made,) = prepared(finance, party, AUGUST)
+    reversal = finance.do(statements.reverse, made, reason="The agreement was another", by="funmi")
+    finance.do(statement_states.move, reversal, "Void", by="femi", note="It was right after all")
+    assert one(finance, made).paper.state == "Prepared"
+    finance.do(statements.reverse, made, reason="It was wrong nevertheless", by="femi")
+    assert finance.money_faults() == []
+
+
+def test_an_adjustment_after_a_month_was_stated_is_on_the_next_statement(finance: Finance, party: Party) -> None:
+    sold = movements_of(finance, party, AUGUST)[0]
+    prepared(finance, party, AUGUST, SEPTEMBER, OCTOBER)
+    typed = {"premium": "0", "platform_commission": "0", "distributor_commission": "-12.34", "reason": "Paid twice, so"}
+    finance.do(adjustments.confirm, finance.do(adjustments.propose, sold.id, typed, by="funmi"), by="femi")
+    with clock.freeze(datetime(2026, 12, 2, tzinfo=UTC)):
+        (made,) = prepared(finance, party, date(2026, 11, 1))
+        paper = one(finance, made).paper
+        assert paper.adjusted_minor == -1_234
+        assert [line.kind for line in lines(finance, made)].count("adjustment") == 1
+        assert finance.money_faults() == []
+
+
+def test_what_came_late_is_on_the_next_statement_and_never_twice(finance: Finance, party: Party) -> None:
+    prepared(finance, party, AUGUST)
+    late = datetime(2026, 8, 31, 12, tzinfo=UTC)
+    with finance.store.writing(Scope.system()) as session:
+        sales_at(session, party.id, late)
+    (made,) = prepared(finance, party, SEPTEMBER)
+    assert late in [line.occurred_at for line in lines(finance, made)]
+    with finance.reading() as session:
+        twice = sa.select(StatementLine.movement_id).group_by(StatementLine.movement_id).having(sa.func.count() > 1)
+        assert session.execute(twice).all() == []
+
+
+def test_the_hash_is_that_of_the_csv_and_the_same_whenever_it_is_made(finance: Finance, party: Party) -> None:
+    (made,) = prepared(finance, party, AUGUST)
+    text, paper = csv_of(finance, made), one(finance, made).paper
+    assert hashlib.sha256(text).hexdigest() == paper.sha256
+    finance.do(statement_states.move, made, "Approved", by="femi")
+    assert csv_of(finance, made) == text
+    rows = text.decode().split("\r\n")
+    net = [row.split(",")[17] for row in rows[1:-1]]
+    assert Decimal(net[-1]) == money.to_naira(paper.closing_minor)
+    assert sum(map(Decimal, net[:-1])) == Decimal(net[-1])
+
+
+@pytest.mark.skipif(shutil.which("pdftotext") is None, reason="SKIPPED LOUDLY: no pdftotext here")
+def test_the_workbook_has_the_lines_and_the_pdf_the_balances(finance: Finance, party: Party, tmp_path: Path) -> None:
+    (made,) = prepared(finance, party, AUGUST)
+    paper = one(finance, made).paper
+    with finance.reading() as session:
+        row = session.get_one(Statement, made)
+        statement_files.write_workbook(tmp_path / "s.xlsx", paper, statement_reading.csv_of(session, row))
+        first = statement_pdf.render(paper, statement_reading.batches_of(session, made))
+        second = statement_pdf.render(paper, statement_reading.batches_of(session, made))
+    assert first == second
+    assert len(cells((tmp_path / "s.xlsx").read_bytes())) == paper.lines + 3
+    (tmp_path / "s.pdf").write_bytes(first)
+    asked = ["pdftotext", "-layout", tmp_path / "s.pdf", "-"]
+    said = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+    for word in ("Commission statement", "CS-0001", paper.sha256, money.format_naira(paper.closing_minor)):
+        assert word in said
+
+
+def test_the_store_itself_refuses_other_figures_and_one_person_in_both_roles(finance: Finance, party: Party) -> None:
+    (made,) = prepared(finance, party, AUGUST)
+    maker = finance.people["funmi"].id
+    mine = Statement.id == made
+    for attempt in (
+        sa.update(Statement).where(mine).values(closing_minor=1),
+        sa.update(Statement).where(mine).values(sha256="0" * 64),
+        sa.update(Statement).where(mine).values(state="Approved", approved_by=maker, approved_at=clock.now()),
+        sa.update(Statement).where(mine).values(state="Paid"),
+        sa.delete(Statement),
+        sa.update(StatementLine).values(net_minor=1),
+        sa.delete(StatementLine),
+    ):
+        with pytest.raises(sa.exc.DBAPIError), finance.store.writing(Scope.system()) as session:
+            session.execute(attempt)
+
+
+@pytest.mark.parametrize(
+    ("trigger", "table", "planted", "said"),
+    [
+        ("statement_figures", "statement", "UPDATE statement SET sha256 = 'x'", "not what its hash says"),
+        (
+            *("statement_figures", "statement"),
+            "UPDATE statement SET opening_minor = opening_minor + 1, closing_minor = closing_minor + 1",
+            "does not open with the balance",
+        ),
+        ("statement_figures", "statement", "UPDATE statement SET number = number + 5", "have a gap"),
+        (
+            *("statement_line_printed", "statement_line"),
+            "UPDATE statement_line SET net_minor = net_minor + 1 WHERE position = 1",
+            "does not have the sums of its lines",
+        ),
+        ("statement_line_delete", "statement_line", "DELETE FROM statement_line WHERE position = 1", "on no statement"),
+    ],
+)
+def test_check_finds_a_planted_error(
+    finance: Finance, party: Party, trigger: str, table: str, planted: str, said: str
+) -> None:
+    prepared(finance, party, AUGUST)
+    with finance.store.writers.begin() as connection:
+        connection.exec_driver_sql(f"DROP TRIGGER {trigger}" + ("" if finance.store.is_sqlite else f" ON {table}"))
+        connection.exec_driver_sql(planted)
+    assert any(said in fault for fault in finance.money_faults())
+
+
+def test_a_distributor_reads_its_own_once_they_were_sent(
+    finance: Finance, store: Store, party: Party, partner: Partner, stranger: Partner
+) -> None:
+    (made,) = prepared(finance, party, AUGUST)
+
+    def seen(who: Partner, *, is_live: bool = True) -> list[UUID]:
+        with store.reading(who.scope(is_live=is_live)) as session:
+            return [row.id for row in statement_reading.list_statements(session)]
+
+    finance.do(statement_states.move, made, "Approved", by="femi")
+    assert seen(partner) == []
+    finance.do(statement_states.move, made, "Sent", by="femi")
+    assert seen(partner) == [made]
+    assert seen(stranger) == seen(partner, is_live=False) == []
+    with store.reading(stranger.scope(is_live=True)) as session, pytest.raises(NotFound):
+        statement_reading.get_statement(session, made)
