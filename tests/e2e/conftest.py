@@ -116,7 +116,13 @@ def populate(store: Store) -> tuple[UUID, Mapping[str, UUID]]:
         seller = keys.get_or_create_distributor(session, "Swift Lenders")
         people = {
             role: staff.add_or_update(
-                session, email=email(role), name=role.title(), roles=[role], password=PASSWORD, actor="tests"
+                session,
+                email=email(role),
+                name=role.title(),
+                roles=[role],
+                password=PASSWORD,
+                actor="tests",
+                claim_limit="1000000" if role == "claims" else None,
             )
             for role in ROLES
         }

@@ -133,3 +133,14 @@ def test_claim_is_lodged_once_and_leads_to_its_review(page: AppTest, sale: Sale,
     assert (claim.claim_status, claim.policy_id, claim.is_live) == ("Pending", sale.policy_id, True)
     assert page.metric[0].value == f"C-{claim.id.hex[-8:].upper()}"
     assert {button.label for button in page.button} >= {"Open the claim", "Lodge another"}
+
+
+def test_claims_that_the_policy_has_are_shown_before_another_is_lodged(page: AppTest, sale: Sale) -> None:
+    assert "This policy has" not in texts(page)
+    fill(page, sale)
+    attach(page, sale, "loan_offer_letter", "employment_termination_letter")
+    press(page, "Lodge the claim")
+    press(page, "Lodge another")
+    page.text_input(key="policy").set_value(sale.policy["meta"]["policy_number"]).run()
+    assert "This policy has 1 claim already: is this another loss?" in texts(page)
+    assert "Loss of job" in texts(page)

@@ -175,6 +175,7 @@ def fits(pattern: str, name: str) -> bool:
 UNTOLD: Final[Mapping[str, str]] = dict.fromkeys(
     (
         *("claim commented", "claim assigned", "claim incident dated", "claim deductions set", "claimant answered"),
+        *("claim reserve set", "claim referred"),
         *("resent to the insurer", "all set aside resent", "submission set aside", "insurer answered late"),
         *("rates proposed", "rates refused", "rates taken back", "rates withdrawn", "product described"),
     ),
