@@ -48,6 +48,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     # Calls to insurers in progress are finished before the database is closed.
     await anyio.to_thread.run_sync(worker.stop)
     opened_store.close()
+    logs.drain()
 
 
 app = st.App(

@@ -15,7 +15,16 @@ READ_ELSEWHERE: Final = frozenset(
     f"{PREFIX}{name}"
     for name in (
         *("VERIFY_KEY", "TESTS_REQUIRE", "BENCH_FOLDER", "BENCH_ONLY", "BENCH_SIZES", "BENCH_STORE"),
-        *("CORPUS_TRIES", "CRASHES", "FUZZ_CASES", "OVERLOAD_SECONDS", "RACES", "RANDOM_SALES", "SELL_EVERY_COVER"),
+        *(
+            "CORPUS_TRIES",
+            "CRASHES",
+            "E2E_SEVERAL",
+            "FUZZ_CASES",
+            "OVERLOAD_SECONDS",
+            "RACES",
+            "RANDOM_SALES",
+            "SELL_EVERY_COVER",
+        ),
         *("SOAK_PURCHASES", "SOAK_REQUESTS", "SOAK_SECONDS", "TENANCY_TRIES"),
     )
 )

@@ -1,10 +1,13 @@
 """Structured logging: one JSON line per event, allow-listed fields only, no request bodies and no secrets."""
 
+import atexit
 import contextlib
 import logging
+import queue
 import sys
+import threading
 import traceback
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from typing import Any
 
 import orjson
@@ -40,18 +43,75 @@ def drop_unlisted_fields(_: object, __: str, event: MutableMapping[str, Any]) ->
     return {name: value for name, value in event.items() if name in ALLOWED_FIELDS}
 
 
-class _SafeStandardError:
-    """Standard error that never raises: a full log disk must not break a response."""
+class BackgroundWriter:
+    """A file whose lines are written by a thread, so that no request waits for the log; a close writes all of them.
+
+    A log that takes nothing for a while holds up who writes to it once `bound` lines wait: none is thrown away.
+    """
+
+    def __init__(self, write: Callable[[str], object], *, bound: int = 10_000) -> None:
+        self._write = write
+        self._lines: queue.Queue[str | None] = queue.Queue(bound)
+        self._starting = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._is_closed = False
 
     def write(self, text: str) -> None:
-        """Write the text, ignoring OSError."""
-        with contextlib.suppress(OSError):
-            sys.stderr.write(text)
+        """Hand a line over; after the close it is written at once."""
+        if self._is_closed:
+            self._write(text)
+            return
+        if self._thread is None:
+            self._start()
+        self._lines.put(text)
+        if self._is_closed:
+            # It closed in between, and its thread may have ended before this line.
+            self._take_rest()
 
     def flush(self) -> None:
-        """Flush, ignoring OSError."""
-        with contextlib.suppress(OSError):
-            sys.stderr.flush()
+        """Do nothing: the thread writes as soon as it can."""
+
+    def close(self) -> None:
+        """Write what was handed over, then whatever comes later without the thread."""
+        with self._starting:
+            self._is_closed, thread = True, self._thread
+        if thread is not None and thread.is_alive():
+            self._lines.put(None)
+            thread.join()
+        self._take_rest()
+
+    def _start(self) -> None:
+        with self._starting:
+            if self._thread is None and not self._is_closed:
+                self._thread = threading.Thread(target=self._work, name="log", daemon=True)
+                self._thread.start()
+
+    def _work(self) -> None:
+        while (text := self._lines.get()) is not None:
+            self._write(text)
+
+    def _take_rest(self) -> None:
+        """Lines that others handed over while it closed."""
+        with contextlib.suppress(queue.Empty):
+            while True:
+                if (text := self._lines.get_nowait()) is not None:
+                    self._write(text)
+
+
+def _write_standard_error(text: str) -> None:
+    """Write the text, ignoring OSError: a full log disk must not break a response."""
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+_writers: list[BackgroundWriter] = []
+
+
+def drain() -> None:
+    """Write every line that waits; called when a process ends."""
+    while _writers:
+        _writers.pop().close()
 
 
 def _encode(event: object, **_: Any) -> str:
@@ -60,6 +120,9 @@ def _encode(event: object, **_: Any) -> str:
 
 def configure() -> None:
     """Configure JSON logging to standard error; JSON escapes line breaks in values."""
+    if not _writers:
+        _writers.append(BackgroundWriter(_write_standard_error))
+        atexit.register(drain)
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
@@ -70,7 +133,7 @@ def configure() -> None:
             structlog.processors.JSONRenderer(_encode),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(settings().log_level)),
-        logger_factory=structlog.PrintLoggerFactory(file=_SafeStandardError()),  # type: ignore[arg-type]
+        logger_factory=structlog.PrintLoggerFactory(file=_writers[0]),  # type: ignore[arg-type]
         cache_logger_on_first_use=False,
     )
 

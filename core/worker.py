@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import structlog
 
-from core import metrics
+from core import metrics, trace
 from core.dispatch.lines import DispatchLines
 from core.errors import CoverdeskError, InvalidInput, StateForbids, StoreUnavailable
 from core.insurers.answers import InsurerAnswer
@@ -140,6 +140,12 @@ class Worker:
 
     async def _send_policy(self, client: InsurerClient, job: Job) -> None:
         """Call the insurer and apply the outcome; if applying fails, the lease expires and the policy is sent again."""
+        # A task has a context of its own, and so has each thread that it asks.
+        told = {"trace_id": job.trace_id} if job.trace_id else {}
+        with trace.within(job.trace_id), structlog.contextvars.bound_contextvars(**told):
+            await self._call(client, job)
+
+    async def _call(self, client: InsurerClient, job: Job) -> None:
         try:
             outcome: Outcome = await client.submit(job.segment, job.policy_id, job.payload, is_live=job.is_live)
         except InsurerFault as fault:

@@ -13,9 +13,9 @@ from core.states.policies import STAGES, PolicyAction, PolicyStage
 from core.states.submissions import OPEN, SubmissionState
 from core.states.submissions import TRANSITIONS as SUBMISSION_TRANSITIONS
 
-WORDS = {*ClaimStatus, *PolicyStage, *SubmissionState}
-# Words of another subject that happen to be the same: an insurer's health, a view, the state of a rate proposal or of
-# a product version, and headings of figures.
+WORDS = {*ClaimStatus, *PolicyStage}
+# Words of another subject that happen to be the same: an insurer's health, a view, the state of a proposal, of a
+# letter or of a product version, and headings of figures.
 OTHER_SUBJECTS = {
     "core/services/exports/kinds/policies.py": {"In force"},
     "core/services/insurers/awaiting.py": {"queued", "dead"},
@@ -23,6 +23,9 @@ OTHER_SUBJECTS = {
     "core/services/products/rate_changes.py": {"withdrawn"},
     "core/store/schema/catalogue.py": {"withdrawn"},
     "core/ui/admin/partner_tables.py": {"queued", "dead"},
+    "core/services/outbox/health.py": {"queued", "dead"},
+    "core/ui/admin/system_cards.py": {"queued", "dead"},
+    "core/ui/finance/adjustment_cards.py": {"Approved", "Declined"},
     "core/ui/kit/words.py": {"In force"},
     "core/ui/policies/awaiting_view.py": {"queued", "dead"},
     "core/ui/policies/filters.py": {"In force"},
@@ -33,8 +36,11 @@ OTHER_SUBJECTS = {
 
 
 def spelled(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in WORDS:
+    """The states that a file spells; those of submissions where it is about submissions, as deliveries share them."""
+    source = path.read_text()
+    words = WORDS | (set(SubmissionState) if "Submission" in source else set())
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in words:
             yield node.value
 
 

@@ -24,7 +24,7 @@ from core.api.http.error_boundary import ErrorBoundary
 from core.api.http.request_log import RequestLog
 from core.api.http.routing import Routing
 from core.api.http.security_headers import SecurityHeaders
-from core.api.outside import certificates, downloads, health, metrics_page, signing_in
+from core.api.outside import certificates, downloads, finding, health, metrics_page, signing_in
 from core.api.protection.load_shedding import LoadShedding, plain_refusal
 from core.api.v1 import (
     buying,
@@ -122,6 +122,7 @@ async def _alone(_: Starlette) -> AsyncIterator[None]:
     preloading.begin()
     yield
     store().close()
+    logs.drain()
 
 
 def _everything_under(prefix: str, application: ASGIApp) -> Mount:
@@ -131,7 +132,7 @@ def _everything_under(prefix: str, application: ASGIApp) -> Mount:
     return mount
 
 
-_plain = [*signing_in.routes, *files.routes, *certificates.routes, *downloads.routes]
+_plain = [*signing_in.routes, *files.routes, *certificates.routes, *downloads.routes, *finding.routes]
 for route in _plain:
     route.app = LoadShedding(route.app, plain_refusal)
 v1 = _everything_under("/v1", api)

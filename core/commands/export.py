@@ -16,9 +16,10 @@ from core.commands import ACTOR
 from core.errors import InvalidInput
 from core.services.dimensions import Choices, load_choices
 from core.services.exports import runs
-from core.services.exports.exports import ExportKind, Parameter, Tally
+from core.services.exports.exports import ExportKind, Tally
 from core.services.exports.receipts import ExportOrder
 from core.services.exports.registry import KINDS
+from core.services.filters.field import Parameter
 from core.services.people import staff
 from core.services.products import products
 from core.store.access import Scope, ScopedSession, reading
@@ -53,8 +54,8 @@ def _build_command(kind: ExportKind[Any]) -> Callable[..., None]:
 
 def _build_option(parameter: Parameter) -> inspect.Parameter:
     if not parameter.many:
-        return _build_text_option(parameter.name, "", parameter.says)
-    option = Annotated[list[str], typer.Option(_format_flag(parameter.name), help=parameter.says)]
+        return _build_text_option(parameter.name, "", parameter.help)
+    option = Annotated[list[str], typer.Option(_format_flag(parameter.name), help=parameter.help)]
     return _build_parameter(parameter.name, option, [])
 
 
@@ -126,9 +127,9 @@ def _resolve_values(
         return list(values)
     if parameter.names == "staff":
         return [str(staff.get_by_email(session, value).id) if "@" in value else value for value in values]
-    ids_by_name = _index_by_name(loaded_choices.names[parameter.names]) | (
-        insurers if parameter.name == "provider" else {}
-    )
+    ids_by_name = _index_by_name(
+        loaded_choices.names[parameter.names]  # type: ignore[index]
+    ) | (insurers if parameter.name == "provider" else {})
     return [_resolve_id(parameter.name, ids_by_name, value) for value in values]
 
 

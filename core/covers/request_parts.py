@@ -93,7 +93,8 @@ class Policyholder:
     country: str | None = None
 
 
-_HOLDER_FIELDS = {
+# Names of the policyholder's fields in buy requests.
+HOLDER_FIELDS = {
     "phone": ("phone_number", "phone"),
     "dob": ("date_of_birth", "dob"),
     "gender": ("gender",),
@@ -111,7 +112,7 @@ def get_policyholder(request: Any) -> Policyholder:
     def get_first(names: tuple[str, ...]) -> Any:
         return next((v for n in names if (v := getattr(request, n, None)) is not None), None)
 
-    values = {field: get_first(names) for field, names in _HOLDER_FIELDS.items()}
+    values = {field: get_first(names) for field, names in HOLDER_FIELDS.items()}
     return Policyholder(first_name=request.first_name, last_name=request.last_name, email=request.email, **values)
 
 

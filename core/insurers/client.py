@@ -12,6 +12,7 @@ from uuid import UUID
 import httpx
 import orjson
 
+from core import trace
 from core.insurers import answers
 from core.insurers.answers import InsurerAnswer
 from core.insurers.faults import InsurerFault
@@ -121,6 +122,8 @@ def _build_headers(segment: str, policy_id: UUID, *, is_live: bool) -> dict[str,
         "Idempotency-Key": str(policy_id),
         MODE_HEADER: "live" if is_live else "test",
     }
+    if trace_id := trace.current():
+        headers[trace.HEADER] = trace.build_header(trace_id)
     key = settings().insurer_key(segment)
     return {**headers, "Authorization": f"Bearer {key}"} if key else headers
 

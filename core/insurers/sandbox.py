@@ -31,6 +31,7 @@ class RequestRecord:
     behaviour: str
     mode: str
     authorization: str | None
+    traceparent: str | None = None
     request_count: int = 0
     number: str | None = None
 
@@ -117,6 +118,7 @@ class _Handler(BaseHTTPRequestHandler):
             behaviour=found[1].lower() if found else self.server.default_behaviour,
             mode=self.headers.get("Coverdesk-Mode", ""),
             authorization=self.headers.get("Authorization"),
+            traceparent=self.headers.get("traceparent"),
         )
         with self.server.ledger.lock:
             row = self.server.ledger.records.setdefault(key, fresh)

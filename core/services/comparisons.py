@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from core import clock
-from core.services.filters import Span
-from core.services.windows import Window
+from core.services.windows import Span, Window
 
 _MOST_MONTHS = 120
 

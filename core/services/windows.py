@@ -1,14 +1,47 @@
-"""Windows of whole days in Lagos, half-open."""
+"""Spans of instants and windows of whole days in Lagos, both half-open."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
 
 from core import clock
-from core.services.filters import Span
 
 # No sale lies outside these days; they replace an open side.
 EARLIEST, LATEST = date(2000, 1, 1), date(2200, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Half-open interval of instants, `start` included and `end` excluded; None leaves a side open."""
+
+    start: datetime | None = None
+    end: datetime | None = None
+
+    @property
+    def ends(self) -> tuple[datetime | None, datetime | None]:
+        """Start and end."""
+        return self.start, self.end
+
+    def on(self, column: Any) -> list[sa.ColumnElement[bool]]:
+        """Return the conditions that `column` lies within the span."""
+        conditions = []
+        if self.start is not None:
+            conditions.append(column >= self.start)
+        if self.end is not None:
+            conditions.append(column < self.end)
+        return conditions
+
+    def within(self, other: "Span") -> "Span":
+        """Return the intersection of two spans."""
+        starts = [at for at in (self.start, other.start) if at is not None]
+        ends = [at for at in (self.end, other.end) if at is not None]
+        return Span(max(starts, default=None), min(ends, default=None))
+
+    def __bool__(self) -> bool:
+        return self.start is not None or self.end is not None
 
 
 @dataclass(frozen=True, slots=True)

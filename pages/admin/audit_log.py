@@ -2,37 +2,21 @@
 
 import streamlit as st
 
-from core.errors import InvalidInput
 from core.services.audit import search as audit_search
+from core.services.audit.filter import AuditFilter
 from core.services.audit.search import SearchChoices, SearchResult
-from core.services.audit.selection import NAMES, AuditSelection
 from core.store.access import reading
 from core.ui.admin.audit_view import ENTRIES
 from core.ui.exports import panel as export_panel
-from core.ui.kit import frame, tables, url_state, words
-
-LONGEST = 100
+from core.ui.kit import filter_bar, frame, tables, url_state, words
 
 
-def asked() -> AuditSelection:
-    try:
-        return AuditSelection.read(url_state.values(*NAMES))
-    except InvalidInput as error:
-        url_state.way_back(error.faults)
-
-
-def filters(wanted: AuditSelection, known: SearchChoices) -> None:
-    with st.grid(4, min_column_width=190, gap="xsmall", vertical_alignment="bottom"):
-        url_state.search_box("q", "Find", text=wanted.q, placeholder="Any text of an entry", longest=LONGEST)
-        actors = {**known.actors, **{who: who for who in wanted.who if who not in known.actors}}
-        url_state.choices("who", "Who", actors, chosen=wanted.who, anything="Everybody")
-        actions = {action: words.title(action) for action in (*known.actions, *wanted.action)}
-        url_state.choices("action", "What", actions, chosen=wanted.action, anything="Every action")
-        kinds = {kind: words.title(kind) for kind in (*known.kinds, wanted.kind) if kind}
-        url_state.choice("kind", "Kind of record", kinds, chosen=wanted.kind or None)
-        url_state.search_box("id", "Its id", text=wanted.id, placeholder="As the table shows it", longest=LONGEST)
-        url_state.day_boxes(("from", "From", wanted.first), ("to", "To (included)", wanted.last))
-        url_state.reset_button(shown=wanted != AuditSelection())
+def choices(wanted: AuditFilter, known: SearchChoices) -> dict[str, dict[str, str]]:
+    return {
+        "who": dict(known.actors),
+        "action": {action: words.title(action) for action in (*known.actions, *wanted.action)},
+        "kind": {kind: words.title(kind) for kind in (*known.kinds, wanted.kind) if kind},
+    }
 
 
 def counted(found: SearchResult) -> str:
@@ -48,8 +32,10 @@ frame.require("admin")
 frame.page_header("Audit log", "Who changed or took out what, and when; entries are added and never changed.")
 with reading(frame.scope()) as session:
     known = audit_search.load_choices(session)
-wanted = asked()
-filters(wanted, known)
+wanted = filter_bar.read(AuditFilter)
+with st.grid(4, min_column_width=190, gap="xsmall", vertical_alignment="bottom"):
+    filter_bar.draw(wanted, options=choices(wanted, known))
+    filter_bar.reset(wanted)
 with st.skeleton(height=300), reading(frame.scope()) as session:
     found = audit_search.search_entries(session, wanted, ENTRIES.paging(url_state.page()), known)
 if not found.total:

@@ -4,17 +4,15 @@ from typing import Any
 
 import streamlit as st
 
-from core.errors import InvalidInput
 from core.services.distributors import list as distributor_list
-from core.services.distributors.list import NAMES, DistributorSelection
+from core.services.distributors.list import DistributorFilter
 from core.services.insurers import list as insurer_list
 from core.store.access import reading
 from core.ui.admin import partner_actions
 from core.ui.admin.partner_pages import DISTRIBUTORS, INSURERS
-from core.ui.kit import dialogs, frame, tables, url_state
+from core.ui.kit import dialogs, filter_bar, frame, tables, url_state
 
 VIEWS = {"distributors": "Distributors", "insurers": "Insurers"}
-ON = {"true": "Active", "false": "Off"}
 
 
 def choose() -> str:
@@ -32,20 +30,11 @@ def choose() -> str:
     return asked
 
 
-def asked() -> DistributorSelection:
-    try:
-        return DistributorSelection.read(url_state.values(*NAMES))
-    except InvalidInput as error:
-        url_state.way_back(error.faults)
-
-
 def distributors() -> None:
-    wanted = asked()
+    wanted = filter_bar.read(DistributorFilter)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        url_state.search_box("q", "Find", text=wanted.q, placeholder="Name or e-mail", longest=100)
-        on = None if wanted.on is None else str(wanted.on).lower()
-        url_state.choice("on", "State", ON, chosen=on)
-        url_state.reset_button(shown=wanted != DistributorSelection())
+        filter_bar.draw(wanted)
+        filter_bar.reset(wanted)
         st.button(
             "Add a distributor",
             icon=":material/add_business:",
@@ -60,7 +49,7 @@ def distributors() -> None:
             order=DISTRIBUTORS.order_among(distributor_list.ORDERS),
         )
     if not page.total_count:
-        nothing(narrowed=wanted != DistributorSelection())
+        nothing(narrowed=wanted != DistributorFilter())
         return
     number = tables.page_of(DISTRIBUTORS, page.total_count)
     if number is not None:

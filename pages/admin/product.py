@@ -7,7 +7,7 @@ from core.services.audit.log import AuditEvent
 from core.services.products.detail import ProductDetail
 from core.store.access import reading
 from core.ui.admin import product_cards, product_page
-from core.ui.kit import dialogs, facts, frame, tables, words
+from core.ui.kit import dialogs, facts, frame, tables, url_state, words
 
 
 def history(product: ProductDetail) -> None:
@@ -18,7 +18,8 @@ def history(product: ProductDetail) -> None:
     st.caption("Before and after of each change are in the audit log.")
 
 
-person = frame.require("admin")
+person = frame.require("operations")
+is_admin = person.has_role("admin")
 tables.back_link("products", "admin/products.py", "All products")
 product = product_page.asked()
 if product is None:
@@ -30,19 +31,24 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
             f"{words.plain(product.category)} of {words.plain(product.insurer)}",
             tab=f"{product.name} · Product",
         )
-    product_cards.buttons(product, person)
+    if is_admin:
+        product_cards.buttons(product, person)
 dialogs.run("admin")
-product_cards.proposed(product, person)
+if is_admin:
+    product_cards.proposed(product, person)
 with st.grid(2, min_column_width=320, gap="small"):
     product_cards.product(product)
     product_cards.charged(product)
-rates, sellers, texts, changes = st.tabs(["Rates over time", "Who sells it", "Texts", "History"])
+rates, sellers, texts, changes = url_state.tabs("Rates over time", "Who sells it", "Texts", "History")
 with rates:
     product_cards.time_line(product, person)
 with sellers:
     product_cards.sellers(product, person)
 with texts:
-    product_page.draw(product)
+    if is_admin:
+        product_page.draw(product)
+    else:
+        product_page.show(product)
 with changes:
     history(product)
 st.caption(f"Product {product.id} · version {product.version}")

@@ -11,7 +11,7 @@ from core.services.distributors import distributors
 from core.services.distributors.distributors import DistributorName
 from core.services.products.products import ProductForSale
 from core.store.access import reading
-from core.ui.buying import checkout, selling
+from core.ui.buying import checkout, receipts, selling
 from core.ui.buying.checkout import Checkout
 from core.ui.buying.price_curves import Figures, basis_of
 from core.ui.buying.price_panel import ask_figures, show_curve, show_price, summary
@@ -108,7 +108,7 @@ frame.page_header("Credit life", "See what the cover of a loan costs and why, th
 with reading(frame.scope()) as session:
     sellers = distributors.list_active(session)
 if receipt := checkout.receipt_of(KEY):
-    checkout.show_receipt(KEY, receipt)
+    receipts.show(KEY, receipt)
 elif not sellers:
     selling.show(person)
 elif BUYING in st.session_state:

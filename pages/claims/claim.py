@@ -13,7 +13,7 @@ from core.ui.claims import cards as claim_cards
 from core.ui.claims import decision as claim_decision
 from core.ui.claims import document_viewer, review_actions
 from core.ui.claims import tabs as claim_tabs
-from core.ui.kit import attempts, frame, tables, words
+from core.ui.kit import attempts, frame, tables, url_state, words
 
 
 def found() -> ClaimReview | None:
@@ -41,16 +41,14 @@ def notices(review: ClaimReview, officers: list[Officer]) -> None:
 
 
 def details(review: ClaimReview, officers: list[Officer]) -> None:
-    papers, told, money, line, talk, kin, history = st.tabs(
-        [
-            "Documents",
-            "Facts",
-            "Amounts",
-            "Time line",
-            f"Comments ({len(review.messages)})",
-            f"Other claims ({len(review.related_claims)})",
-            "History",
-        ]
+    papers, told, money, line, talk, kin, history = url_state.tabs(
+        "Documents",
+        "Facts",
+        "Amounts",
+        "Time line",
+        f"Comments ({len(review.messages)})",
+        f"Other claims ({len(review.related_claims)})",
+        "History",
     )
     with papers:
         document_viewer.draw(review)

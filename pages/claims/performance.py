@@ -6,6 +6,7 @@ from core import clock
 from core.services.claims.reports import breakdowns as claim_breakdowns
 from core.services.claims.reports import figures as claim_figures
 from core.services.dimensions import load_choices
+from core.services.sales.filter import SalesFilter
 from core.store.access import reading
 from core.ui.claims import performance_cards
 from core.ui.kit import frame, periods
@@ -20,9 +21,9 @@ frame.page_header(
     "Performance", "How fast claims are settled, how old the open ones are, and why and by whom they are decided."
 )
 with reading(frame.scope()) as session:
-    asked = sales_filters.read(load_choices(session), default=DEFAULT, offer=PERIODS)
+    asked = sales_filters.read(SalesFilter, load_choices(session), usual=DEFAULT, offer=PERIODS)
 window = asked.window or periods.window_of(DEFAULT, clock.today())
-sales_filters.draw_period(asked, offer=PERIODS, default=DEFAULT)
+sales_filters.draw_period(asked, offer=PERIODS)
 with st.skeleton(height=300), reading(frame.scope()) as session:
     summary = claim_figures.build_summary(session, window, compared=periods.compared(asked.period, window))
 st.caption(

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists.filter import ClaimFilter, View
 from core.services.claims.lists.queue import QueueTotal
-from core.services.claims.lists.selection import View
 from core.services.claims.review import officers as claim_officers
 from core.services.dimensions import load_choices
 from core.states.claims import ClaimStatus
@@ -12,7 +12,6 @@ from core.store.access import reading
 from core.ui.claims import assignment as claim_assignment
 from core.ui.claims import filters as claim_filters
 from core.ui.claims import queue_views
-from core.ui.claims.filters import Asked
 from core.ui.claims.queue_table import CLAIMS
 from core.ui.exports import panel as export_panel
 from core.ui.kit import frame, tables, url_state, words
@@ -30,13 +29,13 @@ NOTHING = {
 }
 
 
-def nothing(asked: Asked) -> None:
+def nothing(asked: ClaimFilter) -> None:
     """Show that the view is empty, or that nothing in it matches the filters."""
-    if asked.narrowed:
+    if claim_filters.is_narrowed(asked):
         st.info("No claim of this view matches these filters.", icon=":material/filter_alt_off:")
         st.button("Show the whole view", type="primary", on_click=claim_filters.clear)
         return
-    st.info(why_empty(asked.view), icon=":material/inbox:")
+    st.info(why_empty(asked.view or claim_filters.USUAL), icon=":material/inbox:")
     with st.container(horizontal=True, vertical_alignment="center"):
         if asked.view not in ("open", "all") and counts.views["open"]:
             st.button("Show all open claims", on_click=url_state.change, args=({"view": ["open"]},))
@@ -82,15 +81,13 @@ counts = queue_views.counted(person)
 with reading(frame.scope()) as session:
     officers, names = claim_officers.list_active(session), load_choices(session).names["distributor"]
 claim_assignment.notice()
-queue_views.draw(person, asked.view, counts)
+queue_views.draw(person, asked.view or claim_filters.USUAL, counts)
 claim_filters.draw(asked, officers)
 with st.skeleton(height=300), reading(frame.scope()) as session:
-    total = claim_queue.get_totals(session, asked.wanted)
+    total = claim_queue.get_totals(session, asked)
     paging = CLAIMS.paging(url_state.page())
-    rows = claim_queue.list_rows(session, asked.wanted, order=CLAIMS.order, paging=paging)
-export_panel.offer(
-    "claims", asked.selection.address(), rows=total.count, sum_minor=total.claimed_minor, beside=controls
-)
+    rows = claim_queue.list_rows(session, asked, order=CLAIMS.order, paging=paging)
+export_panel.offer("claims", asked.address(), rows=total.count, sum_minor=total.claimed_minor, beside=controls)
 st.markdown(CLAIMS.counted(total.count))
 if not total.count:
     nothing(asked)

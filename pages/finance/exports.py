@@ -4,36 +4,17 @@ from dataclasses import replace
 
 import streamlit as st
 
-from core.errors import InvalidInput
 from core.services.exports import receipts
-from core.services.exports import registry as export_registry
-from core.services.exports.receipt_selection import NAMES, ReceiptSelection
-from core.services.exports.receipts import Receipt
+from core.services.exports.receipts import Receipt, ReceiptFilter
 from core.services.paging import Page
 from core.store.access import Scope, reading
 from core.ui.exports import receipt_view
 from core.ui.exports.receipt_view import RECEIPTS
-from core.ui.kit import frame, tables, url_state
+from core.ui.kit import filter_bar, frame, tables, url_state
 
 
-def asked() -> ReceiptSelection:
-    try:
-        return ReceiptSelection.read(url_state.values(*NAMES))
-    except InvalidInput as error:
-        url_state.way_back(error.faults)
-
-
-def filters(wanted: ReceiptSelection, people: dict[str, str]) -> None:
-    with st.grid(5, min_column_width=150, gap="xsmall", vertical_alignment="bottom"):
-        kinds = {kind.name: kind.title for kind in export_registry.KINDS}
-        url_state.choices("kind", "Export", kinds, chosen=wanted.kind, anything="Every kind")
-        url_state.choice("person", "By", people, chosen=wanted.person, anything="Everybody")
-        url_state.day_boxes(("from", "From", wanted.first), ("to", "To (included)", wanted.last))
-        url_state.reset_button(shown=wanted != ReceiptSelection())
-
-
-def nothing(wanted: ReceiptSelection) -> None:
-    if wanted != ReceiptSelection():
+def nothing(wanted: ReceiptFilter) -> None:
+    if wanted != ReceiptFilter():
         st.info("No export matches this selection.", icon=":material/filter_alt_off:")
         st.button("Show all exports", type="primary", on_click=url_state.reset)
         return
@@ -45,9 +26,9 @@ def nothing(wanted: ReceiptSelection) -> None:
     st.page_link("sales/purchases.py", label="Go to the purchases", icon=":material/receipt_long:")
 
 
-def page_of(wanted: ReceiptSelection) -> Page[Receipt]:
+def page_of(wanted: ReceiptFilter) -> Page[Receipt]:
     with reading(Scope.system()) as session:
-        narrowed = replace(wanted.wanted, is_live=frame.mode())
+        narrowed = replace(wanted, is_live=frame.mode())
         return receipts.list_receipts(
             session, narrowed, RECEIPTS.paging(url_state.page()), order=RECEIPTS.order_among(receipts.ORDERS)
         )
@@ -55,10 +36,12 @@ def page_of(wanted: ReceiptSelection) -> Page[Receipt]:
 
 frame.require("finance", "operations")
 frame.page_header("Exports", "The receipt of every file that was taken out; any can be run again and compared.")
-wanted = asked()
+wanted = filter_bar.read(ReceiptFilter)
 with reading(Scope.system()) as session:
     people = dict(receipts.list_makers(session))
-filters(wanted, people | ({wanted.person: wanted.person} if wanted.person and wanted.person not in people else {}))
+with st.grid(5, min_column_width=150, gap="xsmall", vertical_alignment="bottom"):
+    filter_bar.draw(wanted, options={"person": people})
+    filter_bar.reset(wanted)
 with st.skeleton(height=300):
     found = page_of(wanted)
 if not found.total_count:

@@ -4,26 +4,27 @@ import streamlit as st
 
 from core.services.dimensions import load_choices
 from core.services.finance import adjustments, movements, unplaced
+from core.services.finance.filter import MovementFilter
 from core.services.finance.unplaced import Unplaced
 from core.services.sales.sales_totals import SalesTotals
 from core.store.access import reading
 from core.ui.exports import panel as export_panel
-from core.ui.finance import adjustment_cards, movement_filters
-from core.ui.finance.movement_filters import MovementsAsked
+from core.ui.finance import adjustment_cards
 from core.ui.finance.movement_table import MOVEMENTS
 from core.ui.kit import frame, periods, tables, url_state, words
-from core.ui.sales import money_table
+from core.ui.sales import money_table, sales_filters
+from core.ui.sales.sales_filters import Asked
 
 
-def toolbar(found: MovementsAsked, total: SalesTotals) -> None:
+def toolbar(found: Asked[MovementFilter], total: SalesTotals) -> None:
     export_panel.offer(
         "movements",
-        found.selection.address(),
+        found.criteria.address(),
         rows=movements.count(total),
         sum_minor=total.net.total_minor,
         beside=lambda: tables.choices(MOVEMENTS),
     )
-    days = periods.describe_period(found.asked.window) if found.asked.window else "All time"
+    days = periods.describe_period(found.window) if found.window else "All time"
     st.markdown(f"{MOVEMENTS.counted(movements.count(total))} · {days}")
 
 
@@ -69,8 +70,8 @@ def not_placed(found: Unplaced) -> None:
         st.caption("Of now and of every day, narrowed by the other filters above.")
 
 
-def nothing(found: MovementsAsked) -> None:
-    if found.narrowed:
+def nothing(found: Asked[MovementFilter]) -> None:
+    if found.changed:
         st.info("No movement matches this selection.", icon=":material/filter_alt_off:")
         st.button("Show all movements", type="primary", on_click=url_state.reset)
     else:
@@ -87,14 +88,16 @@ frame.page_header(
 )
 with reading(frame.scope()) as session:
     names = load_choices(session)
-found = movement_filters.read(names)
-movement_filters.draw(found, names)
+found = sales_filters.read(MovementFilter, names, usual=periods.ALL)
+sales_filters.draw_period(found)
+with st.grid(3, min_column_width=190, gap="xsmall"):
+    sales_filters.draw(found, names)
 with st.skeleton(height=300), reading(frame.scope()) as session:
     paging = MOVEMENTS.paging(url_state.page())
-    total = movements.compute_totals(session, found.selection)
+    total = movements.compute_totals(session, found.criteria)
     order = MOVEMENTS.order_among(movements.ORDERS)
-    rows = movements.list_rows(session, found.selection, names, order=order, paging=paging)
-    open_premium = unplaced.compute_unplaced(session, found.selection.wanted)
+    rows = movements.list_rows(session, found.criteria, names, order=order, paging=paging)
+    open_premium = unplaced.compute_unplaced(session, found.criteria)
     waiting = adjustments.list_open(session)
 adjustment_cards.waiting(waiting)
 not_placed(open_premium)

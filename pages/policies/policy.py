@@ -7,11 +7,12 @@ from core.errors import InvalidInput, NotFound
 from core.services.views import policy as policy_view
 from core.services.views.policy import PolicyDetail
 from core.store.access import reading
-from core.ui.kit import facts, frame, reveal_dialog, tables, words
+from core.ui.kit import facts, frame, reveal_dialog, tables, url_state, words
 from core.ui.policies import cards as policy_cards
 from core.ui.policies import claims as policy_claims
 from core.ui.policies import dialogs as policy_dialogs
 from core.ui.policies import resends, submission_card
+from core.ui.sales import renewal_calls
 
 SEARCH = "policies/search.py"
 
@@ -39,17 +40,21 @@ def header(policy: PolicyDetail) -> None:
         if person.has_role("operations"):
             policy_dialogs.buttons(policy, person)
     if policy.possible_duplicate_of:
-        twin = frame.link("policy", id=str(policy.possible_duplicate_of))
         st.warning(
-            f"The same customer has an [earlier policy]({twin}) for this amount and this loan start."
-            " Is it a second loan?",
+            "The same customer has an earlier policy for this amount and this loan start. Is it a second loan?",
             icon=":material/content_copy:",
+        )
+        st.page_link(
+            "policies/policy.py",
+            label="Open the earlier policy",
+            icon=":material/policy:",
+            query_params={"id": str(policy.possible_duplicate_of), **frame.mode_query()},
         )
 
 
 def details(policy: PolicyDetail) -> None:
-    papers, money, terms, claims, submitted, sent, history = st.tabs(
-        ["Certificate", "Money", "Terms and renewals", "Claims", "Submitted", "Sent to the insurer", "History"]
+    papers, money, terms, claims, submitted, sent, history = url_state.tabs(
+        "Certificate", "Money", "Terms and renewals", "Claims", "Submitted", "Sent to the insurer", "History"
     )
     with papers:
         policy_cards.certificate(policy)
@@ -57,6 +62,7 @@ def details(policy: PolicyDetail) -> None:
         policy_cards.money(policy)
     with terms:
         policy_cards.terms(policy)
+        renewal_calls.history(policy.id)
     with claims:
         policy_claims.draw(policy, person)
     with submitted:

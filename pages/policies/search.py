@@ -18,12 +18,12 @@ def found(search: Search) -> Page[PolicyRow]:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         paging = POLICIES.paging(url_state.page())
         return policy_search.search_policies(
-            session, search.text, search.wanted, names, order=POLICIES.order_among(policy_search.ORDERS), paging=paging
+            session, search.asked.criteria, names, order=POLICIES.order_among(policy_search.ORDERS), paging=paging
         )
 
 
 def nothing(search: Search) -> None:
-    if search.narrowed:
+    if search.asked.changed:
         st.info("No policy matches.", icon=":material/search_off:")
         st.button("Show all policies", type="primary", on_click=url_state.reset)
     else:
@@ -41,7 +41,7 @@ def results(search: Search, page: Page[PolicyRow]) -> None:
     days = periods.describe_period(search.asked.window) if search.asked.window else "All time"
     export_panel.offer(
         "policies",
-        search.selection.address(),
+        search.asked.criteria.address(),
         rows=page.total_count,
         beside=lambda: tables.choices(POLICIES),
     )

@@ -26,7 +26,7 @@ def found() -> CustomerDetail | None:
     return None
 
 
-person = frame.require("operations", "claims")
+person = frame.require("operations", "claims", "supervisor")
 tables.back_link("customers", CUSTOMERS, "Back to the customers")
 customer = found()
 if customer is None:

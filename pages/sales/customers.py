@@ -3,25 +3,24 @@
 import streamlit as st
 
 from core.services.customers import table as customers_table
-from core.services.customers.selection import CustomerSelection
+from core.services.customers.filter import CustomerFilter
 from core.services.customers.table import CustomerRow
 from core.services.dimensions import load_choices
 from core.services.paging import Page
 from core.store.access import reading
 from core.ui.exports import panel as export_panel
-from core.ui.kit import frame, tables, url_state
-from core.ui.sales import customer_filters
+from core.ui.kit import filter_bar, frame, tables, url_state
 from core.ui.sales.customer_table import CUSTOMERS
 
 
-def found(asked: CustomerSelection) -> Page[CustomerRow]:
+def found(criteria: CustomerFilter) -> Page[CustomerRow]:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         order, paging = CUSTOMERS.order_among(customers_table.ORDERS), CUSTOMERS.paging(url_state.page())
-        return customers_table.list_customers(session, asked.wanted, names, order=order, paging=paging)
+        return customers_table.list_customers(session, criteria, names, order=order, paging=paging)
 
 
-def nothing(asked: CustomerSelection) -> None:
-    if asked != CustomerSelection():
+def nothing(criteria: CustomerFilter) -> None:
+    if criteria != CustomerFilter():
         st.info("No customer matches.", icon=":material/search_off:")
         st.button("Show all customers", type="primary", on_click=url_state.reset)
     else:
@@ -36,7 +35,7 @@ def results(page: Page[CustomerRow]) -> None:
     number = tables.page_of(CUSTOMERS, page.total_count)
     if number is None:
         return
-    export_panel.offer("customers", asked.address(), rows=page.total_count, beside=lambda: tables.choices(CUSTOMERS))
+    export_panel.offer("customers", criteria.address(), rows=page.total_count, beside=lambda: tables.choices(CUSTOMERS))
     st.markdown(CUSTOMERS.counted(page.total_count))
     tables.draw(CUSTOMERS, page.items, number=number, total=page.total_count)
 
@@ -45,10 +44,13 @@ frame.require("operations", "claims")
 frame.page_header("Customers", "Find anybody who was sold to, with all that they bought and claimed.")
 with reading(frame.scope()) as session:
     names = load_choices(session)
-asked = customer_filters.read(names)
-customer_filters.draw(asked, names)
-page = found(asked)
+criteria = filter_bar.read(CustomerFilter, names.names)
+filter_bar.draw(criteria, place="search")
+with st.grid(5, min_column_width=140, gap="xsmall", vertical_alignment="bottom"):
+    filter_bar.draw(criteria, names.names)
+    filter_bar.reset(criteria)
+page = found(criteria)
 if page.total_count:
     results(page)
 else:
-    nothing(asked)
+    nothing(criteria)

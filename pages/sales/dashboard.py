@@ -4,6 +4,7 @@ import streamlit as st
 
 from core import clock
 from core.services.sales.figures import Summary
+from core.services.sales.filter import SalesFilter
 from core.ui.kit import dialogs, figure_cache, frame, periods, url_state, words
 from core.ui.kit.figure_cache import StoreState
 from core.ui.sales import (
@@ -33,11 +34,11 @@ def header(summary: Summary, at: StoreState, against: str) -> None:
     )
 
 
-def filters(asked: Asked, against: str) -> None:
+def filters(asked: Asked[SalesFilter], against: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        sales_filters.draw_period(asked, offer=PERIODS, default=DEFAULT, also_narrowed=against != periods.PREVIOUS)
+        sales_filters.draw_period(asked, offer=PERIODS, also_changed=against != periods.PREVIOUS)
     with st.grid(5, min_column_width=125, gap="xsmall"):
-        sales_filters.draw_members(asked, names, "provider", "category", "product", "distributor")
+        sales_filters.draw(asked, names)
         st.session_state[AGAINST] = against
         st.selectbox(
             "Compared with",
@@ -53,7 +54,7 @@ def _against_changed() -> None:
     url_state.change({AGAINST: [] if chosen == periods.PREVIOUS else [chosen]})
 
 
-def sum_of_parts(asked: Asked, summary: Summary) -> None:
+def sum_of_parts(asked: Asked[SalesFilter], summary: Summary) -> None:
     """Draw the premium as the sum of its parts, the refunds, and the links to the purchases and renewals."""
     taken = summary.current.totals
     with st.container(border=True, gap="xsmall"):
@@ -70,7 +71,7 @@ def sum_of_parts(asked: Asked, summary: Summary) -> None:
             }
         )
         with st.container(horizontal=True, gap="small"):
-            drill.link_to_sales(asked.selection, taken.sold, taken.renewed)
+            drill.link_to_sales(asked.criteria, taken.sold, taken.renewed)
             st.page_link(
                 "finance/movements.py",
                 label="Show these movements",
@@ -80,7 +81,7 @@ def sum_of_parts(asked: Asked, summary: Summary) -> None:
             )
 
 
-def nothing_sold(asked: Asked) -> None:
+def nothing_sold(asked: Asked[SalesFilter]) -> None:
     if asked.narrowed:
         st.info("Nothing was sold in this selection.", icon=":material/filter_alt_off:")
         st.button("Start again without filters", on_click=url_state.reset, type="primary")
@@ -102,13 +103,13 @@ frame.page_header(
 dialogs.run(*targets_card.ROLES)
 at = figure_cache.standing()
 names = figure_cache.names(at)
-asked = sales_filters.read(names, default=DEFAULT, offer=PERIODS)
+asked = sales_filters.read(SalesFilter, names, usual=DEFAULT, offer=PERIODS)
 against = url_state.one_of(AGAINST, periods.AGAINST) or periods.PREVIOUS
 window = asked.window or periods.window_of(DEFAULT, clock.today())
 filters(asked, against)
 cut = dashboard_cards.read_cut(window)
 compared = periods.compared(asked.period, window, against)
-wanted = asked.selection.wanted
+wanted = asked.criteria
 with st.skeleton(height=240):
     summary = figure_cache.summary(at, window, compared, wanted)
 header(summary, at, against)

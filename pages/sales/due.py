@@ -9,11 +9,11 @@ from core.services.dimensions import load_choices
 from core.services.renewals import due as renewals_due
 from core.services.renewals import due_table
 from core.services.renewals.due import Bucket
+from core.services.renewals.filter import DueFilter
 from core.store.access import reading
-from core.ui.kit import frame, tables, url_state, words
+from core.ui.kit import dialogs, frame, tables, url_state, words
 from core.ui.policies import dialogs as policy_dialogs
-from core.ui.sales import due_filters
-from core.ui.sales.due_filters import DueAsked
+from core.ui.sales import due_filters, renewal_calls
 from core.ui.sales.renewal_table import DUE
 
 
@@ -25,9 +25,9 @@ def toolbar(bucket: Bucket) -> None:
     st.markdown(f"{table.counted(bucket.policies)} {when} · {at_risk} at risk")
 
 
-def nothing(asked: DueAsked, everywhere: int) -> None:
+def nothing(criteria: DueFilter, everywhere: int) -> None:
     """Show that the open tile has no policies; `everywhere` is the number in all tiles."""
-    if asked.narrowed:
+    if criteria != DueFilter():
         st.info("No policy of this selection ends in these days.", icon=":material/filter_alt_off:")
         st.button("Show every insurer, product and distributor", type="primary", on_click=url_state.reset)
     elif everywhere:
@@ -48,23 +48,31 @@ if policy_id := tables.acted(table):
 todo = ": call them, and renew here." if table.act else "."
 frame.page_header("Due for renewal", f"Whose cover ends soon or has just ended{todo}")
 policy_dialogs.run_any()
+dialogs.run(*renewal_calls.ROLES)
 with reading(frame.scope()) as session:
     names = load_choices(session)
-asked = due_filters.read(names)
-due_filters.draw(asked, names)
+open_bucket, criteria = due_filters.read(names)
+due_filters.draw(criteria, names)
 with st.skeleton(height=300), reading(frame.scope()) as session:
-    buckets = renewals_due.list_due(session, clock.today(), asked.wanted)
+    buckets = renewals_due.list_due(session, clock.today(), criteria)
     paging = table.paging(url_state.page())
     rows = due_table.list_rows(
-        session, asked.bucket, asked.wanted, names, order=table.order_among(due_table.ORDERS), paging=paging
+        session, open_bucket, criteria, names, order=table.order_among(due_table.ORDERS), paging=paging
     )
-due_filters.tiles(buckets, asked)
-bucket = next(bucket for bucket in buckets if bucket.key == asked.bucket)
+due_filters.tiles(buckets, open_bucket)
+bucket = next(bucket for bucket in buckets if bucket.key == open_bucket)
 if not bucket.policies:
-    nothing(asked, sum(each.policies for each in buckets))
+    nothing(criteria, sum(each.policies for each in buckets))
     st.stop()
 toolbar(bucket)
 number = tables.page_of(table, bucket.policies)
 if number is None:
     st.stop()
-tables.draw(table, rows, number=number, total=bucket.policies)
+above = st.container()
+if not person.has_role("operations"):
+    tables.draw(table, rows, number=number, total=bucket.policies)
+    st.stop()
+picked = tables.draw(table, rows, number=number, total=bucket.policies, chosen=())
+with above:
+    renewal_calls.bar(picked, person)
+renewal_calls.figures()

@@ -4,11 +4,12 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput, NotFound
+from core.services.sales.filter import SOURCES
 from core.services.views import sale as sale_view
 from core.services.views.sale import SaleDetail
 from core.store.access import reading
 from core.ui.kit import facts, frame, reveal_dialog, tables, words
-from core.ui.sales import sale_split, sales_filters
+from core.ui.sales import sale_split
 
 PURCHASES, POLICY, CUSTOMER = "sales/purchases.py", "policies/policy.py", "sales/customer.py"
 
@@ -80,10 +81,8 @@ def origin(sale: SaleDetail) -> None:
         facts.line("Sold", words.moment(sale.created_at))
         facts.line("Distributor", sale.distributor)
         facts.line("Category", sale.category)
-        facts.line("Source", sales_filters.SOURCES.get(sale.request_source or "", sale.request_source or "–"))
-        facts.line(
-            "Payment", ", ".join(sales_filters.SOURCES.get(word, words.title(word)) for word in sale.payment) or "–"
-        )
+        facts.line("Source", SOURCES.get(sale.request_source or "", sale.request_source or "–"))
+        facts.line("Payment", ", ".join(SOURCES.get(word, words.title(word)) for word in sale.payment) or "–")
         facts.line("Premium paid", words.title(sale.premium_frequency))
 
 

@@ -5,6 +5,7 @@ import streamlit as st
 from core.money import Split
 from core.services.dimensions import load_choices
 from core.services.sales import table as sales_table
+from core.services.sales.filter import PurchaseFilter
 from core.services.sales.sales_totals import SalesTotals
 from core.store.access import reading
 from core.ui.exports import panel as export_panel
@@ -13,21 +14,11 @@ from core.ui.sales import money_table, sales_filters
 from core.ui.sales.sales_filters import Asked
 from core.ui.sales.sales_table import PURCHASES
 
-DEFAULT = periods.ALL
 
-
-def filters(asked: Asked) -> None:
-    sales_filters.draw_period(asked, offer=list(periods.NAMES), default=DEFAULT)
-    with st.grid(3, min_column_width=190, gap="xsmall"):
-        sales_filters.draw_members(asked, names, "provider", "category", "product", "distributor")
-        sales_filters.draw_email(asked)
-        sales_filters.draw_sources(asked)
-
-
-def toolbar(asked: Asked, total: SalesTotals) -> None:
+def toolbar(asked: Asked[PurchaseFilter], total: SalesTotals) -> None:
     export_panel.offer(
         "purchases",
-        asked.selection.address(),
+        asked.criteria.address(),
         rows=total.sold,
         sum_minor=total.sold_minor,
         beside=lambda: tables.choices(PURCHASES),
@@ -53,8 +44,8 @@ def footer(total: SalesTotals, given_back: Split) -> None:
         st.caption("Given back of these purchases until now, whenever that was; refunds of renewals stand with those.")
 
 
-def nothing(asked: Asked) -> None:
-    if asked.narrowed or asked.period != DEFAULT:
+def nothing(asked: Asked[PurchaseFilter]) -> None:
+    if asked.changed:
         st.info("No purchase matches this selection.", icon=":material/filter_alt_off:")
         st.button("Show all purchases", type="primary", on_click=url_state.reset)
     else:
@@ -70,10 +61,12 @@ person = frame.require("operations", "finance")
 frame.page_header("Purchases", "Every sale, with its customer, its policy and the split of the money.")
 with reading(frame.scope()) as session:
     names = load_choices(session)
-asked = sales_filters.read(names, default=DEFAULT)
-filters(asked)
+asked = sales_filters.read(PurchaseFilter, names, usual=periods.ALL)
+sales_filters.draw_period(asked)
+with st.grid(3, min_column_width=190, gap="xsmall"):
+    sales_filters.draw(asked, names)
 with st.skeleton(height=300), reading(frame.scope()) as session:
-    wanted, paging = asked.selection.wanted, PURCHASES.paging(url_state.page())
+    wanted, paging = asked.criteria, PURCHASES.paging(url_state.page())
     total = sales_table.compute_total(session, wanted)
     rows = sales_table.list_rows(session, wanted, names, order=PURCHASES.order_among(sales_table.ORDERS), paging=paging)
     given_back = sales_table.given_back(session, wanted)

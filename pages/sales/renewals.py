@@ -7,24 +7,25 @@ import streamlit as st
 from core.money import Split
 from core.services.dimensions import load_choices
 from core.services.renewals import table as renewals_table
+from core.services.renewals.filter import RenewalFilter
 from core.services.renewals.table import RenewalTotal
 from core.store.access import reading
 from core.ui.exports import panel as export_panel
 from core.ui.kit import frame, periods, tables, url_state, words
-from core.ui.sales import money_table, renewal_filters
-from core.ui.sales.renewal_filters import RenewalsAsked
+from core.ui.sales import money_table, sales_filters
 from core.ui.sales.renewal_table import RENEWALS
+from core.ui.sales.sales_filters import Asked
 
 
-def toolbar(asked: RenewalsAsked, total: RenewalTotal) -> None:
+def toolbar(asked: Asked[RenewalFilter], total: RenewalTotal) -> None:
     export_panel.offer(
         "renewals",
-        asked.selection.address(),
+        asked.criteria.address(),
         rows=total.all_rows.renewals,
         sum_minor=total.all_rows.total_minor,
         beside=lambda: tables.choices(table),
     )
-    days = periods.describe_period(asked.asked.window) if asked.asked.window else "All time"
+    days = periods.describe_period(asked.window) if asked.window else "All time"
     st.markdown(f"{table.counted(total.all_rows.renewals)} · {days}")
 
 
@@ -52,8 +53,8 @@ def footer(total: RenewalTotal, given_back: Split) -> None:
         st.caption("Given back of these renewals until now, whenever that was.")
 
 
-def nothing(asked: RenewalsAsked) -> None:
-    if asked.narrowed:
+def nothing(asked: Asked[RenewalFilter]) -> None:
+    if asked.changed:
         st.info("No renewal matches this selection.", icon=":material/filter_alt_off:")
         st.button("Show all renewals", type="primary", on_click=url_state.reset)
     else:
@@ -74,13 +75,15 @@ table = (
 frame.page_header("Renewals", "Every further term that was bought for a policy, with the split of the money.")
 with reading(frame.scope()) as session:
     names = load_choices(session)
-asked = renewal_filters.read(names)
-renewal_filters.draw(asked, names)
+asked = sales_filters.read(RenewalFilter, names, usual=periods.ALL)
+sales_filters.draw_period(asked)
+with st.grid(3, min_column_width=190, gap="xsmall"):
+    sales_filters.draw(asked, names)
 with st.skeleton(height=300), reading(frame.scope()) as session:
-    total = renewals_table.compute_total(session, asked.wanted)
+    total = renewals_table.compute_total(session, asked.criteria)
     order, paging = table.order_among(renewals_table.ORDERS), table.paging(url_state.page())
-    rows = renewals_table.list_rows(session, asked.wanted, names, order=order, paging=paging)
-    given_back = renewals_table.given_back(session, asked.wanted)
+    rows = renewals_table.list_rows(session, asked.criteria, names, order=order, paging=paging)
+    given_back = renewals_table.given_back(session, asked.criteria)
 toolbar(asked, total)
 if not total.all_rows.renewals:
     nothing(asked)

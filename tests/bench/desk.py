@@ -15,9 +15,8 @@ from core.services.dimensions import load_choices
 from core.services.exports import exports
 from core.services.exports.exports import Tally
 from core.services.exports.registry import get_kind
-from core.services.filters import SalesFilter
 from core.services.sales import breakdowns, figures
-from core.services.sales.selection import Selection
+from core.services.sales.filter import PurchaseFilter, SalesFilter
 from core.services.windows import Window
 from core.settings import ROOT
 from core.store.access import Scope
@@ -85,7 +84,7 @@ def csv_of_everything(portfolio: Portfolio) -> Row:
     def ours() -> None:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         with portfolio.store.reading(STAFF) as session:
-            for _ in exports.stream_lines(session, get_kind("purchases"), Selection(), Tally()):
+            for _ in exports.stream_lines(session, get_kind("purchases"), PurchaseFilter(), Tally()):
                 pass
         grown.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 

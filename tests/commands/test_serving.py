@@ -118,3 +118,14 @@ def test_who_leaves_at_a_prompt_is_told_nothing(sqlite_template: Path, tmp_path:
             shown += more
     os.close(screen)
     assert shown.replace(b"\r\n", b"").strip() == b"Password:"
+
+
+def test_no_line_of_the_log_is_lost_when_a_server_is_told_to_stop(sqlite_template: Path, tmp_path: Path) -> None:
+    shutil.copy(sqlite_template, tmp_path / "store.db")
+    port = free_port()
+    with served(tmp_path, port, "api") as process, httpx.Client(trust_env=False) as client:
+        for _ in range(300):
+            assert client.get(f"http://127.0.0.1:{port}/v1/purchase").status_code == 401
+        process.send_signal(signal.SIGTERM)
+        told, _ = process.communicate(timeout=60)
+    assert sum('"event":"request"' in line for line in told.splitlines()) == 300

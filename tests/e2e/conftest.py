@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
@@ -19,6 +20,7 @@ from core.services.distributors import keys
 from core.services.people import sign_in, staff, staff_sessions
 from core.settings import ROOT
 from core.store.access import Scope, Store
+from tests.e2e.deployment import deployed
 from tests.portfolio import Portfolio
 from tests.ports import free_port
 
@@ -73,11 +75,43 @@ class Desk:
 
 
 @pytest.fixture(scope="session")
-def desk(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    """The application on a store with staff, one distributor and a small portfolio."""
+def desk(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """The application on a store with staff, one distributor and a small portfolio.
+
+    With COVERDESK_E2E_SEVERAL every journey of this folder goes through a proxy to several processes on PostgreSQL.
+    """
     folder = tmp_path_factory.mktemp("desk")
-    shutil.copy(sqlite_template, folder / "store.db")
-    store = Store(f"sqlite:///{folder / 'store.db'}")
+    if os.environ.get("COVERDESK_E2E_SEVERAL"):
+        url = several_database(request)
+        with opened(url) as store, deployed(folder, url) as all_of_it:
+            yield Desk(all_of_it.url, all_of_it.log, store, *populate(store))
+        return
+    shutil.copy(request.getfixturevalue("sqlite_template"), folder / "store.db")
+    with opened(f"sqlite:///{folder / 'store.db'}") as store:
+        seller, people = populate(store)
+        serving = Serving(folder)
+        with serving as url:
+            yield Desk(url, serving.log, store, seller, people)
+
+
+def several_database(request: pytest.FixtureRequest) -> str:
+    """The address of a database with the catalogue, for a deployment of several processes."""
+    database = request.getfixturevalue("postgres_database")
+    database.renew()
+    return str(database.url.render_as_string(hide_password=False))
+
+
+@contextmanager
+def opened(url: str) -> Iterator[Store]:
+    store = Store(url)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def populate(store: Store) -> tuple[UUID, Mapping[str, UUID]]:
+    """One person for each role, a distributor and its sales."""
     with store.writing(Scope.system()) as session:
         seller = keys.get_or_create_distributor(session, "Swift Lenders")
         people = {
@@ -87,10 +121,7 @@ def desk(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
             for role in ROLES
         }
     Portfolio(seed=7, size=60, sellers=(seller,), now=clock.now()).write(store)
-    serving = Serving(folder)
-    with serving as url:
-        yield Desk(url, serving.log, store, seller, people)
-    store.close()
+    return seller, people
 
 
 def email(role: str) -> str:

@@ -13,8 +13,8 @@ from playwright.sync_api import Download, Locator, Page, expect
 from core import money
 from core.services.exports import receipts
 from core.services.sales import figures
+from core.services.sales.filter import PurchaseFilter
 from core.services.sales.sales_totals import SalesTotals
-from core.services.sales.selection import Selection
 from core.services.windows import Window
 from core.store.access import Scope
 from tests.e2e.conftest import PATIENCE, Desk, Visit, settled
@@ -90,14 +90,15 @@ def test_a_month_of_an_insurer_is_one_number_in_chart_tile_table_and_file(visit:
     page.get_by_role("link", name=re.compile("^See th(is|ese .*) purchases?")).click()
     expect(page.get_by_role("heading", name="Purchases")).to_be_visible()
     settled(page)
-    selection = Selection.read(parse_qs(urlsplit(page.url).query))
-    assert selection.provider
-    assert selection.first
-    assert selection.last
-    assert (selection.last - selection.first).days < 31
+    selection = PurchaseFilter.read(parse_qs(urlsplit(page.url).query))
+    assert selection.provider_ids
+    first, last = selection.days()
+    assert first
+    assert last
+    assert (last - first).days < 31
     with desk.store.reading(Scope.staff(is_live=True)) as session:
-        window = Window.from_days(selection.first, selection.last)
-        taken = figures.build_summary(session, window, selection.wanted).current.totals
+        window = Window.from_days(first, last)
+        taken = figures.build_summary(session, window, selection).current.totals
     assert taken.sold
     assert f"purchases {money.format_naira(taken.sold_minor)} (" in tile
     expect(page.locator(".st-key-selection_total")).to_contain_text(money.format_naira(taken.sold_minor))

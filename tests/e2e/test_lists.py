@@ -14,7 +14,6 @@ from core.services.exports.exports import Tally
 from core.services.exports.formats import CSV
 from core.services.exports.receipts import ExportOrder
 from core.services.exports.registry import get_kind
-from core.services.filters import SalesFilter
 from core.services.renewals import due as renewals_due
 from core.store.access import Scope
 from core.store.schema.tables import Policy, Purchase, Submission
@@ -63,7 +62,7 @@ def filled(desk: Desk) -> None:
 
 def bucket(desk: Desk) -> str:
     with desk.store.reading(Scope.staff(is_live=True)) as session:
-        buckets = renewals_due.list_due(session, clock.today(), SalesFilter())
+        buckets = renewals_due.list_due(session, clock.today())
     return next(each.key for each in buckets if each.policies)
 
 

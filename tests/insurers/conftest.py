@@ -66,10 +66,10 @@ class Line:
         return sell(self.store, self.partner, cover, **{"email": f"ada+{magic}@example.com", **changed})
 
     def worker(self, **given: Any) -> Worker:
-        return Worker(self.store, **{"patience": PATIENT, **given})
+        return Worker(self.store, **{"limits": PATIENT, **given})
 
-    def drain(self, patience: CallLimits = PATIENT) -> None:
-        self.worker(patience=patience).drain()
+    def drain(self, limits: CallLimits = PATIENT) -> None:
+        self.worker(limits=limits).drain()
 
     def told(self, sale: Sale) -> Submission:
         return self._one(Submission, sale.policy_id)

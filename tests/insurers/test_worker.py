@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, ids, worker
+from core import clock, ids, trace, worker
 from core.covers.insurers import insurer_a, insurer_b_contents, insurer_d
 from core.insurers.answers import InsurerAnswer
 from core.services.audit import log as audit
@@ -279,7 +279,7 @@ def test_personal_numbers_in_a_reason_show_their_last_four(line: Line) -> None:
 
 def test_connection_rests_after_failures_in_a_row_and_one_policy_tries_it_again(line: Line) -> None:
     sales = [line.sell("breaks", registration_number=f"KJA-{number}ZZ") for number in range(100, 110)]
-    line.worker(at_once=1).drain()
+    line.worker(concurrency=1).drain()
     assert sum(line.told(sale).attempts for sale in sales) == insurer_connections.FAILURES_TO_TRIP
     resting = line.connection(sales[0])
     assert resting.rests_until == clock.now() + insurer_connections.REST_PERIODS[0]
@@ -291,7 +291,7 @@ def test_connection_rests_after_failures_in_a_row_and_one_policy_tries_it_again(
 
 def test_connection_that_recovers_brings_everything_forward(line: Line) -> None:
     sales = [line.sell("forgets", registration_number=f"KJA-{number}ZZ") for number in range(100, 105)]
-    line.worker(at_once=1).drain()
+    line.worker(concurrency=1).drain()
     assert line.connection(sales[0]).rests_until is not None
     with after(seconds=5):
         approved = line.sell()
@@ -336,7 +336,7 @@ def test_test_records_reach_no_real_insurer(line: Line, connect: Callable[..., N
 
 
 def test_running_worker_sends_what_is_sold_and_finishes_what_it_holds(line: Line) -> None:
-    sale, worker = line.sell("hangs"), line.worker(patience=IMPATIENT)
+    sale, worker = line.sell("hangs"), line.worker(limits=IMPATIENT)
     worker.start()
     while str(sale.policy_id) not in line.sandbox.ledger.records:
         Event().wait(0.01)
@@ -344,3 +344,11 @@ def test_running_worker_sends_what_is_sold_and_finishes_what_it_holds(line: Line
     told = line.told(sale)
     assert (told.attempts, told.failures, told.leased_until) == (1, 1, None)
     worker.stop()
+
+
+def test_the_trace_of_the_sale_goes_on_to_the_insurer(line: Line) -> None:
+    trace_id = "4bf92f3577b34da6a3ce929d0e0e4736"
+    with trace.within(trace_id):
+        sale = line.sell()
+    line.drain()
+    assert trace.parse(str(line.asked(sale).traceparent)) == trace_id

@@ -7,8 +7,8 @@ from typing import Any
 from core.services.admin import store_check
 from core.services.dimensions import load_choices
 from core.services.finance import movements
+from core.services.finance.filter import MovementFilter
 from core.services.finance.movements import MovementRow
-from core.services.finance.selection import MovementSelection
 from core.services.paging import Paging
 from core.services.people import staff
 from core.services.people.staff import Person
@@ -82,7 +82,7 @@ class Finance:
             return store_check.list_faults(session)
 
 
-def select(**address: Any) -> MovementSelection:
+def select(**address: Any) -> MovementFilter:
     """A selection as an address has it; `from_` is its `from`."""
     listed = {name.rstrip("_"): value if isinstance(value, list) else [str(value)] for name, value in address.items()}
-    return MovementSelection.read(listed)
+    return MovementFilter.read(listed)

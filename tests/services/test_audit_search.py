@@ -13,13 +13,14 @@ from core.covers.insurers import insurer_a
 from core.errors import InvalidInput, NotFound
 from core.services.audit import log as audit
 from core.services.audit import search as audit_search
+from core.services.audit.filter import AuditFilter
 from core.services.audit.search import SearchResult
-from core.services.audit.selection import AuditSelection
 from core.services.exports import runs
 from core.services.exports.formats import CSV
 from core.services.exports.kinds.audit import AUDIT
 from core.services.exports.receipts import ExportOrder
 from core.services.paging import Paging
+from core.services.windows import open_days
 from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.covers import shipped
@@ -48,9 +49,7 @@ def note(store: Store, actor: str, action: str, **facts: Any) -> None:
 
 def found(store: Store, paging: Paging = Paging(1, 50), **wanted: Any) -> SearchResult:
     with store.reading(Scope.staff(is_live=True)) as session:
-        return audit_search.search_entries(
-            session, AuditSelection(**wanted), paging, audit_search.load_choices(session)
-        )
+        return audit_search.search_entries(session, AuditFilter(**wanted), paging, audit_search.load_choices(session))
 
 
 def actions(store: Store, **wanted: Any) -> list[str]:
@@ -128,7 +127,7 @@ def test_an_export_holds_what_the_screen_shows_and_is_itself_written_down(log: S
             id=ids.new(),
             kind=AUDIT,
             format=CSV,
-            selection=AuditSelection.read(wanted),
+            selection=AuditFilter.read(wanted),
             is_live=True,
             actor=ADA,
         )
@@ -144,10 +143,10 @@ def test_an_export_holds_what_the_screen_shows_and_is_itself_written_down(log: S
 
 
 def test_a_selection_says_itself_again_and_refuses_what_cannot_be_meant() -> None:
-    whole = AuditSelection(
-        who=(ADA,), action=("a", "b"), kind="k", id="i", first=date(2026, 1, 1), last=date(2026, 1, 2), q="q"
+    whole = AuditFilter(
+        who=(ADA,), action=("a", "b"), kind="k", id="i", created=open_days(date(2026, 1, 1), date(2026, 1, 2)), q="q"
     )
-    assert AuditSelection.read(whole.address()) == whole
+    assert AuditFilter.read(whole.address()) == whole
     with pytest.raises(InvalidInput) as refused:
-        AuditSelection.read({"from": ["x"], "kind": ["a", "b"]})
+        AuditFilter.read({"from": ["x"], "kind": ["a", "b"]})
     assert {fault.field for fault in refused.value.faults} == {"from", "kind"}

@@ -143,7 +143,7 @@ def test_referrals_that_cannot_be_are_refused(office: Office) -> None:
         ({"to": "Declined"}, InvalidInput, "referral_amount is no part"),
         ({"note": ""}, InvalidInput, "referral_note"),
         ({"amount": "-1"}, InvalidInput, "referral_amount"),
-        ({"version": 9}, StaleVersion, ""),
+        ({"version": 9}, StaleVersion, "changed by somebody else"),
     ):
         with pytest.raises(kind, match=named):
             refer(office, claim_id, **said)

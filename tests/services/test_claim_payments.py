@@ -19,11 +19,12 @@ from core.errors import CoverdeskError, InvalidInput, NotAllowed, StateForbids
 from core.services import dimensions
 from core.services.admin import store_check
 from core.services.claims.lists import queue as claim_queue
-from core.services.claims.lists.search import ClaimFilter
+from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.reports import figures as claim_figures
 from core.services.claims.review import review as claim_review
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import payments as claim_payments
+from core.services.events import catalogue
 from core.services.sales import figures
 from core.services.views import customer as customer_view
 from core.services.windows import Window
@@ -324,6 +325,10 @@ def test_a_payment_that_came_back_counts_no_more_and_can_be_made_again(office: O
     with pytest.raises(InvalidInput, match="payment_reference"):
         office.move(claim_id, "Offer accepted", by="sade", payment_reference="first", note="Account closed")
     office.move(claim_id, "Offer accepted", by="sade", payment_reference="RETURN", note="Account closed")
+    entry = office.log(claim_id)[-1]
+    assert entry.after["reversed"] == "75000.00"
+    made = [kind.name for kind in catalogue.by_action()["claim moved"] if kind.applies(entry.before, entry.after)]
+    assert made == ["claim.status_changed"]
     assert set(paid_figures(office, claim_id).values()) == {0}
     office.move(claim_id, "Paid", by="ada", payment_reference="SECOND")
     assert set(paid_figures(office, claim_id).values()) == {7_500_000}

@@ -14,8 +14,8 @@ from core import clock
 from core.errors import InvalidInput, NotAllowed
 from core.services.admin import store_check
 from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists.filter import VIEWS, ClaimFilter, View
 from core.services.claims.lists.queue import QueueRow
-from core.services.claims.lists.selection import VIEWS, ClaimSelection, View
 from core.services.claims.workflow import assignment
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow.assignment import AssignmentResult, ChosenClaim
@@ -40,6 +40,7 @@ HELD = {"near": "ada", "offered": "bola", "asked": "ada", "paid": "ada", "declin
 IN_VIEW: dict[View, set[str]] = {
     "mine": {"near", "asked", "paid"},
     "unassigned": {"over", "fresh"},
+    "referred": set(),
     "near": {"over", "near"},
     "waiting": {"offered", "asked"},
     "open": {"over", "near", "fresh", "offered", "asked"},
@@ -77,10 +78,10 @@ def lives(office: Office) -> dict[str, UUID]:
 
 
 def rows(office: Office, *, by: str = "ada", order: str = "urgent", **address: str) -> list[QueueRow]:
-    selection = ClaimSelection.read({name: [value] for name, value in address.items()}, me=office.people[by].id)
+    selection = ClaimFilter.read({name: [value] for name, value in address.items()}, me=office.people[by].id)
     with office.store.reading(DESK) as session:
-        found = claim_queue.list_rows(session, selection.wanted, order=order, paging=Paging(1, 50))
-        assert claim_queue.get_totals(session, selection.wanted).count == len(found)
+        found = claim_queue.list_rows(session, selection, order=order, paging=Paging(1, 50))
+        assert claim_queue.get_totals(session, selection).count == len(found)
     return found
 
 
@@ -130,9 +131,9 @@ def test_the_clock_on_a_claim_is_the_one_of_its_history(office: Office, lives: d
 
 
 def test_the_total_adds_up_what_is_claimed_offered_and_paid(office: Office, lives: dict[str, UUID]) -> None:
-    selection = ClaimSelection.read({"view": ["all"]})
+    selection = ClaimFilter.read({"view": ["all"]})
     with office.store.reading(DESK) as session:
-        total = claim_queue.get_totals(session, selection.wanted)
+        total = claim_queue.get_totals(session, selection)
     found = rows(office, view="all")
     assert total.claimed_minor == sum(row.claimed_minor for row in found) > 0
     assert (total.offered_minor, total.paid_minor) == (14_000_000, 7_000_000)
@@ -172,12 +173,12 @@ def test_a_claim_is_found_by_what_people_call_it(office: Office, lives: dict[str
 
 def test_an_address_says_its_selection_again() -> None:
     address = {"view": ["near"], "status": ["Viewed"], "amount": ["75000.50"], "decided_to": ["2026-11-20"]}
-    assert ClaimSelection.read(address).address() == address
+    assert ClaimFilter.read(address).address() == address
     with pytest.raises(InvalidInput) as refusal:
-        ClaimSelection.read({"view": ["theirs"], "amount": ["many"], "decided_from": ["x"]})
+        ClaimFilter.read({"view": ["theirs"], "amount": ["many"], "decided_from": ["x"]})
     assert {fault.field for fault in refusal.value.faults} == {"view", "amount", "decided_from"}
     with pytest.raises(InvalidInput, match="officer"):
-        ClaimSelection.read({"view": ["mine"]})
+        ClaimFilter.read({"view": ["mine"]})
 
 
 def take(office: Office, by: str) -> UUID | None:

@@ -9,8 +9,7 @@ import sqlalchemy as sa
 from core import clock, ids
 from core.errors import NotFound
 from core.services.customers import table as customers_table
-from core.services.customers.customers import CustomerFilter
-from core.services.customers.selection import CustomerSelection
+from core.services.customers.filter import CustomerFilter
 from core.services.customers.table import CustomerRow
 from core.services.dimensions import load_choices
 from core.services.paging import Page, Paging
@@ -134,6 +133,6 @@ def test_the_same_address_elsewhere_is_named_and_strangers_are_not_found(
 
 
 def test_cover_stands_in_the_address_of_a_selection() -> None:
-    selection = CustomerSelection(q="ngozi", force="no")
-    assert CustomerSelection.read(selection.address()) == selection
-    assert (selection.wanted.search, selection.wanted.insured) == ("ngozi", False)
+    selection = CustomerFilter(search="ngozi", insured=False)
+    assert CustomerFilter.read(selection.address()) == selection
+    assert selection.address() == {"q": ["ngozi"], "force": ["no"]}

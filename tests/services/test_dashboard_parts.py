@@ -9,9 +9,9 @@ import pytest
 from core import clock
 from core.services.comparisons import Comparison
 from core.services.dimensions import load_choices
-from core.services.filters import SalesFilter
 from core.services.renewals import due
 from core.services.sales import breakdowns, cohorts, figures, sales_totals, silence
+from core.services.sales.filter import SalesFilter
 from core.services.views import backlog
 from core.services.windows import Window
 from core.store.access import Scope, Store

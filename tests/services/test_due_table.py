@@ -12,12 +12,12 @@ from core import clock, money
 from core.covers.insurers import insurer_a, insurer_b_auto, insurer_f
 from core.errors import NotRenewable
 from core.services.dimensions import load_choices
-from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.renewals import due as renewals_due
 from core.services.renewals import due_table, next_terms, renewals
 from core.services.renewals.due import BUCKETS
 from core.services.renewals.due_table import DueRow
+from core.services.renewals.filter import DueFilter
 from core.store.access import Scope, Store
 from core.store.schema.tables import Product, ProductBlock
 from tests.conftest import Partner
@@ -43,7 +43,7 @@ def sold(store: Store, partner: Partner, days: int, cover: Any = insurer_a.THIRD
         return sell(store, partner, cover, **changed).policy_id
 
 
-def listed(store: Store, bucket: str, wanted: SalesFilter = SalesFilter(), **options: Any) -> list[DueRow]:
+def listed(store: Store, bucket: str, wanted: DueFilter = DueFilter(), **options: Any) -> list[DueRow]:
     with store.reading(TEST) as session:
         return due_table.list_rows(
             session, bucket, wanted, load_choices(session), **{"paging": Paging(1, 50), **options}
@@ -67,14 +67,14 @@ def test_filters_order_and_pages_hold_for_rows_as_for_tiles(store: Store, partne
     mine = sold(store, partner, 3)
     sold(store, stranger, 5, registration_number="ABC-123-XY")
     other = sold(store, partner, 6, insurer_f.PERSONAL_ACCIDENT)
-    wanted = SalesFilter(distributor_ids=(partner.id,))
+    wanted = DueFilter(distributor_ids=(partner.id,))
     assert [row.id for row in listed(store, "week", wanted)] == [mine, other]
     assert [row.id for row in listed(store, "week", wanted, order="latest")] == [other, mine]
     assert [row.id for row in listed(store, "week", wanted, paging=Paging(2, 1))] == [other]
     with store.reading(TEST) as session:
         insurer = session.get_one(Product, UUID(str(next_terms.preview_next_term(session, other).sale.id))).provider_id
-        tile = renewals_due.list_due(session, clock.today(), SalesFilter(provider_ids=(insurer,)))[0]
-    assert [row.id for row in listed(store, "week", SalesFilter(provider_ids=(insurer,)))] == [other]
+        tile = renewals_due.list_due(session, clock.today(), DueFilter(provider_ids=(insurer,)))[0]
+    assert [row.id for row in listed(store, "week", DueFilter(provider_ids=(insurer,)))] == [other]
     assert tile.policies == 1
 
 

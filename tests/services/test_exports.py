@@ -21,8 +21,8 @@ from core.services.exports.receipts import ExportOrder
 from core.services.paging import Paging
 from core.services.sales import figures
 from core.services.sales import table as sales_table
+from core.services.sales.filter import PurchaseFilter
 from core.services.sales.metrics import METRICS_BY_KEY
-from core.services.sales.selection import Selection
 from core.services.windows import Window
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Product, Purchase
@@ -54,28 +54,28 @@ def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
     return store
 
 
-def selections(store: Store, partner: Partner) -> list[Selection]:
+def selections(store: Store, partner: Partner) -> list[PurchaseFilter]:
     """Selections of every kind within the window."""
     with store.reading(Scope.staff(is_live=True)) as session:
         columns = (Product.id, Product.provider_id, Product.product_category_id)
         product = session.execute(sa.select(*columns).order_by(Product.name)).first()
         email = session.execute(sa.select(Policy.email)).scalars().first()
     assert product
-    days = Selection.of_window(WINDOW)
+    days = PurchaseFilter(created=WINDOW.span)
     return [
         days,
-        Selection(),
-        replace(days, distributor=(partner.id,)),
-        replace(days, provider=(product.provider_id,), distributor=(partner.id,)),
-        replace(days, category=(product.product_category_id,)),
-        replace(days, product=(product.id,)),
-        replace(days, source=("desk",)),
-        replace(days, email=email),
-        replace(days, product=(ids.new(),)),
+        PurchaseFilter(),
+        replace(days, distributor_ids=(partner.id,)),
+        replace(days, provider_ids=(product.provider_id,), distributor_ids=(partner.id,)),
+        replace(days, category_ids=(product.product_category_id,)),
+        replace(days, product_ids=(product.id,)),
+        replace(days, request_sources=("desk",)),
+        replace(days, customer_email=email),
+        replace(days, product_ids=(ids.new(),)),
     ]
 
 
-def exported(store: Store, selection: Selection, *, is_live: bool = True) -> tuple[list[dict[str, str]], Tally]:
+def exported(store: Store, selection: PurchaseFilter, *, is_live: bool = True) -> tuple[list[dict[str, str]], Tally]:
     tally = Tally()
     with store.reading(Scope.staff(is_live=is_live)) as session:
         text = b"".join(exports.stream_lines(session, PURCHASES, selection, tally)).decode()
@@ -91,22 +91,22 @@ def test_tile_footer_table_and_export_are_one_number_under_every_filter(sold: St
         rows, tally = exported(sold, selection)
         with sold.reading(Scope.staff(is_live=True)) as session:
             names = load_choices(session)
-            footer = sales_table.compute_total(session, selection.wanted)
-            table = sales_table.list_rows(session, selection.wanted, names, paging=Paging(1, 500))
-            summary = figures.build_summary(session, WINDOW, selection.wanted)
+            footer = sales_table.compute_total(session, selection)
+            table = sales_table.list_rows(session, selection, names, paging=Paging(1, 500))
+            summary = figures.build_summary(session, WINDOW, selection)
         assert len(rows) == tally.rows == footer.sold == len(table)
         assert sum(minor(row, "total") for row in rows) == tally.sum_minor == footer.sold_minor
         assert sum(minor(row, "mca_profit") for row in rows) == footer.sold_mca_minor
         assert sum(minor(row, "distributor_profit") for row in rows) == footer.sold_distributor_minor
-        if selection.first:
+        if selection.created:
             assert summary.value(METRICS_BY_KEY["policies_sold"]) == footer.sold
             assert summary.current.totals.sold_minor == footer.sold_minor
 
 
 def test_export_rows_equal_the_table_rows_in_order_and_in_every_column(sold: Store) -> None:
-    rows, _ = exported(sold, Selection())
+    rows, _ = exported(sold, PurchaseFilter())
     with sold.reading(Scope.staff(is_live=True)) as session:
-        table = sales_table.list_rows(session, Selection().wanted, load_choices(session), paging=Paging(1, 500))
+        table = sales_table.list_rows(session, PurchaseFilter(), load_choices(session), paging=Paging(1, 500))
         emails = dict(session.execute(sa.select(Policy.purchase_id, Policy.email)).all())
     assert list(rows[0]) == list(COLUMNS)
     for row, sale in zip(rows, table, strict=True):
@@ -127,13 +127,13 @@ def test_export_rows_equal_the_table_rows_in_order_and_in_every_column(sold: Sto
 
 
 def test_names_that_are_formulas_are_defused_and_quotes_and_commas_survive(sold: Store) -> None:
-    names = {row["customer_name"] for row in exported(sold, Selection())[0]}
+    names = {row["customer_name"] for row in exported(sold, PurchaseFilter())[0]}
     assert names <= {"Ngozi Okafor", "Bola O'Neil, Jr.", '\'=Tunde "Quoted"', "Zoë Ọládélé", "'@Sum -1+1"}
     assert {'\'=Tunde "Quoted"', "'@Sum -1+1", "Bola O'Neil, Jr."} <= names
 
 
 def test_an_export_never_mixes_the_modes(sold: Store) -> None:
-    live, test = (exported(sold, Selection(), is_live=mode)[0] for mode in (True, False))
+    live, test = (exported(sold, PurchaseFilter(), is_live=mode)[0] for mode in (True, False))
     assert {row["mode"] for row in live} == {"live"}
     assert {row["mode"] for row in test} == {"test"}
     assert len(test) == 30
@@ -142,7 +142,7 @@ def test_an_export_never_mixes_the_modes(sold: Store) -> None:
 @pytest.mark.parametrize("order", ["newest", "oldest", "largest", "smallest"])
 def test_pages_of_the_table_are_in_order_without_gap_or_repeat(sold: Store, order: sales_table.Order) -> None:
     with sold.reading(Scope.staff(is_live=True)) as session:
-        names, wanted = load_choices(session), Selection().wanted
+        names, wanted = load_choices(session), PurchaseFilter()
         whole = sales_table.list_rows(session, wanted, names, order=order, paging=Paging(1, 500))
         pages = [sales_table.list_rows(session, wanted, names, order=order, paging=Paging(n, 50)) for n in (1, 2, 3, 4)]
     assert [row for page in pages for row in page] == whole
@@ -152,13 +152,13 @@ def test_pages_of_the_table_are_in_order_without_gap_or_repeat(sold: Store, orde
     assert pages[3] == []
 
 
-def ordered(selection: Selection = Selection(), *, staff_id: UUID | None = None) -> ExportOrder:
+def ordered(selection: PurchaseFilter = PurchaseFilter(), *, staff_id: UUID | None = None) -> ExportOrder:
     export = {"kind": PURCHASES, "format": CSV, "selection": selection, "is_live": True}
     return ExportOrder(id=ids.new(), actor="tests", staff_id=staff_id, **export)
 
 
 def test_a_whole_export_leaves_a_receipt_and_two_lines_in_the_log(sold: Store, partner: Partner) -> None:
-    order = ordered(Selection(distributor=(partner.id,)))
+    order = ordered(PurchaseFilter(distributor_ids=(partner.id,)))
     out = io.BytesIO()
     tally = runs.write_file(order, out)
     with sold.reading(Scope.system()) as session:
@@ -171,7 +171,7 @@ def test_a_whole_export_leaves_a_receipt_and_two_lines_in_the_log(sold: Store, p
     assert [action for action, _ in log] == ["export started", "export finished"]
     assert log[0][1]["filters"] == {"distributor": [str(partner.id)]}
     assert log[1][1]["sha256"] == receipt.sha256
-    assert Selection.read(log[0][1]["filters"]) == order.selection
+    assert PurchaseFilter.read(log[0][1]["filters"]) == order.selection
 
 
 def test_an_export_that_is_broken_off_is_in_the_log_and_has_no_receipt(sold: Store) -> None:
@@ -190,7 +190,7 @@ def test_a_sale_during_an_export_is_not_in_it(sold: Store, partner: Partner, mon
     monkeypatch.setattr(exports, "CHUNK", 10)
     order, tally = ordered(), Tally()
     with sold.reading(Scope.staff(is_live=True)) as session:
-        before = sales_table.compute_total(session, Selection().wanted)
+        before = sales_table.compute_total(session, PurchaseFilter())
     stream = runs.stream(order, tally)
     next(stream)
     Portfolio(seed=9, size=5, sellers=(partner.id,)).write(sold)
@@ -211,5 +211,5 @@ def test_deleted_purchases_are_in_no_export_and_no_table(sold: Store) -> None:
             sa.update(Purchase).where(Purchase.is_live).values(deleted_at=clock.now()),
             execution_options={"synchronize_session": False},
         )
-    rows, _ = exported(sold, Selection())
+    rows, _ = exported(sold, PurchaseFilter())
     assert rows == []

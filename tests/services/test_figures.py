@@ -13,8 +13,8 @@ import sqlalchemy as sa
 from core import clock
 from core.services.comparisons import Comparison
 from core.services.dimensions import DIMENSIONS, load_choices
-from core.services.filters import SalesFilter
 from core.services.sales import breakdowns, figures, sales_totals
+from core.services.sales.filter import SalesFilter
 from core.services.sales.metrics import METRICS, METRICS_BY_KEY
 from core.services.windows import Window
 from core.store.access import Scope, ScopedSession, Store

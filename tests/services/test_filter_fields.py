@@ -1,112 +1,174 @@
-"""Every field of a sales filter reaches the key of its statement, the choice of the daybook and a condition.
+"""Every field of every list narrows what it says, shares no statement with another question, and no roll-up guesses."""
 
-Three lists in the code are about the fields; a field that one of them lacks would give rows of another question.
-"""
-
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
 
-from core.services import filters
-from core.services.filters import SalesFilter, Span, marked
-from core.services.policies import policies
-from core.services.renewals import records as renewal_records
-from core.services.sales import conditions as sale_conditions
+from core.errors import InvalidInput
+from core.services.audit.filter import AuditFilter
+from core.services.claims.lists.filter import ClaimFilter
+from core.services.customers.filter import CustomerFilter
+from core.services.distributors.list import DistributorFilter
+from core.services.exports.receipts import ReceiptFilter
+from core.services.filters import fields
+from core.services.filters.declaration import Filter, of, parameterise
+from core.services.filters.field import Field
+from core.services.policies.filter import PolicyFilter
+from core.services.products.list import ProductFilter
+from core.services.renewals.filter import DueFilter, RenewalFilter
 from core.services.sales import day_totals
+from core.services.sales.filter import PurchaseFilter, SalesFilter
+from core.services.windows import Span
 from core.store.access import Scope
-from core.store.schema.tables import DaybookLine
+from core.store.schema.tables import DaybookLine, Purchase
 
 ONE, TWO = UUID("01900000-0000-7000-8000-000000000001"), UUID("01900000-0000-7000-8000-000000000002")
+# Whole days of Lagos, and of UTC for what is dated by day alone.
 MARCH, APRIL = (
-    Span(datetime(2026, month, 1, tzinfo=UTC), datetime(2026, month + 1, 1, tzinfo=UTC)) for month in (3, 4)
+    Span(datetime(2026, month, 1, 23, tzinfo=UTC), datetime(2026, month, 28, 23, tzinfo=UTC)) for month in (3, 4)
 )
-# Two values of each field that differ from each other and from its default.
-VALUES: Mapping[str, tuple[Any, Any]] = {
-    "created": (MARCH, APRIL),
-    "expiring": (MARCH, APRIL),
-    "customer_id": (ONE, TWO),
-    "customer_email": ("ada@example.com", "obi@example.com"),
-    "customer_type": ("principal", "beneficiary"),
-    "provider_ids": ((ONE,), (TWO,)),
-    "product_ids": ((ONE,), (TWO,)),
-    "category_ids": ((ONE,), (TWO,)),
-    "distributor_ids": ((ONE,), (TWO,)),
-    "request_sources": (("api",), ("desk",)),
-    "status": (True, False),
-}
-CONDITIONS: Mapping[str, Callable[[SalesFilter], list[sa.ColumnElement[bool]]]] = {
-    "purchases": sale_conditions.build_conditions,
-    "renewals": renewal_records.build_conditions,
-    "policies": policies.build_conditions,
-}
-# A purchase has no status that anybody could ask for.
-WITHOUT = {("purchases", "status")}
-every_field = pytest.mark.parametrize("name", VALUES)
+LISTS: tuple[type[Filter], ...] = (
+    *(SalesFilter, PurchaseFilter, RenewalFilter, PolicyFilter, DueFilter, CustomerFilter, ClaimFilter),
+    *(AuditFilter, ReceiptFilter, ProductFilter, DistributorFilter),
+)
+# What the audit log's own search compares, in the newest entries alone or by kind and id together.
+OF_THE_SEARCH = {(AuditFilter, "q"), (AuditFilter, "kind"), (AuditFilter, "id")}
+
+
+def two_values(field: Field) -> tuple[Any, Any]:
+    """Two values of a field that differ from each other and from none."""
+    match field:
+        case fields.Days():
+            spans = (Span(*(at and at.replace(hour=0) for at in span.ends)) for span in (MARCH, APRIL))
+            return tuple(spans) if field.dated else (MARCH, APRIL)  # type: ignore[return-value]
+        case fields.Members() | fields.Member():
+            return ((ONE,), (TWO,)) if field.many else (ONE, TWO)
+        case fields.Flag():
+            return True, False
+        case fields.Naira():
+            return Decimal("1.50"), Decimal(2)
+        case fields.Word() | fields.Words():
+            *_, first, second = field.options
+        case _:
+            first, second = "ada@example.com", "obi@example.com"
+    return ((first,), (second,)) if field.many else (first, second)
+
+
+def every_field() -> Iterator[Any]:
+    for declared in LISTS:
+        for name in declared.FIELDS:
+            yield pytest.param(declared, name, id=f"{declared.__name__}.{name}")
+
+
+EVERY_FIELD = pytest.mark.parametrize(("declared", "name"), list(every_field()))
 
 
 def sql(conditions: list[sa.ColumnElement[bool]]) -> str:
-    return str(sa.and_(*conditions).compile())
+    return str(sa.and_(sa.true(), *conditions).compile())
 
 
-def of_lines(wanted: SalesFilter) -> list[sa.ColumnElement[bool]]:
-    return [sa.true(), *filters.on_catalogue(wanted, DaybookLine)]
+def both(declared: type[Filter], name: str) -> tuple[Filter, Filter]:
+    first, second = two_values(declared.FIELDS[name])
+    return declared(**{name: first}), declared(**{name: second})
 
 
-def key(wanted: SalesFilter) -> tuple[Any, ...]:
-    """What tells the rows of one filter from those of another where statements are prepared once."""
-    return marked(wanted).shape, tuple(marked(wanted).values.items())
+def key(criteria: Filter) -> tuple[Any, ...]:
+    """What tells the rows of one filter from those of another where statements are compiled once."""
+    parameterised = parameterise(criteria)
+    return parameterised.key, tuple(parameterised.values.items())
 
 
-def test_every_field_of_a_sales_filter_is_tried_here() -> None:
-    assert VALUES.keys() == {field.name for field in fields(SalesFilter)}, "say two values of the new field above"
+@EVERY_FIELD
+def test_filters_that_differ_in_one_field_never_share_an_answer(declared: type[Filter], name: str) -> None:
+    first, second = both(declared, name)
+    assert len({key(declared()), key(first), key(second)}) == 3
 
 
-@every_field
-def test_filters_that_differ_in_one_field_never_share_an_answer(name: str) -> None:
-    first, second = (SalesFilter(**{name: value}) for value in VALUES[name])
-    assert len({key(SalesFilter()), key(first), key(second)}) == 3
+@EVERY_FIELD
+def test_filters_that_share_a_statement_ask_for_the_same_columns(declared: type[Filter], name: str) -> None:
+    first, second = (parameterise(criteria) for criteria in both(declared, name))
+    asked = [sql(each.criteria.conditions(declared.TABLES[0])) for each in (first, second)]
+    assert asked[0] == asked[1] or first.key != second.key
 
 
-@every_field
-@pytest.mark.parametrize("record", CONDITIONS)
-def test_filters_that_share_a_statement_ask_for_the_same_columns(record: str, name: str) -> None:
-    first, second = (marked(SalesFilter(**{name: value})) for value in VALUES[name])
-    asked = [sql(CONDITIONS[record](each.wanted)) for each in (first, second)]
-    assert asked[0] == asked[1] or first.shape != second.shape
+@EVERY_FIELD
+def test_every_field_narrows_every_table_of_its_list(declared: type[Filter], name: str) -> None:
+    for table in declared.TABLES:
+        narrowed = sql(both(declared, name)[0].conditions(table)) != sql(declared().conditions(table))
+        assert narrowed is ((declared, name) not in OF_THE_SEARCH)
 
 
-@every_field
-@pytest.mark.parametrize("record", CONDITIONS)
-def test_every_field_narrows_every_kind_of_record(record: str, name: str) -> None:
-    conditions = CONDITIONS[record]
-    narrowed = sql(conditions(SalesFilter(**{name: VALUES[name][0]}))) != sql(conditions(SalesFilter()))
-    assert narrowed is ((record, name) not in WITHOUT)
+@EVERY_FIELD
+def test_what_an_address_says_is_what_is_read_from_it(declared: type[Filter], name: str) -> None:
+    if not declared.FIELDS[name].address:
+        pytest.skip("not in the address")
+    for criteria in both(declared, name):
+        assert declared.read(criteria.address()) == criteria
 
 
-@every_field
+@EVERY_FIELD
+def test_a_value_that_cannot_be_meant_is_named(declared: type[Filter], name: str) -> None:
+    for parameter in declared.FIELDS[name].parameters:
+        with pytest.raises(InvalidInput) as refusal:
+            declared.read({parameter.name: ["\x00"]})
+        assert [fault.field for fault in refusal.value.faults] == [parameter.name]
+
+
+@pytest.mark.parametrize("name", SalesFilter.FIELDS)
 def test_the_daybook_answers_only_where_its_lines_are_narrowed_by_the_field(name: str) -> None:
-    wanted = SalesFilter(**{name: VALUES[name][0]})
-    narrowed = sql(of_lines(wanted)) != sql(of_lines(SalesFilter()))
-    assert wanted.of_catalogue is (narrowed or name == "created")
+    criteria = both(SalesFilter, name)[0]
+    assert isinstance(criteria, SalesFilter)
+    narrows_lines = criteria.of_catalogue and bool(criteria.product_conditions(DaybookLine))
+    assert criteria.of_catalogue is (narrows_lines or name == "created")
+    assert criteria.of_catalogue is (
+        name in {"created", "provider_ids", "category_ids", "product_ids", "distributor_ids"}
+    )
 
 
-@every_field
+@pytest.mark.parametrize("name", SalesFilter.FIELDS)
 def test_the_totals_of_the_days_answer_nothing_but_times(name: str) -> None:
-    wanted = SalesFilter(**{name: VALUES[name][0]})
-    assert day_totals.can_answer(Scope.staff(is_live=True), wanted) is (name == "created")
+    criteria = both(SalesFilter, name)[0]
+    assert isinstance(criteria, SalesFilter)
+    assert day_totals.can_answer(Scope.staff(is_live=True), criteria) is (name == "created")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WithPlantedField(SalesFilter):
-    colour: str | None = None
+def declare(**attributes: Any) -> None:
+    types = dict.fromkeys(attributes, str | None)
+    type("Wrong", (PurchaseFilter,), {"__annotations__": types, **attributes}, on=(Purchase,))
 
 
-def test_a_field_that_nobody_listed_has_statements_of_its_own_and_no_answer_of_the_daybook() -> None:
-    red, blue, plain = WithPlantedField(colour="red"), WithPlantedField(colour="blue"), WithPlantedField()
-    assert len({key(red), key(blue), key(plain)}) == 3
-    assert (plain.of_catalogue, red.of_catalogue) == (True, False)
+WRONG: Mapping[str, tuple[Callable[[], None], str]] = {
+    "a column that is not there": (
+        lambda: declare(colour=of(fields.Text(label="Colour", column="colour"))),
+        "no column",
+    ),
+    "a field that is none": (lambda: declare(colour=None), "no declared field"),
+    "no label": (lambda: declare(tint=of(fields.Text(column="request_source", address="tint"))), "without a label"),
+    "a name that is taken": (
+        lambda: declare(other=of(fields.Text(label="Other", column="request_source", address="source"))),
+        "two fields named source",
+    ),
+    "a parameter that is taken": (
+        lambda: declare(other=of(fields.Text(label="Other", column="request_source", api="provider_id"))),
+        "two fields named provider_id",
+    ),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_declaration_that_cannot_work_is_refused_as_it_is_made(wrong: str) -> None:
+    make, why = WRONG[wrong]
+    with pytest.raises(TypeError, match=why):
+        make()
+
+
+def test_an_empty_text_or_list_narrows_nothing() -> None:
+    criteria = replace(PurchaseFilter(), customer_email="", provider_ids=())
+    assert list(criteria.in_use()) == []
+    assert criteria.of_catalogue

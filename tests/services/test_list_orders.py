@@ -7,17 +7,16 @@ import pytest
 
 from core import clock
 from core.services.customers import table as customers_table
-from core.services.customers.customers import CustomerFilter
+from core.services.customers.filter import CustomerFilter
 from core.services.dimensions import load_choices
 from core.services.distributors import key_admin
 from core.services.distributors import list as distributor_list
 from core.services.exports import receipts
-from core.services.exports.receipt_selection import ReceiptFilter
-from core.services.filters import SalesFilter
 from core.services.insurers import awaiting
 from core.services.paging import Paging
 from core.services.people import staff, staff_list
 from core.services.policies import search as policy_search
+from core.services.policies.filter import PolicyFilter
 from core.services.products import list as product_list
 from core.store.access import Scope, ScopedSession, Store
 from tests.conftest import Partner
@@ -35,17 +34,17 @@ LISTS: dict[str, tuple[Any, Read]] = {
     "policies": (
         policy_search.ORDERS,
         lambda s, order, paging: policy_search.search_policies(
-            s, "", SalesFilter(), load_choices(s), order=order, paging=paging
+            s, PolicyFilter(), load_choices(s), order=order, paging=paging
         ),
     ),
     "products": (
         product_list.ORDERS,
-        lambda s, order, paging: product_list.list_products(s, product_list.ProductSelection(), paging, order=order),
+        lambda s, order, paging: product_list.list_products(s, product_list.ProductFilter(), paging, order=order),
     ),
     "distributors": (
         distributor_list.ORDERS,
         lambda s, order, paging: distributor_list.list_distributors(
-            s, distributor_list.DistributorSelection(), paging, order=order
+            s, distributor_list.DistributorFilter(), paging, order=order
         ),
     ),
     "keys": (
@@ -58,7 +57,7 @@ LISTS: dict[str, tuple[Any, Read]] = {
     ),
     "receipts": (
         receipts.ORDERS,
-        lambda s, order, paging: receipts.list_receipts(s, ReceiptFilter(), paging, order=order),
+        lambda s, order, paging: receipts.list_receipts(s, receipts.ReceiptFilter(), paging, order=order),
     ),
     "awaiting": (
         awaiting.ORDERS,

@@ -16,7 +16,7 @@ from core.services.claims.intake import lodging, requirements
 from core.services.claims.intake.request import CreditLifeClaimRequest
 from core.services.claims.lists import claims
 from core.services.claims.lists import records as claim_records
-from core.services.claims.lists.search import ClaimFilter
+from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.lists.shapes import ClaimRecord
 from core.services.files import files
 from core.services.files.files import ReceivedFile
@@ -252,7 +252,7 @@ def test_gadget_claim_shows_its_history_inside_and_only_the_end_of_an_account(de
         claim.claim_type, claim.credit_life_claim_meta = "Gadget", None
         claim.gadget_claim_meta = {"account_number": "0123456789", "bank_name": "A Bank"}
     with desk.store.reading(desk.scope) as session:
-        (found,) = claims.list_claims(session, ClaimFilter(claim_type="gadget")).items
+        (found,) = claims.list_claims(session, ClaimFilter(claim_types=("gadget",))).items
     assert found["credit_life_claim_meta"] is None
     assert found["gadget_claim_meta"] == {
         "account_number": "******6789",

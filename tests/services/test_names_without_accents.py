@@ -8,11 +8,11 @@ from alembic import command
 from core.covers import request_parts
 from core.covers.credit_life import CREDIT_LIFE
 from core.services.customers import customers
-from core.services.customers.customers import CustomerFilter
+from core.services.customers.filter import CustomerFilter
 from core.services.dimensions import load_choices
-from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.policies import search as policy_search
+from core.services.policies.filter import PolicyFilter
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from core.store.schema import migrating
@@ -34,7 +34,9 @@ def sale(store: Store, partner: Partner) -> Sale:
 
 def policies_of(store: Store, text: str) -> list[object]:
     with store.reading(LIVE) as session:
-        page = policy_search.search_policies(session, text, SalesFilter(), load_choices(session), paging=Paging(1, 50))
+        page = policy_search.search_policies(
+            session, PolicyFilter(find=text), load_choices(session), paging=Paging(1, 50)
+        )
     return [row.id for row in page.items]
 
 

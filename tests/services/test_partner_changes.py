@@ -13,7 +13,7 @@ from core.services.audit import log as audit
 from core.services.distributors import changes as partner_changes
 from core.services.distributors import keys
 from core.services.distributors import list as distributor_list
-from core.services.distributors.list import DistributorRow, DistributorSelection
+from core.services.distributors.list import DistributorFilter, DistributorRow
 from core.services.insurers import list as insurer_list
 from core.services.paging import Paging
 from core.services.products import changes as product_changes
@@ -28,7 +28,7 @@ ADMIN = person_of("admin")
 
 def listed(store: Store, **wanted: Any) -> list[DistributorRow]:
     with store.reading(Scope.staff(is_live=True)) as session:
-        return list(distributor_list.list_distributors(session, DistributorSelection(**wanted), Paging(1, 50)).items)
+        return list(distributor_list.list_distributors(session, DistributorFilter(**wanted), Paging(1, 50)).items)
 
 
 def switch(store: Store, row: DistributorRow, *, on: bool, **other: Any) -> None:

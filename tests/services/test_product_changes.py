@@ -29,7 +29,7 @@ from core.services.products import changes as product_changes
 from core.services.products import detail as product_detail
 from core.services.products import list as product_list
 from core.services.products.detail import ProductDetail
-from core.services.products.list import ProductSelection
+from core.services.products.list import ProductFilter
 from core.services.sales import purchases
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import ProductVersion, Purchase, RateProposal, Staff
@@ -310,7 +310,7 @@ def test_who_had_a_password_reset_confirms_nothing_for_a_day(store: Store) -> No
 
 def test_every_product_that_ships_leaves_the_insurer_its_share(store: Store) -> None:
     with store.reading(Scope.system()) as session:
-        rows = product_list.list_products(session, ProductSelection(), Paging(1, 100)).items
+        rows = product_list.list_products(session, ProductFilter(), Paging(1, 100)).items
     assert [row.name for row in rows if rate_changes.below_floor(row.tariff)] == []
 
 
@@ -432,8 +432,8 @@ def test_the_list_tells_what_is_off_and_what_is_planned(store: Store, partner: P
         product_changes.set_offered(session, CAR, partner.id, offered=False, seen_version=3, by=ADMIN)
         product_changes.set_active(session, LOAN, active=False, seen_version=1, by=ADMIN)
     with store.reading(Scope.system()) as session:
-        found = product_list.list_products(session, ProductSelection(q="PRIVATE"), Paging(1, 50))
-        off = product_list.list_products(session, ProductSelection.read({"on": ["false"]}), Paging(1, 50))
+        found = product_list.list_products(session, ProductFilter(q="PRIVATE"), Paging(1, 50))
+        off = product_list.list_products(session, ProductFilter.read({"on": ["false"]}), Paging(1, 50))
     row = next(row for row in found.items if row.id == CAR)
     assert (row.withheld, row.changes_at, money.to_minor(row.tariff.price)) == (1, LATER, 1_500_000)
     assert {row.name for row in off.items} == {"Credit life, single premium", "Device protection"}

@@ -20,9 +20,9 @@ from core.services.admin import store_check
 from core.services.exports import exports
 from core.services.exports.exports import Tally
 from core.services.exports.registry import get_kind
-from core.services.policies.selection import PolicySelection
+from core.services.policies.filter import PolicyFilter
 from core.services.products import products
-from core.services.sales.selection import Selection
+from core.services.sales.filter import PurchaseFilter
 from core.services.selling import buying
 from core.store.access import Scope, Store
 from tests.conftest import Partner, fresh_store, make_partner
@@ -42,7 +42,7 @@ def test_random_sales_add_up_and_are_the_same_on_both_databases(
             _replay_chance(patch)
             with clock.freeze(shipped.STILL):
                 _sell(store, make_partner(store, "Swift Lenders"))
-                books.append([_csv(store, "purchases", Selection()), _csv(store, "policies", PolicySelection())])
+                books.append([_csv(store, "purchases", PurchaseFilter()), _csv(store, "policies", PolicyFilter())])
                 with store.reading(Scope.system()) as session:
                     assert store_check.list_faults(session) == []
     first, second = books

@@ -17,11 +17,11 @@ from core import clock
 from core.covers.insurers import insurer_a, insurer_b_auto, insurer_b_contents, insurer_c, insurer_f, insurer_g
 from core.errors import DuplicateRisk, NotFound, NotRenewable
 from core.services.audit import log as audit
-from core.services.filters import SalesFilter
 from core.services.policies import changes as policy_changes
 from core.services.renewals import due as renewals_due
 from core.services.renewals import records as renewal_records
 from core.services.renewals import renewals
+from core.services.renewals.filter import DueFilter
 from core.services.renewals.next_terms import RenewalWindow, compute_policy_year, compute_window
 from core.services.renewals.renewals import RenewalResult
 from core.services.selling.buying import Sale
@@ -317,7 +317,7 @@ def test_due_policies_are_counted_by_days_with_the_premium_at_risk(store: Store,
     sell(store, partner, insurer_a.COMPREHENSIVE)
     with store.reading(Scope.staff(is_live=False)) as session:
         buckets = renewals_due.list_due(session, date(2027, 11, 20))
-        live = renewals_due.list_due(session, date(2027, 11, 20), SalesFilter(distributor_ids=(uuid4(),)))
+        live = renewals_due.list_due(session, date(2027, 11, 20), DueFilter(distributor_ids=(uuid4(),)))
     assert [(b.label, b.policies, b.premium_minor) for b in buckets] == [(name, 1, 15_000_00) for name in expiring]
     assert sum(bucket.policies for bucket in live) == 0
 

@@ -9,9 +9,9 @@ import pytest
 
 from core import clock
 from core.services.dimensions import load_choices
-from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.renewals import table as renewals_table
+from core.services.renewals.filter import RenewalFilter
 from core.services.renewals.table import RenewalRow, Sums
 from core.services.sales import sales_totals
 from core.services.windows import open_dates, open_days
@@ -30,7 +30,7 @@ def sold(store: Store, partner: Partner, stranger: Partner) -> Iterator[Store]:
         yield store
 
 
-def everything(store: Store, wanted: SalesFilter) -> list[RenewalRow]:
+def everything(store: Store, wanted: RenewalFilter) -> list[RenewalRow]:
     """All rows, read in pages."""
     found: list[RenewalRow] = []
     with store.reading(LIVE) as session:
@@ -50,27 +50,27 @@ def summed(rows: list[RenewalRow]) -> Sums:
 
 
 def test_the_footer_is_the_sum_of_all_pages_whatever_is_asked_for(sold: Store, partner: Partner) -> None:
-    rows = everything(sold, SalesFilter())
+    rows = everything(sold, RenewalFilter())
     some = rows[0]
     expiring = open_dates(date(2026, 10, 1), date(2026, 12, 15))
     asked = {
-        "all": (SalesFilter(), rows),
-        "took effect": (SalesFilter(status=True), [row for row in rows if row.status]),
-        "failed": (SalesFilter(status=False), [row for row in rows if not row.status]),
-        "e-mail": (SalesFilter(customer_email=some.email.upper()), [row for row in rows if row.email == some.email]),
+        "all": (RenewalFilter(), rows),
+        "took effect": (RenewalFilter(status=True), [row for row in rows if row.status]),
+        "failed": (RenewalFilter(status=False), [row for row in rows if not row.status]),
+        "e-mail": (RenewalFilter(customer_email=some.email.upper()), [row for row in rows if row.email == some.email]),
         "distributor": (
-            SalesFilter(distributor_ids=(partner.id,)),
+            RenewalFilter(distributor_ids=(partner.id,)),
             [row for row in rows if row.distributor == "Swift Lenders"],
         ),
         "days": (
-            SalesFilter(created=DAYS),
+            RenewalFilter(created=DAYS),
             [row for row in rows if DAYS.start <= row.created_at < DAYS.end],  # type: ignore[operator]
         ),
         "policy ends": (
-            SalesFilter(expiring=expiring),
+            RenewalFilter(expiring=expiring),
             [row for row in rows if row.policy_expires_at and expiring.start <= row.policy_expires_at < expiring.end],  # type: ignore[operator]
         ),
-        "nobody": (SalesFilter(customer_email="nobody@example.com"), []),
+        "nobody": (RenewalFilter(customer_email="nobody@example.com"), []),
     }
     for name, (wanted, expected) in asked.items():
         with sold.reading(LIVE) as session:
@@ -83,7 +83,7 @@ def test_the_footer_is_the_sum_of_all_pages_whatever_is_asked_for(sold: Store, p
 
 
 def test_what_took_effect_equals_the_dashboard(sold: Store, partner: Partner) -> None:
-    asked = (SalesFilter(), SalesFilter(created=DAYS), SalesFilter(created=DAYS, distributor_ids=(partner.id,)))
+    asked = (RenewalFilter(), RenewalFilter(created=DAYS), RenewalFilter(created=DAYS, distributor_ids=(partner.id,)))
     for wanted in asked:
         with sold.reading(LIVE) as session:
             shown = sales_totals.compute_total(session, wanted)
@@ -98,11 +98,11 @@ def test_orders_are_complete_and_another_mode_is_empty(sold: Store) -> None:
     with sold.reading(LIVE) as session:
         names = load_choices(session)
         newest, oldest, largest = (
-            renewals_table.list_rows(session, SalesFilter(), names, order=order, paging=Paging(1, 100))
+            renewals_table.list_rows(session, RenewalFilter(), names, order=order, paging=Paging(1, 100))
             for order in ("newest", "oldest", "largest")
         )
-        assert renewals_table.list_rows(session, SalesFilter(customer_id=uuid4()), names, paging=Paging()) == []
+        assert renewals_table.list_rows(session, RenewalFilter(customer_id=uuid4()), names, paging=Paging()) == []
     assert newest == oldest[::-1]
     assert [row.total_minor for row in largest] == sorted((row.total_minor for row in newest), reverse=True)
     with sold.reading(Scope.staff(is_live=False)) as session:
-        assert renewals_table.compute_total(session, SalesFilter()).all_rows == Sums()
+        assert renewals_table.compute_total(session, RenewalFilter()).all_rows == Sums()

@@ -6,31 +6,29 @@ from uuid import UUID
 import pytest
 
 from core.errors import InvalidInput
-from core.services.filters import Span
-from core.services.sales.selection import Selection
-from core.services.windows import EARLIEST, LATEST, Window
+from core.services.sales.filter import PurchaseFilter
+from core.services.windows import EARLIEST, LATEST, Span, Window, open_days
 
 ONE, TWO = UUID("01900000-0000-7000-8000-000000000001"), UUID("01900000-0000-7000-8000-000000000002")
 
 
 def test_a_selection_survives_its_address() -> None:
-    selection = Selection(
-        first=date(2026, 11, 1),
-        last=date(2026, 11, 20),
-        provider=(ONE, TWO),
-        category=(TWO,),
-        product=(ONE,),
-        distributor=(TWO,),
-        email="ngozi@example.com",
-        source=("api", "desk"),
+    selection = PurchaseFilter(
+        created=open_days(date(2026, 11, 1), date(2026, 11, 20)),
+        provider_ids=(ONE, TWO),
+        category_ids=(TWO,),
+        product_ids=(ONE,),
+        distributor_ids=(TWO,),
+        customer_email="ngozi@example.com",
+        request_sources=("api", "desk"),
     )
-    assert Selection.read(selection.address()) == selection
-    assert list(Selection().address()) == []
+    assert PurchaseFilter.read(selection.address()) == selection
+    assert list(PurchaseFilter().address()) == []
 
 
 def test_days_count_on_both_ends_and_are_those_of_lagos() -> None:
-    wanted = Selection(first=date(2026, 11, 1), last=date(2026, 11, 1)).wanted
-    assert wanted.created == Span(datetime(2026, 10, 31, 23, tzinfo=UTC), datetime(2026, 11, 1, 23, tzinfo=UTC))
+    criteria = PurchaseFilter.read({"from": ["2026-11-01"], "to": ["2026-11-01"]})
+    assert criteria.created == Span(datetime(2026, 10, 31, 23, tzinfo=UTC), datetime(2026, 11, 1, 23, tzinfo=UTC))
 
 
 @pytest.mark.parametrize(
@@ -49,16 +47,16 @@ def test_days_count_on_both_ends_and_are_those_of_lagos() -> None:
 )
 def test_every_value_that_cannot_be_meant_is_named(address: dict[str, list[str]], broken: list[str]) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        Selection.read(address)
+        PurchaseFilter.read(address)
     assert [fault.field for fault in refusal.value.faults] == broken
 
 
 def test_blank_values_and_other_parameters_say_nothing() -> None:
-    assert Selection.read({"from": [" "], "email": [""], "page": ["7"], "provider": []}) == Selection()
+    assert PurchaseFilter.read({"from": [" "], "email": [""], "page": ["7"], "provider": []}) == PurchaseFilter()
 
 
 def test_repeated_values_count_once() -> None:
-    assert Selection.read({"provider": [str(ONE), str(ONE).upper(), str(TWO)]}).provider == (ONE, TWO)
+    assert PurchaseFilter.read({"provider": [str(ONE), str(ONE).upper(), str(TWO)]}).provider_ids == (ONE, TWO)
 
 
 @pytest.mark.parametrize(

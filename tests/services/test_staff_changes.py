@@ -124,18 +124,18 @@ def test_a_change_holds_at_once_and_is_written_down_with_before_and_after(office
     with office.store.reading(SYSTEM) as session:
         person = staff.get_by_token(session, token)
     assert person
-    assert (person.roles, person.claim_limit_minor) == (("claims", "finance"), None)
+    assert (person.roles, person.claim_limit_minor) == (("claims", "finance"), 0)
     entry = office.log()[-1]
     assert (entry.actor, entry.action) == ("staff ada@x.example", "staff changed")
     assert entry.before
     assert entry.after
     assert (entry.before["roles"], entry.after["roles"]) == (["claims"], ["claims", "finance"])
-    assert (entry.before["claim_limit"], entry.after["claim_limit"]) == ("250000.50", None)
+    assert (entry.before["claim_limit"], entry.after["claim_limit"]) == ("250000.50", "0.00")
     with office.store.reading(SYSTEM) as session:
         told = staff_list.list_events(session, bola)[0]
     assert told.facts == {
         "roles": {"before": ["claims"], "after": ["claims", "finance"]},
-        "claim_limit": {"before": "250000.50", "after": None},
+        "claim_limit": {"before": "250000.50", "after": "0.00"},
     }
 
 

@@ -9,9 +9,9 @@ from core import clock, ids
 from core.errors import InvalidInput, NotAllowed
 from core.services.audit import log as audit
 from core.services.dimensions import load_choices
-from core.services.filters import SalesFilter
 from core.services.people.staff import Person
 from core.services.sales import sales_totals, targets
+from core.services.sales.filter import SalesFilter
 from core.services.windows import Window
 from core.store.access import Scope, Store
 from tests.conftest import Partner

@@ -10,11 +10,11 @@ import sqlalchemy as sa
 from psycopg.pq import TransactionStatus
 
 from core import clock
-from core.services.filters import SalesFilter, Span
 from core.services.products import catalogue_cache
 from core.services.sales import purchases
-from core.store.access import Query, Scope, ScopedSession, Store, postgres
-from core.store.access.scope import connection_of
+from core.services.sales.filter import SalesFilter
+from core.services.windows import Span
+from core.store.access import Query, Scope, ScopedSession, Store, connection_of, postgres
 from core.store.access.statements import driver_connection, execute
 from core.store.schema.tables import InsuredRisk, NumberCounter, Provider
 from tests.conftest import Partner, administering

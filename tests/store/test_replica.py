@@ -22,7 +22,7 @@ from core.services.exports.formats import CSV
 from core.services.exports.kinds.purchases import PURCHASES
 from core.services.exports.receipts import ExportOrder
 from core.services.sales import figures
-from core.services.sales.selection import Selection
+from core.services.sales.filter import PurchaseFilter
 from core.services.windows import Window
 from core.settings import ROOT
 from core.store.access import Scope, Store
@@ -102,7 +102,9 @@ def sold(store: Store, **wanted: bool) -> int:
 
 
 def exported(store: Store) -> Tally:
-    order = ExportOrder(id=ids.new(), kind=PURCHASES, format=CSV, selection=Selection(), is_live=True, actor="tests")
+    order = ExportOrder(
+        id=ids.new(), kind=PURCHASES, format=CSV, selection=PurchaseFilter(), is_live=True, actor="tests"
+    )
     tally = Tally()
     for _ in runs.stream(order, tally):
         pass

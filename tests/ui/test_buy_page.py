@@ -2,6 +2,7 @@
 
 from datetime import date
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import sqlalchemy as sa
@@ -11,17 +12,21 @@ from core import clock, ids
 from core.covers import fields
 from core.covers.cover import Cover
 from core.covers.insurers import insurer_a, insurer_b_contents, insurer_f, insurer_g
+from core.services.people import staff
+from core.services.people.staff import Person
 from core.services.products import products
 from core.store.access import Scope, Store
-from core.store.schema.tables import Policy, ProductBlock, Purchase
+from core.store.schema.tables import Policy, ProductBlock, Purchase, SaleDraft, Staff
 from core.ui.buying import live_prices
 from core.ui.forms import forms, questions
 from core.ui.forms.questions import Kind
+from core.ui.kit import words
 from tests import papers
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.portfolio import Portfolio
 from tests.services.selling import every_cover
-from tests.ui.conftest import Screen, follow, press, texts
+from tests.ui.conftest import Screen, follow, press, sent, texts
 
 PAGE = "buy/buy.py"
 
@@ -89,6 +94,7 @@ def test_without_a_product_on_sale_the_screen_says_so(screen: Screen, store: Sto
 
 def test_every_cover_but_credit_life_is_offered(screen: Screen, partner: Partner) -> None:
     at = screen("operations", page=PAGE)
+    assert at.selectbox(key="cover").value is None, "nothing is chosen for the person"
     offered = at.selectbox(key="cover").options
     assert len(offered) == len(set(offered)) == 12
     assert not [title for title in offered if "Credit life" in title]
@@ -97,9 +103,11 @@ def test_every_cover_but_credit_life_is_offered(screen: Screen, partner: Partner
 def test_an_address_reproduces_the_choice(screen: Screen, store: Store, partner: Partner) -> None:
     at, title = screen("operations"), title_of(store, insurer_a.COMPREHENSIVE, partner)
     at.switch_page(PAGE)
-    at.query_params.update({"cover": title})
+    name = shipped.products()[fields.build_example(insurer_a.COMPREHENSIVE.request)["product_id"]]["name"]
+    at.query_params.update({"cover": title, "sold": name})
     at.run()
     assert at.selectbox(key="cover").value == title
+    assert at.selectbox(key="sold").value.name == name
     assert "Still needed for the price" in texts(at)
 
 
@@ -109,7 +117,8 @@ def test_an_unknown_choice_in_the_address_falls_back(screen: Screen, partner: Pa
     at.query_params.update({"cover": "Nobody: nothing", "sold": "What?"})
     at.run()
     assert not at.exception
-    assert at.selectbox(key="cover").value in at.selectbox(key="cover").options
+    assert at.selectbox(key="cover").value is None
+    assert "Choose for whom you sell" in texts(at)
 
 
 def test_a_flat_price_is_known_before_anything_is_typed(page: AppTest) -> None:
@@ -211,7 +220,120 @@ def test_the_same_risk_is_not_sold_twice(page: AppTest, store: Store) -> None:
             break
         press(page, "Sell another")
     assert "already insured" in page.error[0].value
+    with store.reading(Scope.system()) as session:
+        policy_id, number = session.execute(sa.select(Policy.id, Policy.policy_number)).one()
+    assert number in page.error[0].value
+    link = next(link.proto for link in page.get("page_link") if link.proto.label.startswith("Open policy"))
+    assert (link.page, link.query_string) == ("policy", f"id={policy_id}")
     assert len(sold(store)) == 1
+
+
+def test_whose_sale_it_is_is_asked_first_where_there_are_several(
+    screen: Screen, store: Store, partner: Partner, stranger: Partner
+) -> None:
+    at = screen("operations", page=PAGE)
+    assert at.selectbox(key="on_behalf_of").value is None
+    assert [box.key for box in at.selectbox] == ["on_behalf_of"]
+
+
+def test_the_receipt_says_who_earns_what_and_sends_the_certificate(page: AppTest, store: Store) -> None:
+    press(press(fill(page, insurer_a.THIRD_PARTY), "Review"), "Confirm and buy for ₦15,000.00")
+    with store.reading(Scope.system()) as session:
+        purchase = session.execute(sa.select(Purchase)).scalar_one()
+    shown = metrics(page)
+    parts = [shown[name] for name in ("Distributor commission", "Platform commission", "Insurer's share")]
+    rest = purchase.total_minor - purchase.mca_profit_minor - purchase.distributor_profit_minor
+    assert parts == list(map(words.naira, (purchase.distributor_profit_minor, purchase.mca_profit_minor, rest)))
+    links = {link.proto.label: link.proto.url for link in page.get("link_button")}
+    typed = fields.build_example(insurer_a.THIRD_PARTY.request)
+    assert links["By e-mail"].startswith(f"mailto:{typed['email']}?subject=".replace("@", "%40"))
+    assert links["By WhatsApp"].startswith("https://wa.me/234")
+    assert quote(links["Certificate"], safe="") in links["By WhatsApp"]
+
+
+def test_the_same_customer_fills_the_next_form(page: AppTest, store: Store, partner: Partner) -> None:
+    press(press(fill(page, insurer_a.THIRD_PARTY), "Review"), "Confirm and buy for ₦15,000.00")
+    at = press(page, "Same customer, another cover")
+    assert at.selectbox(key="cover").value is None
+    at = chosen(at, store, partner, insurer_g.COVERS[0])
+    typed = fields.build_example(insurer_a.THIRD_PARTY.request)
+    for name in ("first_name", "last_name", "email"):
+        assert at.text_input(key=f"buy {insurer_g.COVERS[0].key}.{name}").value == typed[name]
+
+
+def test_an_existing_customer_of_the_distributor_is_found_and_fills_the_form(
+    page: AppTest, store: Store, partner: Partner, stranger: Partner
+) -> None:
+    Portfolio(seed=61, size=3, sellers=(partner.id,)).write(store)
+    Portfolio(seed=62, size=3, sellers=(stranger.id,)).write(store)
+    key = f"buy {insurer_a.THIRD_PARTY.key}"
+    page.text_input(key=f"{key} customer").set_value("person0.62@").run()
+    assert "no such customer" in texts(page), "customers of others are not found"
+    page.text_input(key=f"{key} customer").set_value("person0.61@").run()
+    next(button for button in page.button if "61@" in button.label.replace("\\", "")).click().run()
+    assert page.text_input(key=f"{key}.email").value == "Person0.61@example.com"
+    assert page.text_input(key=f"{key}.phone_number").value == "+2348031234567"
+    assert page.text_input(key=f"{key} customer").value == ""
+
+
+def test_a_draft_outlasts_the_session_and_ends_with_the_sale(
+    screen: Screen, store: Store, partner: Partner, page: AppTest
+) -> None:
+    author = person_in(store)
+    at = chosen(screen(signed_in=author, page=PAGE), store, partner, insurer_a.THIRD_PARTY)
+    fill(at, insurer_a.THIRD_PARTY).run()
+    other = screen(signed_in=author, page=PAGE)
+    assert "Third-party" in texts(other)
+    press(other, "Continue")
+    key, typed = f"buy {insurer_a.THIRD_PARTY.key}", fields.build_example(insurer_a.THIRD_PARTY.request)
+    assert other.text_input(key=f"{key}.chassis_number").value == typed["chassis_number"]
+    assert other.selectbox(key=f"{key}.vehicle_model").value == typed["vehicle_model"]
+    assert "Kept as your draft" in texts(other)
+    assert not [each for each in screen("operations", page=PAGE).button if each.label == "Continue"], "of others"
+    screen(signed_in=author)
+    press(press(other, "Review"), "Confirm and buy for ₦15,000.00")
+    assert not [each for each in screen(signed_in=author, page=PAGE).button if each.label == "Continue"]
+
+
+def test_a_discarded_draft_is_gone_and_the_form_is_empty(
+    screen: Screen, store: Store, partner: Partner, page: AppTest
+) -> None:
+    author = person_in(store)
+    at = chosen(screen(signed_in=author, page=PAGE), store, partner, insurer_a.THIRD_PARTY)
+    fill(at, insurer_a.THIRD_PARTY).run()
+    at.run()
+    press(at, "Discard the draft")
+    assert at.text_input(key=f"buy {insurer_a.THIRD_PARTY.key}.first_name").value == ""
+    with store.reading(Scope.system()) as session:
+        assert session.execute(sa.select(sa.func.count()).select_from(SaleDraft)).scalar_one() == 0
+
+
+def test_what_is_missing_is_named_in_the_bar(page: AppTest) -> None:
+    def named(at: AppTest) -> list[str]:
+        return [field["label"] for payload in sent(at) for field in payload.get("fields", ())]
+
+    cover = insurer_a.THIRD_PARTY
+    assert named(page)[0] == "Address"
+    fill(page, cover, registration_number="").run()
+    assert named(page) == ["Registration number"]
+    assert next(p["fields"][0]["key"] for p in sent(page) if p.get("fields")).endswith("-registration_number")
+    page.text_input(key=f"buy {cover.key}.registration_number").set_value("ABC-123-XY").run()
+    assert named(page) == []
+    assert "Everything that is needed is filled in" in texts(page)
+
+
+def person_in(store: Store) -> Person:
+    with store.writing(Scope.system()) as session:
+        staff.add_or_update(
+            session,
+            email="o@x.example",
+            name="O",
+            roles=["operations"],
+            password="correct horse battery",
+            actor="tests",
+        )
+        staff_id = session.execute(sa.select(Staff.id).where(Staff.email == "o@x.example")).scalar_one()
+    return Person(id=staff_id, email="o@x.example", name="O", roles=("operations",), claim_limit_minor=None)
 
 
 def test_finance_cannot_buy(screen: Screen) -> None:

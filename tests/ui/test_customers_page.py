@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from core import clock, seal
 from core.covers.insurers import insurer_b_auto
 from core.services.customers import table as customers_table
-from core.services.customers.selection import CustomerSelection
+from core.services.customers.filter import CustomerFilter
 from core.services.customers.table import CustomerRow
 from core.services.dimensions import load_choices
 from core.services.paging import Paging
@@ -50,7 +50,7 @@ def opened(screen: Screen, path: str, *roles: str, **query: str) -> AppTest:
 
 
 def rows_of(store: Store, **given: str) -> list[CustomerRow]:
-    wanted = CustomerSelection.read({name: [value] for name, value in given.items()}).wanted
+    wanted = CustomerFilter.read({name: [value] for name, value in given.items()})
     with store.reading(Scope.staff(is_live=True)) as session:
         return list(customers_table.list_customers(session, wanted, load_choices(session), paging=Paging(1, 50)).items)
 

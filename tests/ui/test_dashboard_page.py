@@ -1,7 +1,6 @@
 """The dashboard: the same figures as the services, narrowed by its address, clear when it is empty or misled."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import date, timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -12,12 +11,11 @@ from streamlit.testing.v1 import AppTest
 
 from core import clock, ids
 from core.services.dimensions import load_choices
-from core.services.filters import SalesFilter
 from core.services.sales import breakdowns, figures, sales_totals
 from core.services.sales.breakdowns import Series
+from core.services.sales.filter import PurchaseFilter, SalesFilter
 from core.services.sales.metrics import METRICS
 from core.services.sales.sales_totals import SalesTotals
-from core.services.sales.selection import Selection
 from core.services.windows import Window
 from core.store.access import Scope, Store
 from core.ui.kit import periods, words
@@ -41,9 +39,11 @@ def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
     return store
 
 
-def expected(store: Store, window: Window, selection: Selection = Selection(), *, is_live: bool = True) -> list[str]:
+def expected(
+    store: Store, window: Window, selection: PurchaseFilter = PurchaseFilter(), *, is_live: bool = True
+) -> list[str]:
     with store.reading(Scope.staff(is_live=is_live)) as session:
-        summary = figures.build_summary(session, window, selection.wanted)
+        summary = figures.build_summary(session, window, selection)
     return [tiles.shown(metric, summary.value(metric)) for metric in METRICS]
 
 
@@ -76,12 +76,12 @@ def test_every_period_can_be_linked_to(sold: Store, screen: Screen, period: str)
 
 
 def test_an_address_narrows_every_figure(sold: Store, screen: Screen, partner: Partner) -> None:
-    selection = Selection.read({"from": ["2026-10-01"], "to": ["2026-10-31"], "distributor": [str(partner.id)]})
+    selection = PurchaseFilter.read({"from": ["2026-10-01"], "to": ["2026-10-31"], "distributor": [str(partner.id)]})
     at = screen("operations", **{"from": "2026-10-01", "to": "2026-10-31", "distributor": str(partner.id)})
-    window = Window.from_days(selection.first, selection.last)
-    assert shown(at) == expected(sold, window, replace(selection, first=None, last=None))
+    window = Window.from_days(*selection.days())
+    assert shown(at) == expected(sold, window, selection.anytime())
     assert at.multiselect(key="distributor").value == [str(partner.id)]
-    assert at.date_input(key="day_from").value == selection.first
+    assert at.date_input(key="day_from").value == selection.days()[0]
 
 
 def test_choosing_writes_the_address_and_reset_clears_it(sold: Store, screen: Screen, partner: Partner) -> None:
@@ -100,9 +100,10 @@ def test_choosing_writes_the_address_and_reset_clears_it(sold: Store, screen: Sc
 @pytest.mark.parametrize("query", [{"to": "2031-01-01"}, {"to": "2026-10-15"}, {"from": "2000-01-01", "by": "day"}])
 def test_unusual_days_are_shown_as_asked(sold: Store, screen: Screen, query: dict[str, str]) -> None:
     at = screen("operations", **query)
-    selection = Selection.read({name: [value] for name, value in query.items() if name != "by"})
-    last = selection.last or lagos(NOW)
-    window = Window.from_days(selection.first or clock.add_days(last, -29), last)
+    selection = PurchaseFilter.read({name: [value] for name, value in query.items() if name != "by"})
+    first, last = selection.days()
+    last = last or lagos(NOW)
+    window = Window.from_days(first or clock.add_days(last, -29), last)
     assert shown(at) == expected(sold, window)
 
 
@@ -164,15 +165,15 @@ def test_more_members_than_colours_differ_by_their_patterns() -> None:
 
 def test_show_these_purchases_keeps_every_filter_and_the_total(sold: Store, screen: Screen, partner: Partner) -> None:
     at = screen("operations", period="1y", distributor=str(partner.id))
-    selection = Selection(distributor=(partner.id,)).within(periods.window_of("1y", lagos(NOW)))
+    selection = PurchaseFilter(distributor_ids=(partner.id,), created=periods.window_of("1y", lagos(NOW)).span)
     with sold.reading(Scope.staff(is_live=True)) as session:
-        taken = figures.build_summary(session, periods.window_of("1y", lagos(NOW)), selection.wanted).current.totals
+        taken = figures.build_summary(session, periods.window_of("1y", lagos(NOW)), selection).current.totals
     assert words.naira(taken.sold_minor) in texts(at)
     label = f"See these {taken.sold} purchases"
     link = next(link.proto for link in at.get("page_link") if link.proto.label == label)
     follow(at, f"/purchases?{link.query_string}")
     assert at.title[0].value == "Purchases"
-    assert Selection.read(address(at)) == selection
+    assert PurchaseFilter.read(address(at)) == selection
     assert f"**{words.naira(taken.sold_minor)}**" in texts(at)
 
 
@@ -224,9 +225,9 @@ def test_who_lacks_the_role_is_refused(sold: Store, screen: Screen) -> None:
         screen("claims", page="sales/dashboard.py")
 
 
-def totals_of(store: Store, selection: Selection) -> SalesTotals:
+def totals_of(store: Store, selection: PurchaseFilter) -> SalesTotals:
     with store.reading(Scope.staff(is_live=True)) as session:
-        return sales_totals.compute_total(session, selection.wanted)
+        return sales_totals.compute_total(session, selection)
 
 
 def test_a_clicked_segment_offers_its_sales_with_the_whole_selection(
@@ -236,9 +237,8 @@ def test_a_clicked_segment_offers_its_sales_with_the_whole_selection(
     with sold.reading(Scope.staff(is_live=True)) as session:
         names = load_choices(session)
     window, insurer = periods.window_of("1y", lagos(NOW)), next(iter(names.names["provider"]))
-    selection = Selection(distributor=(partner.id,), provider=(insurer,)).within(
-        Window(date(2026, 10, 1), date(2026, 11, 1))
-    )
+    october = Window(date(2026, 10, 1), date(2026, 11, 1)).span
+    selection = PurchaseFilter(distributor_ids=(partner.id,), provider_ids=(insurer,), created=october)
     totals = totals_of(sold, selection)
     assert totals.sold
     days = drill.days_of_bucket(date(2026, 10, 1), "month", window)
@@ -251,7 +251,7 @@ def test_a_clicked_segment_offers_its_sales_with_the_whole_selection(
     links = {link.proto.label: link.proto for link in at.get("page_link")}
     purchases = "See this purchase" if totals.sold == 1 else f"See these {totals.sold} purchases"
     follow(at, f"/purchases?{links[purchases].query_string}")
-    assert Selection.read(address(at)) == selection
+    assert PurchaseFilter.read(address(at)) == selection
     assert f"**{words.naira(totals.sold_minor)}**" in texts(at)
 
 

@@ -15,7 +15,7 @@ from core.services.exports import runs
 from core.services.exports.formats import CSV, XLSX, Format
 from core.services.exports.receipts import ExportOrder
 from core.services.exports.registry import get_kind
-from core.services.policies.selection import PolicySelection
+from core.services.policies.filter import PolicyFilter
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
 from core.ui.exports import panel as export_panel
@@ -143,9 +143,9 @@ def test_the_policies_on_the_screen_are_the_policies_of_the_file(sold: Store, sc
     csv, *others = (urlsplit(button.proto.url) for button in at.get("link_button")[:3])
     paths = ["/exports/policies.csv", "/exports/policies.excel-csv", "/exports/policies.xlsx"]
     assert [link.path for link in (csv, *others)] == paths
-    found = PolicySelection.read(parse_qs(csv.query))
-    assert (found.find, found.role) == (email, "principal")
-    assert found.sales.first == clock.add_months(clock.add_days(clock.today(), 1), -6)
+    found = PolicyFilter.read(parse_qs(csv.query))
+    assert (found.find, found.customer_type) == (email, "principal")
+    assert found.days()[0] == clock.add_months(clock.add_days(clock.today(), 1), -6)
     order = exported("policies", address=found.address())
     at.session_state["export_last"] = export_panel.Started(
         order.id, f"policies  {csv.query.partition('&')[2]}", 1, NOW, "CSV"

@@ -1,5 +1,6 @@
 """The policy search: one box that finds any policy, filters that stand in the address, and a way to open one."""
 
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -10,10 +11,11 @@ from streamlit.testing.v1 import AppTest
 from core.covers.insurers import insurer_a, insurer_f
 from core.errors import InvalidInput
 from core.services.dimensions import load_choices
-from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.policies import changes as policy_changes
+from core.services.policies import filter as policy_filter
 from core.services.policies import search as policy_search
+from core.services.policies.filter import PolicyFilter
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
@@ -36,10 +38,10 @@ def sales(store: Store, partner: Partner) -> tuple[Sale, Sale]:
     )
 
 
-def found(store: Store, text: str | None, wanted: SalesFilter | None = None, *, is_live: bool = True) -> set[Any]:
+def found(store: Store, text: str | None, wanted: PolicyFilter | None = None, *, is_live: bool = True) -> set[Any]:
     with store.reading(Scope.staff(is_live=is_live)) as session:
         page = policy_search.search_policies(
-            session, text, wanted or SalesFilter(), load_choices(session), paging=Paging(1, 50)
+            session, replace(wanted or PolicyFilter(), find=text), load_choices(session), paging=Paging(1, 50)
         )
     assert page.total_count == len(page.items)
     return {row.id for row in page.items}
@@ -74,7 +76,7 @@ def rows(at: AppTest) -> list[str]:
     ],
 )
 def test_what_was_typed_decides_where_to_look(text: str, kinds: tuple[str, ...]) -> None:
-    assert policy_search.detect_kinds(text) == kinds
+    assert policy_filter.detect_kinds(text) == kinds
 
 
 @pytest.mark.parametrize(
@@ -109,7 +111,7 @@ def test_a_phone_is_found_in_any_spelling(store: Store, sales: tuple[Sale, Sale]
     ["%", "__", "Ade%", "nobody", "ABC-999-XY", "x@y.z", "07000000000", "01900000-0000-7000-8000-0000000000ff"],
 )
 def test_what_is_not_there_is_not_found(store: Store, sales: tuple[Sale, Sale], text: str) -> None:
-    if len(text) < policy_search.MIN_LENGTH:
+    if len(text) < policy_filter.MIN_LENGTH:
         with pytest.raises(InvalidInput):
             found(store, text)
     else:
@@ -133,14 +135,14 @@ def test_filters_narrow_what_was_found(store: Store, partner: Partner, sales: tu
             sa.select(Policy.provider_id, Policy.product_id).where(Policy.id == sales[0].policy_id)
         ).one()
     first, both = {sales[0].policy_id}, {sale.policy_id for sale in sales}
-    assert found(store, None, SalesFilter(status=True)) == first
-    assert found(store, None, SalesFilter(status=False)) == both - first
-    assert found(store, None, SalesFilter(provider_ids=(provider,))) == first
-    assert found(store, None, SalesFilter(provider_ids=(provider,), product_ids=(product,))) == first
-    assert found(store, None, SalesFilter(provider_ids=(provider,), product_ids=(uuid4(),))) == set()
-    assert found(store, "tunde", SalesFilter(provider_ids=(provider,))) == set()
-    assert found(store, None, SalesFilter(customer_type="principal")) == both
-    assert found(store, None, SalesFilter(customer_type="beneficiary")) == set()
+    assert found(store, None, PolicyFilter(status=True)) == first
+    assert found(store, None, PolicyFilter(status=False)) == both - first
+    assert found(store, None, PolicyFilter(provider_ids=(provider,))) == first
+    assert found(store, None, PolicyFilter(provider_ids=(provider,), product_ids=(product,))) == first
+    assert found(store, None, PolicyFilter(provider_ids=(provider,), product_ids=(uuid4(),))) == set()
+    assert found(store, "tunde", PolicyFilter(provider_ids=(provider,))) == set()
+    assert found(store, None, PolicyFilter(customer_type="principal")) == both
+    assert found(store, None, PolicyFilter(customer_type="beneficiary")) == set()
 
 
 def test_an_empty_store_says_what_to_do(screen: Screen) -> None:

@@ -105,11 +105,13 @@ def test_the_list_is_narrowed_by_its_address(screen: Screen, store: Store) -> No
     assert "`on` must be one of true, false" in texts(opened(screen, LIST, on="maybe"))
 
 
-def test_only_an_admin_sees_products(screen: Screen, store: Store) -> None:
-    at = screen("operations", "finance")
+def test_products_are_for_operations_to_read_and_for_admins_to_change(screen: Screen, store: Store) -> None:
+    at = screen("finance", "claims", "supervisor")
     for page in (LIST, ONE, RATES):
         with pytest.raises(ValueError, match="page"):
             at.switch_page(page)
+    with pytest.raises(ValueError, match="page"):
+        screen("operations").switch_page(RATES)
 
 
 @pytest.mark.parametrize("page", [ONE, RATES])
@@ -229,7 +231,10 @@ def test_who_had_a_password_reset_reads_from_when_on_they_may_confirm(screen: Sc
 
 def test_the_list_leads_to_what_waits_for_a_second_admin(screen: Screen, store: Store) -> None:
     proposed(store, CAR, {"price": "16000"})
-    assert f"waits for a second admin: [{seen(store, CAR).name}](" in texts(opened(screen, LIST))
+    links = {link.proto.label: link.proto.query_string for link in opened(screen, LIST).get("page_link")}
+    waiting = next(label for label in links if "waits for a second admin" in label)
+    assert seen(store, CAR).name in waiting.replace("\\", "")
+    assert links[waiting] == f"id={CAR}"
 
 
 def test_commissions_that_leave_the_insurer_too_little_are_said_and_not_proposed(screen: Screen, store: Store) -> None:

@@ -17,7 +17,7 @@ from core.services.exports.kinds.purchases import PURCHASES
 from core.services.exports.receipts import ExportOrder
 from core.services.paging import Paging
 from core.services.sales import table as sales_table
-from core.services.sales.selection import Selection
+from core.services.sales.filter import PurchaseFilter
 from core.services.sales.table import SaleRow
 from core.store.access import Scope, Store
 from core.ui.exports import panel as export_panel
@@ -42,9 +42,9 @@ def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
 
 
 def rows_of(store: Store, page: int = 1, **address: str) -> list[SaleRow]:
-    selection = Selection.read({name: [value] for name, value in address.items()})
+    selection = PurchaseFilter.read({name: [value] for name, value in address.items()})
     with store.reading(Scope.staff(is_live=True)) as session:
-        return sales_table.list_rows(session, selection.wanted, load_choices(session), paging=Paging(page, 50))
+        return sales_table.list_rows(session, selection, load_choices(session), paging=Paging(page, 50))
 
 
 def on_screen(at: AppTest) -> list[str]:
@@ -63,7 +63,7 @@ def opened(screen: Screen, path: str, **query: str) -> AppTest:
 def test_the_table_shows_a_page_and_the_footer_the_whole(sold: Store, screen: Screen, partner: Partner) -> None:
     at = opened(screen, LIST, distributor=str(partner.id))
     with sold.reading(Scope.staff(is_live=True)) as session:
-        total = sales_table.compute_total(session, Selection(distributor=(partner.id,)).wanted)
+        total = sales_table.compute_total(session, PurchaseFilter(distributor_ids=(partner.id,)))
     rest = total.sold_minor - total.sold_mca_minor - total.sold_distributor_minor
     assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold, distributor=str(partner.id))]
     for minor in (total.sold_minor, total.sold_mca_minor, total.sold_distributor_minor, rest):
@@ -124,7 +124,7 @@ def test_export_leads_to_exactly_the_selection_on_the_screen(sold: Store, screen
     link = urlsplit(at.get("link_button")[0].proto.url)
     query = parse_qs(link.query)
     assert link.path == "/exports/purchases.csv"
-    assert Selection.read(query) == Selection.read(
+    assert PurchaseFilter.read(query) == PurchaseFilter.read(
         {"distributor": [str(partner.id)], "from": ["2026-10-01"], "to": ["2026-10-31"]}
     )
     assert ids.parse(query["receipt"][0])
@@ -133,7 +133,12 @@ def test_export_leads_to_exactly_the_selection_on_the_screen(sold: Store, screen
 def test_the_receipt_is_shown_and_equals_the_footer(sold: Store, screen: Screen, partner: Partner) -> None:
     at = opened(screen, LIST, distributor=str(partner.id))
     export_id = ids.parse(parse_qs(urlsplit(at.get("link_button")[0].proto.url).query)["receipt"][0])
-    export = {"kind": PURCHASES, "format": CSV, "selection": Selection(distributor=(partner.id,)), "is_live": True}
+    export = {
+        "kind": PURCHASES,
+        "format": CSV,
+        "selection": PurchaseFilter(distributor_ids=(partner.id,)),
+        "is_live": True,
+    }
     order = ExportOrder(id=export_id, actor="tests", **export)
     tally = Tally()
     list(runs.stream(order, tally))

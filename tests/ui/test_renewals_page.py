@@ -11,12 +11,11 @@ from streamlit.testing.v1 import AppTest
 from core import clock
 from core.covers.insurers import insurer_a, insurer_f
 from core.services.dimensions import load_choices
-from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.policies import changes as policy_changes
 from core.services.renewals import due_table, renewals
 from core.services.renewals import table as renewals_table
-from core.services.renewals.selection import RenewalSelection
+from core.services.renewals.filter import DueFilter, RenewalFilter
 from core.services.renewals.table import RenewalRow
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Renewal
@@ -25,7 +24,7 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.portfolio import NOW, Portfolio
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, address, follow, lists, press, row_links, sent, texts
+from tests.ui.conftest import Screen, address, follow, lists, person_of, press, row_links, sent, texts
 
 LIST, DUE = "sales/renewals.py", "sales/due.py"
 LIVE = Scope.staff(is_live=True)
@@ -51,7 +50,7 @@ def opened(screen: Screen, path: str, *roles: str, **query: str) -> AppTest:
 
 
 def rows_of(store: Store, **given: str) -> list[RenewalRow]:
-    wanted = RenewalSelection.read({name: [value] for name, value in given.items()}).wanted
+    wanted = RenewalFilter.read({name: [value] for name, value in given.items()})
     with store.reading(LIVE) as session:
         return renewals_table.list_rows(session, wanted, load_choices(session), paging=Paging(1, 50))
 
@@ -63,7 +62,7 @@ def on_screen(at: AppTest) -> list[str]:
 def test_the_table_shows_a_page_and_the_footer_the_whole_with_what_failed_apart(sold: Store, screen: Screen) -> None:
     at = opened(screen, LIST)
     with sold.reading(LIVE) as session:
-        total = renewals_table.compute_total(session, SalesFilter())
+        total = renewals_table.compute_total(session, RenewalFilter())
     assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold)]
     assert f"**{total.all_rows.renewals}** renewals · All time" in texts(at)
     for minor in (total.all_rows.total_minor, total.all_rows.mca_minor, total.all_rows.rest_minor):
@@ -153,11 +152,11 @@ def begun(at: AppTest) -> AppTest:
 def test_tiles_count_buckets_and_open_them_by_the_address(due: UUID, screen: Screen) -> None:
     at = opened(screen, DUE)
     assert (tile(at, "0–7 days"), tile(at, "8–30 days"), tile(at, "Lapsed 1–30 days")) == ("1", "1", "0")
-    assert list(lists(at)[0]["Days left"]) == ["3"]
+    assert list(lists(at)[0]["Cover"]) == ["Ends in 3 days"]
     assert list(lists(at)[0]["Next premium"]) == ["₦15,000.00"]
     at.button(key="due.month").click().run()
     assert address(at) == {"bucket": ["month"]}
-    assert list(lists(at)[0]["Days left"]) == ["20"]
+    assert list(lists(at)[0]["Cover"]) == ["Ends in 20 days"]
     at.button(key="due.lapsed").click().run()
     assert "No policy ends in these days" in at.info[0].value
     assert "`bucket` must be one of" in opened(screen, DUE, bucket="soon").error[0].value
@@ -191,7 +190,7 @@ def test_a_term_that_a_colleague_renewed_meanwhile_is_refused_in_words(
     assert "Somebody else changed this policy" in at.warning[0].value
     assert "was renewed already" in texts(at)
     with store.reading(LIVE) as session:
-        assert due_table.list_rows(session, "week", SalesFilter(), load_choices(session), paging=Paging()) == []
+        assert due_table.list_rows(session, "week", DueFilter(), load_choices(session), paging=Paging()) == []
 
 
 def test_what_cannot_be_renewed_today_has_no_button_and_says_why(
@@ -213,4 +212,23 @@ def test_what_cannot_be_renewed_today_has_no_button_and_says_why(
 def test_finance_sees_what_is_due_and_cannot_renew(due: UUID, screen: Screen) -> None:
     at = opened(screen, DUE, "finance")
     assert "Renew" not in lists(at)[0]
-    assert list(lists(at)[0]["Days left"]) == ["3"]
+    assert list(lists(at)[0]["Cover"]) == ["Ends in 3 days"]
+
+
+def test_a_call_with_ticked_customers_is_recorded_and_shown(due: UUID, screen: Screen) -> None:
+    caller = person_of("operations")
+    at = screen(signed_in=caller, page=DUE)
+    button = next(button for button in at.button if button.label == "Record a call")
+    assert button.disabled, "nobody is ticked"
+    payload = next(payload for payload in sent(at) if payload.get("choosing"))
+    at.session_state["due_picked"] = (payload["mark"], [payload["rows"][0]["key"]])
+    press(at.run(), "Record a call")
+    press(at, "Record")
+    assert "Must be one of" in texts(at) or "is missing" in texts(at).lower() or "required" in texts(at).lower()
+    at.selectbox(key="decision.field.outcome").set_value("no_answer")
+    at.date_input(key="decision.field.call_again_on").set_value(clock.add_days(clock.today(), 2))
+    press(at, "Record")
+    assert "The call is recorded" in at.success[0].value
+    assert list(lists(at)[0]["Last call"]) == [f"No answer, again {words.day(clock.add_days(clock.today(), 2))}"]
+    finance = opened(screen, DUE, "finance")
+    assert not [button for button in finance.button if button.label == "Record a call"]

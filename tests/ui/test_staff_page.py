@@ -111,7 +111,7 @@ def test_duties_are_changed_and_what_is_wrong_is_said(
     at.button_group[0].set_value(["claims", "finance"])
     press(at, "Save")
     changed = row(store, bola.email)
-    assert (changed.roles, changed.claim_limit_minor) == (("claims", "finance"), None)
+    assert (changed.roles, changed.claim_limit_minor) == (("claims", "finance"), 0)
 
 
 def test_two_admins_on_one_account_are_told_apart(

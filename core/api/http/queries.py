@@ -1,22 +1,24 @@
 """Query parameters of lists, validated field by field (contract P1-P6)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import Annotated, Any
+from functools import cache
+from typing import Annotated, Any, ClassVar, Generic, cast
 from uuid import UUID
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema, create_model
 
 from core import clock, ids
 from core.covers.faults import fault
-from core.covers.fields import one_of
+from core.covers.fields import Naira, one_of
 from core.covers.request import Request, refuse_unless
 from core.errors import InvalidInput
-from core.services.customers.customers import CustomerFilter
-from core.services.filters import SalesFilter, Span
+from core.services.filters import fields
+from core.services.filters.declaration import F, Filter
+from core.services.filters.field import Field as FilterField
 from core.services.paging import Paging
-from core.services.windows import EARLIEST, LATEST
+from core.services.windows import EARLIEST, LATEST, Span
 
 LARGEST_PAGE = 10**9
 # What was created earlier may be committed later, and is visible only then (contract P4).
@@ -76,7 +78,6 @@ Ids = Annotated[list[UUID], BeforeValidator(_uuids)]
 Boolean = Annotated[bool, BeforeValidator(_boolean), WithJsonSchema({"type": "string", "enum": ["true", "false"]})]
 Moment = Annotated[date | datetime, BeforeValidator(_moment), WithJsonSchema(_DAY)]
 Text = Annotated[str, Field(max_length=200)]
-CustomerTypes = Annotated[str, one_of("principal", "beneficiary", "all")]
 
 
 class QueryString(Request):
@@ -104,78 +105,63 @@ class CatalogueQuery(PageQuery):
     product_ids: Ids = Field(default_factory=list)
 
 
-class SalesQuery(PageQuery):
-    """Parameters common to purchases, renewals and policies."""
+class FilterQuery(PageQuery, Generic[F]):
+    """Query of a list: paging, and what its filter offers to the API; `FilterQuery[PurchaseFilter]` is the model."""
 
-    start_date: Moment | None = Field(default=None, description=_POLLED)
-    end_date: Moment | None = None
-    expired_start_date: Moment | None = None
-    expired_end_date: Moment | None = None
-    customer_id: Id | None = None
-    customer_email: Text | None = None
-    provider_id: Id | None = None
+    declared: ClassVar[type[Filter]]
 
-    def criteria(self) -> SalesFilter:
+    def __class_getitem__(cls, declared: Any) -> Any:
+        """Return the model for a filter."""
+        return _build_query(declared)
+
+    def criteria(self) -> F:
         """The criteria as services take them; an end before its start is refused."""
-        return SalesFilter(
-            created=span(self, "start_date", "end_date"),
-            expiring=span(self, "expired_start_date", "expired_end_date"),
-            customer_id=self.customer_id,
-            customer_email=self.customer_email,
-            provider_ids=(self.provider_id,) if self.provider_id else (),
-            **self._more(),
-        )
-
-    def _more(self) -> dict[str, Any]:
-        return {}
+        values: dict[str, Any] = {}
+        for name, field in self.declared.FIELDS.items():
+            given = [getattr(self, each) for each in field.api_names]
+            if isinstance(field, fields.Days) and given:
+                values[name] = span(self, *field.api_names)
+            elif given and given[0] is not None:
+                values[name] = field.from_api(given[0])
+        return cast(F, self.declared(**values))
 
 
-class PurchaseQuery(SalesQuery):
-    """Parameters of the purchase search."""
-
-    customer_type: CustomerTypes | None = None
-
-    def _more(self) -> dict[str, Any]:
-        return {"customer_type": self.customer_type or "all"}
-
-
-class RenewalQuery(SalesQuery):
-    """Parameters of the renewal search."""
-
-    status: Boolean | None = None
-    product_id: Id | None = None
-
-    def _more(self) -> dict[str, Any]:
-        return {"status": self.status, "product_ids": (self.product_id,) if self.product_id else ()}
+@cache
+def _build_query(declared: type[Filter]) -> "type[FilterQuery[Any]]":
+    parameters: dict[str, Any] = {
+        name: (_annotate(field) | None, Field(default=None, description=_POLLED if name == "start_date" else None))
+        for field in declared.FIELDS.values()
+        for name in field.api_names
+    }
+    model = create_model(f"{declared.__name__}Query", __base__=FilterQuery, **parameters)
+    model.declared = declared
+    return model
 
 
-class PolicyQuery(SalesQuery):
-    """Parameters of the policy search; only the caller's own id as `distributor_id` finds anything."""
-
-    status: Boolean | None = None
-    distributor_id: Id | None = None
-    customer_type: CustomerTypes | None = None
-
-    def _more(self) -> dict[str, Any]:
-        return {
-            "status": self.status,
-            "distributor_ids": (self.distributor_id,) if self.distributor_id else (),
-            "customer_type": self.customer_type or "all",
-        }
+def _annotate(field: FilterField) -> Any:
+    """Return the type of a field's parameter."""
+    match field:
+        case fields.Text():
+            return Annotated[Text, BeforeValidator(_restore_plus)] if field.may_begin_with_plus else Text
+        case fields.Word() | fields.Words():
+            unlimited = [field.unlimited] if isinstance(field, fields.Word) and field.unlimited else []
+            return Annotated[str, one_of(*field.options, *unlimited)]
+    return _TYPES[type(field)]
 
 
-class CustomerQuery(PageQuery):
-    """Parameters of the customer list."""
+def _restore_plus(value: Any) -> Any:
+    """Restore a leading plus, which arrives as a space when the sender did not encode it."""
+    return re.sub(r"^ (?=[0-9])", "+", value) if isinstance(value, str) else value
 
-    search: Text | None = None
-    active: Boolean | None = None
-    start_date: Moment | None = Field(default=None, description=_POLLED)
-    end_date: Moment | None = None
 
-    def criteria(self) -> CustomerFilter:
-        """The criteria as services take them; an end before its start is refused."""
-        created = span(self, "start_date", "end_date")
-        return CustomerFilter(search=self.search, active=self.active, created=created)
+_TYPES: Mapping[type[FilterField], Any] = {
+    fields.Days: Moment,
+    fields.Members: Id,
+    fields.Member: Id,
+    fields.Flag: Boolean,
+    fields.Texts: Text,
+    fields.Naira: Naira,
+}
 
 
 def span(query: Request, start: str, end: str) -> Span:

@@ -7,7 +7,7 @@ import structlog
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
-from core import ids, metrics
+from core import ids, metrics, trace
 
 log = structlog.get_logger("coverdesk.api")
 # What no route took, which may be any path at all.
@@ -21,6 +21,12 @@ _OURS = re.compile(r"[a-z][a-z.-]{0,39}|v1|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]
 def redact_path(path: str) -> str:
     """A path for the log, without numbers or keys that were put into it by mistake (contract A3)."""
     return "/".join(part if _OURS.fullmatch(part) else "*" for part in path.split("/"))
+
+
+def _trace_of(scope: Connection) -> str | None:
+    given = [value for name, value in scope["headers"] if name == b"traceparent"]
+    # Two of them are none: nobody could say which one counts.
+    return trace.parse(given[0].decode("latin-1")) if len(given) == 1 else None
 
 
 class RequestLog:
@@ -43,7 +49,8 @@ class RequestLog:
                 message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
             await send(message)
 
-        with structlog.contextvars.bound_contextvars(request_id=request_id):
+        trace_id = _trace_of(scope)
+        with structlog.contextvars.bound_contextvars(request_id=request_id), trace.within(trace_id):
             await self.app(scope, receive, noted)
         seconds = time.perf_counter() - began
         # Where no route took it, the mount of the API stands there, which has no methods.
@@ -59,4 +66,5 @@ class RequestLog:
             status=status,
             milliseconds=round(seconds * 1000, 1),
             caller=str(caller.key_id) if caller else None,
+            **({"trace_id": trace_id} if trace_id else {}),
         )

@@ -4,13 +4,11 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from core.errors import CoverdeskError, NotAllowed, StoreUnavailable, Unauthorized
+from core.api.outside import desk_session
+from core.errors import CoverdeskError, StoreUnavailable
 from core.services.exports import runs
 from core.services.exports.exports import Tally
 from core.services.exports.receipts import ExportOrder
-from core.services.people import sign_in, staff
-from core.services.people.staff import Person
-from core.store.access import Scope, reading
 
 PATH = "/exports/{kind}.{format}"
 _NO_STORE = {"Cache-Control": "no-store"}
@@ -36,18 +34,7 @@ def download(request: Request) -> Response:
 def _order(request: Request) -> ExportOrder:
     query, path = request.query_params, request.path_params
     address = {name: query.getlist(name) for name in query}
-    return runs.create_order(path["kind"], path["format"], address, by=_person(request))
-
-
-def _person(request: Request) -> Person:
-    with reading(Scope.system()) as session:
-        person = staff.get_by_token(session, request.cookies.get(sign_in.COOKIE))
-    if person is None:
-        raise Unauthorized("Please sign in first")
-    # A link on somebody else's page must not make a file of personal data.
-    if request.headers.get("sec-fetch-site", "none") not in {"same-origin", "none"}:
-        raise NotAllowed
-    return person
+    return runs.create_order(path["kind"], path["format"], address, by=desk_session.require_person(request))
 
 
 routes = [Route(PATH, download, methods=["GET"])]

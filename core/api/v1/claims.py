@@ -1,17 +1,15 @@
 """Claims over the API: lodge, list, search, get (contract C1-C6, P6)."""
 
-import re
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BeforeValidator
 
 from core.api.http import bodies, envelope, forms, openapi
 from core.api.http.auth import Signed
 from core.api.http.envelope import listed, success
 from core.api.http.forms import Form
 from core.api.http.idempotent_post import run_once
-from core.api.http.queries import Id, Moment, PageQuery, Text, span
+from core.api.http.queries import FilterQuery, Id, PageQuery
 from core.api.http.reads import ReadRoute
 from core.covers import fields
 from core.covers import request as requests
@@ -19,7 +17,7 @@ from core.errors import FieldFault, InvalidInput
 from core.services.claims.intake import lodging, requirements
 from core.services.claims.intake.request import CreditLifeClaimRequest
 from core.services.claims.lists import claims
-from core.services.claims.lists.search import ClaimFilter
+from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.lists.shapes import ClaimRecord
 from core.services.distributors.keys import Caller
 from core.services.files import files
@@ -29,35 +27,6 @@ from core.store.access import ScopedSession, reading
 
 router = APIRouter(route_class=ReadRoute, prefix="/claims", tags=["Claims"])
 _LISTED, _ONE, _LODGED = "Claims retrieved", "Claim retrieved", "Claim submitted"
-
-
-def _plus(value: object) -> object:
-    """Restore a leading plus, which arrives as a space when the sender did not encode it."""
-    return re.sub(r"^ (?=[0-9])", "+", value) if isinstance(value, str) else value
-
-
-class ClaimQuery(PageQuery):
-    """Parameters of the claim search."""
-
-    status: Annotated[str, fields.one_of(*requirements.CLAIM_STATUSES)] | None = None
-    incident_start_date: Moment | None = None
-    incident_end_date: Moment | None = None
-    customer_id: Id | None = None
-    customer_email: Text | None = None
-    first_name: Text | None = None
-    last_name: Text | None = None
-    phone_number: Annotated[Text, BeforeValidator(_plus)] | None = None
-    claim_type: Text | None = None
-    claim_owner: Text | None = None
-    claim_amount: fields.Naira | None = None
-    offer_amount: fields.Naira | None = None
-    repair_estimate: fields.Naira | None = None
-
-    def criteria(self) -> ClaimFilter:
-        """The criteria as services take them."""
-        dates = {"incident_start_date", "incident_end_date"}
-        asked = {name: getattr(self, name) for name in type(self).model_fields if name not in dates | {"page", "limit"}}
-        return ClaimFilter(incident=span(self, "incident_start_date", "incident_end_date"), **asked)
 
 
 class Claims(openapi.Listed):
@@ -78,7 +47,7 @@ def list_claims(caller: Signed, query: Annotated[PageQuery, Query()]) -> Respons
 
 
 @router.get("/search", responses=openapi.answers(Claims, _LISTED), summary="Search claims")
-def search_claims(caller: Signed, query: Annotated[ClaimQuery, Query()]) -> Response:
+def search_claims(caller: Signed, query: Annotated[FilterQuery[ClaimFilter], Query()]) -> Response:
     """Claims that meet every condition given."""
     with reading(caller.scope) as session:
         return _page(claims.list_claims(session, query.criteria(), query.paging()))

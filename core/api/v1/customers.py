@@ -8,20 +8,23 @@ from fastapi import APIRouter, Query, Response
 from core.api.http import openapi
 from core.api.http.auth import Signed
 from core.api.http.envelope import listed, success
-from core.api.http.queries import CustomerQuery, Id, PageQuery
+from core.api.http.queries import FilterQuery, Id, PageQuery
 from core.api.http.reads import ReadRoute
 from core.api.v1.claims import Claims
 from core.api.v1.policies import Policies
 from core.api.v1.purchases import Purchases
 from core.api.v1.renewals import Renewals
 from core.services.claims.lists import claims
-from core.services.claims.lists.search import ClaimFilter
+from core.services.claims.lists.filter import ClaimFilter
 from core.services.customers import customers
-from core.services.filters import SalesFilter
+from core.services.customers.filter import CustomerFilter
 from core.services.paging import Page
 from core.services.policies import policies
+from core.services.policies.filter import PolicyFilter
 from core.services.renewals import records as renewal_records
+from core.services.renewals.filter import RenewalFilter
 from core.services.sales import purchases
+from core.services.sales.filter import PurchaseFilter
 from core.services.shapes import CustomerRecord
 from core.store.access import reading, reading_autocommit
 
@@ -38,7 +41,7 @@ class _Customer(openapi.Shape):
 
 
 @router.get("", responses=openapi.answers(_Customers, "Customers retrieved"), summary="List customers")
-def list_customers(caller: Signed, query: Annotated[CustomerQuery, Query()]) -> Response:
+def list_customers(caller: Signed, query: Annotated[FilterQuery[CustomerFilter], Query()]) -> Response:
     """Customers of yours, newest first; `search` finds any part of names, e-mail or phone."""
     with reading(caller.scope) as session:
         return _page("customers", customers.list_customers(session, query.criteria(), query.paging()))
@@ -49,7 +52,7 @@ def list_customers(caller: Signed, query: Annotated[CustomerQuery, Query()]) -> 
     responses=openapi.answers(_Customers, "Customers retrieved"),
     summary="List customers that purchased",
 )
-def list_customers_that_purchased(caller: Signed, query: Annotated[CustomerQuery, Query()]) -> Response:
+def list_customers_that_purchased(caller: Signed, query: Annotated[FilterQuery[CustomerFilter], Query()]) -> Response:
     """Customers of yours that have purchased a product."""
     with reading(caller.scope) as session:
         wanted = replace(query.criteria(), has_purchased=True)
@@ -65,7 +68,7 @@ def list_purchases_of_customer(caller: Signed, customer_id: Id, query: Annotated
     """List the purchases of one customer, newest first."""
     with reading(caller.scope) as session:
         customers.get_customer(session, customer_id)
-        wanted = SalesFilter(customer_id=customer_id)
+        wanted = PurchaseFilter(customer_id=customer_id)
         return _page("purchases", purchases.list_purchases(session, wanted, query.paging(), ends=True))
 
 
@@ -79,7 +82,7 @@ def list_renewals_of_customer(caller: Signed, customer_id: Id, query: Annotated[
     with reading(caller.scope) as session:
         customers.get_customer(session, customer_id)
         return _page(
-            "renewals", renewal_records.list_renewals(session, SalesFilter(customer_id=customer_id), query.paging())
+            "renewals", renewal_records.list_renewals(session, RenewalFilter(customer_id=customer_id), query.paging())
         )
 
 
@@ -92,7 +95,7 @@ def list_policies_of_customer(caller: Signed, customer_id: Id, query: Annotated[
     """The policies of one customer in their list form, newest first."""
     with reading(caller.scope) as session:
         customers.get_customer(session, customer_id)
-        return _page("policies", policies.list_policies(session, SalesFilter(customer_id=customer_id), query.paging()))
+        return _page("policies", policies.list_policies(session, PolicyFilter(customer_id=customer_id), query.paging()))
 
 
 @router.get(

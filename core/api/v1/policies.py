@@ -7,10 +7,11 @@ from fastapi import APIRouter, Query, Response
 from core.api.http import openapi
 from core.api.http.auth import Signed
 from core.api.http.envelope import listed, success
-from core.api.http.queries import Id, PageQuery, PolicyQuery
+from core.api.http.queries import FilterQuery, Id, PageQuery
 from core.api.http.reads import ReadRoute
 from core.services.paging import Page
 from core.services.policies import policies
+from core.services.policies.filter import PolicyFilter
 from core.services.shapes import PolicyRecord
 from core.store.access import reading, reading_autocommit
 
@@ -36,7 +37,7 @@ def list_policies(caller: Signed, query: Annotated[PageQuery, Query()]) -> Respo
 
 
 @router.get("/search", responses=openapi.answers(Policies, _LISTED), summary="Search policies")
-def search_policies(caller: Signed, query: Annotated[PolicyQuery, Query()]) -> Response:
+def search_policies(caller: Signed, query: Annotated[FilterQuery[PolicyFilter], Query()]) -> Response:
     """Policies that meet every condition given; `status` true means in force now."""
     with reading(caller.scope) as session:
         return _page(policies.list_policies(session, query.criteria(), query.paging()))

@@ -7,13 +7,13 @@ from fastapi import APIRouter, Query, Response
 from core.api.http import openapi
 from core.api.http.auth import Signed
 from core.api.http.envelope import listed, success
-from core.api.http.queries import Id, PageQuery, PurchaseQuery
+from core.api.http.queries import FilterQuery, Id, PageQuery
 from core.api.http.reads import ReadRoute
 from core.api.http.run_inline import run_inline
 from core.services.distributors.keys import Caller
-from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.sales import purchases
+from core.services.sales.filter import PurchaseFilter, SalesFilter
 from core.services.shapes import PurchaseRecord
 from core.store.access import reading, reading_autocommit
 
@@ -38,7 +38,7 @@ async def list_purchases(caller: Signed, query: Annotated[PageQuery, Query()]) -
 
 
 @router.get("/search", responses=openapi.answers(Purchases, _LISTED), summary="Search purchases")
-async def search_purchases(caller: Signed, query: Annotated[PurchaseQuery, Query()]) -> Response:
+async def search_purchases(caller: Signed, query: Annotated[FilterQuery[PurchaseFilter], Query()]) -> Response:
     """Purchases that meet every condition given."""
     return await _page(caller, query.criteria(), query.paging())
 

@@ -11,7 +11,7 @@ from core.api.http.auth import Signed
 from core.api.http.bodies import StrictRoute
 from core.api.http.envelope import listed, success
 from core.api.http.idempotent_post import run_once_async
-from core.api.http.queries import Id, PageQuery, RenewalQuery
+from core.api.http.queries import FilterQuery, Id, PageQuery
 from core.api.v1.buying import UnderPolicy
 from core.covers import request as requests
 from core.covers.fields import ProductId
@@ -20,6 +20,7 @@ from core.services.idempotency import WireResponse
 from core.services.paging import Page
 from core.services.renewals import records as renewal_records
 from core.services.renewals import renewals
+from core.services.renewals.filter import RenewalFilter
 from core.services.selling.buying import Seller
 from core.services.shapes import RenewalRecord
 from core.store.access import ScopedSession, reading, reading_autocommit
@@ -67,7 +68,7 @@ def list_renewals(caller: Signed, query: Annotated[PageQuery, Query()]) -> Respo
 
 
 @router.get("/renewals/search", responses=openapi.answers(Renewals, _LISTED), summary="Search renewals")
-def search_renewals(caller: Signed, query: Annotated[RenewalQuery, Query()]) -> Response:
+def search_renewals(caller: Signed, query: Annotated[FilterQuery[RenewalFilter], Query()]) -> Response:
     """Renewals that meet every condition given; `status` false finds those that failed or were reversed."""
     with reading(caller.scope) as session:
         return _page(renewal_records.list_renewals(session, query.criteria(), query.paging()))

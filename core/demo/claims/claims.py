@@ -1,7 +1,7 @@
 """Claims of the demonstration: on loans and devices, in every status, each with a history that may be."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
@@ -58,6 +58,7 @@ class Loss:
     owed_minor: int
     is_worn: bool
     flags: list[str]
+    event_ids: dict[ClaimStatus, str] = field(default_factory=dict)
 
     @property
     def status(self) -> ClaimStatus:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -11,11 +12,11 @@ from core.demo.bulk_rows import Rows, Values, stamp
 from core.demo.claims import conversation
 from core.demo.claims.amounts import amounts
 from core.demo.claims.claims import Loss
-from core.demo.claims.paths import clock_of
+from core.demo.claims.paths import Reached, clock_of
 from core.demo.claims.specimens import Specimens
 from core.demo.random_source import dashed, new_id
 from core.states.claims import RULES, ClaimStatus, ClockEffect, Effect
-from core.store.schema.claims import Claim, ClaimEvent, ClaimPayment, ClaimReserve
+from core.store.schema.claims import Claim, ClaimEvent, ClaimOverride, ClaimPayment, ClaimReferral, ClaimReserve
 
 _NOTES: Mapping[ClaimStatus, tuple[str, ...]] = {
     ClaimStatus.VIEWED: ("Opened for review",),
@@ -43,6 +44,7 @@ _WHY: Mapping[str, str] = {
 }
 _FLAGGED = {"benefit_not_bought": "not covered", "outside_cover": "outside period", "policy_cancelled": "not covered"}
 _SHARED, _FEW, _FIRST = 9, 3, 3_077_192_040
+_REFERRED, _OVERRIDDEN, _TWICE = 0.5, 0.15, 0.08
 _BANKS = (("Lagoon Bank", "901"), ("Savannah Trust Bank", "902"), ("Unity Hill Microfinance", "903"))
 
 
@@ -52,17 +54,53 @@ def file(loss: Loss, dice: Random, specimens: Specimens, rows: Rows, log: Log) -
     claim = _claim(loss, reason, {**_meta(loss, dice, specimens, rows)})
     for step, officer in zip(loss.reached, loss.officers, strict=True):
         note = _WHY[reason] if step.status == ClaimStatus.DECLINED else dice.choice(_NOTES.get(step.status, (None,)))
-        event = {"id": new_id(dice, step.at), "claim_id": loss.id, "status": step.status, "note": note}
+        event_id = loss.event_ids[step.status] = new_id(dice, step.at)
+        event = {"id": event_id, "claim_id": loss.id, "status": step.status, "note": note}
         staff_id = officer.id if officer else None
         rows.add(ClaimEvent, {**loss.sale.owner, **event, "staff_id": staff_id, "created_at": stamp(step.at)})
         if step.status == ClaimStatus.PAID:
             rows.add(ClaimPayment, _payment(loss, new_id(dice, step.at), staff_id, stamp(step.at)))
     _reserve(loss, rows)
+    _extras(loss, specimens, rows, log)
     asked = conversation.file(loss, dice, rows, log)
     began_at, stopped_at = clock_of(loss.reached, asked)
     kept = {"clock_from": stamp(began_at), "clock_stopped_at": stamp(stopped_at) if stopped_at else None}
     rows.add(Claim, {**claim, **kept})
     _note(loss, log)
+
+
+def _extras(loss: Loss, specimens: Specimens, rows: Rows, log: Log) -> None:
+    """Refer some open claims to a supervisor, approve some against a check, and lodge some a second time."""
+    dice = Random(f"extras {loss.id}")  # noqa: S311 - invented data
+    made = {**loss.sale.owner, "claim_id": loss.id}
+    handled = [(step, officer) for step, officer in zip(loss.reached, loss.officers, strict=True) if officer]
+    approval = next(((step, by) for step, by in handled if step.status is ClaimStatus.APPROVED), None)
+    if handled and loss.status in {ClaimStatus.VIEWED, ClaimStatus.REVIEWING} and dice.random() < _REFERRED:
+        step, officer = handled[-1]
+        asked = {"to_status": ClaimStatus.APPROVED, "amount_minor": loss.owed_minor, "note": "Please decide it with me"}
+        referral = {"id": new_id(dice, step.at), "staff_id": officer.id, "created_at": stamp(step.at)}
+        rows.add(ClaimReferral, {**made, **asked, **referral, "closed_at": None, "closed_by": None})
+    if approval and dice.random() < _OVERRIDDEN:
+        step, officer = approval
+        check = {
+            "check_key": "velocity",
+            "is_failed": False,
+            "detail": "Fewer than 3 claims in 90 days: 3 of this phone",
+        }
+        reason = {"reason": "Three loans of one household, each with its own lender", "duplicates": "[]"}
+        by = {"id": new_id(dice, step.at), "staff_id": officer.id, "created_at": stamp(step.at)}
+        rows.add(ClaimOverride, {**made, **check, **reason, **by, "event_id": loss.event_ids[step.status]})
+    if len(loss.reached) > 1 and not loss.sale.life.ended and dice.random() < _TWICE:
+        at = loss.reached[-1].at
+        twin = replace(
+            loss,
+            id=new_id(dice, at),
+            reached=[Reached(ClaimStatus.PENDING, at)],
+            officers=[None],
+            flags=["duplicate"],
+            event_ids={},
+        )
+        file(twin, dice, specimens, rows, log)
 
 
 def _reserve(loss: Loss, rows: Rows) -> None:

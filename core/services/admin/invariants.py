@@ -118,6 +118,7 @@ _PAYMENTS = (
     .correlate(ClaimEvent)
     .scalar_subquery()
 )
+_RESERVE = sa.func.sum(col(ClaimReserve.change_minor))
 _OF_PURCHASE = col(Policy.purchase_id) == col(Purchase.id)
 _POLICIES = sa.select(col(Policy.id))
 _SALES = _POLICIES.join(Purchase, _OF_PURCHASE)
@@ -291,12 +292,7 @@ INVARIANTS = (
         sa.select(col(Claim.id))
         .join(ClaimReserve, col(ClaimReserve.claim_id) == col(Claim.id))
         .group_by(col(Claim.id), col(Claim.claim_status))
-        .having(
-            sa.or_(
-                sa.func.sum(col(ClaimReserve.change_minor)) < 0,
-                sa.and_(sa.func.sum(col(ClaimReserve.change_minor)) != 0, col(Claim.claim_status).in_(sorted(DECIDED))),
-            )
-        ),
+        .having(sa.or_(_RESERVE < 0, sa.and_(_RESERVE != 0, col(Claim.claim_status).in_(sorted(DECIDED))))),
     ),
     Invariant("answers kept without their work", sa.select(col(KeptAnswer.key)).where(col(KeptAnswer.status) == 0)),
 )

@@ -9,9 +9,9 @@ from sqlmodel import col
 from core import seal
 from core.services.audit import log as audit
 from core.store.access import ScopedSession
-from core.store.schema.tables import Claim, Policy, Provider
+from core.store.schema.tables import Claim, Policy, Provider, SaleDraft
 
-SEALED_TABLES: Final[tuple[Any, ...]] = (Policy, Claim, Provider)
+SEALED_TABLES: Final[tuple[Any, ...]] = (Policy, Claim, Provider, SaleDraft)
 BATCH: Final = 500
 
 

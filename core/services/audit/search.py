@@ -17,8 +17,9 @@ from sqlmodel import UTCDateTime, col
 
 from core import clock
 from core.errors import NotFound
-from core.services import filters
-from core.services.audit.selection import AuditSelection
+from core.services.audit.filter import AuditFilter
+from core.services.filters import expressions
+from core.services.filters.field import Condition
 from core.services.paging import Paging
 from core.services.windows import EARLIEST
 from core.store.access import AnySelect, ScopedSession
@@ -74,10 +75,10 @@ class SearchChoices:
 
 
 def search_entries(
-    session: ScopedSession, criteria: AuditSelection, paging: Paging, choices: SearchChoices
+    session: ScopedSession, criteria: AuditFilter, paging: Paging, choices: SearchChoices
 ) -> SearchResult:
     """Return one page of a selection, newest first."""
-    if criteria == AuditSelection():
+    if criteria == AuditFilter():
         counted = sa.select(sa.func.coalesce(sa.func.sum(col(AuditHead.position)), 0))
         ids = _load_page_ids(session, build_query(criteria, [], col(AuditEntry.id)), paging)
         return SearchResult(entries=_entries(session, ids), total=int(session.execute(counted).scalar_one()))
@@ -98,9 +99,7 @@ def _load_page_ids(session: ScopedSession, query: AnySelect, paging: Paging) -> 
     return list(session.execute(query.offset(paging.offset).limit(paging.limit)).scalars())
 
 
-def _search_text(
-    session: ScopedSession, criteria: AuditSelection, paging: Paging, choices: SearchChoices
-) -> SearchResult:
+def _search_text(session: ScopedSession, criteria: AuditFilter, paging: Paging, choices: SearchChoices) -> SearchResult:
     """Return a page of a text search, which runs once for both the page and the count."""
     ids = list(session.execute(_build_id_query(session, criteria, choices).limit(MAX_COUNTED + 1)).scalars())
     rows = _entries(session, ids[:MAX_COUNTED][paging.offset : paging.offset + paging.limit])
@@ -109,7 +108,7 @@ def _search_text(
     )
 
 
-def _build_id_query(session: ScopedSession, criteria: AuditSelection, choices: SearchChoices) -> AnySelect:
+def _build_id_query(session: ScopedSession, criteria: AuditFilter, choices: SearchChoices) -> AnySelect:
     """Build the query of matching ids and times, newest first."""
     clauses = build_conditions(criteria, sorted({*RECORD_KINDS, *choices.kinds}))
     if criteria.kind and not criteria.id and session.connection().dialect.name == "sqlite":
@@ -118,7 +117,7 @@ def _build_id_query(session: ScopedSession, criteria: AuditSelection, choices: S
     return build_query(criteria, clauses, col(AuditEntry.id), col(AuditEntry.created_at))
 
 
-def build_query(criteria: AuditSelection, clauses: Sequence[sa.ColumnElement[bool]], *columns: Any) -> AnySelect:
+def build_query(criteria: AuditFilter, clauses: Sequence[Condition], *columns: Any) -> AnySelect:
     """Build a query of the entries that meet the conditions, newest first; text is searched in the newest only."""
     newest = (col(AuditEntry.created_at).desc(), col(AuditEntry.id).desc())
     if not criteria.q or is_id(criteria.q):
@@ -132,14 +131,10 @@ def build_query(criteria: AuditSelection, clauses: Sequence[sa.ColumnElement[boo
     return within.where(col(AuditEntry.created_at) >= deepest).order_by(*newest)
 
 
-def build_conditions(criteria: AuditSelection, kinds: Sequence[str]) -> list[sa.ColumnElement[bool]]:
-    """Return the conditions of a selection except its text; an id without a kind is searched in these kinds."""
-    clauses = list(criteria.span.on(col(AuditEntry.created_at)))
-    if criteria.who:
-        clauses.append(col(AuditEntry.actor).in_(criteria.who))
-    if criteria.action:
-        clauses.append(col(AuditEntry.action).in_(criteria.action))
-    for record_id in (criteria.id, criteria.q if is_id(criteria.q) else ""):
+def build_conditions(criteria: AuditFilter, kinds: Sequence[str]) -> list[Condition]:
+    """Return the conditions of a filter except its text; an id without a kind is searched in these kinds."""
+    clauses = criteria.conditions(AuditEntry)
+    for record_id in (criteria.id, criteria.q if is_id(criteria.q) else None):
         if record_id:
             of = [criteria.kind] if criteria.kind else kinds
             clauses.append(_SUBJECT.in_([f"{kind} {record_id.lower()}" for kind in of]))
@@ -148,19 +143,19 @@ def build_conditions(criteria: AuditSelection, kinds: Sequence[str]) -> list[sa.
     return clauses
 
 
-def _build_text_condition(searched_text: str) -> sa.ColumnElement[bool]:
+def _build_text_condition(searched_text: str) -> Condition:
     facts = [sa.func.coalesce(sa.cast(col(side), sa.String), "") for side in (AuditEntry.before, AuditEntry.after)]
     parts = (col(AuditEntry.actor), col(AuditEntry.action), _SUBJECT, *facts)
     text = reduce(lambda whole, part: whole + "\n" + part, parts)
     # JSON stores non-ASCII characters as \uXXXX and escapes quotes, so the escaped text is searched too.
-    patterns = {filters.containing(each) for each in (searched_text, json.dumps(searched_text)[1:-1])}
+    patterns = {expressions.containing(each) for each in (searched_text, json.dumps(searched_text)[1:-1])}
     return sa.or_(*(matches(text, sa.literal(pattern)) for pattern in sorted(patterns)))
 
 
-def is_id(text: str) -> bool:
+def is_id(text: str | None) -> bool:
     """Return True for a text that is a UUID of 36 characters."""
     try:
-        return len(text) == 36 and bool(UUID(text))
+        return text is not None and len(text) == 36 and bool(UUID(text))
     except ValueError:
         return False
 
@@ -215,7 +210,7 @@ def _get_key_names(session: ScopedSession, actors: set[str]) -> dict[str, str]:
     return _keys(session, col(ApiKey.id).in_(ids)) if ids else {}
 
 
-def _keys(session: ScopedSession, *conditions: sa.ColumnElement[bool]) -> dict[str, str]:
+def _keys(session: ScopedSession, *conditions: Condition) -> dict[str, str]:
     """Return the display names of API keys by actor."""
     rows = session.execute(
         sa.select(col(ApiKey.id), col(ApiKey.name), col(ApiKey.hint), col(Distributor.business_name))

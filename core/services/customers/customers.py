@@ -1,57 +1,23 @@
 """Customers: get or create by e-mail within one distributor and mode, list and search (contract S2, P6)."""
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-import phonenumbers
 import sqlalchemy as sa
-from phonenumbers import PhoneNumberFormat
 from sqlmodel import col
 
 from core import clock, ids
 from core.covers import request_parts
 from core.covers.request_parts import Policyholder
 from core.errors import NotFound
-from core.services import filters, records
-from core.services.filters import Span
+from core.services import records
+from core.services.customers.filter import CustomerFilter
+from core.services.filters.field import Condition
 from core.services.paging import Page, Paging, fetch_newest
 from core.services.shapes import CustomerRecord
 from core.store.access import Query, ScopedSession
-from core.store.schema.tables import Customer, Policy, Purchase
-
-_FORMATS = (PhoneNumberFormat.E164, PhoneNumberFormat.INTERNATIONAL, PhoneNumberFormat.NATIONAL)
-
-
-def list_spellings(phone: str) -> Sequence[str]:
-    """Return the ways in which a phone number may have been written."""
-    variants = {phone, re.sub(r"[^\d+]", "", phone)}
-    try:
-        number = phonenumbers.parse(phone, "NG")
-    except phonenumbers.NumberParseException:
-        return sorted(variants)
-    formatted = [phonenumbers.format_number(number, form) for form in _FORMATS]
-    return sorted({*variants, *formatted, *(re.sub(r"\D", "", way) for way in formatted)})
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CustomerFilter:
-    """Criteria for a list of customers.
-
-    `search` matches any part of names, e-mail or phone, or a phone number in any spelling; `insured` is whether the
-    customer
-    has a policy in force now.
-    """
-
-    search: str | None = None
-    active: bool | None = None
-    insured: bool | None = None
-    created: Span = field(default_factory=Span)
-    has_purchased: bool = False
-    distributor_ids: Sequence[UUID] = ()
-
+from core.store.schema.tables import Customer
 
 UNFILTERED = CustomerFilter()
 
@@ -80,42 +46,9 @@ def get_customer(session: ScopedSession, customer_id: UUID) -> CustomerRecord:
     return records.build_customer(row)
 
 
-def build_conditions(criteria: CustomerFilter) -> list[sa.ColumnElement[bool]]:
+def build_conditions(criteria: CustomerFilter) -> list[Condition]:
     """Build the SQL conditions of a customer filter."""
-    conditions = [*criteria.created.on(col(Customer.created_at)), col(Customer.deleted_at).is_(None)]
-    if criteria.search:
-        conditions.append(_build_search_condition(criteria.search))
-    if criteria.distributor_ids:
-        conditions.append(col(Customer.distributor_id).in_(criteria.distributor_ids))
-    if criteria.active is not None:
-        conditions.append(col(Customer.active).is_(criteria.active))
-    if criteria.insured is not None:
-        covered = sa.select(col(Policy.id)).where(
-            col(Policy.customer_id) == col(Customer.id), filters.in_force(), col(Policy.deleted_at).is_(None)
-        )
-        conditions.append(covered.exists() if criteria.insured else sa.not_(covered.exists()))
-    if criteria.has_purchased:
-        bought = sa.select(col(Purchase.id)).where(
-            col(Purchase.customer_id) == col(Customer.id), col(Purchase.deleted_at).is_(None)
-        )
-        conditions.append(bought.exists())
-    return conditions
-
-
-def _build_search_condition(text: str) -> sa.ColumnElement[bool]:
-    if re.fullmatch(r"\+?[\d\s()-]{7,}", text):
-        return sa.or_(filters.mentions(_SEARCHED_TEXT, text), col(Customer.phone_number).in_(list_spellings(text)))
-    folded = request_parts.fold_text(text)
-    if not folded or folded == text.lower():
-        return filters.mentions(_SEARCHED_TEXT, text)
-    # E-mail keys keep their accents.
-    return sa.or_(filters.mentions(_SEARCHED_TEXT, folded), filters.mentions(col(Customer.email_key), text))
-
-
-# The line break prevents matches across two fields: submitted text cannot contain one.
-_SEARCHED_TEXT = (
-    col(Customer.name_key) + "\n" + col(Customer.email_key) + "\n" + sa.func.coalesce(col(Customer.phone_number), "")
-)
+    return [*criteria.conditions(Customer), col(Customer.deleted_at).is_(None)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.services import filters
 from core.services.customers import customers
-from core.services.customers.customers import CustomerFilter
+from core.services.customers.filter import CustomerFilter
 from core.services.dimensions import UNKNOWN, Choices
+from core.services.filters import expressions
 from core.services.paging import Page, Paging
 from core.store.access import ScopedSession
 from core.store.schema.tables import Customer, Policy, Purchase, Renewal
@@ -78,7 +78,7 @@ def sum_purchases(session: ScopedSession, customer_ids: Sequence[UUID]) -> dict[
     renewed = sa.func.sum(col(Renewal.total_minor)).label("minor")
     renewals = _sum_by_customer(session, Renewal, customer_ids, renewed, where=col(Renewal.status))
     covered = sa.func.count().label("policies")
-    in_force = _sum_by_customer(session, Policy, customer_ids, covered, where=filters.in_force())
+    in_force = _sum_by_customer(session, Policy, customer_ids, covered, where=expressions.in_force())
 
     def build_totals(key: UUID) -> PurchaseTotals:
         sale, again, cover = sales.get(key), renewals.get(key), in_force.get(key)

@@ -11,11 +11,13 @@ from sqlmodel import col
 
 from core import clock
 from core.errors import NotFound
-from core.services import filters
-from core.services.address_reader import Address, AddressReader, written
-from core.services.filters import SalesFilter
+from core.services.filters import expressions
+from core.services.filters.declaration import Filter, of
+from core.services.filters.field import Condition
+from core.services.filters.fields import Flag, Text
 from core.services.paging import Page, Paging
 from core.services.sales import sales_totals
+from core.services.sales.filter import SalesFilter
 from core.services.sales.sales_totals import ZERO_TOTALS, SalesTotals
 from core.services.windows import Window
 from core.store.access import ScopedSession
@@ -29,27 +31,21 @@ ORDERS: Mapping[Order, tuple[Any, ...]] = {
     "newest": (_SINCE.desc(), _KEY.desc()),
     "oldest": (_SINCE, _KEY),
 }
-NAMES = ("q", "on")
 _YEAR_MONTHS = 12
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DistributorSelection:
-    """Filter for distributors, as carried in a URL: any part of name or e-mail, and active or not."""
+def _mentions(_: Any, text: str) -> Condition:
+    searched = sa.func.lower(col(Distributor.business_name) + "\n" + sa.func.coalesce(Distributor.email, ""))
+    return searched.like(expressions.containing(text), escape="\\")
 
-    q: str = ""
-    on: bool | None = None
 
-    @classmethod
-    def read(cls, address: Address) -> "DistributorSelection":
-        """Parse the filter from a URL query; InvalidInput names every invalid value."""
-        reader = AddressReader(address)
-        found = cls(q=reader.text("q") or "", on=reader.flag("on"))
-        return reader.read(found)
+class DistributorFilter(Filter, on=(Distributor,)):
+    """Filter of the list of distributors."""
 
-    def address(self) -> dict[str, list[str]]:
-        """Return the URL query of this filter; empty parameters are left out."""
-        return written(q=self.q, on=self.on)
+    q: str | None = of(
+        Text(label="Find", column=_mentions, address="q", placeholder="Name or e-mail", longest=100, searches=True)
+    )
+    on: bool | None = of(Flag(label="State", column="active", address="on", options={"true": "Active", "false": "Off"}))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,10 +74,10 @@ class DistributorDetail:
 
 
 def list_distributors(
-    session: ScopedSession, criteria: DistributorSelection, paging: Paging, *, order: Order = "name"
+    session: ScopedSession, criteria: DistributorFilter, paging: Paging, *, order: Order = "name"
 ) -> Page[DistributorRow]:
     """One page of distributors, and how many there are in all."""
-    conditions = _build_conditions(criteria)
+    conditions = [*criteria.conditions(Distributor), col(Distributor.deleted_at).is_(None)]
     total = session.execute(sa.select(sa.func.count()).select_from(Distributor).where(*conditions)).scalar_one()
     rows = session.execute(
         sa.select(Distributor).where(*conditions).order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
@@ -103,16 +99,6 @@ def get_distributor(session: ScopedSession, distributor_id: UUID) -> Distributor
     )
     (found,) = _build_rows(session, [row])
     return DistributorDetail(row=found, withheld=[(product.id, product.name) for product in withheld])
-
-
-def _build_conditions(criteria: DistributorSelection) -> list[sa.ColumnElement[bool]]:
-    conditions: list[sa.ColumnElement[bool]] = [col(Distributor.deleted_at).is_(None)]
-    if criteria.on is not None:
-        conditions.append(col(Distributor.active).is_(criteria.on))
-    if criteria.q:
-        searched = sa.func.lower(col(Distributor.business_name) + "\n" + sa.func.coalesce(Distributor.email, ""))
-        conditions.append(searched.like(filters.containing(criteria.q), escape="\\"))
-    return conditions
 
 
 def _build_rows(session: ScopedSession, rows: Sequence[Distributor]) -> list[DistributorRow]:

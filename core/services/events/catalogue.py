@@ -8,10 +8,9 @@ from typing import Any, Final
 
 from core.services.events import payloads
 from core.services.events.payloads import Data
+from core.states.claims import DECIDED, ClaimStatus
 
 Facts = Mapping[str, Any]
-# The statuses of claims in which the claimant was told of an end; leaving them is an appeal or a mistake put right.
-_ENDED: Final = ("Declined", "Settled", "Paid")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +34,8 @@ def _refunded(_: Facts, after: Facts) -> bool:
 
 
 def _status(*statuses: str) -> Callable[[Facts, Facts], bool]:
-    return lambda _, after: after.get("claim_status") in statuses
+    """True of a move to one of the statuses; a payment that came back is no answer of the claimant."""
+    return lambda _, after: after.get("claim_status") in statuses and "reversed" not in after
 
 
 def _sold(**told: Any) -> Callable[[Facts, Facts], bool]:
@@ -100,13 +100,13 @@ EVENT_TYPES: Final = (
     *(
         EventType(name=f"claim.{name}", data=_C, when=when, actions=(_MOVED,), applies=_status(status))
         for name, status, when in (
-            ("approved", "Approved", "A claim was approved."),
-            ("declined", "Declined", "A claim was declined."),
-            ("offer_sent", "Offer sent", "An offer was made."),
-            ("offer_accepted", "Offer accepted", "The claimant accepted the offer."),
-            ("offer_rejected", "Offer rejected", "The claimant rejected the offer."),
-            ("paid", "Paid", "A claim was paid."),
-            ("settled", "Settled", "A claim is settled."),
+            ("approved", ClaimStatus.APPROVED, "A claim was approved."),
+            ("declined", ClaimStatus.DECLINED, "A claim was declined."),
+            ("offer_sent", ClaimStatus.OFFER_SENT, "An offer was made."),
+            ("offer_accepted", ClaimStatus.OFFER_ACCEPTED, "The claimant accepted the offer."),
+            ("offer_rejected", ClaimStatus.OFFER_REJECTED, "The claimant rejected the offer."),
+            ("paid", ClaimStatus.PAID, "A claim was paid."),
+            ("settled", ClaimStatus.SETTLED, "A claim is settled."),
         )
     ),
     EventType(
@@ -114,7 +114,10 @@ EVENT_TYPES: Final = (
         data=_C,
         when="A claim that had ended is reviewed again.",
         actions=(_MOVED,),
-        applies=lambda before, after: before.get("claim_status") in _ENDED and after["claim_status"] == "Reviewing",
+        # Leaving a status that ended the claim is an appeal or a mistake put right.
+        applies=lambda before, after: (
+            before.get("claim_status") in DECIDED and after["claim_status"] == ClaimStatus.REVIEWING
+        ),
     ),
     EventType(name="claim.information_requested", data=_C, when="The claimant was asked.", actions=("claimant asked",)),
     EventType(name="claim.document_added", data=_C, when="A document was added.", actions=("claim document added",)),

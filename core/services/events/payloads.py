@@ -4,6 +4,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from core.states.claims import ClaimStatus
+
 _ID = "01a1f7c0-3c00-7000-8000-0000000000f1"
 _AMOUNT = r"^-?[0-9]+\.[0-9]{2}$"
 
@@ -72,7 +74,7 @@ class ClaimData(Data):
     customer_id: str = _id("The customer.")
     product_id: str = _id("The product.")
     provider_id: str = _id("The insurer.")
-    claim_status: str | None = Field(default=None, examples=["Approved"])
+    claim_status: str | None = Field(default=None, examples=[ClaimStatus.APPROVED.value])
     decline_reason: str | None = Field(default=None, description="The code of the reason.")
     claim_amount: str | None = _naira("What is claimed.")
     repair_estimate: str | None = _naira("The estimate.")

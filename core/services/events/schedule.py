@@ -14,6 +14,7 @@ from core import clock
 from core.services.events import appending, catalogue, facts
 from core.services.events.derivation import EventDraft
 from core.states.claims import DECIDED
+from core.states.submissions import OPEN
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, Event, EventFeed, Policy, Submission
 
@@ -69,7 +70,7 @@ def _ending(
 
 def _delayed(session: ScopedSession, since: datetime, until: datetime, now: datetime) -> Iterator[EventDraft]:
     query = sa.select(col(Submission.policy_id)).where(
-        col(Submission.state).in_(("queued", "dead")),
+        col(Submission.state).in_(OPEN),
         col(Submission.created_at) > since,
         col(Submission.created_at) <= until,
     )

@@ -5,31 +5,22 @@ fewer values per row are faster. Lines are CSV (RFC 4180, UTF-8); other formats 
 """
 
 import hashlib
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple
 
 from core.errors import NotAllowed
-from core.services.address_reader import Address
-from core.services.dimensions import Choices, Dimension, load_choices
+from core.services.dimensions import Choices, load_choices
 from core.services.exports.columns import Column
+from core.services.filters.declaration import F
+from core.services.filters.field import Parameter
+from core.services.filters.parsing import Address
 from core.services.people.staff import Person
 from core.services.records import format_mode
 from core.store.access import AnySelect, ScopedSession, read_batches
 
 CHUNK = 2_000
-
-
-class Selected(Protocol):
-    """A selection that can be written as address parameters."""
-
-    def address(self) -> dict[str, list[str]]:
-        """Return the parameters of the selection."""
-        ...
-
-
-S = TypeVar("S", bound=Selected)
 
 
 @dataclass(slots=True)
@@ -79,35 +70,28 @@ class ColumnPart:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Parameter:
-    """One parameter of a selection: name in the address, title, and what its values refer to.
-
-    `words` maps values to display texts: "true" -> "took effect".
-    """
-
-    name: str
-    title: str
-    says: str = ""
-    many: bool = False
-    names: Dimension | Literal["staff"] | None = None
-    words: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ExportKind(Generic[S]):
+class ExportKind(Generic[F]):
     """One kind of export; `summed` is the column, in kobo, that the receipt adds up, and `sum_title` its label."""
 
     name: str
     title: str
     noun: tuple[str, str]
     roles: tuple[str, ...]
-    parameters: tuple[Parameter, ...]
-    read: Callable[[Address], S]
+    filter: type[F]
     parts: tuple[ColumnPart, ...]
-    rows: Callable[[Sequence[Any], S, Choices], AnySelect]
-    count: Callable[[ScopedSession, S], int]
+    rows: Callable[[Sequence[Any], F, Choices], AnySelect]
+    count: Callable[[ScopedSession, F], int]
     summed: Any = None
     sum_title: str | None = None
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters of its selection."""
+        return self.filter.parameters()
+
+    def read(self, address: Address) -> F:
+        """Return the selection of an address; InvalidInput names every invalid parameter."""
+        return self.filter.read(address)
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -124,7 +108,7 @@ class ExportKind(Generic[S]):
             raise NotAllowed
 
 
-def stream_lines(session: ScopedSession, kind: ExportKind[S], selection: S, tally: Tally) -> Generator[bytes]:
+def stream_lines(session: ScopedSession, kind: ExportKind[F], selection: F, tally: Tally) -> Generator[bytes]:
     """Yield the rows of a selection as CSV chunks of up to 2,000 lines, heading first.
 
     The rows come from one statement; memory does not grow with their number. Amounts are naira with two decimals,

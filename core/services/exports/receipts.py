@@ -13,15 +13,19 @@ from core import clock, money
 from core.errors import InvalidInput
 from core.services.audit import log as audit
 from core.services.exports.columns import Cell
-from core.services.exports.exports import ExportKind, Selected, Tally
+from core.services.exports.exports import ExportKind, Tally
 from core.services.exports.formats import Format
-from core.services.exports.receipt_selection import COMMAND, ReceiptFilter
+from core.services.exports.registry import KINDS
+from core.services.filters.declaration import Filter, of
+from core.services.filters.field import Condition
+from core.services.filters.fields import Days, Flag, Member, Words
 from core.services.paging import Page, Paging
 from core.services.records import format_mode
+from core.services.windows import Span
 from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema.tables import ExportReceipt, Staff
 
-COMMAND_LINE = "command line"
+COMMAND, COMMAND_LINE = "command", "command line"
 Sorting = Literal["newest", "oldest", "most-rows", "fewest-rows", "largest", "smallest"]
 _MADE, _ID = col(ExportReceipt.created_at), col(ExportReceipt.id)
 _ROWS, _SUM = col(ExportReceipt.rows), col(ExportReceipt.sum_minor)
@@ -35,6 +39,29 @@ ORDERS: Mapping[Sorting, tuple[Any, ...]] = {
 }
 
 
+def _is_by(_: Any, person: UUID | str) -> Condition:
+    return col(ExportReceipt.staff_id).is_(None) if person == COMMAND else col(ExportReceipt.staff_id) == person
+
+
+class ReceiptFilter(Filter, on=(ExportReceipt,)):
+    """Filter of receipts: `person` is an id or `command`, `is_live` the mode of the records."""
+
+    kinds: tuple[str, ...] = of(
+        Words(
+            label="Export",
+            column="kind",
+            address="kind",
+            options={kind.name: kind.title for kind in KINDS},
+            anything="Every kind",
+        )
+    )
+    person: UUID | str | None = of(
+        Member(label="By", column=_is_by, address="person", also=(COMMAND,), what="person", anything="Everybody")
+    )
+    created: Span = of(Days(column="created_at", address="from to"))
+    is_live: bool | None = of(Flag(column="is_live"))
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExportOrder:
     """A requested export; `staff_id` is None for the command line, `again_of` is the receipt that it repeats."""
@@ -42,7 +69,7 @@ class ExportOrder:
     id: UUID
     kind: ExportKind[Any]
     format: Format
-    selection: Selected
+    selection: Filter
     is_live: bool
     actor: str
     staff_id: UUID | None = None
@@ -184,7 +211,7 @@ def list_receipts(
     session: ScopedSession, criteria: ReceiptFilter, paging: Paging = Paging(), *, order: Sorting = "newest"
 ) -> Page[Receipt]:
     """A page of the receipts of everybody, with the exact total."""
-    conditions = _conditions(criteria)
+    conditions = criteria.conditions(ExportReceipt)
     total = session.execute(sa.select(sa.func.count()).select_from(ExportReceipt).where(*conditions)).scalar_one()
     query = _receipts().where(*conditions).order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
     return Page([_receipt(row) for row in session.execute(query)], total)
@@ -209,19 +236,6 @@ def list_makers(session: ScopedSession) -> Mapping[str, str]:
     )
     rows = session.execute(staff_query.order_by(col(Staff.email)))
     return {**{str(key): email for key, email in rows}, COMMAND: COMMAND_LINE}
-
-
-def _conditions(criteria: ReceiptFilter) -> list[sa.ColumnElement[bool]]:
-    conditions = criteria.created.on(col(ExportReceipt.created_at))
-    if criteria.kinds:
-        conditions.append(col(ExportReceipt.kind).in_(criteria.kinds))
-    if criteria.is_live is not None:
-        conditions.append(col(ExportReceipt.is_live).is_(criteria.is_live))
-    if criteria.by_command:
-        conditions.append(col(ExportReceipt.staff_id).is_(None))
-    if criteria.staff_id:
-        conditions.append(col(ExportReceipt.staff_id) == criteria.staff_id)
-    return conditions
 
 
 def _receipt(row: AnyRow) -> Receipt:

@@ -12,12 +12,12 @@ from uuid import UUID
 from core import ids, metrics
 from core.covers.request import suggestion
 from core.errors import FieldFault, InvalidInput
-from core.services.address_reader import Address
 from core.services.exports import exports, receipts
 from core.services.exports.exports import ExportKind, Tally
 from core.services.exports.formats import get_format
 from core.services.exports.receipts import ExportOrder
 from core.services.exports.registry import get_kind
+from core.services.filters.parsing import Address
 from core.services.people.staff import Person
 from core.store.access import Scope, reading, reading_replica, writing
 

@@ -15,14 +15,14 @@ from sqlmodel import col
 from core import clock
 from core.errors import NotFound
 from core.money import Split
-from core.services import filters
 from core.services.dimensions import Choices
-from core.services.filters import SalesFilter, Span
-from core.services.finance.selection import KIND_NAMES, MovementSelection
+from core.services.filters.field import Condition
+from core.services.finance.filter import KIND_NAMES, MovementFilter
 from core.services.paging import Paging
 from core.services.sales import sales_totals
+from core.services.sales.filter import SalesFilter
 from core.services.sales.sales_totals import ZERO_TOTALS, Key, SalesTotals
-from core.services.windows import Window
+from core.services.windows import Span, Window
 from core.store.access import ScopedSession
 from core.store.schema.tables import Movement, Policy
 
@@ -66,18 +66,17 @@ class MovementRow:
         return Split(self.total_minor, self.mca_profit_minor, self.distributor_profit_minor)
 
 
-def build_conditions(selection: MovementSelection) -> list[sa.ColumnElement[bool]]:
-    """Return the conditions of a selection on the view of movements."""
-    kinds = [col(Movement.kind).in_(selection.kind)] if selection.kind else []
-    return [*filters.on_record(selection.wanted, Movement), *kinds]
+def build_conditions(criteria: MovementFilter) -> list[Condition]:
+    """Return the conditions of a filter on the view of movements."""
+    return criteria.conditions(Movement)
 
 
-def compute_totals(session: ScopedSession, selection: MovementSelection) -> SalesTotals:
+def compute_totals(session: ScopedSession, criteria: MovementFilter) -> SalesTotals:
     """Return the counts and sums of a selection by kind; kinds that are not chosen are zero."""
-    verbs = [_VERBS[kind] for kind in selection.kinds]
-    measures = [_COUNTS[kind] for kind in selection.kinds]
+    verbs = [_VERBS[kind] for kind in criteria.kinds]
+    measures = [_COUNTS[kind] for kind in criteria.kinds]
     measures += [f"{verb}{part}_minor" for verb in verbs for part in ("", "_mca", "_distributor")]
-    return _group(session, selection.wanted, measures).get((), ZERO_TOTALS)
+    return _group(session, criteria.of_every_kind, measures).get((), ZERO_TOTALS)
 
 
 def count(totals: SalesTotals) -> int:
@@ -87,21 +86,20 @@ def count(totals: SalesTotals) -> int:
 
 def list_rows(
     session: ScopedSession,
-    selection: MovementSelection,
+    criteria: MovementFilter,
     names: Choices,
     *,
     order: Order = "newest",
     paging: Paging,
 ) -> list[MovementRow]:
     """Return one page of movements; a page past the end is empty."""
-    located = _locate(session, selection, paging, is_newest_first=order == "newest")
+    located = _locate(session, criteria, paging, is_newest_first=order == "newest")
     if located is None:
         return []
     span, offset = located
-    within = replace(selection, sales=replace(selection.sales, first=None, last=None))
     query = (
         sa.select(Movement)
-        .where(*build_conditions(within), *span.on(_MOMENT))
+        .where(*build_conditions(criteria.anytime()), *span.on(_MOMENT))
         .order_by(*ORDERS[order])
         .limit(paging.limit)
         .offset(offset)
@@ -158,17 +156,17 @@ def _group(
 
 
 def _locate(
-    session: ScopedSession, selection: MovementSelection, paging: Paging, *, is_newest_first: bool
+    session: ScopedSession, criteria: MovementFilter, paging: Paging, *, is_newest_first: bool
 ) -> tuple[Span, int] | None:
     """Return the days that hold a page and the rows to skip in them, from the roll-ups; None past the end.
 
     The rows of the days before are then never read, on whatever page. Filters that the roll-ups do not know are
     skipped row by row.
     """
-    criteria = selection.wanted
+    kinds, criteria = criteria.kinds, criteria.of_every_kind
     if not criteria.of_catalogue:
         return criteria.created, paging.offset
-    counts = [_COUNTS[kind] for kind in selection.kinds]
+    counts = [_COUNTS[kind] for kind in kinds]
     found: Span = criteria.created
     offset, last = paging.offset, paging.offset + paging.limit - 1
     for key in ("month", "day"):

@@ -1,14 +1,12 @@
 """Unplaced premium: written, while its insurer has not taken the policy yet, by age (contract F1)."""
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services import filters
-from core.services.filters import SalesFilter, Span
+from core.services.sales.filter import SalesFilter
 from core.store.access import ScopedSession
 from core.store.schema.sales import UNUSUAL
 from core.store.schema.tables import Policy
@@ -47,7 +45,7 @@ def compute_unplaced(session: ScopedSession, criteria: SalesFilter) -> Unplaced:
         sa.func.sum(sa.case((age, value), else_=0)) for age in ages for value in (1, col(Policy.genius_price_minor))
     ]
     query = sa.select(*sums).where(
-        *filters.on_record(replace(criteria, created=Span()), Policy),
+        *criteria.anytime().conditions(Policy),
         # As the index of unusual policies says it, so that it is used.
         sa.text(UNUSUAL),
         col(Policy.activated).is_(False),

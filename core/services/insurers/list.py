@@ -12,10 +12,10 @@ from sqlmodel import col
 
 from core.errors import NotFound
 from core.services.distributors.list import get_last_year
-from core.services.filters import SalesFilter
 from core.services.insurers import awaiting
 from core.services.insurers.awaiting import InsurerHealth
 from core.services.sales import sales_totals
+from core.services.sales.filter import SalesFilter
 from core.settings import settings
 from core.store.access import ScopedSession
 from core.store.schema.tables import Product, Provider

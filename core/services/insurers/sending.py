@@ -40,6 +40,7 @@ class Job:
     attempt: int
     payload: Mapping[str, Any]
     personal: frozenset[str]
+    trace_id: str | None = None
 
     @property
     def actor(self) -> str:
@@ -119,6 +120,7 @@ def _lease(submission: Submission, policy: Policy, insurer: Insurer) -> Job:
         attempt=submission.attempts,
         payload=personal.restore_personal_numbers(policy.payload, policy.sealed, "payload"),
         personal=frozenset(seal.unseal(policy.sealed).values()),
+        trace_id=submission.trace_id,
     )
 
 

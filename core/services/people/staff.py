@@ -170,6 +170,13 @@ def has_admin(session: ScopedSession) -> bool:
     return any("admin" in each for each in roles)
 
 
+def list_admin_names(session: ScopedSession) -> list[str]:
+    """Return name and e-mail of every enabled admin, "Ada Obi (ada@x.example)", by name."""
+    columns = (col(Staff.name), col(Staff.email), col(Staff.roles))
+    rows = session.execute(sa.select(*columns).where(col(Staff.disabled_at).is_(None)).order_by(col(Staff.name)))
+    return [f"{row.name} ({row.email})" for row in rows if "admin" in row.roles]
+
+
 def get_audited_facts(row: Staff) -> dict[str, Any]:
     """Return the audited fields of a person: never a password or its hash."""
     limit = row.claim_limit_minor

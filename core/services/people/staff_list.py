@@ -11,9 +11,9 @@ from sqlmodel import col
 
 from core import clock
 from core.errors import NotFound
-from core.services import filters
 from core.services.audit import log as audit
 from core.services.audit.log import AuditEvent
+from core.services.filters import expressions
 from core.services.paging import Page, Paging
 from core.services.people.staff_sessions import SIGNED_IN, build_open_conditions
 from core.settings import settings
@@ -134,7 +134,7 @@ def _build_conditions(criteria: StaffFilter) -> list[sa.ColumnElement[bool]]:
     conditions: list[sa.ColumnElement[bool]] = []
     if criteria.text:
         searched = sa.func.lower(col(Staff.name) + "\n" + col(Staff.email))
-        conditions.append(searched.like(filters.containing(criteria.text), escape="\\"))
+        conditions.append(searched.like(expressions.containing(criteria.text), escape="\\"))
     if criteria.role:
         conditions.append(sa.cast(col(Staff.roles), sa.String).like(f'%"{criteria.role}"%'))
     if criteria.enabled is not None:

@@ -11,18 +11,19 @@ from core import money
 from core.covers import registry
 from core.covers.cover import Cover
 from core.errors import NotFound
-from core.services import filters, records
-from core.services.filters import SalesFilter
+from core.services import records
 from core.services.paging import Page, Paging, fetch_newest
 from core.services.policies import states as policy_states
+from core.services.policies.filter import PolicyFilter
 from core.services.products import catalogue_cache
 from core.services.sales import page_locator
 from core.services.sales.conditions import resolve_customer
+from core.services.sales.filter import SalesFilter
 from core.services.shapes import PolicyRecord, ProductRecord
 from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Distributor, Policy, Purchase
 
-UNFILTERED = SalesFilter()
+UNFILTERED = PolicyFilter()
 _PRODUCT_FIELDS = ("name", "description", "id", "inspectable", "is_dynamic_pricing", "claimable")
 
 
@@ -87,11 +88,8 @@ def _load_row(session: ScopedSession, query: AnySelect) -> Policy:
 
 
 def build_conditions(criteria: SalesFilter) -> list[sa.ColumnElement[bool]]:
-    """Build the SQL conditions of a filter on policies; `status` true means in force now (contract P5)."""
-    conditions = [*filters.on_record(criteria, Policy), *filters.on_policy(criteria), col(Policy.deleted_at).is_(None)]
-    if criteria.status is not None:
-        conditions.append(filters.in_force() if criteria.status else sa.not_(filters.in_force()))
-    return conditions
+    """Build the SQL conditions of a filter on policies."""
+    return [*criteria.conditions(Policy), col(Policy.deleted_at).is_(None)]
 
 
 def _build_query(*conditions: sa.ColumnElement[bool]) -> AnySelect:

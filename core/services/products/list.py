@@ -1,8 +1,9 @@
 """The products screen of admins: current rates, whether active, and planned changes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import reduce
 from typing import Any, Literal
 from uuid import UUID
 
@@ -12,8 +13,10 @@ from sqlmodel import col
 
 from core import clock
 from core.covers.tariff import Tariff
-from core.services import filters
-from core.services.address_reader import Address, AddressReader, written
+from core.services.filters import expressions
+from core.services.filters.declaration import Filter, Ids, of
+from core.services.filters.field import Condition
+from core.services.filters.fields import Flag, Members, Text
 from core.services.paging import Page, Paging
 from core.services.products import detail as product_detail
 from core.services.products import products
@@ -31,33 +34,31 @@ ORDERS: Mapping[Order, tuple[Any, ...]] = {
     "category": (_CATEGORY, _NAME, _KEY),
     "category-back": (_CATEGORY.desc(), _NAME, _KEY),
 }
-NAMES = ("provider", "category", "on", "q")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ProductSelection:
-    """Filter for products, as carried in a URL: insurers, categories, active or not, and search text."""
+def _mentions(_: Any, text: str) -> Condition:
+    endpoint = col(Product.prefix) + "/" + col(Product.route_name)
+    parts = (col(Product.name), col(Provider.company_name), endpoint, col(Product.description))
+    searched = sa.func.lower(reduce(lambda whole, part: whole + "\n" + part, parts))
+    return searched.like(expressions.containing(text), escape="\\")
 
-    provider: tuple[UUID, ...] = ()
-    category: tuple[UUID, ...] = ()
-    on: bool | None = None
-    q: str = ""
 
-    @classmethod
-    def read(cls, address: Address) -> "ProductSelection":
-        """Parse the filter from a URL query; InvalidInput names every invalid value."""
-        reader = AddressReader(address)
-        found = cls(
-            provider=reader.ids("provider"),
-            category=reader.ids("category"),
-            on=reader.flag("on"),
-            q=reader.text("q") or "",
+class ProductFilter(Filter, on=(Product,)):
+    """Filter of the list of products."""
+
+    q: str | None = of(
+        Text(
+            label="Find",
+            column=_mentions,
+            address="q",
+            placeholder="Name or endpoint",
+            longest=100,
+            searches=True,
         )
-        return reader.read(found)
-
-    def address(self) -> dict[str, list[str]]:
-        """Return the URL query of this filter; empty parameters are left out."""
-        return written(provider=self.provider, category=self.category, on=self.on, q=self.q)
+    )
+    provider: Ids = of(Members(label="Insurer", names="provider", column="provider_id", address="provider"))
+    category: Ids = of(Members(label="Category", names="category", column="product_category_id", address="category"))
+    on: bool | None = of(Flag(label="Sold", column="active", address="on", options={"true": "On sale", "false": "Off"}))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,10 +77,10 @@ class ProductRow:
 
 
 def list_products(
-    session: ScopedSession, criteria: ProductSelection, paging: Paging, *, order: Order = "name"
+    session: ScopedSession, criteria: ProductFilter, paging: Paging, *, order: Order = "name"
 ) -> Page[ProductRow]:
     """One page of products, and how many there are in all."""
-    query = products.build_current_query().where(*_build_conditions(criteria))
+    query = products.build_current_query().where(*criteria.conditions(Product))
     total = session.execute(sa.select(sa.func.count()).select_from(query.subquery("matching"))).scalar_one()
     rows = session.execute(
         query.add_columns(_withheld_count_sql(), _next_change_sql())
@@ -88,32 +89,6 @@ def list_products(
         .offset(paging.offset)
     )
     return Page([_build_row(*row) for row in rows], total)
-
-
-def _build_conditions(criteria: ProductSelection) -> Sequence[sa.ColumnElement[bool]]:
-    conditions: list[sa.ColumnElement[bool]] = []
-    if criteria.provider:
-        conditions.append(col(Product.provider_id).in_(criteria.provider))
-    if criteria.category:
-        conditions.append(col(Product.product_category_id).in_(criteria.category))
-    if criteria.on is not None:
-        conditions.append(col(Product.active).is_(criteria.on))
-    if criteria.q:
-        searched = sa.func.lower(
-            col(Product.name)
-            + "\n"
-            + col(Provider.company_name)
-            + "\n"
-            + _endpoint_sql()
-            + "\n"
-            + col(Product.description)
-        )
-        conditions.append(searched.like(filters.containing(criteria.q), escape="\\"))
-    return conditions
-
-
-def _endpoint_sql() -> Any:
-    return col(Product.prefix) + "/" + col(Product.route_name)
 
 
 def _withheld_count_sql() -> Any:

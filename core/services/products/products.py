@@ -12,7 +12,7 @@ from sqlmodel import col
 from core import clock
 from core.covers.cover import Cover, Rates
 from core.errors import InvalidInput, NotFound
-from core.services import filters
+from core.services.filters import expressions
 from core.services.paging import Page, Paging
 from core.services.products import records as product_records
 from core.services.shapes import CountedCategoryRecord, ProductRecord
@@ -89,7 +89,7 @@ def list_products(
     """Return a page of the active products that the session's distributor may sell, by name (contract P2)."""
     query = _exclude_blocked(build_current_query(), session.scope.distributor_id).where(col(Product.active))
     if criteria.search:
-        pattern = filters.containing(criteria.search)
+        pattern = expressions.containing(criteria.search)
         query = query.where(
             sa.func.lower(Product.name).like(pattern, escape="\\")
             | sa.func.lower(Product.description).like(pattern, escape="\\")

@@ -1,7 +1,7 @@
 """Policies due for renewal, by days to expiry, with the premium at risk."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final, NamedTuple
 
@@ -9,12 +9,12 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services import filters
-from core.services.filters import SalesFilter, Span
+from core.services.renewals.filter import DueFilter
+from core.services.windows import Span
 from core.store.access import ScopedSession
 from core.store.schema.tables import Policy, Product, Renewal
 
-UNFILTERED = SalesFilter()
+UNFILTERED = DueFilter()
 
 
 class DayRange(NamedTuple):
@@ -46,7 +46,7 @@ class Bucket:
     premium_minor: int
 
 
-def list_due(session: ScopedSession, today: date, criteria: SalesFilter = UNFILTERED) -> Sequence[Bucket]:
+def list_due(session: ScopedSession, today: date, criteria: DueFilter = UNFILTERED) -> Sequence[Bucket]:
     """Return renewable policies by days to expiry, the most urgent first, lapsed ones last.
 
     Premium at risk is the cost of each policy's last term, in kobo; `criteria` filters as in any list.
@@ -65,19 +65,16 @@ def get_span(today: date, key: str) -> Span:
     return _build_span(today, BUCKETS[key].first, BUCKETS[key].last)
 
 
-def build_conditions(criteria: SalesFilter = UNFILTERED) -> list[sa.ColumnElement[bool]]:
+def build_conditions(criteria: DueFilter = UNFILTERED) -> list[sa.ColumnElement[bool]]:
     """Build the SQL conditions of renewable policies within a filter, whatever their dates."""
-    # Catalogue criteria are resolved to product ids, which the index on policies has.
-    record_criteria = replace(criteria, provider_ids=(), category_ids=(), product_ids=(), distributor_ids=())
     return [
         col(Policy.activated).is_(True),
         col(Policy.cancelled_at).is_(None),
         col(Policy.declined_at).is_(None),
         col(Policy.deleted_at).is_(None),
         col(Policy.product_id).in_(sa.select(col(Product.id)).where(col(Product.renewable))),
-        *filters.on_catalogue(criteria, Policy),
-        *filters.on_record(record_criteria, Policy),
-        *filters.on_policy(criteria),
+        # By product ids, which the index on policies has.
+        *criteria.product_conditions(Policy),
     ]
 
 

@@ -12,10 +12,11 @@ from sqlmodel import col
 from core import clock, money
 from core.errors import NotRenewable
 from core.services.dimensions import Choices
-from core.services.filters import SalesFilter
 from core.services.paging import Paging
+from core.services.renewals import calls, next_terms
 from core.services.renewals import due as renewals_due
-from core.services.renewals import next_terms
+from core.services.renewals.calls import Call
+from core.services.renewals.filter import DueFilter
 from core.services.renewals.next_terms import NextTerm
 from core.store.access import AnyRow, ScopedSession
 from core.store.schema.tables import Policy
@@ -38,6 +39,7 @@ class DueRow:
 
     `is_over` is true as soon as cover has ended, which on its last day it mostly has as the day began.
     `next_minor` is what one more term costs today, none when it cannot be renewed today: `refusal` says why.
+    `call` is the latest call about this end of a term.
     """
 
     id: UUID
@@ -55,12 +57,13 @@ class DueRow:
     last_minor: int
     next_minor: int | None
     refusal: str | None
+    call: Call | None
 
 
 def list_rows(
     session: ScopedSession,
     bucket: str,
-    criteria: SalesFilter,
+    criteria: DueFilter,
     names: Choices,
     *,
     order: Order = "soonest",
@@ -78,10 +81,13 @@ def list_rows(
     )
     found = session.execute(query.order_by(*ORDERS[order])).all()
     terms_by_policy = next_terms.get_next_terms(session, [row.id for row in found])
-    return [_build_row(row, terms_by_policy[row.id], names, today) for row in found]
+    latest = calls.load_latest(session, [row.id for row in found])
+    return [_build_row(row, terms_by_policy[row.id], names, today, latest.get(row.id)) for row in found]
 
 
-def _build_row(row: AnyRow, next_term: NextTerm | NotRenewable, names: Choices, today: date) -> DueRow:
+def _build_row(
+    row: AnyRow, next_term: NextTerm | NotRenewable, names: Choices, today: date, call: Call | None
+) -> DueRow:
     distributor, provider, product, _ = names.get_names_of_sale(row.product_id, row.distributor_id)
     return DueRow(
         id=row.id,
@@ -99,4 +105,5 @@ def _build_row(row: AnyRow, next_term: NextTerm | NotRenewable, names: Choices, 
         last_minor=row.last_minor,
         next_minor=None if isinstance(next_term, NotRenewable) else money.to_minor(next_term.price.total),
         refusal=str(next_term) if isinstance(next_term, NotRenewable) else None,
+        call=call,
     )

@@ -8,16 +8,17 @@ from sqlmodel import col
 from core import clock, money
 from core.covers import registry
 from core.errors import NotFound
-from core.services import filters, records
-from core.services.filters import SalesFilter
+from core.services import records
 from core.services.paging import Page, Paging, fetch_newest
 from core.services.policies import policies
 from core.services.products import catalogue_cache
+from core.services.renewals.filter import RenewalFilter
+from core.services.sales.filter import SalesFilter
 from core.services.shapes import ProductRecord, RenewalRecord
 from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Policy, Renewal
 
-UNFILTERED = SalesFilter()
+UNFILTERED = RenewalFilter()
 
 
 def list_renewals(
@@ -43,15 +44,8 @@ def get_renewal(session: ScopedSession, renewal_id: UUID) -> RenewalRecord:
 
 
 def build_conditions(criteria: SalesFilter) -> list[sa.ColumnElement[bool]]:
-    """Build the SQL conditions of a filter on renewals; `status` true means it took effect (contract P5)."""
-    conditions = [
-        *filters.on_record(criteria, Renewal),
-        *filters.on_policy(criteria),
-        col(Renewal.deleted_at).is_(None),
-    ]
-    if criteria.status is not None:
-        conditions.append(col(Renewal.status).is_(criteria.status))
-    return conditions
+    """Build the SQL conditions of a filter on renewals."""
+    return [*criteria.conditions(Renewal), col(Renewal.deleted_at).is_(None)]
 
 
 def _build_query(conditions: list[sa.ColumnElement[bool]]) -> AnySelect:

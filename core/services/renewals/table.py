@@ -10,9 +10,9 @@ from sqlmodel import col
 
 from core.money import Split
 from core.services.dimensions import Choices
-from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.renewals import records as renewal_records
+from core.services.renewals.filter import RenewalFilter
 from core.services.sales import refunded, sales_totals, sold_columns
 from core.services.sales.refunded import OF_RENEWAL
 from core.services.sales.sold_columns import Order, SoldRow
@@ -68,7 +68,7 @@ class RenewalRow(SoldRow):
     policy_expires_at: datetime | None
 
 
-def compute_total(session: ScopedSession, criteria: SalesFilter) -> RenewalTotal:
+def compute_total(session: ScopedSession, criteria: RenewalFilter) -> RenewalTotal:
     """Return count and sums of all renewals of a filter, to the kobo."""
     return RenewalTotal(
         effective=Sums() if criteria.status is False else _sum_effective(session, replace(criteria, status=True)),
@@ -76,7 +76,7 @@ def compute_total(session: ScopedSession, criteria: SalesFilter) -> RenewalTotal
     )
 
 
-def given_back(session: ScopedSession, wanted: SalesFilter) -> Split:
+def given_back(session: ScopedSession, wanted: RenewalFilter) -> Split:
     """Sum the refunds of the renewals that match a filter, until now."""
     query = refunded.SUMS.join(Renewal, OF_RENEWAL).where(*renewal_records.build_conditions(wanted))
     if wanted.concerns_policy:
@@ -85,7 +85,7 @@ def given_back(session: ScopedSession, wanted: SalesFilter) -> Split:
 
 
 def list_rows(
-    session: ScopedSession, criteria: SalesFilter, names: Choices, *, order: Order = "newest", paging: Paging
+    session: ScopedSession, criteria: RenewalFilter, names: Choices, *, order: Order = "newest", paging: Paging
 ) -> list[RenewalRow]:
     """Return one page of renewals; a page past the end is empty."""
     # Select the ids of the page first, so that skipped rows are not read in full.
@@ -101,7 +101,7 @@ def list_rows(
     return [_build_row(row.Renewal, row, names) for row in session.execute(query)]
 
 
-def _sum_effective(session: ScopedSession, criteria: SalesFilter) -> Sums:
+def _sum_effective(session: ScopedSession, criteria: RenewalFilter) -> Sums:
     """Sum effective renewals, from the daily rollup if it supports the filter: fast at any size."""
     without_status = replace(criteria, status=None)
     if not without_status.of_catalogue:
@@ -110,14 +110,14 @@ def _sum_effective(session: ScopedSession, criteria: SalesFilter) -> Sums:
     return Sums(*(getattr(totals, name) for name in _MEASURES))
 
 
-def _sum_rows(session: ScopedSession, criteria: SalesFilter) -> Sums:
+def _sum_rows(session: ScopedSession, criteria: RenewalFilter) -> Sums:
     amounts = (Renewal.total_minor, Renewal.mca_profit_minor, Renewal.distributor_profit_minor)
     sums = (sa.func.coalesce(sa.func.sum(col(amount)), 0) for amount in amounts)
     found = session.execute(_apply_criteria(sa.select(sa.func.count(), *sums), criteria)).one()
     return Sums(*map(int, found))
 
 
-def _apply_criteria(query: AnySelect, criteria: SalesFilter) -> AnySelect:
+def _apply_criteria(query: AnySelect, criteria: RenewalFilter) -> AnySelect:
     """Apply a filter to a query on renewals; joins the policy only if a condition reads it."""
     query = query.select_from(Renewal)
     if criteria.concerns_policy:

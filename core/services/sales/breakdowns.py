@@ -10,8 +10,8 @@ from uuid import UUID
 from core import clock
 from core.services.comparisons import Comparison
 from core.services.dimensions import UNKNOWN, Choices, Dimension
-from core.services.filters import SalesFilter
 from core.services.sales import sales_totals
+from core.services.sales.filter import SalesFilter
 from core.services.sales.metrics import PeriodFacts
 from core.services.sales.sales_totals import Key, SalesTotals, add_totals
 from core.services.windows import Window

@@ -6,8 +6,8 @@ from datetime import date
 from decimal import Decimal
 
 from core import clock
-from core.services.filters import SalesFilter
 from core.services.sales import metrics, terms
+from core.services.sales.filter import SalesFilter
 from core.services.windows import Window
 from core.store.access import ScopedSession
 

@@ -1,34 +1,36 @@
 """SQL conditions of a sales filter on purchases and their policies."""
 
 from dataclasses import replace
+from typing import TypeVar
 
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.services import filters
-from core.services.filters import SalesFilter
+from core.services.filters.field import Condition
+from core.services.sales.filter import SalesFilter
 from core.store.access import AnySelect, Query, ScopedSession
 from core.store.schema.tables import Customer, Policy, Purchase
 
+S = TypeVar("S", bound=SalesFilter)
 _CUSTOMER_BY_EMAIL = Query(
     sa.select(col(Customer.id)).where(col(Customer.email_key) == sa.bindparam("email", type_=sa.String()))
 )
 
 
-def build_conditions(criteria: SalesFilter) -> list[sa.ColumnElement[bool]]:
+def build_conditions(criteria: SalesFilter) -> list[Condition]:
     """Return the conditions of a filter on purchases and their policies."""
-    return [*filters.on_record(criteria, Purchase), *filters.on_policy(criteria), col(Purchase.deleted_at).is_(None)]
+    return [*criteria.conditions(Purchase), col(Purchase.deleted_at).is_(None)]
 
 
-def apply_conditions(query: AnySelect, criteria: SalesFilter, conditions: list[sa.ColumnElement[bool]]) -> AnySelect:
-    """Apply conditions to a query of purchases; joins the policy only where a condition reads it."""
+def apply_criteria(query: AnySelect, criteria: SalesFilter) -> AnySelect:
+    """Narrow a query to the purchases of a filter; joins the policy only where a condition reads it."""
     query = query.select_from(Purchase)
     if criteria.concerns_policy:
         query = query.join(Policy, col(Policy.purchase_id) == col(Purchase.id))
-    return query.where(*conditions)
+    return query.where(*build_conditions(criteria))
 
 
-def resolve_customer(session: ScopedSession, criteria: SalesFilter) -> SalesFilter:
+def resolve_customer(session: ScopedSession, criteria: S) -> S:
     """Return the same filter with the customer's id instead of the e-mail, when exactly one customer has it.
 
     With the e-mail alone the query planner would scan all purchases in order.

@@ -1,21 +1,17 @@
 """Use of the day-totals roll-up: figures over all sales at the cost of one row per day."""
 
-from dataclasses import replace
-
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.services.filters import SalesFilter, Span
+from core.services.sales.filter import SalesFilter
 from core.services.windows import Window
 from core.store.access import Scope
 from core.store.schema.tables import DayTotal
 
-_UNFILTERED = SalesFilter()
-
 
 def can_answer(scope: Scope, criteria: SalesFilter) -> bool:
     """Return True when the roll-up can answer: only times are filtered, and the scope covers all distributors."""
-    return scope.distributor_id is None and replace(criteria, created=Span()) == _UNFILTERED
+    return scope.distributor_id is None and criteria.is_answered_by(DayTotal)
 
 
 def build_conditions(scope: Scope, days: Window) -> list[sa.ColumnElement[bool]]:

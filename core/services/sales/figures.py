@@ -8,13 +8,13 @@ from decimal import Decimal
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.services import comparisons, filters
+from core.services import comparisons
 from core.services.comparisons import Comparison
-from core.services.filters import SalesFilter, Span
 from core.services.sales import sales_totals, terms
+from core.services.sales.filter import SalesFilter
 from core.services.sales.metrics import Metric, PeriodFacts, Value, combine_days, compute_change
 from core.services.sales.sales_totals import ZERO_TOTALS
-from core.services.windows import Window
+from core.services.windows import Span, Window
 from core.store.access import ScopedSession
 from core.store.expressions import lagos_day
 from core.store.schema.tables import Claim, ClaimPayment, Policy
@@ -103,6 +103,6 @@ def sum_claims_paid_by_day(session: ScopedSession, span: Span, criteria: SalesFi
 def _build_claim_conditions(criteria: SalesFilter) -> list[sa.ColumnElement[bool]]:
     not_deleted = col(Claim.deleted_at).is_(None)
     if criteria.of_catalogue:
-        return [*filters.on_catalogue(criteria, Claim), not_deleted]
+        return [*criteria.product_conditions(Claim), not_deleted]
     policies = sa.select(col(Policy.id)).where(*terms.build_policy_conditions(criteria))
     return [col(Claim.policy_id).in_(policies), not_deleted]

@@ -13,15 +13,14 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services import filters
-from core.services.filters import SalesFilter, Span
+from core.services.filters.declaration import parameterise
 from core.services.paging import Paging
-from core.services.sales.conditions import apply_conditions, build_conditions
-from core.services.windows import EARLIEST, LATEST, Window
+from core.services.sales.conditions import apply_criteria
+from core.services.sales.filter import SalesFilter
+from core.services.windows import EARLIEST, LATEST, Span, Window
 from core.store.access import AnySelect, PendingRows, Query, QueryCache, ScopedSession
 from core.store.schema.tables import DaybookLine
 
-_UNFILTERED = SalesFilter()
 # An empty span, for a page past the end.
 _EMPTY_SPAN = Span(clock.lagos_midnight(EARLIEST), clock.lagos_midnight(EARLIEST))
 _HALF_A_DAY = timedelta(hours=12)
@@ -73,7 +72,7 @@ def locate_page(session: ScopedSession, criteria: SalesFilter, paging: Paging) -
         pending = _submit_count(session, criteria)
         return PageLocation(criteria.created, paging.offset, lambda: int(pending.one[0]))
     load_stretches = _submit_stretches(session, criteria)
-    if criteria == _UNFILTERED and not paging.offset:
+    if criteria == type(criteria)() and not paging.offset:
         return PageLocation(criteria.created, 0, lambda: _sum_sold(load_stretches()))
     stretches = load_stretches()
     total = _sum_sold(stretches)
@@ -152,8 +151,8 @@ def _split_window(window: Window, criteria: SalesFilter) -> Iterator[tuple[str, 
 
 
 def _submit_lines(session: ScopedSession, criteria: SalesFilter, grain: str, days: Window) -> PendingRows:
-    anytime = replace(criteria, created=Span())
-    values = {**filters.marked(anytime).values, "grain": grain, "first": days.start, "after": days.end}
+    anytime = criteria.anytime()
+    values = {**parameterise(anytime).values, "grain": grain, "first": days.start, "after": days.end}
     return get_lines_query(anytime).submit(session, **values)
 
 
@@ -163,8 +162,8 @@ def _read_lines(pending: PendingRows, grain: str) -> list[_Stretch]:
 
 def get_lines_query(criteria: SalesFilter) -> Query:
     """Return the compiled query of the roll-up lines; filters that differ in their values only share one."""
-    parameterised = filters.marked(criteria)
-    return _LINE_QUERIES.get(parameterised.shape, parameterised.wanted)
+    parameterised = parameterise(criteria)
+    return _LINE_QUERIES.get(parameterised.key, parameterised.criteria)
 
 
 def _build_lines_query(criteria: SalesFilter) -> AnySelect:
@@ -175,7 +174,7 @@ def _build_lines_query(criteria: SalesFilter) -> AnySelect:
             col(DaybookLine.grain) == sa.bindparam("grain", type_=sa.String()),
             day >= sa.bindparam("first", type_=sa.Date()),
             day < sa.bindparam("after", type_=sa.Date()),
-            *filters.on_catalogue(criteria, DaybookLine),
+            *criteria.product_conditions(DaybookLine),
         )
         .group_by(day)
         .order_by(day.desc())
@@ -202,12 +201,12 @@ class _EdgeCorrection:
 
 
 def _submit_count(session: ScopedSession, criteria: SalesFilter) -> PendingRows:
-    parameterised = filters.marked(criteria)
-    return _COUNT_QUERIES.get(parameterised.shape, parameterised.wanted).submit(session, **parameterised.values)
+    parameterised = parameterise(criteria)
+    return _COUNT_QUERIES.get(parameterised.key, parameterised.criteria).submit(session, **parameterised.values)
 
 
 def _build_count_query(criteria: SalesFilter) -> AnySelect:
-    return apply_conditions(sa.select(sa.func.count()), criteria, build_conditions(criteria))
+    return apply_criteria(sa.select(sa.func.count()), criteria)
 
 
 _LINE_QUERIES, _COUNT_QUERIES = QueryCache(_build_lines_query), QueryCache(_build_count_query)

@@ -8,14 +8,15 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.errors import NotFound
-from core.services import filters, records
-from core.services.filters import SalesFilter
+from core.services import records
+from core.services.filters.declaration import parameterise
 from core.services.paging import Page, Paging
 from core.services.products import catalogue_cache
 from core.services.products.catalogue_cache import Catalogue
 from core.services.records import CUSTOMER_FIELDS, PURCHASE_FIELDS
 from core.services.sales import page_locator
-from core.services.sales.conditions import apply_conditions, build_conditions, resolve_customer
+from core.services.sales.conditions import apply_criteria, resolve_customer
+from core.services.sales.filter import SalesFilter
 from core.services.shapes import PurchaseRecord
 from core.store.access import JOINS_IN_ORDER, AnySelect, PendingRows, Query, QueryCache, Row, ScopedSession
 from core.store.schema.tables import Customer, Policy, Purchase
@@ -37,7 +38,7 @@ def list_purchases(
     revision = catalogue_cache.submit_revision(session)
     location = page_locator.locate_page(session, criteria, paging)
     within = replace(criteria, created=location.span)
-    values = {**filters.marked(within).values, "limit": paging.limit, "offset": location.offset}
+    values = {**parameterise(within).values, "limit": paging.limit, "offset": location.offset}
     pending = get_page_query(within).submit(session, **values)
     if ends:
         session.end_reading()
@@ -46,8 +47,8 @@ def list_purchases(
 
 def get_page_query(criteria: SalesFilter) -> Query:
     """Return the compiled query of a page; filters that differ in their values only share one."""
-    parameterised = filters.marked(criteria)
-    return _PAGE_QUERIES.get(parameterised.shape, parameterised.wanted)
+    parameterised = parameterise(criteria)
+    return _PAGE_QUERIES.get(parameterised.key, parameterised.criteria)
 
 
 def get_purchase(session: ScopedSession, purchase_id: UUID) -> PurchaseRecord:
@@ -62,9 +63,7 @@ def get_purchase(session: ScopedSession, purchase_id: UUID) -> PurchaseRecord:
 def _build_page_query(criteria: SalesFilter) -> AnySelect:
     # Ids first, from an index; the outer query repeats the order, or the planner would scan all purchases.
     times = (col(Purchase.created_at), col(Purchase.id))
-    ids_query = apply_conditions(sa.select(*times), criteria, build_conditions(criteria)).order_by(
-        *(at.desc() for at in times)
-    )
+    ids_query = apply_criteria(sa.select(*times), criteria).order_by(*(at.desc() for at in times))
     limits = (sa.bindparam(name, type_=sa.BigInteger()) for name in ("limit", "offset"))
     page = ids_query.limit(next(limits)).offset(next(limits)).subquery("page")
     query = _RECORD_QUERY.select_from(page).join(Purchase, col(Purchase.id) == page.c.id)

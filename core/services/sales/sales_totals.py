@@ -13,11 +13,10 @@ from sqlmodel import col
 
 from core import clock
 from core.money import Split
-from core.services import filters
 from core.services.comparisons import Comparison
-from core.services.filters import SalesFilter, Span
 from core.services.sales import day_totals
-from core.services.windows import Window
+from core.services.sales.filter import SalesFilter
+from core.services.windows import Span, Window
 from core.store.access import AnySelect, Scope, ScopedSession
 from core.store.expressions import first_of_month, first_of_week, lagos_day
 from core.store.rollups.daily_rollup import ONCE
@@ -191,7 +190,7 @@ def _build_rollup_query(
         col(DaybookLine.grain) == grain,
         col(DaybookLine.day) >= days.start,
         col(DaybookLine.day) < days.end,
-        *filters.on_catalogue(criteria, DaybookLine),
+        *criteria.product_conditions(DaybookLine),
     )
     return query.group_by(*groups)
 
@@ -223,8 +222,7 @@ def _build_rows_query(
     if criteria.concerns_policy:
         query = query.join(Policy, col(Policy.purchase_id) == col(Purchase.id))
     return query.where(
-        *filters.on_record(replace(criteria, created=Span()), Purchase),
-        *filters.on_policy(criteria),
+        *criteria.anytime().conditions(Purchase),
         *criteria.created.on(col(row.created_at)),
         *part.conditions,
     ).group_by(*(groups[key] for key in keys))

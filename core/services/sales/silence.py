@@ -9,8 +9,8 @@ from uuid import UUID
 
 from core import clock
 from core.services.dimensions import UNKNOWN, Choices
-from core.services.filters import SalesFilter
 from core.services.sales import sales_totals
+from core.services.sales.filter import SalesFilter
 from core.services.windows import Window
 from core.store.access import ScopedSession
 

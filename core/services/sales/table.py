@@ -9,10 +9,10 @@ from sqlmodel import col
 
 from core.money import Split
 from core.services.dimensions import Choices
-from core.services.filters import SalesFilter
 from core.services.paging import Paging
 from core.services.sales import conditions as sale_conditions
 from core.services.sales import refunded, sales_totals, sold_columns
+from core.services.sales.filter import SalesFilter
 from core.services.sales.refunded import OF_PURCHASE
 from core.services.sales.sales_totals import SalesTotals
 from core.services.sales.sold_columns import Order, SoldRow
@@ -50,9 +50,7 @@ def list_rows(
 ) -> list[SaleRow]:
     """Return one page of purchases; a page past the end is empty."""
     # Ids first, from an index, so that skipped rows are never read.
-    query_ids = sale_conditions.apply_conditions(
-        sa.select(col(Purchase.id)), criteria, sale_conditions.build_conditions(criteria)
-    )
+    query_ids = sale_conditions.apply_criteria(sa.select(col(Purchase.id)), criteria)
     page = query_ids.order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
     query = sa.select(Purchase).where(col(Purchase.id).in_(page)).order_by(*ORDERS[order])
     sales = list(session.execute(query).scalars())

@@ -18,9 +18,9 @@ from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed
 from core.services.audit import log as audit
 from core.services.dimensions import Choices
-from core.services.filters import SalesFilter
 from core.services.people.staff import Person
 from core.services.sales import metrics, sales_totals
+from core.services.sales.filter import SalesFilter
 from core.services.windows import Window
 from core.store.access import ScopedSession
 from core.store.schema.tables import SalesTarget
@@ -115,9 +115,8 @@ def list_progress(session: ScopedSession, choices: Choices, month: date) -> list
 
 
 def _build_progress(row: SalesTarget, choices: Choices, written: Mapping[tuple[Member, UUID], int]) -> Progress:
-    member: Member = "distributor" if row.distributor_id else "provider"
-    member_id = row.distributor_id or row.provider_id
-    assert member_id is not None, "a target has a member"  # noqa: S101
+    members: dict[Member, UUID | None] = {"distributor": row.distributor_id, "provider": row.provider_id}
+    member, member_id = next((member, key) for member, key in members.items() if key is not None)
     return Progress(
         member=member,
         id=member_id,

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import date
 from typing import Any, NamedTuple
 
@@ -10,10 +9,9 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services import filters
-from core.services.filters import SalesFilter, Span
 from core.services.sales import day_totals
-from core.services.windows import EARLIEST, Window
+from core.services.sales.filter import SalesFilter
+from core.services.windows import EARLIEST, Span, Window
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import lagos_day
 from core.store.schema.sales import UNUSUAL
@@ -142,16 +140,16 @@ def _count_by_day(instant: object, *conditions: Any) -> AnySelect:
 
 def build_policy_conditions(criteria: SalesFilter) -> list[Any]:
     """Return the conditions on the policies of a filter, ignoring the time of sale."""
-    not_deleted, anytime = col(Policy.deleted_at).is_(None), replace(criteria, created=Span())
+    not_deleted = col(Policy.deleted_at).is_(None)
     if criteria.of_catalogue:
-        return [*filters.on_catalogue(anytime, Policy), not_deleted]
-    return [*filters.on_record(anytime, Policy), *filters.on_policy(anytime), not_deleted]
+        return [*criteria.product_conditions(Policy), not_deleted]
+    return [*criteria.anytime().conditions(Policy), not_deleted]
 
 
 def _build_renewal_conditions(criteria: SalesFilter) -> list[Any]:
     is_effective = [col(Renewal.status).is_(True), col(Renewal.deleted_at).is_(None)]
     if criteria.of_catalogue:
-        return [*filters.on_catalogue(criteria, Renewal), *is_effective]
+        return [*criteria.product_conditions(Renewal), *is_effective]
     return [
         col(Renewal.policy_id).in_(sa.select(col(Policy.id)).where(*build_policy_conditions(criteria))),
         *is_effective,

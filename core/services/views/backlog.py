@@ -5,7 +5,7 @@ from datetime import date
 from typing import Literal
 
 from core.services.claims.lists import queue
-from core.services.claims.lists.search import ClaimFilter
+from core.services.claims.lists.filter import ClaimFilter
 from core.services.dimensions import Choices
 from core.services.insurers import awaiting
 from core.services.renewals import due

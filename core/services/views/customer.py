@@ -12,13 +12,15 @@ from core.errors import NotFound
 from core.services.customers import table as customers_table
 from core.services.customers.table import PurchaseTotals
 from core.services.dimensions import UNKNOWN, Choices
-from core.services.filters import SalesFilter
 from core.services.paging import Page, Paging
 from core.services.policies import search as policy_search
+from core.services.policies.filter import PolicyFilter
 from core.services.policies.search import PolicyRow
 from core.services.renewals import table as renewals_table
+from core.services.renewals.filter import RenewalFilter
 from core.services.renewals.table import RenewalRow
 from core.services.sales import table as sales_table
+from core.services.sales.filter import PurchaseFilter
 from core.services.sales.table import SaleRow
 from core.services.views import pii_reveal
 from core.services.views.pii_reveal import HiddenField
@@ -92,7 +94,6 @@ def get_customer(session: ScopedSession, customer_id: UUID, names: Choices) -> C
     row = session.execute(query).scalar_one_or_none()
     if row is None:
         raise NotFound("There is no such customer in this mode")
-    criteria = SalesFilter(customer_id=customer_id)
     claims, paid_minor = _claims(session, customer_id)
     return CustomerDetail(
         id=row.id,
@@ -110,19 +111,21 @@ def get_customer(session: ScopedSession, customer_id: UUID, names: Choices) -> C
         bought=customers_table.sum_purchases(session, [row.id])[row.id],
         claims_paid_minor=paid_minor,
         personal=_list_personal_values(session, row),
-        purchases=_purchases(session, criteria, names),
-        renewals=_renewals(session, criteria, names),
-        policies=policy_search.search_policies(session, None, criteria, names, paging=_FIRST_PAGE),
+        purchases=_purchases(session, PurchaseFilter(customer_id=customer_id), names),
+        renewals=_renewals(session, RenewalFilter(customer_id=customer_id), names),
+        policies=policy_search.search_policies(
+            session, PolicyFilter(customer_id=customer_id), names, paging=_FIRST_PAGE
+        ),
         claims=claims,
     )
 
 
-def _purchases(session: ScopedSession, criteria: SalesFilter, names: Choices) -> Page[SaleRow]:
+def _purchases(session: ScopedSession, criteria: PurchaseFilter, names: Choices) -> Page[SaleRow]:
     rows = sales_table.list_rows(session, criteria, names, paging=_FIRST_PAGE)
     return Page(rows, len(rows) if len(rows) < MAX_ROWS else sales_table.compute_total(session, criteria).sold)
 
 
-def _renewals(session: ScopedSession, criteria: SalesFilter, names: Choices) -> Page[RenewalRow]:
+def _renewals(session: ScopedSession, criteria: RenewalFilter, names: Choices) -> Page[RenewalRow]:
     rows = renewals_table.list_rows(session, criteria, names, paging=_FIRST_PAGE)
     return Page(
         rows, len(rows) if len(rows) < MAX_ROWS else renewals_table.compute_total(session, criteria).all_rows.renewals

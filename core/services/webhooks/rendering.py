@@ -8,6 +8,7 @@ from typing import Any, Final
 import orjson
 
 from core.outbound import signing
+from core.states.claims import ClaimStatus
 
 Event = Mapping[str, Any]
 
@@ -61,12 +62,17 @@ def render_classic(body: bytes) -> bytes | None:
     )
 
 
+_NAMED: Final = frozenset(
+    {ClaimStatus.APPROVED, ClaimStatus.DECLINED, ClaimStatus.OFFER_SENT, ClaimStatus.OFFER_REJECTED}
+)
+
+
 def _status_changed(event: Event) -> str | None:
     """The moves that have no name of their own are updates; an inspection that came in is one."""
     status = event["data"].get("claim_status")
-    if status == "Inspection submitted":
+    if status == ClaimStatus.INSPECTION_SUBMITTED:
         return "inspection.completed"
-    return None if status in {"Approved", "Declined", "Offer sent", "Offer rejected"} else "claim.updated"
+    return None if status in _NAMED else "claim.updated"
 
 
 CLASSIC_NAMES: Final[Mapping[str, str | Callable[[Event], str | None]]] = {
@@ -86,7 +92,7 @@ CLASSIC_NAMES: Final[Mapping[str, str | Callable[[Event], str | None]]] = {
     "claim.document_added": "claim.updated",
     "endpoint.ping": "endpoint.ping",
 }
-_STATUS: Final = {"policy.updated": "updated", "policy.expired": "expired", "claim.submitted": "Pending"}
+_STATUS: Final = {"policy.updated": "updated", "policy.expired": "expired", "claim.submitted": ClaimStatus.PENDING}
 
 
 def build_classic_headers(headers: Mapping[str, str], name: str, secret: str, body: bytes) -> dict[str, str]:

@@ -5,10 +5,10 @@ for the row itself; a sale writes a dozen.
 """
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from core.store.access.statements import Pending, execute
 
@@ -39,7 +39,8 @@ class _Compiled:
     """The SQL text for one database and the processors of its parameters."""
 
     def __init__(self, make: Callable[[Any], Any], dialect: sa.Dialect) -> None:
-        compiled: Any = make(postgresql if dialect.name == "postgresql" else sqlite).compile(dialect=dialect)
+        # Imported by name: that of PostgreSQL loads every driver there is, which a store on SQLite does without.
+        compiled: Any = make(import_module(f"sqlalchemy.dialects.{dialect.name}")).compile(dialect=dialect)
         self.text: str = compiled.string
         self._fixed: dict[str, Any] = {name: value for name, value in compiled.params.items() if value is not None}
         self._by_name = compiled.positiontup is None

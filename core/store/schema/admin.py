@@ -106,6 +106,21 @@ class SalesTarget(Row, table=True):
     updated_at: datetime = Field(default_factory=clock.now)
 
 
+class SaleDraft(Row, table=True):
+    """A sale that a person has begun and not finished: one for each cover, with everything typed sealed."""
+
+    __tablename__ = "sale_draft"
+    __table_args__ = (sa.UniqueConstraint("staff_id", "is_live", "cover"),)
+    id: UUID = Field(default_factory=ids.new, primary_key=True)
+    staff_id: UUID
+    is_live: bool
+    cover: str = Field(max_length=60)
+    distributor_id: UUID = Field(foreign_key="distributor.id")
+    product_id: UUID = Field(foreign_key="product.id")
+    sealed: str
+    updated_at: datetime = Field(default_factory=clock.now)
+
+
 class Heartbeat(Row, table=True):
     """A worker that was heard of; its name is that of its machine and process."""
 

@@ -240,6 +240,7 @@ class Submission(Owned, table=True):
     answered_at: datetime | None = None
     insurer_number: str | None = Field(default=None, max_length=60)
     insurer_certificate_url: str | None = None
+    trace_id: str | None = Field(default=None, max_length=32)
     created_at: datetime
     updated_at: datetime
 

@@ -6,6 +6,7 @@ from core.store.schema.admin import (
     ExportReceipt,
     Heartbeat,
     KeptAnswer,
+    SaleDraft,
     SalesTarget,
     StoreSecret,
 )
@@ -31,6 +32,7 @@ from core.store.schema.events import (
     WebhookTry,
 )
 from core.store.schema.finance import Adjustment, AdjustmentProposal, Movement
+from core.store.schema.follow_up import RenewalCall
 from core.store.schema.parties import (
     ApiKey,
     Customer,
@@ -97,6 +99,8 @@ __all__ = [
     "RateProposal",
     "Refund",
     "Renewal",
+    "RenewalCall",
+    "SaleDraft",
     "SalesTarget",
     "SignInAttempt",
     "Staff",

@@ -98,7 +98,7 @@ def _head(of: ProductDetail, version: RatesVersion, person: Person) -> None:
             f"{words.plain(product_words.commissions(version.tariff))}",
             width="content",
         )
-        if version.state == "Planned":
+        if version.state == "Planned" and person.has_role("admin"):
             st.button(
                 "Withdraw",
                 icon=":material/event_busy:",
@@ -134,6 +134,8 @@ def sellers(of: ProductDetail, person: Person) -> None:
     for seller in off:
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
             st.text(seller.name, width="content")
+            if not person.has_role("admin"):
+                continue
             st.button(
                 "Offer again",
                 key=f"offer {seller.id}",
@@ -141,7 +143,7 @@ def sellers(of: ProductDetail, person: Person) -> None:
                 args=(product_actions.offering(of, seller, person),),
             )
     others = [seller for seller in of.sellers if not seller.blocked]
-    if not others:
+    if not others or not person.has_role("admin"):
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         chosen = st.selectbox(

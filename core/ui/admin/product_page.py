@@ -152,14 +152,24 @@ def _begin(product: ProductDetail) -> None:
 
 
 def _shown() -> None:
-    st.text(st.session_state[f"{_KEY}.description"])
-    html = product_changes.sanitise_html(st.session_state[f"{_KEY}.key_benefits"])
+    _as_customers_see({name: st.session_state[f"{_KEY}.{name}"] for name in _FIELDS})
+
+
+def show(product: ProductDetail) -> None:
+    """Show the texts as customers see them, for those who may not change them."""
+    with st.container(border=True):
+        _as_customers_see({name: getattr(product, name) or "" for name in _FIELDS})
+
+
+def _as_customers_see(texts: Mapping[str, str]) -> None:
+    st.text(texts["description"])
+    html = product_changes.sanitise_html(texts["key_benefits"])
     if html.strip():
         st.html(html)
     for name in ("how_it_works", "how_to_claim"):
-        if text := st.session_state[f"{_KEY}.{name}"]:
+        if texts[name]:
             st.markdown(f"**{words.title(name)}**")
-            st.text(text)
+            st.text(texts[name])
 
 
 def _save(product_id: object) -> None:

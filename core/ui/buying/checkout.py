@@ -12,11 +12,11 @@ from core.covers.offers import Offer, offer
 from core.covers.request import Request
 from core.errors import InvalidInput, StateForbids
 from core.services.products.products import ProductForSale
-from core.ui.buying import live_prices, prices, selling
+from core.ui.buying import known_customer, live_prices, prices, sale_drafts, selling
 from core.ui.buying.selling import Counter, Receipt
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
-from core.ui.kit import page_links, words
+from core.ui.kit import form_keeper, frame, words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,14 +62,17 @@ def run(checkout: Checkout) -> None:
 
 
 def _details(checkout: Checkout) -> None:
-    st.subheader("Details", anchor=False)
-    product = checkout.product
+    product, form, counter = checkout.product, checkout.form, checkout.counter
+    cover = checkout.cover.key
+    draft = sale_drafts.restore(form, cover, counter)
+    form_keeper.watch(checkout.key)
     live = live_prices.reads(checkout.cover, str(product.id), product.rates).difference(checkout.given)
-    typed = forms.ask(checkout.form, live=live)
+    typed = forms.ask(form, live=live, before={"Customer": lambda: known_customer.draw(form, counter)})
+    sale_drafts.keep(form, cover, counter, product.id)
+    sale_drafts.draw_state(form, cover, counter, draft)
     # If the price was known before the details were asked for, the page already shows it.
-    if live or not checkout.given:
-        live_prices.show(checkout.form, live_prices.so_far(checkout.cover, typed, product.rates))
-    if st.button("Review", type="primary", icon=":material/arrow_forward:", icon_position="right"):
+    known = live_prices.so_far(checkout.cover, typed, product.rates) if live or not checkout.given else None
+    if live_prices.show(form, known, typed):
         _judge(checkout, typed)
         st.rerun()
 
@@ -117,13 +120,26 @@ def _confirm(checkout: Checkout, reviewed: _Reviewed) -> None:
         forms.blame(checkout.form, error.faults)
         _back(checkout)
     except StateForbids as error:
-        earlier = (error.detail or {}).get("policy_number")
-        st.error(str(error) + (f" Policy {words.plain(earlier)}." if earlier else ""), icon=":material/content_copy:")
+        _refuse(error)
         return
     else:
-        forms.forget(checkout.form)
+        sale_drafts.discard(checkout.form, checkout.cover.key, checkout.counter.is_live, checkout.counter.person)
         st.session_state[f"{checkout.key}.receipt"] = receipt
     st.rerun()
+
+
+def _refuse(error: StateForbids) -> None:
+    """Show why the sale is refused; a policy that is in the way is named and linked."""
+    detail: Mapping[str, Any] = error.detail if isinstance(error.detail, Mapping) else {}
+    earlier = detail.get("policy_number")
+    st.error(f"{error}." + (f" Policy {words.plain(earlier)}." if earlier else ""), icon=":material/content_copy:")
+    if policy_id := detail.get("policy_id"):
+        st.page_link(
+            "policies/policy.py",
+            label=f"Open policy {words.plain(earlier)}" if earlier else "Open the policy that is in the way",
+            icon=":material/policy:",
+            query_params={"id": str(policy_id), **frame.mode_query()},
+        )
 
 
 def _back(checkout: Checkout) -> None:
@@ -135,35 +151,3 @@ def _term(offer: Offer) -> str:
     if term.start_on is None or term.expiration_on is None:
         return "The insurer sets the days of cover."
     return f"Cover from {words.day(term.start_on)} to {words.day(term.expiration_on)}."
-
-
-def show_receipt(key: str, receipt: Receipt) -> None:
-    """Show the receipt, with links to the purchase, the certificate and the next sale."""
-    with st.container(border=True, gap="medium"):
-        st.success(f"Sold to {words.plain(receipt.name)}.", icon=":material/check_circle:")
-        facts = st.grid(3, min_column_width=200)
-        facts.metric("Policy number", receipt.policy_number or "Awaiting the insurer")
-        facts.metric("Premium", words.naira_of(receipt.total))
-        facts.metric("Cover until", words.day(receipt.expiration_date))
-        if receipt.possible_duplicate_of:
-            st.warning(
-                "The same customer already has a policy for this amount and this loan start. Is it a second loan?"
-                f" The earlier policy is {receipt.possible_duplicate_of}.",
-                icon=":material/content_copy:",
-            )
-        with st.container(horizontal=True):
-            if st.button("Open the purchase", type="primary", icon=":material/receipt:"):
-                _leave(key)
-                page_links.go("sales/purchase.py", id=receipt.purchase_id)
-            if st.button("Open the policy", icon=":material/policy:"):
-                _leave(key)
-                page_links.go("policies/policy.py", id=receipt.policy_id)
-            if receipt.certificate_url:
-                st.link_button("Certificate", receipt.certificate_url, icon=":material/picture_as_pdf:")
-            if st.button("Sell another", icon=":material/add:"):
-                _leave(key)
-                st.rerun()
-
-
-def _leave(key: str) -> None:
-    del st.session_state[f"{key}.receipt"]

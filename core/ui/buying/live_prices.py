@@ -13,7 +13,10 @@ from core.errors import FieldFault, InvalidInput
 from core.ui.buying import prices
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
-from core.ui.kit import words
+from core.ui.kit import form_keeper, words
+
+# Names of missing fields in the bar.
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,15 +76,33 @@ def _wanting(cover: Cover[Any], given: Mapping[str, Any]) -> frozenset[str]:
     return frozenset()
 
 
-def show(form: Form, known: SoFar) -> None:
-    """Show the price with its steps below the form, and in a bar that stays at the foot of the screen."""
-    if known.price is not None and len(known.price.steps) > 1:
+def show(form: Form, known: SoFar | None, typed: Mapping[str, Any]) -> bool:
+    """Show the price with its steps below the form, and a bar that stays at the foot of the screen.
+
+    The bar has the price, what is missing as links to its fields, and the button Review; returns True when that was
+    pressed. `known` is None where the page shows the price already.
+    """
+    if known is not None and known.price is not None and len(known.price.steps) > 1:
         with st.container(border=True):
             prices.show_steps(known.price.steps)
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        st.metric("Price", words.naira_of(known.price.total if known.price else None), width="content")
+        if known is not None:
+            st.metric("Price", words.naira_of(known.price.total if known.price else None), width="content")
         with st.container(gap="xxsmall", width="stretch"):
-            _say_what_is_needed(form, known)
+            if known is not None:
+                _say_what_is_needed(form, known)
+            _link_missing(form, typed)
+        return st.button("Review", type="primary", icon=":material/arrow_forward:", icon_position="right")
+
+
+def _link_missing(form: Form, typed: Mapping[str, Any]) -> None:
+    missing = forms.find_missing(form, typed)
+    more = len(missing) - _MOST_NAMED
+    if not missing:
+        st.caption(":material/check: Everything that is needed is filled in.")
+        return
+    says = "Still to fill in:" if more <= 0 else f"Still to fill in ({len(missing)}):"
+    form_keeper.link_fields(form.key, says, missing[:_MOST_NAMED])
 
 
 def _say_what_is_needed(form: Form, known: SoFar) -> None:

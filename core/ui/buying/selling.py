@@ -12,6 +12,7 @@ from core import money
 from core.covers.cover import Cover
 from core.covers.registry import COVERS
 from core.covers.request import Request
+from core.covers.request_parts import get_policyholder
 from core.errors import KeyReused, StateForbids
 from core.services import idempotency
 from core.services.idempotency import WireResponse
@@ -20,6 +21,7 @@ from core.services.products import products
 from core.services.products.products import ProductForSale
 from core.services.selling import buying
 from core.services.selling.buying import Seller
+from core.services.views import sale as sale_view
 from core.store.access import Scope, ScopedSession, reading, transact
 
 
@@ -65,6 +67,13 @@ class Receipt:
     start_date: str | None
     expiration_date: str | None
     possible_duplicate_of: str | None
+    distributor: str | None = None
+    customer_id: str | None = None
+    email: str | None = None
+    phone: str | None = None
+    provider_share: str | None = None
+    mca_profit: str | None = None
+    distributor_profit: str | None = None
 
 
 def offered(counter: Counter, cover: Cover[Any]) -> list[ProductForSale]:
@@ -111,7 +120,8 @@ def _sold(
         raise StateForbids(
             f"The price has changed to {money.format_naira(money.to_minor(sale.price.total))}: review it again."
         )
-    twin = sale.possible_duplicate_of
+    twin, detail = sale.possible_duplicate_of, sale_view.get_sale(session, sale.purchase_id)
+    shares = [money.to_wire(part.amount_minor) for part in detail.premium_shares]
     receipt = Receipt(
         policy_id=str(sale.policy_id),
         purchase_id=str(sale.purchase_id),
@@ -122,5 +132,12 @@ def _sold(
         start_date=sale.policy["start_date"],
         expiration_date=sale.policy["expiration_date"],
         possible_duplicate_of=str(twin) if twin else None,
+        distributor=detail.distributor,
+        customer_id=str(detail.customer_id),
+        email=sale.policy["email"],
+        phone=get_policyholder(request).phone,
+        provider_share=shares[0],
+        mca_profit=shares[1],
+        distributor_profit=shares[2],
     )
     return WireResponse(201, json.dumps(asdict(receipt)).encode())

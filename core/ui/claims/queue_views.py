@@ -7,8 +7,8 @@ from typing import Final
 import streamlit as st
 
 from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists.filter import View
 from core.services.claims.lists.queue import QueueCounts
-from core.services.claims.lists.selection import View
 from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
 from core.services.people.staff import Person
 from core.store.access import reading

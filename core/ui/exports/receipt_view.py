@@ -13,9 +13,10 @@ from core.services.claims.review import officers as claim_officers
 from core.services.dimensions import Choices, load_choices
 from core.services.exports import receipts
 from core.services.exports import registry as export_registry
-from core.services.exports.exports import ExportKind, Parameter
+from core.services.exports.exports import ExportKind
 from core.services.exports.formats import get_format
 from core.services.exports.receipts import Receipt
+from core.services.filters.field import Parameter
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.ui.exports import panel as export_panel

@@ -19,7 +19,7 @@ from core import seal
 from core.covers.request import Request, validate
 from core.errors import FieldFault, InvalidInput
 from core.ui.buying.selling import Counter
-from core.ui.forms import items, questions, uploads, widgets
+from core.ui.forms import items, questions, sections, uploads, widgets
 from core.ui.forms.questions import Kind, Question
 from core.ui.kit import words
 
@@ -64,25 +64,45 @@ class Form:
         return f"{self.key}.{question.name}"
 
 
-def ask(form: Form, *, columns: int = 2, live: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """Draw the form and return typed and given values; a change of a `live` field reruns the page."""
+def ask(
+    form: Form, *, columns: int = 2, live: frozenset[str] = frozenset(), before: Mapping[str, Callable[[], None]] = {}
+) -> dict[str, Any]:
+    """Draw the form in sections and return typed and given values; a change of a `live` field reruns the page.
+
+    `before` draws what stands above the fields of a section, by its name.
+    """
     typed: dict[str, Any] = dict(form.given)
     asked, faults = form.questions, _faults(form)
     awaited = live.union(name for question in asked for name in question.after)
     _say_of_others(faults, asked)
-    grid = None
-    for question in asked:
-        if question.kind in _ACROSS:
-            grid, place = None, st.container(gap="xxsmall")
-        else:
-            grid = grid or st.grid(columns, min_column_width=240, gap="medium")
-            place = grid.container(gap="xxsmall")
-        with place:
-            typed[question.name] = _ask_one(form, question, typed, reruns=question.name in awaited)
-            _say(faults, question)
-            if question.name in form.cautions:
-                st.markdown(f":small[:orange[:material/warning: {words.plain(form.cautions[question.name])}]]")
+    for section, questions_ in sections.group(asked):
+        st.markdown(f"**{section}**")
+        if section in before:
+            before[section]()
+        grid = None
+        for question in questions_:
+            if question.kind in _ACROSS:
+                grid, place = None, st.container(gap="xxsmall")
+            else:
+                grid = grid or st.grid(columns, min_column_width=240, gap="small")
+                place = grid.container(gap="xxsmall")
+            with place:
+                typed[question.name] = _ask_one(form, question, typed, reruns=question.name in awaited)
+                _say(faults, question)
+                if question.name in form.cautions:
+                    st.markdown(f":small[:orange[:material/warning: {words.plain(form.cautions[question.name])}]]")
     return typed
+
+
+def find_missing(form: Form, typed: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return label and widget key of every required field that is empty, and of every field with an error."""
+    wrong = {fault.field.partition(".")[0] for fault in _faults(form)}
+    return [
+        (question.label, form.key_of(question))
+        for _, section in sections.group(form.questions)
+        for question in section
+        if question.name in wrong or (question.required and typed.get(question.name) in (None, "", []))
+    ]
 
 
 def _ask_one(form: Form, question: Question, typed: Mapping[str, Any], *, reruns: bool) -> Any:

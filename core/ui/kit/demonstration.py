@@ -12,7 +12,8 @@ _NOTICE = "Demonstration: the people, policies and sums on these screens are inv
 def banner() -> None:
     """Show the notice if the store holds demo records."""
     if _is_demonstration(settings().database_url):
-        st.caption(f":material/science: {_NOTICE}")
+        with st.container(key="demonstration"):
+            st.caption(f":material/science: {_NOTICE}")
 
 
 @st.cache_data(ttl="1m", max_entries=4, show_spinner=False)

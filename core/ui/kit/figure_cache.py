@@ -12,17 +12,17 @@ from core import clock
 from core.services.audit import log as audit
 from core.services.comparisons import Comparison
 from core.services.dimensions import Choices, Dimension, load_choices
-from core.services.filters import SalesFilter, Span
 from core.services.sales import breakdowns, figures, sales_totals, targets
 from core.services.sales import cohorts as renewal_cohorts
 from core.services.sales.breakdowns import Breakdown, Grain, MonthPair, Series
 from core.services.sales.cohorts import Cohort
 from core.services.sales.figures import Summary
+from core.services.sales.filter import SalesFilter
 from core.services.sales.sales_totals import SalesTotals
 from core.services.sales.targets import Progress
 from core.services.views import backlog
 from core.services.views.backlog import Backlog
-from core.services.windows import Window
+from core.services.windows import Span, Window
 from core.store.access import Scope, ScopedSession, Store, store
 from core.ui.kit import frame
 

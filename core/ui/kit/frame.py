@@ -84,7 +84,12 @@ def scope() -> Scope:
 def link(path: str, **query: str | Sequence[str]) -> str:
     """Return the URL of a page file with a query, keeping the mode: "sales/purchase.py" -> "/purchase?id=..."."""
     said = urlencode({**query, **mode_query()}, doseq=True)
-    return f"/{path.rpartition('/')[2].removesuffix('.py')}" + (f"?{said}" if said else "")
+    return link_path(path) + (f"?{said}" if said else "")
+
+
+def link_path(path: str) -> str:
+    """Return the URL path of a page file: "sales/purchase.py" -> "/purchase"."""
+    return f"/{path.rpartition('/')[2].removesuffix('.py')}"
 
 
 def mode_query() -> dict[str, str]:

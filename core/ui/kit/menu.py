@@ -26,6 +26,7 @@ _SALES = ("operations", "finance")
 _CUSTOMERS = ("operations", "claims")
 _POLICIES = ("operations", "claims", "supervisor")
 _CLAIMS = ("claims", "supervisor")
+_PRODUCTS = ("operations",)
 _ADMIN = ("admin",)
 SCREENS: tuple[Screen, ...] = (
     Screen(section="Sales", title="Dashboard", path="sales/dashboard.py", icon="monitoring", roles=_SALES),
@@ -39,7 +40,7 @@ SCREENS: tuple[Screen, ...] = (
     Screen(section="Sales", title="Renewals", path="sales/renewals.py", icon="autorenew", roles=_SALES),
     Screen(section="Sales", title="Due for renewal", path="sales/due.py", icon="event_upcoming", roles=_SALES),
     Screen(section="Sales", title="Customers", path="sales/customers.py", icon="group", roles=_CUSTOMERS),
-    Screen(section="Sales", title="Customer", path="sales/customer.py", icon="person", roles=_CUSTOMERS, hidden=True),
+    Screen(section="Sales", title="Customer", path="sales/customer.py", icon="person", roles=_POLICIES, hidden=True),
     Screen(section="Policies", title="Policy search", path="policies/search.py", icon="search", roles=_POLICIES),
     Screen(
         section="Policies",
@@ -61,8 +62,8 @@ SCREENS: tuple[Screen, ...] = (
     Screen(section="Admin", title="Person", path="admin/person.py", icon="person", roles=("admin",), hidden=True),
     Screen(section="Admin", title="API keys", path="admin/keys.py", icon="key", roles=("admin",)),
     Screen(section="Admin", title="API key", path="admin/key.py", icon="vpn_key", roles=("admin",), hidden=True),
-    Screen(section="Admin", title="Products", path="admin/products.py", icon="inventory_2", roles=_ADMIN),
-    Screen(section="Admin", title="Product", path="admin/product.py", icon="inventory_2", roles=_ADMIN, hidden=True),
+    Screen(section="Admin", title="Products", path="admin/products.py", icon="inventory_2", roles=_PRODUCTS),
+    Screen(section="Admin", title="Product", path="admin/product.py", icon="inventory_2", roles=_PRODUCTS, hidden=True),
     Screen(section="Admin", title="Rates", path="admin/rates.py", icon="price_change", roles=_ADMIN, hidden=True),
     Screen(
         section="Admin", title="Distributors and insurers", path="admin/partners.py", icon="handshake", roles=_ADMIN

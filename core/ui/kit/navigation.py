@@ -10,7 +10,7 @@ from streamlit.navigation.page import StreamlitPage
 from core import clock
 from core.services.people import sign_in
 from core.services.people.staff import Person
-from core.ui.kit import frame, menu, page_links, words
+from core.ui.kit import frame, menu, page_links, palette, refusal, words
 from core.ui.kit.menu import Screen
 
 # URL path of the first page. It never shows, because Streamlit serves the first page at the root; chosen so that
@@ -42,7 +42,10 @@ def page_for(person: Person) -> StreamlitPage:
     st.logo(frame.LOGO, size="large", icon_image=frame.MARK)
     page = st.navigation(pages, expanded=True)
     with st.sidebar:
+        place = st.container()
         frame.mode_switch()
+        with place:
+            palette.draw(person)
         page_links.keep_mode()
         _who(person)
     return page
@@ -71,14 +74,11 @@ def _page(screen: Screen, *, is_home: bool) -> StreamlitPage:
 
 
 def _refusal(screen: Screen) -> StreamlitPage:
-    return st.Page(_refuse(screen), title="Not allowed", url_path=screen.address, visibility="hidden")
+    return st.Page(_refuse(screen), title=screen.title, url_path=screen.address, visibility="hidden")
 
 
 def _refuse(screen: Screen) -> Callable[[], None]:
-    def refuse() -> None:
-        frame.require(*screen.roles)
-
-    return refuse
+    return lambda: refusal.draw(screen)
 
 
 def _unknown(known: Collection[str], home: Screen | None) -> list[StreamlitPage]:

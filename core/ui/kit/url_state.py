@@ -3,6 +3,7 @@
 Each run reads the URL into the widgets, and a changed widget writes the URL; no state is kept elsewhere.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import partial
@@ -16,6 +17,7 @@ from core.services.windows import EARLIEST
 from core.ui.kit import frame
 
 _PAGE = "page"
+_TAB, _TABS = "tab", "record_tabs"
 
 
 def values(*names: str) -> dict[str, list[str]]:
@@ -157,6 +159,21 @@ def choices(name: str, label: str, options: Mapping[str, str], *, chosen: Sequen
         placeholder=anything,
         on_change=lambda: change({name: st.session_state[name]}),
     )
+
+
+def tabs(*labels: str) -> Sequence[Any]:
+    """Return the tabs of a record; the open one is kept in the URL as `tab`, the first one is the default.
+
+    A label may end with a number in brackets, which is left out of the URL: "Comments (3)" -> "comments".
+    """
+    by_name = {re.sub(r"[^a-z]+", "-", label.lower()).strip("-"): label for label in labels}
+    st.session_state[_TABS] = by_name.get(st.query_params.get(_TAB, ""), labels[0])
+
+    def on_change() -> None:
+        name = next(name for name, label in by_name.items() if label == st.session_state[_TABS])
+        change({_TAB: [] if st.session_state[_TABS] == labels[0] else [name]}, keep_page=True)
+
+    return st.tabs(labels, key=_TABS, on_change=on_change)
 
 
 def reset_button(*, shown: bool) -> None:

@@ -11,6 +11,7 @@ from core.services.sales import breakdowns
 from core.services.sales.breakdowns import Breakdown, Grain, Series, Slice
 from core.services.sales.cohorts import Cohort
 from core.services.sales.figures import Summary
+from core.services.sales.filter import SalesFilter
 from core.services.windows import Window
 from core.ui.kit import columns, figure_cache, tables, url_state, words
 from core.ui.kit.figure_cache import StoreState
@@ -49,7 +50,7 @@ def read_cut(window: Window) -> Cut:
 class Page:
     """What every card needs: the filters, the window, the breakdown over time, and where figures are read."""
 
-    asked: Asked
+    asked: Asked[SalesFilter]
     window: Window
     cut: Cut
     at: StoreState
@@ -122,7 +123,7 @@ def draw_year_on_year(page: Page) -> None:
     """Draw the premium of the last 12 months beside that of the 12 before, whatever the period."""
     with st.container(border=True, height="stretch"):
         _title("Year on year", "Premium by month, whatever the period above; the other filters apply.")
-        chart = charts.year_on_year(figure_cache.year_on_year(page.at, page.asked.selection.wanted))
+        chart = charts.year_on_year(figure_cache.year_on_year(page.at, page.asked.criteria))
         _draw("year", chart, replace(page, cut=Cut("month", page.cut.split)), None)
 
 
@@ -130,7 +131,7 @@ def draw_cohorts(page: Page) -> None:
     """Draw the renewal cohorts: the terms that ended in each month and how many of them were renewed."""
     with st.container(border=True, height="stretch"):
         _title("Renewal cohorts", "Terms that ended in each month, and how many were renewed since.")
-        cohorts = figure_cache.cohorts(page.at, page.asked.selection.wanted)
+        cohorts = figure_cache.cohorts(page.at, page.asked.criteria)
         tables.listed(COHORTS, cohorts)
         st.caption("A term can be renewed for some weeks after its end, so the latest months still rise.")
 

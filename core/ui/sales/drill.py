@@ -10,7 +10,7 @@ import streamlit as st
 from core import clock
 from core.services.dimensions import Choices, Dimension
 from core.services.sales.breakdowns import Grain
-from core.services.sales.selection import Selection
+from core.services.sales.filter import SalesFilter
 from core.services.windows import Window
 from core.ui.kit import figure_cache, frame, periods, url_state, words
 from core.ui.kit.figure_cache import StoreState
@@ -50,13 +50,13 @@ def days_of_bucket(day: date, grain: Grain, window: Window) -> Window:
     return Window(max(day, window.start), min(after, window.end)) if day < window.end else Window(day, after)
 
 
-def offer(chart: str, asked: Asked, at: StoreState, names: Choices) -> None:
+def offer(chart: str, asked: Asked[SalesFilter], at: StoreState, names: Choices) -> None:
     """Draw the offer below the chart that was clicked, unless the page shows something else by now."""
     drill: Drill | None = st.session_state.get(_DRILL)
     if drill is None or drill.chart != chart or drill.address != url_state.whole():
         return
-    selection = _narrow(asked.selection, drill, names)
-    totals = figure_cache.totals(at, selection.wanted)
+    selection = _narrow(asked.criteria, drill, names)
+    totals = figure_cache.totals(at, selection)
     with st.container(border=True, gap="xsmall", key=f"drill_{chart}"):
         st.markdown(f"**{words.plain(_name(drill, names))}** · {words.plain(words.naira(totals.premium_minor))}")
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -65,7 +65,7 @@ def offer(chart: str, asked: Asked, at: StoreState, names: Choices) -> None:
             st.button("Close", type="tertiary", on_click=st.session_state.pop, args=(_DRILL, None))
 
 
-def link_to_sales(selection: Selection, purchases: int, renewals: int) -> None:
+def link_to_sales(selection: SalesFilter, purchases: int, renewals: int) -> None:
     """Draw the links to the purchases and renewals of a selection, with their numbers."""
     query = {**selection.address(), **{name: [value] for name, value in frame.mode_query().items()}}
     for path, number, noun in ((PURCHASES, purchases, "purchase"), (RENEWALS, renewals, "renewal")):
@@ -82,12 +82,12 @@ def link_to_sales(selection: Selection, purchases: int, renewals: int) -> None:
         )
 
 
-def _narrow(selection: Selection, drill: Drill, names: Choices) -> Selection:
+def _narrow(selection: SalesFilter, drill: Drill, names: Choices) -> SalesFilter:
     if drill.days:
-        selection = selection.within(drill.days)
+        selection = replace(selection, created=drill.days.span)
     if drill.dimension and drill.member:
         member = next(key for key in names.names[drill.dimension] if str(key) == drill.member)
-        chosen: dict[str, Any] = {drill.dimension: (member,)}
+        chosen: dict[str, Any] = {f"{drill.dimension}_ids": (member,)}
         selection = replace(selection, **chosen)
     return selection
 
@@ -101,10 +101,10 @@ def _name(drill: Drill, names: Choices) -> str:
     return ", ".join(parts)
 
 
-def _filter_by(drill: Drill, selection: Selection) -> None:
+def _filter_by(drill: Drill, selection: SalesFilter) -> None:
     parameters: dict[str, list[str]] = {}
     if drill.dimension and drill.member:
         parameters[drill.dimension] = [drill.member]
     if drill.days:
-        parameters |= {"period": [], "from": [str(selection.first)], "to": [str(selection.last)]}
+        parameters |= {"period": [], **selection.FIELDS["created"].write(selection.created)}
     url_state.change(parameters)

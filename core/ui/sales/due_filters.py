@@ -1,61 +1,39 @@
 """The buckets of due renewals as selectable tiles, and their filters; both are kept in the URL."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import streamlit as st
 
 from core.errors import InvalidInput
 from core.services.dimensions import Choices
-from core.services.filters import SalesFilter
 from core.services.renewals.due import BUCKETS, Bucket
-from core.ui.kit import periods, url_state, words
-from core.ui.sales import sales_filters
-from core.ui.sales.sales_filters import Asked
+from core.services.renewals.filter import DueFilter
+from core.ui.kit import filter_bar, url_state, words
 
 _BUCKET, _USUAL, _LAPSED = "bucket", "week", "lapsed"
 
 
-@dataclass(frozen=True, slots=True)
-class DueAsked:
-    """The parsed query parameters: one bucket, and filters by insurer, product and distributor."""
-
-    bucket: str
-    asked: Asked
-
-    @property
-    def wanted(self) -> SalesFilter:
-        """Return the filter for the services."""
-        chosen = self.asked.selection
-        return SalesFilter(provider_ids=chosen.provider, product_ids=chosen.product, distributor_ids=chosen.distributor)
-
-    @property
-    def narrowed(self) -> bool:
-        """Return True if a filter is in use."""
-        return self.wanted != SalesFilter()
-
-
-def read(names: Choices) -> DueAsked:
-    """Read the filters from the URL; show invalid query parameters and stop the page."""
-    asked = sales_filters.read(names, default=periods.ALL)
+def read(names: Choices) -> tuple[str, DueFilter]:
+    """Read bucket and filters from the URL; show invalid query parameters and stop the page."""
+    criteria = filter_bar.read(DueFilter, names.names)
     bucket = st.query_params.get(_BUCKET, _USUAL)
     if bucket not in BUCKETS:
         url_state.way_back(InvalidInput.for_field(_BUCKET, f"must be one of {', '.join(BUCKETS)}").faults)
-    return DueAsked(bucket, asked)
+    return bucket, criteria
 
 
-def draw(asked: DueAsked, names: Choices) -> None:
+def draw(criteria: DueFilter, names: Choices) -> None:
     """Draw the filters, which apply to all buckets."""
     with st.grid(4, min_column_width=170, gap="xsmall", vertical_alignment="bottom"):
-        sales_filters.draw_members(asked.asked, names, "provider", "product", "distributor")
-        url_state.reset_button(shown=asked.narrowed)
+        filter_bar.draw(criteria, names.names)
+        filter_bar.reset(criteria)
 
 
-def tiles(buckets: Sequence[Bucket], asked: DueAsked) -> None:
+def tiles(buckets: Sequence[Bucket], chosen: str) -> None:
     """Draw each bucket with its number of policies and the premium at risk; one is selected."""
     with st.grid(len(buckets), min_column_width=140, gap="xsmall"):
         for bucket in buckets:
-            _tile(bucket, chosen=bucket.key == asked.bucket)
+            _tile(bucket, chosen=bucket.key == chosen)
 
 
 def called(key: str) -> str:

@@ -8,6 +8,18 @@ from core.ui.kit import columns, words
 from core.ui.kit.tables import Table
 from core.ui.sales.sales_table import BY_TIME, BY_TIME_OR_AMOUNT, THROUGH_WHOM, WHOSE
 
+
+def _next_premium(row: DueRow) -> str | None:
+    return words.naira(row.next_minor) if row.refusal is None else words.dated(row.refusal)
+
+
+def _last_call(row: DueRow) -> str | None:
+    if row.call is None:
+        return None
+    again = f", again {words.day(row.call.call_again_on)}" if row.call.call_again_on else ""
+    return f"{row.call.label}{again}"
+
+
 RENEWALS: Table[RenewalRow] = Table(
     name="renewals",
     noun=("renewal", "renewals"),
@@ -40,13 +52,20 @@ DUE: Table[DueRow] = Table(
         "customer": columns.text("Customer", lambda row: row.customer, 125),
         "phone": columns.text("Phone", lambda row: row.phone, 120),
         "ends": columns.day("Ends", lambda row: row.expiration_at, sorts=("soonest", "latest")),
-        "left": columns.number("Days left", lambda row: row.days_left, sorts=("soonest", "latest")),
+        "left": columns.number("Days left", lambda row: row.days_left, usual=False, sorts=("soonest", "latest")),
         "cover": columns.text("Cover", lambda row: words.until(row.days_left, is_over=row.is_over), 120),
-        "next": columns.naira("Next premium", lambda row: row.next_minor, says="What one more term costs today."),
-        "product": columns.text("Product", lambda row: row.product, 150),
+        "next": columns.text(
+            "Next premium", _next_premium, 150, right=True, says="What one more term costs today, or why there is none."
+        ),
+        "call": columns.text("Last call", _last_call, 165),
+        "product": columns.text("Product", lambda row: row.product, 130),
         "email": columns.text("E-mail", lambda row: row.email, 190, usual=False),
         "policy": columns.text("Policy number", lambda row: row.policy_number, 165, usual=False),
-        "note": columns.text("Not today, because", lambda row: row.refusal and words.dated(row.refusal), 250),
+        "note": columns.text(
+            "Not today, because", lambda row: row.refusal and words.dated(row.refusal), 250, usual=False
+        ),
+        "owner": columns.text("Owner", lambda row: row.call and row.call.owner, 110, usual=False),
+        "said": columns.text("Note", lambda row: row.call and row.call.note, 200, usual=False),
         "provider": columns.text("Insurer", lambda row: row.provider, 150, usual=False),
         "distributor": columns.text("Distributor", lambda row: row.distributor, 130, usual=False),
         "last": columns.naira(

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from core.services.sales.filter import SOURCES
 from core.services.sales.table import SaleRow
 from core.ui.kit import columns
 from core.ui.kit.columns import Column
 from core.ui.kit.tables import Table
-from core.ui.sales import sales_filters
 
 BY_TIME_OR_AMOUNT: Mapping[str, str] = {
     "newest": "Newest first",
@@ -40,7 +40,7 @@ THROUGH_WHOM: Mapping[str, Column[Any]] = {
     ),
     "source": columns.text(
         "Source",
-        lambda row: sales_filters.SOURCES.get(row.request_source or "", row.request_source or "–"),
+        lambda row: SOURCES.get(row.request_source or "", row.request_source or "–"),
         80,
         usual=False,
     ),

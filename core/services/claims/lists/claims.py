@@ -7,8 +7,7 @@ from sqlmodel import col
 
 from core.errors import NotFound
 from core.services.claims.lists import records as claim_records
-from core.services.claims.lists import search as claim_search
-from core.services.claims.lists.search import ClaimFilter
+from core.services.claims.lists.filter import ClaimFilter, build_conditions
 from core.services.claims.lists.shapes import ClaimRecord
 from core.services.paging import Page, Paging, fetch_newest
 from core.store.access import ScopedSession
@@ -21,7 +20,7 @@ def list_claims(
     session: ScopedSession, criteria: ClaimFilter = UNFILTERED, paging: Paging = Paging()
 ) -> Page[ClaimRecord]:
     """Return a page of claims, newest first, with the exact total (contract P2)."""
-    query = sa.select(col(Claim.id)).where(*claim_search.build_conditions(criteria))
+    query = sa.select(col(Claim.id)).where(*build_conditions(criteria))
 
     def read(ids: list[UUID]) -> list[ClaimRecord]:
         return claim_records.load_records(session, claim_records.build_query([col(Claim.id).in_(ids)]))

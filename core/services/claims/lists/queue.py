@@ -13,8 +13,7 @@ from sqlmodel import col
 from core import clock
 from core.services.claims.intake import requirements
 from core.services.claims.lists import search as claim_search
-from core.services.claims.lists.search import ClaimFilter
-from core.services.claims.lists.selection import VIEWS, View
+from core.services.claims.lists.filter import VIEWS, ClaimFilter, View, build_conditions
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import reserves as claim_reserves
@@ -142,7 +141,7 @@ def _count_where(*conditions: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
 
 def get_totals(session: ScopedSession, criteria: ClaimFilter) -> QueueTotal:
     """The whole of a selection, whatever page of it is shown."""
-    matching = claim_search.build_conditions(criteria)
+    matching = build_conditions(criteria)
     sums = (sa.func.sum(col(Claim.claim_amount_minor)), sa.func.sum(col(Claim.offer_amount_minor)))
     query = sa.select(sa.func.count(), *sums).select_from(Claim).where(*matching)
     count, claimed, offers = session.execute(query).one()
@@ -165,7 +164,7 @@ def list_rows(
     session: ScopedSession, criteria: ClaimFilter, *, order: str = "urgent", paging: Paging = Paging()
 ) -> list[QueueRow]:
     """Return a page of claims in one of the named orders; the default order is by days left of the 60."""
-    query = sa.select(col(Claim.id)).where(*claim_search.build_conditions(criteria)).order_by(*ORDERINGS[order])
+    query = sa.select(col(Claim.id)).where(*build_conditions(criteria)).order_by(*ORDERINGS[order])
     page = list(session.execute(query.limit(paging.limit).offset(paging.offset)).scalars())
     now = clock.now()
     rows_by_id = {row.id: _row(row, now) for row in session.execute(_build_row_query().where(col(Claim.id).in_(page)))}

@@ -1,113 +1,30 @@
-"""Filters of claims and the SQL conditions they become (contract P4, P6)."""
+"""SQL conditions of claims that more than comparing a column takes (contract P4, P6)."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from decimal import Decimal
 from typing import Any, Final, Literal
-from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, ids, money
+from core import clock, ids
 from core.errors import InvalidInput
-from core.services import filters
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
-from core.services.filters import Span
+from core.services.filters import expressions
+from core.services.filters.field import Condition
 from core.services.policies import numbering
+from core.services.windows import Span
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.schema.tables import Claim, ClaimPayment, ClaimReferral, Customer, Policy
 
-_ANY_TIME: Final = Span()
-Unassigned = Literal["nobody"]
-NOBODY: Final = "nobody"
 # A claim's short reference, as formatted in `requirements`.
 _REFERENCE: Final = re.compile(r"[Cc]-[0-9a-fA-F]{8}")
 Stage = Literal["open", "unsettled", "near", "overdue", "waiting", "referred"]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ClaimFilter:
-    """Filter of claims; amounts in naira, `incident` spans days, names and similar texts ignore case.
-
-    `search` is a claim's id or reference, a payment reference, a policy number, or any part of the claimant's name,
-    e-mail or phone.
-    `stage` is one of the stages defined below, and `decided` the time of the decision at which the claim stands.
-    """
-
-    status: str | None = None
-    created: Span = _ANY_TIME
-    incident: Span = _ANY_TIME
-    customer_id: UUID | None = None
-    policy_id: UUID | None = None
-    customer_email: str | None = None
-    first_name: str | None = None
-    last_name: str | None = None
-    phone_number: str | None = None
-    claim_type: str | None = None
-    claim_owner: str | None = None
-    claim_amount: Decimal | None = None
-    offer_amount: Decimal | None = None
-    repair_estimate: Decimal | None = None
-    statuses: Sequence[str] = ()
-    claim_types: Sequence[str] = ()
-    distributor_ids: Sequence[UUID] = ()
-    assigned_to: UUID | Unassigned | None = None
-    search: str | None = None
-    stage: Stage | None = None
-    decline_reasons: Sequence[str] = ()
-    decided: Span = _ANY_TIME
-
-
-def build_conditions(criteria: ClaimFilter) -> list[sa.ColumnElement[bool]]:
-    """Return the conditions of a filter on claims."""
-    equal = (
-        (Claim.claim_status, criteria.status),
-        (Claim.customer_id, criteria.customer_id),
-        (Claim.policy_id, criteria.policy_id),
-        (Claim.claim_amount_minor, _minor(criteria.claim_amount)),
-        (Claim.offer_amount_minor, _minor(criteria.offer_amount)),
-        (Claim.repair_estimate_minor, _minor(criteria.repair_estimate)),
-    )
-    return [
-        col(Claim.deleted_at).is_(None),
-        *criteria.created.on(col(Claim.created_at)),
-        *_build_incident_conditions(criteria.incident),
-        *(col(column) == value for column, value in equal if value is not None),
-        *_build_person_conditions(criteria),
-        *_build_desk_conditions(criteria),
-    ]
-
-
-def _build_desk_conditions(criteria: ClaimFilter) -> list[sa.ColumnElement[bool]]:
-    """Return the conditions of the desk-only fields, which the API search does not have."""
-    conditions: list[sa.ColumnElement[bool]] = []
-    if criteria.statuses:
-        conditions.append(col(Claim.claim_status).in_(criteria.statuses))
-    if criteria.claim_types:
-        conditions.append(sa.or_(*(_equals_ignoring_case(Claim.claim_type, text) for text in criteria.claim_types)))
-    if criteria.distributor_ids:
-        conditions.append(col(Claim.distributor_id).in_(criteria.distributor_ids))
-    if criteria.assigned_to:
-        is_unassigned = criteria.assigned_to == NOBODY
-        conditions.append(
-            col(Claim.assigned_to).is_(None) if is_unassigned else col(Claim.assigned_to) == criteria.assigned_to
-        )
-    if criteria.search:
-        conditions.append(_build_search_condition(criteria.search.strip()))
-    if criteria.stage:
-        conditions.append(build_stage_condition(criteria.stage))
-    if criteria.decline_reasons:
-        conditions.append(col(Claim.decline_reason).in_(criteria.decline_reasons))
-    if criteria.decided:
-        conditions += [~_IS_OPEN, *criteria.decided.on(col(Claim.clock_stopped_at))]
-    return conditions
-
-
-def build_stage_condition(stage: Stage) -> sa.ColumnElement[bool]:
+def build_stage_condition(stage: Stage) -> Condition:
     """Return the condition of a stage (contract C9).
 
     `open`: not decided. `unsettled`: neither declined nor settled. `waiting`: open, with the clock stopped for the
@@ -134,7 +51,9 @@ def build_stage_condition(stage: Stage) -> sa.ColumnElement[bool]:
 _IS_OPEN: Final = col(Claim.claim_status).not_in(sorted(DECIDED))
 
 
-def _build_search_condition(text: str) -> sa.ColumnElement[bool]:
+def build_search_condition(_: Any, text: str) -> Condition:
+    """Return the condition of a text: an id or reference, a policy number, or a part of name, e-mail or phone."""
+    text = text.strip()
     try:
         return col(Claim.id) == ids.parse(text.lower())
     except InvalidInput:
@@ -150,19 +69,15 @@ def _build_search_condition(text: str) -> sa.ColumnElement[bool]:
         col(ClaimPayment.reference_key) == claim_payments.reference_key(text)
     )
     return sa.or_(
-        filters.mentions(searched_text, text),
+        expressions.mentions(searched_text, text),
         col(Claim.policy_id).in_(policies_by_number),
         col(Claim.id).in_(paid_by_reference),
     )
 
 
-def _minor(amount: Decimal | None) -> int | None:
-    return None if amount is None else money.to_minor(amount)
-
-
-def _build_incident_conditions(span: Span) -> list[sa.ColumnElement[bool]]:
-    """Return the incident conditions; incident dates are stored as ISO text, which sorts like dates."""
-    return Span(_format_incident(span.start), _format_incident(span.end)).on(col(Claim.incident_date))  # type: ignore[arg-type]
+def build_incident_condition(_: Any, span: Span) -> Condition:
+    """Return the condition on the day of the incident, which is stored as ISO text and sorts like a date."""
+    return sa.and_(*Span(*map(_format_incident, span.ends)).on(col(Claim.incident_date)))  # type: ignore[arg-type]
 
 
 def _format_incident(instant: datetime | None) -> str | None:
@@ -171,35 +86,44 @@ def _format_incident(instant: datetime | None) -> str | None:
     return instant.date().isoformat() if instant == clock.midnight(instant.date()) else instant.isoformat()
 
 
-def _build_person_conditions(criteria: ClaimFilter) -> list[sa.ColumnElement[bool]]:
-    conditions = [
-        sa.or_(
-            _equals_ignoring_case(on_claim, text), _build_customer_condition(_equals_ignoring_case(on_customer, text))
-        )
-        for on_claim, on_customer, text in (
-            (Claim.claim_owner_first_name, Customer.first_name, criteria.first_name),
-            (Claim.claim_owner_last_name, Customer.last_name, criteria.last_name),
-            (Claim.claim_owner_phone_number, Customer.phone_number, criteria.phone_number),
-        )
-        if text
-    ]
-    if criteria.customer_email:
-        conditions.append(_build_customer_condition(col(Customer.email_key) == criteria.customer_email.lower()))
-    if criteria.claim_type:
-        conditions.append(_equals_ignoring_case(Claim.claim_type, criteria.claim_type))
-    if criteria.claim_owner:
-        name = col(Claim.claim_owner_first_name) + " " + col(Claim.claim_owner_last_name)
-        pattern = filters.containing(criteria.claim_owner)
-        conditions.append(
-            sa.or_(*(sa.func.lower(part).like(pattern, escape="\\") for part in (col(Claim.claim_owner), name)))
-        )
-    return conditions
+def build_decision_condition(_: Any, span: Span) -> Condition:
+    """Return the condition on the time of the decision at which a claim stands."""
+    return sa.and_(~_IS_OPEN, *span.on(col(Claim.clock_stopped_at)))
 
 
-def _equals_ignoring_case(column: Any, text: str) -> sa.ColumnElement[bool]:
+def build_person_condition(on_claim: Any, on_customer: Any) -> Callable[[Any, str], Condition]:
+    """Return the condition of a text that is the claimant's or the customer's."""
+
+    def condition(_: Any, text: str) -> Condition:
+        return sa.or_(
+            equals_ignoring_case(on_claim, text), _build_customer_condition(equals_ignoring_case(on_customer, text))
+        )
+
+    return condition
+
+
+def build_email_condition(_: Any, email: str) -> Condition:
+    """Return the condition on the customer's e-mail."""
+    return _build_customer_condition(col(Customer.email_key) == email)
+
+
+def build_owner_condition(_: Any, text: str) -> Condition:
+    """Return the condition that the owner's role or name contains a text."""
+    name = col(Claim.claim_owner_first_name) + " " + col(Claim.claim_owner_last_name)
+    pattern = expressions.containing(text)
+    return sa.or_(*(sa.func.lower(part).like(pattern, escape="\\") for part in (col(Claim.claim_owner), name)))
+
+
+def build_type_condition(_: Any, types: Sequence[str]) -> Condition:
+    """Return the condition of any of several types."""
+    return sa.or_(*(equals_ignoring_case(Claim.claim_type, text) for text in types))
+
+
+def equals_ignoring_case(column: Any, text: str) -> Condition:
+    """Return the condition that a column has a text in any case."""
     # SQLite's lower() handles only ASCII, so a name with accents is also compared unchanged.
     return sa.or_(sa.func.lower(column) == text.lower(), col(column) == text)
 
 
-def _build_customer_condition(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
+def _build_customer_condition(condition: Condition) -> Condition:
     return col(Claim.customer_id).in_(sa.select(col(Customer.id)).where(condition))

@@ -15,10 +15,10 @@ from core.services import comparisons
 from core.services.claims.reports.metrics import ClaimFacts
 from core.services.claims.workflow.clock import STATUTORY_PERIOD
 from core.services.comparisons import Comparison
-from core.services.filters import SalesFilter, Span
 from core.services.sales.breakdowns import Grain, get_bucket_start, list_buckets
 from core.services.sales.figures import sum_claims_paid_by_day
-from core.services.windows import EARLIEST, Window
+from core.services.sales.filter import SalesFilter
+from core.services.windows import EARLIEST, Span, Window
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import ScopedSession
 from core.store.expressions import lagos_day, milliseconds_between

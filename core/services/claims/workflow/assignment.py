@@ -9,9 +9,8 @@ from sqlmodel import col
 
 from core.errors import NotFound, StaleVersion
 from core.services.claims.lists import queue as claim_queue
-from core.services.claims.lists import search as claim_search
+from core.services.claims.lists.filter import ClaimFilter, build_conditions
 from core.services.claims.lists.queue import QueueRow
-from core.services.claims.lists.search import ClaimFilter
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import changes as claim_changes
 from core.services.people.staff import Person
@@ -51,8 +50,7 @@ def assign_next(session: ScopedSession, *, person: Person) -> UUID | None:
     Rows locked by a concurrent caller are skipped, so two callers get two claims.
     """
     claim_changes.require_claims_role(person)
-    unassigned = ClaimFilter(stage="open", assigned_to=claim_search.NOBODY)
-    query = sa.select(col(Claim.id), col(Claim.version)).where(*claim_search.build_conditions(unassigned))
+    query = sa.select(col(Claim.id), col(Claim.version)).where(*build_conditions(ClaimFilter(view="unassigned")))
     query_first = query.order_by(*claim_queue.ORDERINGS["urgent"]).limit(1).with_for_update(skip_locked=True)
     row = session.execute(query_first).one_or_none()
     if row is None:

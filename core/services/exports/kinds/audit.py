@@ -7,12 +7,11 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.services.audit import search as audit_search
-from core.services.audit.selection import AuditSelection
+from core.services.audit.filter import AuditFilter
 from core.services.dimensions import Choices
 from core.services.exports.column_parts import printed_columns, text_column
 from core.services.exports.columns import COUNT, DAY, ID, INSTANT, WORD
-from core.services.exports.exports import ExportKind, Parameter
-from core.services.exports.parameters import FROM, TO
+from core.services.exports.exports import ExportKind
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import AuditEntry
 
@@ -23,17 +22,17 @@ def _print_json(side: object) -> Any:
     return sa.func.nullif(sa.cast(col(side), sa.String), _NOTHING)
 
 
-def _rows(columns: Sequence[Any], selection: AuditSelection, _: Choices) -> AnySelect:
-    return audit_search.build_query(selection, _conditions(selection), *columns)
+def _rows(columns: Sequence[Any], criteria: AuditFilter, _: Choices) -> AnySelect:
+    return audit_search.build_query(criteria, _conditions(criteria), *columns)
 
 
-def _conditions(selection: AuditSelection) -> list[sa.ColumnElement[bool]]:
+def _conditions(criteria: AuditFilter) -> list[sa.ColumnElement[bool]]:
     # All known record kinds: the kinds present in the store are not queried here.
-    return audit_search.build_conditions(selection, audit_search.RECORD_KINDS)
+    return audit_search.build_conditions(criteria, audit_search.RECORD_KINDS)
 
 
-def _count(session: ScopedSession, selection: AuditSelection) -> int:
-    found = audit_search.build_query(selection, _conditions(selection), col(AuditEntry.id)).order_by(None)
+def _count(session: ScopedSession, criteria: AuditFilter) -> int:
+    found = audit_search.build_query(criteria, _conditions(criteria), col(AuditEntry.id)).order_by(None)
     return int(session.execute(sa.select(sa.func.count()).select_from(found.subquery())).scalar_one())
 
 
@@ -42,16 +41,7 @@ AUDIT = ExportKind(
     title="Audit entries",
     noun=("entry", "entries"),
     roles=("admin",),
-    parameters=(
-        Parameter(name="q", title="Find", says="Any text of an entry."),
-        Parameter(name="who", title="Who", says="An actor as the log names it; may be repeated.", many=True),
-        Parameter(name="action", title="What", says="What was done; may be repeated.", many=True),
-        Parameter(name="kind", title="Kind of record", says="Such as policy, claim or product."),
-        Parameter(name="id", title="Its id", says="The id of the record."),
-        FROM,
-        TO,
-    ),
-    read=AuditSelection.read,
+    filter=AuditFilter,
     parts=(
         printed_columns(
             ("id", ID, col(AuditEntry.id)),

@@ -10,8 +10,7 @@ from sqlmodel import col
 from core import clock
 from core.services.claims.intake.requirements import NOT_DECLINED
 from core.services.claims.lists import queue as claim_queue
-from core.services.claims.lists import search as claim_search
-from core.services.claims.lists.selection import ClaimSelection
+from core.services.claims.lists.filter import ClaimFilter, build_conditions
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import reserves as claim_reserves
@@ -26,8 +25,7 @@ from core.services.exports.column_parts import (
     text_column,
 )
 from core.services.exports.columns import COUNT, DATE, DAY, ID, INSTANT, MONEY, WORD
-from core.services.exports.exports import ExportKind, Parameter
-from core.services.exports.parameters import DISTRIBUTOR, FROM, TO
+from core.services.exports.exports import ExportKind
 from core.states import claims as claim_states
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import print_id
@@ -61,19 +59,19 @@ def _days(lodged: str, begins: str, stopped: str, status: str) -> list[str]:
     ]
 
 
-def _rows(columns: Sequence[Any], selection: ClaimSelection, _: Choices) -> AnySelect:
+def _rows(columns: Sequence[Any], criteria: ClaimFilter, _: Choices) -> AnySelect:
     return (
         sa.select(*columns)
         .select_from(Claim)
         .join(Policy, col(Policy.id) == col(Claim.policy_id))
         .outerjoin(Staff, col(Staff.id) == col(Claim.assigned_to))
-        .where(*claim_search.build_conditions(selection.wanted))
+        .where(*build_conditions(criteria))
         .order_by(col(Claim.created_at).desc(), col(Claim.id).desc())
     )
 
 
-def _count(session: ScopedSession, selection: ClaimSelection) -> int:
-    return claim_queue.get_totals(session, selection.wanted).count
+def _count(session: ScopedSession, criteria: ClaimFilter) -> int:
+    return claim_queue.get_totals(session, criteria).count
 
 
 def _amounts(*names: str) -> list[tuple[str, Any, Any]]:
@@ -85,30 +83,7 @@ CLAIMS = ExportKind(
     title="Claims",
     noun=("claim", "claims"),
     roles=("claims", "supervisor"),
-    parameters=(
-        Parameter(name="view", title="View", says="A view of the queue, mine, unassigned, near, waiting, open or all."),
-        Parameter(name="q", title="Find", says="A claim's id or reference, a policy number, or part of a name."),
-        Parameter(name="status", title="Status", says="A status; repeat it for any of several.", many=True),
-        Parameter(name="type", title="Type", says="A type of claim; repeat it for any of several.", many=True),
-        Parameter(name="reason", title="Decline reason", says="Why it was declined; may be repeated.", many=True),
-        Parameter(name="assigned", title="Assigned to", says="E-mail or id of an officer, or nobody.", names="staff"),
-        FROM,
-        TO,
-        Parameter(name="incident_from", title="Incident from", says="First day of the incident, YYYY-MM-DD."),
-        Parameter(name="incident_to", title="Incident to", says="Last day of the incident, that day included."),
-        Parameter(name="decided_from", title="Decided from", says="First day of the decision, YYYY-MM-DD."),
-        Parameter(name="decided_to", title="Decided to", says="Last day of the decision, that day included."),
-        Parameter(name="first_name", title="First name", says="The claimant's or the customer's, in full."),
-        Parameter(name="last_name", title="Last name", says="The claimant's or the customer's, in full."),
-        Parameter(name="phone", title="Phone", says="The claimant's or the customer's, in full."),
-        Parameter(name="email", title="E-mail", says="The customer's, in full."),
-        Parameter(name="owner", title="Owner", says="Any part of the owner's role or name."),
-        Parameter(name="amount", title="Amount claimed", says="In naira, exactly."),
-        Parameter(name="offer", title="Offer", says="In naira, exactly."),
-        Parameter(name="estimate", title="Repair estimate", says="In naira, exactly."),
-        DISTRIBUTOR,
-    ),
-    read=ClaimSelection.read,
+    filter=ClaimFilter,
     parts=(
         printed_columns(
             ("id", ID, col(Claim.id)),

@@ -8,12 +8,11 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.services.customers import customers
-from core.services.customers.selection import CustomerSelection
+from core.services.customers.filter import CustomerFilter
 from core.services.dimensions import Choices
 from core.services.exports.column_parts import cached_columns, mode_columns, printed_columns, text_column
 from core.services.exports.columns import COUNT, DATE, DAY, FLAG, ID, INSTANT, MONEY
-from core.services.exports.exports import ExportContext, ExportKind, Parameter
-from core.services.exports.parameters import DISTRIBUTOR, FROM, TO
+from core.services.exports.exports import ExportContext, ExportKind
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Purchase, Renewal
 
@@ -36,17 +35,17 @@ def _get_distributor_name(context: ExportContext, values: list[str]) -> list[str
     return [context.names.names["distributor"].get(UUID(values[0]), "")]
 
 
-def _rows(columns: Sequence[Any], selection: CustomerSelection, _: Choices) -> AnySelect:
+def _rows(columns: Sequence[Any], criteria: CustomerFilter, _: Choices) -> AnySelect:
     return (
         sa.select(*columns)
         .select_from(Customer)
-        .where(*customers.build_conditions(selection.wanted))
+        .where(*customers.build_conditions(criteria))
         .order_by(col(Customer.created_at).desc(), col(Customer.id).desc())
     )
 
 
-def _count(session: ScopedSession, selection: CustomerSelection) -> int:
-    counted = sa.select(sa.func.count()).select_from(Customer).where(*customers.build_conditions(selection.wanted))
+def _count(session: ScopedSession, criteria: CustomerFilter) -> int:
+    counted = sa.select(sa.func.count()).select_from(Customer).where(*customers.build_conditions(criteria))
     return int(session.execute(counted).scalar_one())
 
 
@@ -55,15 +54,7 @@ CUSTOMERS = ExportKind(
     title="Customers",
     noun=("customer", "customers"),
     roles=("operations", "claims"),
-    parameters=(
-        Parameter(name="q", title="Find", says="Any part of the name, e-mail or phone."),
-        FROM,
-        TO,
-        DISTRIBUTOR,
-        Parameter(name="active", title="Active", says="true or false.", words={"true": "yes", "false": "no"}),
-        Parameter(name="force", title="Cover", says="yes for who has a policy in force, no for who has none."),
-    ),
-    read=CustomerSelection.read,
+    filter=CustomerFilter,
     parts=(
         printed_columns(
             ("id", ID, col(Customer.id)),

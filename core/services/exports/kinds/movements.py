@@ -16,26 +16,25 @@ from core.services.exports.column_parts import (
     text_column,
 )
 from core.services.exports.columns import DAY, ID, INSTANT, WORD
-from core.services.exports.exports import ExportKind, Parameter
-from core.services.exports.parameters import OF_SALES
+from core.services.exports.exports import ExportKind
 from core.services.finance import movements
-from core.services.finance.selection import KIND_NAMES, MovementSelection
+from core.services.finance.filter import MovementFilter
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Movement, Policy
 
 
-def _rows(columns: Sequence[Any], selection: MovementSelection, _: Choices) -> AnySelect:
+def _rows(columns: Sequence[Any], criteria: MovementFilter, _: Choices) -> AnySelect:
     return (
         sa.select(*columns)
         .select_from(Movement)
         .join(Policy, col(Policy.purchase_id) == col(Movement.purchase_id))
-        .where(*movements.build_conditions(selection))
+        .where(*movements.build_conditions(criteria))
         .order_by(*movements.ORDERS["newest"])
     )
 
 
-def _count(session: ScopedSession, selection: MovementSelection) -> int:
-    return movements.count(movements.compute_totals(session, selection))
+def _count(session: ScopedSession, criteria: MovementFilter) -> int:
+    return movements.count(movements.compute_totals(session, criteria))
 
 
 MOVEMENTS = ExportKind(
@@ -43,17 +42,7 @@ MOVEMENTS = ExportKind(
     title="Movements",
     noun=("movement", "movements"),
     roles=("operations", "finance"),
-    parameters=(
-        *OF_SALES,
-        Parameter(
-            name="kind",
-            title="Kind",
-            says=f"{', '.join(KIND_NAMES)}; repeat it for any of several.",
-            many=True,
-            words=KIND_NAMES,
-        ),
-    ),
-    read=MovementSelection.read,
+    filter=MovementFilter,
     parts=(
         printed_columns(
             ("id", ID, col(Movement.id)),

@@ -15,11 +15,10 @@ from core.services.exports.column_parts import (
     text_column,
 )
 from core.services.exports.columns import DAY, FLAG, ID, INSTANT, MONEY, WORD
-from core.services.exports.exports import ExportKind, Parameter
-from core.services.exports.parameters import EXPIRING, OF_SALES
+from core.services.exports.exports import ExportKind
 from core.services.policies import search as policy_search
 from core.services.policies import states as policy_states
-from core.services.policies.selection import PolicySelection
+from core.services.policies.filter import PolicyFilter
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Policy, Purchase
 
@@ -29,22 +28,19 @@ _ROLE = sa.case(
 )
 
 
-def _conditions(selection: PolicySelection, names: Choices) -> list[sa.ColumnElement[bool]]:
-    return policy_search.build_conditions(selection.find, selection.wanted, names)
-
-
-def _rows(columns: Sequence[Any], selection: PolicySelection, names: Choices) -> AnySelect:
+def _rows(columns: Sequence[Any], criteria: PolicyFilter, names: Choices) -> AnySelect:
     return (
         sa.select(*columns)
         .select_from(Policy)
         .join(Purchase, col(Purchase.id) == col(Policy.purchase_id))
-        .where(*_conditions(selection, names))
+        .where(*policy_search.build_conditions(criteria, names))
         .order_by(col(Policy.created_at).desc(), col(Policy.id).desc())
     )
 
 
-def _count(session: ScopedSession, selection: PolicySelection) -> int:
-    counted = sa.select(sa.func.count()).select_from(Policy).where(*_conditions(selection, load_choices(session)))
+def _count(session: ScopedSession, criteria: PolicyFilter) -> int:
+    conditions = policy_search.build_conditions(criteria, load_choices(session))
+    counted = sa.select(sa.func.count()).select_from(Policy).where(*conditions)
     return int(session.execute(counted).scalar_one())
 
 
@@ -53,14 +49,7 @@ POLICIES = ExportKind(
     title="Policies",
     noun=("policy", "policies"),
     roles=("operations", "claims"),
-    parameters=(
-        *OF_SALES,
-        Parameter(name="find", title="Find", says="A policy number, plate, customer name, e-mail or phone."),
-        Parameter(name="force", title="In force", says="yes or no."),
-        Parameter(name="role", title="Customer is", says="principal or beneficiary."),
-        *EXPIRING,
-    ),
-    read=PolicySelection.read,
+    filter=PolicyFilter,
     parts=(
         printed_columns(
             ("id", ID, col(Policy.id)),

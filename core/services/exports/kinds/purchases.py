@@ -18,29 +18,28 @@ from core.services.exports.column_parts import (
 )
 from core.services.exports.columns import DAY, ID, INSTANT
 from core.services.exports.exports import ExportKind
-from core.services.exports.parameters import OF_SALES
 from core.services.sales import table as sales_table
 from core.services.sales.conditions import build_conditions
+from core.services.sales.filter import PurchaseFilter
 from core.services.sales.refunded import OF_PURCHASE
-from core.services.sales.selection import Selection
 from core.store.access import AnySelect, ScopedSession
 from core.store.rollups.daily_rollup import ONCE
 from core.store.schema.tables import Policy, Purchase, Refund
 
 
-def _rows(columns: Sequence[Any], selection: Selection, _: Choices) -> AnySelect:
+def _rows(columns: Sequence[Any], criteria: PurchaseFilter, _: Choices) -> AnySelect:
     return (
         sa.select(*columns)
         .select_from(Purchase)
         .join(Policy, col(Policy.purchase_id) == col(Purchase.id))
         .outerjoin(Refund, OF_PURCHASE)
-        .where(*build_conditions(selection.wanted))
+        .where(*build_conditions(criteria))
         .order_by(col(Purchase.created_at).desc(), col(Purchase.id).desc())
     )
 
 
-def _count(session: ScopedSession, selection: Selection) -> int:
-    return sales_table.compute_total(session, selection.wanted).sold
+def _count(session: ScopedSession, criteria: PurchaseFilter) -> int:
+    return sales_table.compute_total(session, criteria).sold
 
 
 PURCHASES = ExportKind(
@@ -48,8 +47,7 @@ PURCHASES = ExportKind(
     title="Purchases",
     noun=("purchase", "purchases"),
     roles=("operations", "finance"),
-    parameters=OF_SALES,
-    read=Selection.read,
+    filter=PurchaseFilter,
     parts=(
         printed_columns(
             ("id", ID, col(Purchase.id)),

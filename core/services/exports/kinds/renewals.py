@@ -17,11 +17,10 @@ from core.services.exports.column_parts import (
     text_column,
 )
 from core.services.exports.columns import DAY, ID, INSTANT, WORD
-from core.services.exports.exports import ExportKind, Parameter
-from core.services.exports.parameters import EXPIRING, OF_SALES
+from core.services.exports.exports import ExportKind
 from core.services.renewals import records as renewal_records
 from core.services.renewals import table as renewals_table
-from core.services.renewals.selection import RenewalSelection
+from core.services.renewals.filter import RenewalFilter
 from core.services.sales.refunded import OF_RENEWAL
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Policy, Refund, Renewal
@@ -31,19 +30,19 @@ _STATUS = sa.case(
 )
 
 
-def _rows(columns: Sequence[Any], selection: RenewalSelection, _: Choices) -> AnySelect:
+def _rows(columns: Sequence[Any], criteria: RenewalFilter, _: Choices) -> AnySelect:
     return (
         sa.select(*columns)
         .select_from(Renewal)
         .join(Policy, col(Policy.id) == col(Renewal.policy_id))
         .outerjoin(Refund, OF_RENEWAL)
-        .where(*renewal_records.build_conditions(selection.wanted))
+        .where(*renewal_records.build_conditions(criteria))
         .order_by(col(Renewal.created_at).desc(), col(Renewal.id).desc())
     )
 
 
-def _count(session: ScopedSession, selection: RenewalSelection) -> int:
-    return renewals_table.compute_total(session, selection.wanted).all_rows.renewals
+def _count(session: ScopedSession, criteria: RenewalFilter) -> int:
+    return renewals_table.compute_total(session, criteria).all_rows.renewals
 
 
 RENEWALS = ExportKind(
@@ -51,17 +50,7 @@ RENEWALS = ExportKind(
     title="Renewals",
     noun=("renewal", "renewals"),
     roles=("operations", "finance"),
-    parameters=(
-        *OF_SALES,
-        *EXPIRING,
-        Parameter(
-            name="status",
-            title="Status",
-            says="true for renewals that took effect, false for failed ones.",
-            words={"true": "took effect", "false": "failed or reversed"},
-        ),
-    ),
-    read=RenewalSelection.read,
+    filter=RenewalFilter,
     parts=(
         printed_columns(
             ("id", ID, col(Renewal.id)),

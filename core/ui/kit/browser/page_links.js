@@ -2,17 +2,32 @@
 // keep the mode. State is kept per browser tab, because the component is mounted many times.
 const desk = (window.coverdesk ??= { visited: new Set(), query: "", listens: false });
 
+const NARROW = 1000;
+
 function onMenuClick(event) {
   const link = event.target.closest?.('[data-testid="stSidebarNavLink"]');
+  if (link && isPlain(event)) setTimeout(closeMenu);
   if (!link || !desk.query || !isPlain(event)) return;
   event.preventDefault();
   event.stopImmediatePropagation();
   visit(`${link.href}?${desk.query}`);
 }
 
+// On a narrow screen the menu would leave the page half the width: it is closed when the desk is opened, which may be
+// before the menu is drawn, and after each choice.
+function closeMenu(frames = 90) {
+  if (window.innerWidth > NARROW || !frames) return;
+  const button = document.querySelector('[data-testid="stSidebar"][aria-expanded="true"] [data-testid="stSidebarCollapseButton"] button');
+  if (button) button.click();
+  else requestAnimationFrame(() => closeMenu(frames - 1));
+}
+
 export default function ({ data }) {
   if (data.query !== undefined) desk.query = data.query;
-  if (!desk.listens) document.addEventListener("click", onMenuClick, true);
+  if (!desk.listens) {
+    document.addEventListener("click", onMenuClick, true);
+    closeMenu();
+  }
   desk.listens = true;
   if (!data.href || desk.visited.has(data.token)) return;
   desk.visited.add(data.token);

@@ -5,7 +5,7 @@ import sqlmodel
 from alembic import op
 
 revision = "0025"
-down_revision = "0022"
+down_revision = "0023"
 branch_labels = None
 depends_on = None
 

@@ -1,0 +1,109 @@
+"""The filters of customers, among them one text that finds any part of names, e-mail or phone (contract P6)."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import phonenumbers
+import sqlalchemy as sa
+from phonenumbers import PhoneNumberFormat
+from sqlmodel import col
+
+from core.covers import request_parts
+from core.services.filters import expressions
+from core.services.filters.declaration import Filter, Ids, of
+from core.services.filters.field import Condition
+from core.services.filters.fields import NAMED, Days, Flag, Members, Text
+from core.services.windows import Span
+from core.store.schema.tables import Customer, Policy, Purchase
+
+# The line break prevents matches across two fields: submitted text cannot contain one.
+_SEARCHED_TEXT = (
+    col(Customer.name_key) + "\n" + col(Customer.email_key) + "\n" + sa.func.coalesce(col(Customer.phone_number), "")
+)
+_FORMATS = (PhoneNumberFormat.E164, PhoneNumberFormat.INTERNATIONAL, PhoneNumberFormat.NATIONAL)
+
+
+def list_spellings(phone: str) -> Sequence[str]:
+    """Return the ways in which a phone number may have been written."""
+    variants = {phone, re.sub(r"[^\d+]", "", phone)}
+    try:
+        number = phonenumbers.parse(phone, "NG")
+    except phonenumbers.NumberParseException:
+        return sorted(variants)
+    formatted = [phonenumbers.format_number(number, form) for form in _FORMATS]
+    return sorted({*variants, *formatted, *(re.sub(r"\D", "", way) for way in formatted)})
+
+
+def _mentions(_: Any, text: str) -> Condition:
+    if re.fullmatch(r"\+?[\d\s()-]{7,}", text):
+        return sa.or_(expressions.mentions(_SEARCHED_TEXT, text), col(Customer.phone_number).in_(list_spellings(text)))
+    folded = request_parts.fold_text(text)
+    if not folded or folded == text.lower():
+        return expressions.mentions(_SEARCHED_TEXT, text)
+    # E-mail keys keep their accents.
+    return sa.or_(expressions.mentions(_SEARCHED_TEXT, folded), expressions.mentions(col(Customer.email_key), text))
+
+
+def _has(table: Any, *conditions: Condition) -> sa.Exists:
+    mine = (col(table.customer_id) == col(Customer.id), *conditions, col(table.deleted_at).is_(None))
+    return sa.select(col(table.id)).where(*mine).exists()
+
+
+def _is_insured(_: Any, value: bool) -> Condition:  # noqa: FBT001 - the value of a filter
+    return _has(Policy, expressions.in_force()) if value else sa.not_(_has(Policy, expressions.in_force()))
+
+
+def _has_purchased(_: Any, value: bool) -> Condition:  # noqa: FBT001 - the value of a filter
+    return _has(Purchase) if value else sa.not_(_has(Purchase))
+
+
+class CustomerFilter(Filter, on=(Customer,)):
+    """Filter of the list of customers."""
+
+    search: str | None = of(
+        Text(
+            label="Find",
+            column=_mentions,
+            address="q",
+            api="search",
+            help="Any part of the name, e-mail or phone.",
+            placeholder="Any part of a name, e-mail or phone",
+            longest=100,
+            searches=True,
+            place="search",
+        )
+    )
+    created: Span = of(Days(column="created_at", address="from to", api="start_date end_date", screen="First met"))
+    distributor_ids: Ids = of(
+        Members(
+            label="Distributor",
+            names="distributor",
+            column="distributor_id",
+            address="distributor",
+            help=NAMED,
+            anything="All distributors",
+        )
+    )
+    active: bool | None = of(
+        Flag(
+            label="Active",
+            column="active",
+            address="active",
+            api="active",
+            words={"true": "yes", "false": "no"},
+            help="true or false.",
+            place="none",
+        )
+    )
+    insured: bool | None = of(
+        Flag(
+            label="Cover",
+            column=_is_insured,
+            address="force",
+            options={"yes": "In force now", "no": "None in force"},
+            help="yes for who has a policy in force, no for who has none.",
+            anything="With or without",
+        )
+    )
+    has_purchased: bool | None = of(Flag(column=_has_purchased))

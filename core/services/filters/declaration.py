@@ -1,0 +1,166 @@
+"""A list's filters, declared once.
+
+A subclass of `Filter` names the tables that it narrows and gives each field its kind, label and condition:
+
+    class PurchaseFilter(Filter, on=(Purchase,)):
+        provider_ids: Ids = of(Members(label="Insurer", column="provider_id", address="provider", api="provider_id"))
+
+From that follow the API's query parameters, the address, the options of `coverdesk export`, the words of receipts, the
+widgets, the SQL conditions, the key of a compiled statement and whether a roll-up can answer. A declaration that cannot
+work raises TypeError when it is imported.
+"""
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast, dataclass_transform
+from uuid import UUID
+
+from core.errors import FieldFault, InvalidInput
+from core.services.filters import parsing
+from core.services.filters.field import Condition, Field, Parameter
+from core.services.filters.parsing import Address
+from core.services.windows import Span
+
+Ids = tuple[UUID, ...]
+_FIELD, _TIME = "filter", "created"
+
+
+def of(field: Field) -> Any:
+    """Return the class attribute that declares a field."""
+    return dataclasses.field(default=field.default, metadata={_FIELD: field})
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+class Filter:
+    """Base of every list's filters: a frozen dataclass; a field that narrows nothing has its kind's default."""
+
+    FIELDS: ClassVar[Mapping[str, Field]] = {}
+    TABLES: ClassVar[tuple[Any, ...]] = ()
+
+    def __init_subclass__(cls, *, on: tuple[Any, ...]) -> None:
+        super().__init_subclass__()
+        for name in cls.__annotations__:
+            if _FIELD not in getattr(cls.__dict__.get(name), "metadata", {}):
+                raise TypeError(f"{cls.__name__}.{name} is no declared field")
+        dataclass(frozen=True, kw_only=True)(cls)
+        fields: Any = cls.__dataclass_fields__  # type: ignore[attr-defined]
+        cls.FIELDS = {name: found.metadata[_FIELD] for name, found in fields.items()}
+        cls.TABLES = on
+        _check(cls)
+
+    @classmethod
+    def offered(cls, name: str, **differences: Any) -> Any:
+        """Declare a field of this class again for a subclass that offers it differently."""
+        return of(replace(cls.FIELDS[name], **differences))
+
+    @classmethod
+    def parameters(cls) -> tuple[Parameter, ...]:
+        """Return the parameters of its address, in order."""
+        return tuple(parameter for field in cls.FIELDS.values() for parameter in field.parameters)
+
+    @classmethod
+    def read(cls, address: Address) -> Self:
+        """Return the filter of an address; InvalidInput names every parameter that is invalid."""
+        faults: list[FieldFault] = []
+        offered = {name: field for name, field in cls.FIELDS.items() if field.address}
+        values = {name: parsing.collect(faults, field.parse, address) for name, field in offered.items()}
+        if faults:
+            raise InvalidInput(faults)
+        return cls(**values)
+
+    def address(self) -> dict[str, list[str]]:
+        """Return the parameters that give this filter again, in order; those not in use are left out."""
+        found: dict[str, list[str]] = {}
+        for _, field, value in self.in_use():
+            if field.address:
+                found |= field.write(value)
+        return found
+
+    def in_use(self) -> Iterator[tuple[str, Field, Any]]:
+        """Yield name, field and value of each field that narrows the list."""
+        for name, field in self.FIELDS.items():
+            value = getattr(self, name)
+            # A bind parameter has no truth value.
+            if value is not None and not (isinstance(value, str | tuple | Span) and not value):
+                yield name, field, value
+
+    def conditions(self, table: Any) -> list[Condition]:
+        """Return the SQL conditions on a table of records."""
+        return [each for _, field, value in self.in_use() for each in field.conditions(table, value)]
+
+    def product_conditions(self, table: Any) -> list[Condition]:
+        """Return the conditions, but for time, on a table with product and distributor; products imply the rest."""
+        used = [(field, value) for name, field, value in self.in_use() if name != _TIME]
+        return [each for field, value in used for each in field.product_conditions(table, value)]
+
+    def joins(self, table: Any) -> bool:
+        """Return True if a condition reads a table that the records' query has to join."""
+        return any(field.joined is table for _, field, _ in self.in_use())
+
+    def is_answered_by(self, rollup: Any) -> bool:
+        """Return True if nothing but time and what a roll-up holds narrows the list."""
+        return all(name == _TIME or field.is_held_by(rollup) for name, field, _ in self.in_use())
+
+    def anytime(self) -> Self:
+        """Return the same filter of all time."""
+        return _replace(self, created=Span())
+
+
+def _check(declared: type[Filter]) -> None:
+    for name, field in declared.FIELDS.items():
+        missing = [
+            table.__name__
+            for table in declared.TABLES
+            if isinstance(field.column, str) and not hasattr(table, field.column)
+        ]
+        if missing:
+            raise TypeError(f"{declared.__name__}.{name}: {missing[0]} has no column {field.column}")
+        if field.address and not all(parameter.title for parameter in field.parameters):
+            raise TypeError(f"{declared.__name__}.{name} is offered without a label")
+    for names in (
+        [parameter.name for parameter in declared.parameters()],
+        [name for field in declared.FIELDS.values() for name in field.api_names],
+    ):
+        twice = {name for name in names if names.count(name) > 1}
+        if twice:
+            raise TypeError(f"{declared.__name__} has two fields named {twice.pop()}")
+
+
+F = TypeVar("F", bound=Filter)
+
+
+def _replace(criteria: F, **changes: Any) -> F:
+    found: Any = criteria
+    return cast(F, replace(found, **changes))
+
+
+@dataclass(frozen=True, slots=True)
+class Parameterised(Generic[F]):
+    """A filter whose values are bind parameters, with those values.
+
+    Filters with equal keys share a compiled statement: they use the same fields, with equal values where a field takes
+    no parameter.
+    """
+
+    criteria: F
+    values: Mapping[str, Any]
+    key: tuple[Any, ...]
+
+
+@lru_cache(maxsize=1024)
+def parameterise(criteria: F) -> Parameterised[F]:
+    """Replace the values of a filter by bind parameters, for a statement that is compiled once."""
+    values: dict[str, Any] = {}
+    marks: dict[str, Any] = {}
+    key: list[Any] = [type(criteria)]
+    for name, field, value in criteria.in_use():
+        type_ = field.bind_type(criteria.TABLES[0])
+        if type_ is None:
+            key.append((name, value))
+        else:
+            marks[name], bound = field.bind(name, value, type_)
+            values |= bound
+            key += bound
+    return Parameterised(_replace(criteria, **marks), values, tuple(key))

@@ -1,0 +1,227 @@
+"""Calls about the end of a term: recording what came of them, and how many led to a renewal."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from pydantic import AfterValidator, Field
+from sqlmodel import col
+
+from core import clock
+from core.covers import fields, request
+from core.covers.faults import fault
+from core.covers.request import Request
+from core.errors import InvalidInput, NotAllowed, StateForbids
+from core.services.audit import log as audit
+from core.services.people.staff import Person
+from core.services.policies import policies
+from core.services.sales import metrics
+from core.store.access import ScopedSession
+from core.store.schema.follow_up import CALL_OUTCOMES
+from core.store.schema.tables import Policy, Renewal, RenewalCall, Staff
+
+OUTCOMES: Final[Mapping[str, str]] = {
+    "will_renew": "Will renew",
+    "thinking": "Thinking it over",
+    "refused": "Does not want it",
+    "no_answer": "No answer",
+    "wrong_number": "Wrong number",
+}
+MOST_AT_ONCE: Final = 50
+_ROLES: Final = ("operations",)
+_LATEST_MONTHS: Final = 12
+
+
+def _check_day(day: date) -> date:
+    if not clock.today() <= day <= clock.add_months(clock.today(), _LATEST_MONTHS):
+        raise fault("must be today or later, within a year")
+    return day
+
+
+class CallInput(Request):
+    """What came of a call, and when to call again."""
+
+    outcome: Annotated[str, fields.one_of(*CALL_OUTCOMES)]
+    note: Annotated[str, Field(max_length=500)] | None = None
+    call_again_on: Annotated[fields.Day, AfterValidator(_check_day)] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Call:
+    """One recorded call, with the names of the caller and of who goes on."""
+
+    policy_id: UUID
+    outcome: str
+    note: str | None
+    caller: str
+    owner: str
+    call_again_on: date | None
+    created_at: datetime
+
+    @property
+    def label(self) -> str:
+        """What came of it, in words."""
+        return OUTCOMES[self.outcome]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CallerFigures:
+    """One caller: calls made, terms called about, and those of them renewed after a call."""
+
+    caller: str
+    calls: int
+    terms: int
+    renewed: int
+
+    @property
+    def conversion(self) -> Any:
+        """Share of the terms that were renewed after a call."""
+        return metrics.share(self.renewed, self.terms)
+
+
+def record_calls(
+    session: ScopedSession,
+    policy_ids: Sequence[UUID],
+    inputs: Mapping[str, Any],
+    *,
+    owner_id: UUID | None = None,
+    by: Person,
+) -> int:
+    """Record one outcome for each of these policies; returns their number. `owner_id` goes on, by default the caller.
+
+    InvalidInput names what is wrong; StateForbids for a policy without an end, of which there is nothing to renew.
+    """
+    if not by.has_role(*_ROLES):
+        raise NotAllowed("Calls are recorded by operations")
+    if not 0 < len(set(policy_ids)) <= MOST_AT_ONCE:
+        raise InvalidInput.for_field("policies", f"choose between 1 and {MOST_AT_ONCE} policies")
+    validated: CallInput = request.validate(CallInput, dict(inputs))
+    if owner_id not in (None, by.id) and owner_id not in list_owners(session):
+        raise InvalidInput.for_field("owner", "must be a colleague of operations")
+    for policy_id in dict.fromkeys(policy_ids):
+        policy = policies.get_row(session, policy_id)
+        if policy.expiration_at is None:
+            raise StateForbids("This policy has no end yet")
+        row = RenewalCall(
+            distributor_id=policy.distributor_id,
+            is_live=policy.is_live,
+            policy_id=policy_id,
+            expiration_at=policy.expiration_at,
+            outcome=validated.outcome,
+            note=validated.note or None,
+            caller_id=by.id,
+            owner_id=owner_id or by.id,
+            call_again_on=validated.call_again_on,
+        )
+        session.insert(row)
+        _record(session, row, by)
+    return len(set(policy_ids))
+
+
+def load_latest(session: ScopedSession, policy_ids: Collection[UUID]) -> dict[UUID, Call]:
+    """Return the latest call about the current term of each policy; policies that nobody called are absent."""
+    query = (
+        sa.select(RenewalCall)
+        .join(Policy, col(Policy.id) == col(RenewalCall.policy_id))
+        .where(col(RenewalCall.policy_id).in_(policy_ids), col(RenewalCall.expiration_at) == col(Policy.expiration_at))
+        .order_by(col(RenewalCall.created_at), col(RenewalCall.id))
+    )
+    return {call.policy_id: call for call in _build_calls(session, list(session.execute(query).scalars()))}
+
+
+def list_calls(session: ScopedSession, policy_id: UUID) -> list[Call]:
+    """Return every call about a policy, the latest first."""
+    query = sa.select(RenewalCall).where(col(RenewalCall.policy_id) == policy_id)
+    ordered = query.order_by(col(RenewalCall.created_at).desc(), col(RenewalCall.id).desc())
+    return _build_calls(session, list(session.execute(ordered).scalars()))
+
+
+def compute_conversion(session: ScopedSession, days: int = 90) -> list[CallerFigures]:
+    """Return the figures of each caller over the last days, most calls first.
+
+    A term counts as renewed when its renewal was recorded after a call of that caller about it.
+    """
+    called = (
+        sa.select(
+            col(RenewalCall.caller_id),
+            col(RenewalCall.policy_id),
+            col(RenewalCall.expiration_at),
+            sa.func.count().label("calls"),
+            sa.func.min(col(RenewalCall.created_at)).label("first_at"),
+        )
+        .where(col(RenewalCall.created_at) >= clock.now() - timedelta(days=days))
+        .group_by(col(RenewalCall.caller_id), col(RenewalCall.policy_id), col(RenewalCall.expiration_at))
+    ).subquery()
+    renewed = (
+        sa.select(col(Renewal.id))
+        .where(
+            col(Renewal.policy_id) == called.c.policy_id,
+            col(Renewal.previous_expiration_at) == called.c.expiration_at,
+            col(Renewal.created_at) >= called.c.first_at,
+            col(Renewal.status),
+        )
+        .exists()
+    )
+    query = sa.select(
+        called.c.caller_id,
+        sa.func.sum(called.c.calls).label("calls"),
+        sa.func.count().label("terms"),
+        sa.func.sum(sa.case((renewed, 1), else_=0)).label("renewed"),
+    ).group_by(called.c.caller_id)
+    rows = list(session.execute(query))
+    names = _load_names(session, {row.caller_id for row in rows})
+    found = [
+        CallerFigures(
+            caller=names.get(row.caller_id, "?"), calls=int(row.calls), terms=row.terms, renewed=int(row.renewed)
+        )
+        for row in rows
+    ]
+    return sorted(found, key=lambda each: (-each.calls, each.caller))
+
+
+def list_owners(session: ScopedSession) -> dict[UUID, str]:
+    """Return the people who may go on with a call, by id, sorted by name."""
+    rows = session.execute(
+        sa.select(col(Staff.id), col(Staff.name), col(Staff.roles)).where(col(Staff.disabled_at).is_(None))
+    )
+    return {
+        row.id: row.name
+        for row in sorted(rows, key=lambda row: row.name.lower())
+        if {"admin", *_ROLES} & set(row.roles)
+    }
+
+
+def _build_calls(session: ScopedSession, rows: Sequence[RenewalCall]) -> list[Call]:
+    names = _load_names(session, {key for row in rows for key in (row.caller_id, row.owner_id)})
+    return [
+        Call(
+            policy_id=row.policy_id,
+            outcome=row.outcome,
+            note=row.note,
+            caller=names.get(row.caller_id, "?"),
+            owner=names.get(row.owner_id, "?"),
+            call_again_on=row.call_again_on,
+            created_at=row.created_at,
+        )
+        for row in rows
+    ]
+
+
+def _load_names(session: ScopedSession, keys: Collection[UUID]) -> dict[UUID, str]:
+    rows = session.execute(sa.select(col(Staff.id), col(Staff.name)).where(col(Staff.id).in_(keys))) if keys else ()
+    return {row.id: row.name for row in rows}
+
+
+def _record(session: ScopedSession, row: RenewalCall, by: Person) -> None:
+    again = {"call_again_on": row.call_again_on.isoformat()} if row.call_again_on else {}
+    # The note may tell of people: it stays with the call, not in the log.
+    audit.write(
+        session,
+        actor=by.actor,
+        action="renewal call recorded",
+        subject=audit.subject_of("policy", row.policy_id),
+        after={"outcome": OUTCOMES[row.outcome], "with_note": row.note is not None, **again},
+    )

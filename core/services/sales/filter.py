@@ -1,0 +1,118 @@
+"""The filters of sales: what purchases, renewals and policies share, and the list of purchases (contract P4-P6)."""
+
+from datetime import date
+from typing import Any, Literal
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.services.dimensions import Dimension
+from core.services.filters.declaration import Filter, Ids, of
+from core.services.filters.field import Condition
+from core.services.filters.fields import NAMED, Days, Member, Members, Text, Texts, Word
+from core.services.windows import Span
+from core.store.schema.tables import Customer, DaybookLine, Policy, Product, Purchase, Renewal
+
+SOURCES = {"api": "API", "desk": "Desk", "bulk": "Bulk upload"}
+
+
+def _has_email(table: Any, email: Any) -> Condition:
+    return col(table.customer_id).in_(sa.select(col(Customer.id)).where(col(Customer.email_key) == email))
+
+
+def _has_role(_: Any, role: str) -> Condition:
+    own = col(Policy.buyer_id) == col(Policy.customer_id)
+    return own if role == "principal" else sa.not_(own)
+
+
+def _catalogue(names: Dimension, label: str, plural: str, column: str, **more: Any) -> Members:
+    anything = f"All {plural}"
+    return Members(label=label, names=names, column=column, address=names, help=NAMED, anything=anything, **more)
+
+
+class SalesFilter(Filter, on=(Purchase, Renewal, Policy)):
+    """Filter of purchases, renewals or policies alike, as the dashboard has it."""
+
+    created: Span = of(Days(column="created_at", address="from to", api="start_date end_date", place="none"))
+    provider_ids: Ids = of(
+        _catalogue("provider", "Insurer", "insurers", "provider_id", through=Product.provider_id, api="provider_id")
+    )
+    category_ids: Ids = of(
+        _catalogue("category", "Category", "categories", "product_category_id", through=Product.product_category_id)
+    )
+    product_ids: Ids = of(_catalogue("product", "Product", "products", "product_id"))
+    distributor_ids: Ids = of(_catalogue("distributor", "Distributor", "distributors", "distributor_id"))
+    customer_email: str | None = of(
+        Text(
+            label="E-mail",
+            column=_has_email,
+            bound_as=sa.String(),
+            normalise=str.lower,
+            address="email",
+            api="customer_email",
+            help="E-mail of the customer.",
+            what="address",
+            screen="Customer e-mail",
+            placeholder="name@example.com",
+            place="none",
+        )
+    )
+    request_sources: tuple[str, ...] = of(
+        Texts(
+            label="Source",
+            column="request_source",
+            address="source",
+            options=SOURCES,
+            help="Where sales came from: api, desk, ...",
+            screen="Request source",
+            anything="All sources",
+            place="none",
+        )
+    )
+    customer_id: UUID | None = of(Member(column="customer_id", api="customer_id"))
+    expiring: Span = of(
+        Days(
+            label="Expires",
+            column=Policy.expiration_at,
+            dated=True,
+            api="expired_start_date expired_end_date",
+            help="expiry",
+            screen="Policy ends",
+        )
+    )
+    customer_type: Literal["principal", "beneficiary"] | None = of(
+        Word(
+            label="Customer is",
+            column=_has_role,
+            joins=Policy,
+            options={"principal": "Principal", "beneficiary": "Beneficiary"},
+            unlimited="all",
+            help="principal or beneficiary.",
+        )
+    )
+
+    def days(self) -> tuple[date | None, date | None]:
+        """Return the first and the last day of the time of sale, both included."""
+        field: Days = self.FIELDS["created"]  # type: ignore[assignment]
+        return field.days(self.created)
+
+    @property
+    def concerns_policy(self) -> bool:
+        """True when a condition reads the policy joined to the record."""
+        return self.joins(Policy)
+
+    @property
+    def of_catalogue(self) -> bool:
+        """True when nothing but time, products and distributors narrows the sales, so that a roll-up can answer."""
+        return self.is_answered_by(DaybookLine)
+
+
+class PurchaseFilter(SalesFilter, on=(Purchase,)):
+    """Filter of the list of purchases."""
+
+    customer_email: str | None = SalesFilter.offered("customer_email", place="grid")
+    request_sources: tuple[str, ...] = SalesFilter.offered("request_sources", place="grid")
+    customer_type: Literal["principal", "beneficiary"] | None = SalesFilter.offered(
+        "customer_type", api="customer_type"
+    )

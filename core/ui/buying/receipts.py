@@ -1,0 +1,104 @@
+"""The receipt of a sale: the policy, the money, sending the certificate, and what to do next."""
+
+from urllib.parse import quote, urlencode
+from uuid import UUID
+
+import streamlit as st
+
+from core.services.customers import known
+from core.store.access import reading
+from core.ui.buying.selling import Counter, Receipt
+from core.ui.kit import frame, page_links, words
+
+# The customer of the last sale, whose details fill the next form.
+SAME_CUSTOMER = "buy.same_customer"
+
+
+def show(key: str, receipt: Receipt, counter: Counter | None = None) -> None:
+    """Show the receipt, with links to the purchase, the certificate and the next sale."""
+    with st.container(border=True, gap="medium"):
+        seller = f" for {words.plain(receipt.distributor)}" if receipt.distributor else ""
+        st.success(f"Sold to {words.plain(receipt.name)}{seller}.", icon=":material/check_circle:")
+        facts = st.grid(3, min_column_width=200)
+        facts.metric("Policy number", receipt.policy_number or "Awaiting the insurer")
+        facts.metric("Premium", words.naira_of(receipt.total))
+        facts.metric("Cover until", words.day(receipt.expiration_date))
+        if receipt.distributor_profit is not None:
+            facts.metric("Distributor commission", words.naira_of(receipt.distributor_profit))
+            facts.metric("Platform commission", words.naira_of(receipt.mca_profit))
+            facts.metric("Insurer's share", words.naira_of(receipt.provider_share))
+        if receipt.possible_duplicate_of:
+            st.warning(
+                "The same customer already has a policy for this amount and this loan start. Is it a second loan?",
+                icon=":material/content_copy:",
+            )
+            st.page_link(
+                "policies/policy.py",
+                label="Open the earlier policy",
+                icon=":material/policy:",
+                query_params={"id": receipt.possible_duplicate_of, **frame.mode_query()},
+            )
+        if receipt.certificate_url:
+            _sending(receipt, receipt.certificate_url)
+        _next(key, receipt, counter)
+
+
+def _sending(receipt: Receipt, certificate_url: str) -> None:
+    """Draw the links that send the certificate: by e-mail, WhatsApp and SMS, each opened with the words filled in."""
+    number = f" {receipt.policy_number}" if receipt.policy_number else ""
+    said = f"Your policy{number} is in force. The certificate: {certificate_url}"
+    mail = urlencode({"subject": f"Your policy{number}", "body": said}, quote_via=quote)
+    phone = "".join(letter for letter in receipt.phone or "" if letter.isdigit())
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption("Send the certificate", width="content")
+        if receipt.email:
+            st.link_button("By e-mail", f"mailto:{quote(receipt.email)}?{mail}", icon=":material/mail:")
+        st.link_button(
+            "By WhatsApp", f"https://wa.me/{_abroad(phone)}?{urlencode({'text': said})}", icon=":material/chat:"
+        )
+        if phone:
+            st.link_button("By SMS", f"sms:{quote(receipt.phone or '')}?&body={quote(said)}", icon=":material/sms:")
+
+
+def _abroad(phone: str) -> str:
+    """Return a phone number with the country's code and no plus sign, as WhatsApp wants it."""
+    return f"234{phone[1:]}" if phone.startswith("0") else phone
+
+
+def _next(key: str, receipt: Receipt, counter: Counter | None) -> None:
+    with st.container(horizontal=True):
+        if st.button("Open the purchase", type="primary", icon=":material/receipt:"):
+            _leave(key)
+            page_links.go("sales/purchase.py", id=receipt.purchase_id)
+        if st.button("Open the policy", icon=":material/policy:"):
+            _leave(key)
+            page_links.go("policies/policy.py", id=receipt.policy_id)
+        if receipt.certificate_url:
+            st.link_button("Certificate", receipt.certificate_url, icon=":material/picture_as_pdf:")
+        if st.button("Sell another", icon=":material/add:"):
+            _leave(key)
+            st.rerun()
+        if receipt.customer_id and counter is not None:
+            st.button(
+                "Same customer, another cover", icon=":material/person_add:", on_click=_again, args=(key, receipt)
+            )
+
+
+def _again(key: str, receipt: Receipt) -> None:
+    _leave(key)
+    st.session_state[SAME_CUSTOMER] = receipt.customer_id
+    for choice in ("cover", "sold"):
+        st.session_state[choice] = None
+
+
+def get_same_customer(counter: Counter) -> known.KnownCustomer | None:
+    """Return the customer of the last sale, if the next one is to be for the same distributor and mode."""
+    customer_id = st.session_state.get(SAME_CUSTOMER)
+    if customer_id is None:
+        return None
+    with reading(counter.scope) as session:
+        return known.get_known(session, UUID(customer_id))
+
+
+def _leave(key: str) -> None:
+    st.session_state.pop(f"{key}.receipt", None)

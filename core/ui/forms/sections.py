@@ -1,0 +1,72 @@
+"""Sections of a sale's form: the customer, the insured thing, the cover and the papers."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from core.ui.forms.questions import Kind, Question
+
+_CUSTOMER: Final = frozenset(
+    [
+        "first_name",
+        "last_name",
+        "other_names",
+        "email",
+        "phone_number",
+        "phone",
+        "date_of_birth",
+        "dob",
+        "gender",
+        "title",
+        "title_id",
+        "owner_title",
+        "address",
+        "town",
+        "city",
+        "state",
+        "lga",
+        "nationality",
+        "occupation",
+        "marital_status",
+        "bvn",
+        "nok_full_name",
+        "nok_address",
+        "nok_relationship",
+        "nok_phone_number",
+    ]
+)
+_VEHICLE: Final = ("vehicle_", "registration_number", "engine_", "chassis_number", "year_of_manufacture")
+_JOURNEY: Final = ("departure_", "arrival_", "destination", "num_of_passengers", "passport_")
+_GOODS: Final = ("cargo_", "country_of_origin", "destination_country", "shipping_")
+_CONTENTS: Final = ("pre_ownership", "tenancy", "shop_", "nature_of_", "stock_", "description", "office_", "home_")
+_INSURANCE: Final = ("vehicle_insurance_type", "vehicle_category")
+_ORDER: Final = ("Customer", "Vehicle", "Goods", "Journey", "Contents", "Loan", "Cover", "Papers")
+
+
+def group(asked: Sequence[Question]) -> list[tuple[str, list[Question]]]:
+    """Return the sections with their questions, in the order of the form within each; empty ones are left out."""
+    sections: dict[str, list[Question]] = {name: [] for name in _ORDER}
+    for question in asked:
+        sections[section_of(question)].append(question)
+    return [(name, questions) for name, questions in sections.items() if questions]
+
+
+def section_of(question: Question) -> str:
+    """Return the section of a question, by the name of its field."""
+    name = question.name
+    if question.kind is Kind.FILE or name.startswith("identification"):
+        return "Papers"
+    if name in _CUSTOMER:
+        return "Customer"
+    if name in _INSURANCE:
+        return "Cover"
+    # The goods come before the journey: a country of destination is theirs.
+    for section, prefixes in (
+        ("Vehicle", _VEHICLE),
+        ("Goods", _GOODS),
+        ("Journey", _JOURNEY),
+        ("Contents", _CONTENTS),
+        ("Loan", ("loan_",)),
+    ):
+        if name.startswith(prefixes):
+            return section
+    return "Cover"

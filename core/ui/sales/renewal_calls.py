@@ -1,0 +1,140 @@
+"""Calls about renewals on the screens: recorded for the chosen policies, and the figures of each caller."""
+
+from collections.abc import Sequence
+from datetime import date
+from uuid import UUID
+
+import streamlit as st
+
+from core.errors import NotFound
+from core.services.people.staff import Person
+from core.services.renewals import calls
+from core.services.renewals.calls import OUTCOMES, Call, CallerFigures
+from core.services.renewals.due_table import DueRow
+from core.store.access import reading, store
+from core.ui.kit import columns, dialogs, facts, frame, tables, words
+from core.ui.kit.dialogs import Decision
+from core.ui.kit.tables import Table
+from core.ui.sales.renewal_table import DUE
+
+ROLES = ("operations",)
+_FIELDS = ("outcome", "call_again_on", "owner")
+_NOTE = "note"
+CALLERS: Table[CallerFigures] = Table(
+    name="callers",
+    noun=("caller", "callers of the last 90 days"),
+    key=lambda row: row.caller,
+    columns={
+        "caller": columns.text("Caller", lambda row: row.caller, 200),
+        "calls": columns.number("Calls", lambda row: row.calls),
+        "terms": columns.number("Policies called about", lambda row: row.terms),
+        "renewed": columns.number("Renewed after it", lambda row: row.renewed),
+        "rate": columns.text(
+            "Conversion", lambda row: None if row.conversion is None else words.percent(row.conversion), right=True
+        ),
+    },
+)
+
+
+def bar(picked: Sequence[DueRow], person: Person) -> None:
+    """Draw the button that records a call with the chosen customers."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.button(
+            f"Record a call ({len(picked)})" if len(picked) > 1 else "Record a call",
+            icon=":material/call:",
+            disabled=not picked,
+            on_click=lambda: dialogs.open_(recording([row.id for row in picked], _about(picked), person)),
+        )
+        if not picked:
+            st.caption("Tick the customers whom you called.", width="content")
+
+
+def _about(picked: Sequence[DueRow]) -> str:
+    names = ", ".join(row.customer for row in picked[:5])
+    return words.plain(names + (f" and {len(picked) - 5} more" if len(picked) > 5 else ""))
+
+
+def recording(policy_ids: Sequence[UUID], about: str, person: Person) -> Decision:
+    """Return the dialog that records one outcome for these policies."""
+    scope = frame.scope()
+    with reading(scope) as session:
+        owners = calls.list_owners(session)
+
+    def ask() -> None:
+        st.selectbox(
+            "What came of it",
+            list(OUTCOMES),
+            key=dialogs.FIELD + "outcome",
+            index=None,
+            placeholder="Choose",
+            format_func=OUTCOMES.__getitem__,
+        )
+        dialogs.blame("outcome")
+        dialogs.field(_NOTE, "Note (optional)", longest=500)
+        st.date_input("Call again on (optional)", value=None, key=dialogs.FIELD + "call_again_on", format="DD/MM/YYYY")
+        dialogs.blame("call_again_on")
+        st.selectbox(
+            "Who goes on",
+            list(owners),
+            key=dialogs.FIELD + "owner",
+            index=list(owners).index(person.id) if person.id in owners else None,
+            format_func=owners.__getitem__,
+        )
+        dialogs.blame("owner")
+
+    def act() -> str:
+        typed = {name: st.session_state.get(dialogs.FIELD + name) for name in _FIELDS}
+        again: date | None = typed["call_again_on"]
+        given = {
+            "outcome": typed["outcome"],
+            "note": dialogs.typed(_NOTE)[_NOTE].strip() or None,
+            "call_again_on": again.isoformat() if again else None,
+        }
+        inputs = {name: value for name, value in given.items() if value is not None}
+        number = store().transact(
+            scope,
+            lambda session: calls.record_calls(session, policy_ids, inputs, owner_id=typed["owner"], by=person),
+        )
+        tables.let_go(DUE)
+        return "The call is recorded." if number == 1 else f"{number} calls are recorded."
+
+    return Decision(
+        title="Record a call",
+        icon="call",
+        says=f"About the renewal of **{about}**.",
+        asks=ask,
+        given={_NOTE: ""},
+        confirm="Record",
+        act=act,
+    )
+
+
+def figures() -> None:
+    """Draw what the calls of the last 90 days led to, by caller; nothing while nobody called."""
+    with reading(frame.scope()) as session:
+        found = calls.compute_conversion(session)
+    if found:
+        st.markdown("**Calls of the last 90 days**")
+        tables.listed(CALLERS, found)
+
+
+def history(policy_id: UUID) -> None:
+    """Draw every call about a policy, the latest first."""
+    try:
+        with reading(frame.scope()) as session:
+            found = calls.list_calls(session, policy_id)
+    except NotFound:
+        return
+    if found:
+        st.markdown("**Calls about the renewal**")
+    for call in found:
+        with st.container(border=True, gap="xsmall"):
+            _call(call)
+
+
+def _call(call: Call) -> None:
+    facts.line(words.moment(call.created_at), call.label)
+    if call.note:
+        st.text(call.note)
+    again = f", to call again on {words.day(call.call_again_on)}" if call.call_again_on else ""
+    st.caption(f"Called by {words.plain(call.caller)}; {words.plain(call.owner)} goes on{again}.")

@@ -1,0 +1,157 @@
+"""Calls about renewals: recorded by operations, the latest shown for the term, and counted by caller."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+
+from core import clock, ids
+from core.errors import InvalidInput, NotAllowed, NotFound
+from core.services.audit import log as audit
+from core.services.people import staff
+from core.services.people.staff import Person
+from core.services.renewals import calls
+from core.store.access import Scope, Store
+from core.store.schema.tables import Policy, Renewal
+from tests.conftest import Partner
+from tests.portfolio import NOW, Portfolio
+
+LIVE = Scope.staff(is_live=True)
+
+
+@pytest.fixture(autouse=True)
+def now() -> Iterator[None]:
+    with clock.freeze(NOW):
+        yield
+
+
+@pytest.fixture
+def caller(store: Store, partner: Partner) -> Person:
+    Portfolio(seed=71, size=25, sellers=(partner.id,)).write(store)
+    return person(store, "cora", "operations")
+
+
+def person(store: Store, name: str, *roles: str) -> Person:
+    with store.writing(Scope.system()) as session:
+        key: UUID = staff.add_or_update(
+            session,
+            email=f"{name}@x.example",
+            name=name.title(),
+            roles=list(roles),
+            password="correct horse battery",
+            actor="tests",
+        )
+    return Person(id=key, email=f"{name}@x.example", name=name.title(), roles=roles, claim_limit_minor=None)
+
+
+def renewed_policy(store: Store) -> Renewal:
+    with store.reading(LIVE) as session:
+        found: Renewal = session.execute(sa.select(Renewal).where(Renewal.status).limit(1)).scalar_one()
+        return found
+
+
+def a_policy(store: Store) -> UUID:
+    with store.reading(LIVE) as session:
+        return UUID(
+            str(session.execute(sa.select(Policy.id).where(Policy.expiration_at.is_not(None)).limit(1)).scalar_one())
+        )
+
+
+def record(store: Store, by: Person, *policy_ids: UUID, owner_id: UUID | None = None, **given: str) -> int:
+    with store.writing(LIVE) as session:
+        return calls.record_calls(session, policy_ids, {"outcome": "no_answer", **given}, owner_id=owner_id, by=by)
+
+
+def test_the_latest_call_of_the_term_is_shown_with_its_owner(store: Store, caller: Person) -> None:
+    policy_id, colleague = a_policy(store), person(store, "dan", "operations")
+    record(store, caller, policy_id)
+    with clock.freeze(NOW + timedelta(hours=1)):
+        again = str(clock.add_days(clock.today(), 3))
+        record(
+            store,
+            caller,
+            policy_id,
+            owner_id=colleague.id,
+            outcome="thinking",
+            note="Ask the wife",
+            call_again_on=again,
+        )
+    with store.reading(LIVE) as session:
+        latest, every = calls.load_latest(session, [policy_id])[policy_id], calls.list_calls(session, policy_id)
+        log = audit.list_history(session, audit.subject_of("policy", policy_id))
+    assert (latest.label, latest.note, latest.caller, latest.owner) == (
+        "Thinking it over",
+        "Ask the wife",
+        "Cora",
+        "Dan",
+    )
+    assert str(latest.call_again_on) == again
+    assert [call.outcome for call in every] == ["thinking", "no_answer"]
+    entries = [entry.after for entry in log if entry.action == "renewal call recorded"]
+    assert entries == [
+        {"outcome": "No answer", "with_note": False},
+        {"outcome": "Thinking it over", "with_note": True, "call_again_on": again},
+    ]
+
+
+def test_a_call_about_an_earlier_term_is_history_only(store: Store, caller: Person) -> None:
+    policy_id = a_policy(store)
+    record(store, caller, policy_id)
+    with store.writing(Scope.system()) as session:
+        row = session.get(Policy, policy_id)
+        assert row is not None
+        assert row.expiration_at is not None
+        row.expiration_at += timedelta(days=365)
+    with store.reading(LIVE) as session:
+        assert calls.load_latest(session, [policy_id]) == {}
+        assert len(calls.list_calls(session, policy_id)) == 1
+
+
+def test_conversion_counts_each_term_once_and_only_renewals_after_the_call(store: Store, caller: Person) -> None:
+    renewal = renewed_policy(store)
+    with store.writing(Scope.system()) as session:
+        policy = session.get(Policy, renewal.policy_id)
+        assert policy is not None
+        policy.expiration_at = renewal.previous_expiration_at
+    with clock.freeze(renewal.created_at - timedelta(days=1)):
+        record(store, caller, renewal.policy_id)
+        record(store, caller, renewal.policy_id, outcome="will_renew")
+    late = person(store, "eve", "operations")
+    with clock.freeze(renewal.created_at + timedelta(hours=1)):
+        record(store, late, renewal.policy_id)
+    with clock.freeze(renewal.created_at + timedelta(days=2)), store.reading(LIVE) as session:
+        found = {each.caller: (each.calls, each.terms, each.renewed) for each in calls.compute_conversion(session)}
+    assert found == {"Cora": (2, 1, 1), "Eve": (1, 1, 0)}
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"outcome": "bribed"}, "outcome"),
+        ({"call_again_on": "2026-11-19"}, "call_again_on"),
+        ({"call_again_on": "2028-01-01"}, "call_again_on"),
+        ({"note": "x" * 501}, "note"),
+    ],
+)
+def test_a_wrong_outcome_day_or_note_is_said_by_its_field(
+    store: Store, caller: Person, given: dict[str, str], field: str
+) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        record(store, caller, a_policy(store), **given)
+    assert [fault.field for fault in refused.value.faults] == [field]
+
+
+def test_who_may_not_and_what_is_not_there_is_refused_whole(store: Store, caller: Person) -> None:
+    policy_id = a_policy(store)
+    with pytest.raises(NotAllowed):
+        record(store, person(store, "fin", "finance", "claims", "supervisor"), policy_id)
+    with pytest.raises(NotFound):
+        record(store, caller, policy_id, ids.new())
+    with pytest.raises(InvalidInput, match="colleague"):
+        record(store, caller, policy_id, owner_id=person(store, "gil", "claims").id)
+    with pytest.raises(InvalidInput):
+        record(store, caller)
+    with store.reading(LIVE) as session:
+        assert calls.list_calls(session, policy_id) == [], "one refusal records none of them"

@@ -1,0 +1,69 @@
+"""The log is written beside the work: nobody waits for it, and nothing of it is lost."""
+
+import threading
+
+from core.logs import BackgroundWriter
+
+
+class Sink:
+    """A log that takes nothing until it is opened."""
+
+    def __init__(self) -> None:
+        self.open = threading.Event()
+        self.lines: list[str] = []
+
+    def write(self, text: str) -> None:
+        self.open.wait()
+        self.lines.append(text)
+
+
+def test_who_logs_does_not_wait_for_the_log_and_a_close_writes_everything_in_order() -> None:
+    sink = Sink()
+    writer = BackgroundWriter(sink.write)
+    for number in range(1_000):
+        writer.write(f"{number}\n")
+    assert sink.lines == [], "all of them were taken while the log took nothing"
+    sink.open.set()
+    writer.close()
+    assert sink.lines == [f"{number}\n" for number in range(1_000)]
+
+
+def test_a_log_that_takes_nothing_holds_up_who_writes_instead_of_losing_lines() -> None:
+    sink = Sink()
+    writer = BackgroundWriter(sink.write, bound=4)
+    done = threading.Event()
+
+    def write_many() -> None:
+        for number in range(20):
+            writer.write(f"{number}\n")
+        done.set()
+
+    many = threading.Thread(target=write_many)
+    many.start()
+    assert not done.wait(0.05)
+    sink.open.set()
+    many.join()
+    writer.close()
+    assert len(sink.lines) == 20
+
+
+def test_lines_after_the_close_are_written_at_once() -> None:
+    sink = Sink()
+    sink.open.set()
+    writer = BackgroundWriter(sink.write)
+    writer.close()
+    writer.write("late\n")
+    assert sink.lines == ["late\n"]
+
+
+def test_many_threads_that_log_while_it_closes_lose_nothing() -> None:
+    sink = Sink()
+    sink.open.set()
+    writer = BackgroundWriter(sink.write)
+    threads = [threading.Thread(target=lambda: [writer.write("x") for _ in range(200)]) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    writer.close()
+    for thread in threads:
+        thread.join()
+    assert len(sink.lines) == 1_600

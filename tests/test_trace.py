@@ -1,0 +1,46 @@
+"""A trace is taken from the caller, stands in the log, and goes on to the insurer of what was sold in it."""
+
+import re
+
+import pytest
+
+from core import trace
+
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+GIVEN = f"00-{TRACE}-00f067aa0ba902b7-01"
+
+
+@pytest.mark.parametrize("header", [GIVEN, f"01-{TRACE}-00f067aa0ba902b7-00-later"])
+def test_a_trace_is_read_from_its_header(header: str) -> None:
+    assert trace.parse(header) == TRACE
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "",
+        TRACE,
+        GIVEN.upper(),
+        GIVEN + "x",
+        f"ff-{TRACE}-00f067aa0ba902b7-01",
+        f"00-{'0' * 32}-00f067aa0ba902b7-01",
+        f"00-{TRACE}-{'0' * 16}-01",
+        GIVEN.replace("-", "_"),
+    ],
+)
+def test_what_is_not_well_formed_is_no_trace(header: str) -> None:
+    assert trace.parse(header) is None
+
+
+def test_a_trace_goes_on_with_a_span_of_ours() -> None:
+    header = trace.build_header(TRACE)
+    assert re.fullmatch(rf"00-{TRACE}-[0-9a-f]{{16}}-01", header)
+    assert trace.parse(header) == TRACE
+    assert header != trace.build_header(TRACE)
+
+
+def test_nothing_is_in_a_trace_unless_it_was_begun_in_one() -> None:
+    assert trace.current() is None
+    with trace.within(TRACE):
+        assert trace.current() == TRACE
+    assert trace.current() is None

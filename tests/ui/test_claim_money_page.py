@@ -1,0 +1,118 @@
+"""Controls on money in the review of a claim: reasons, duplicates in red, reserve, referral, payee and returns."""
+
+from collections.abc import Callable
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+from streamlit.testing.v1 import AppTest
+
+from core.settings import ROOT
+from core.store.access import Store
+from core.store.schema.tables import ClaimOverride, ClaimReserve
+from tests.conftest import Partner
+from tests.services.claim_office import DESK, Office
+from tests.ui.conftest import texts
+
+Opens = Callable[..., AppTest]
+KNOWN = {"incident_date": "2026-11-10"}
+
+
+@pytest.fixture
+def office(store: Store, partner: Partner) -> Office:
+    return Office(store, partner)
+
+
+@pytest.fixture
+def opens(office: Office, monkeypatch: pytest.MonkeyPatch) -> Opens:
+    def open_(claim_id: UUID, by: str = "bola") -> AppTest:
+        person = office.people[by]
+        monkeypatch.setattr("core.ui.kit.frame.current", lambda: person)
+        at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=60)
+        at.query_params["mode"] = "test"
+        at.run()
+        at.switch_page("claims/claim.py")
+        at.query_params.update({"id": str(claim_id), "mode": "test"})
+        at.run()
+        assert not at.exception
+        return at
+
+    return open_
+
+
+def key(claim_id: UUID, name: str) -> str:
+    return f"claim.{claim_id.hex}.{name}"
+
+
+def click(at: AppTest, claim_id: UUID, name: str) -> AppTest:
+    done: AppTest = at.button(key=key(claim_id, name)).click().run()
+    assert not done.exception
+    return done
+
+
+def test_an_approval_against_a_check_asks_for_its_reason_and_keeps_it(opens: Opens, office: Office) -> None:
+    office.lodge(**KNOWN)
+    claim_id = office.lodge_again(**KNOWN)
+    at = opens(claim_id)
+    assert "has the same incident on this policy" in texts(at)
+    assert at.button(key=key(claim_id, "to Approved")).disabled
+    at = click(opens(claim_id, "sade"), claim_id, "to Approved")
+    at = click(at, claim_id, "confirm")
+    assert "Must be given: No other claim for this loss is failed" in texts(at)
+    at.text_input(key=key(claim_id, "reasons duplicate")).set_value("Two jobs, two losses")
+    at = click(at, claim_id, "confirm")
+    assert office.claim(claim_id).claim_status == "Approved"
+    assert "Two jobs, two losses" in texts(at)
+    with office.store.reading(DESK) as session:
+        assert session.execute(sa.select(ClaimOverride.check_key)).scalars().all() == ["duplicate"]
+
+
+def test_the_reserve_is_changed_from_the_amounts(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    assert "Exposure: what is still owed" in texts(opens(claim_id))
+    office.move(claim_id, "Reviewing")
+    at = opens(claim_id)
+    at.text_input(key=key(claim_id, "reserve")).set_value("₦200,000")
+    at.text_input(key=key(claim_id, "reserve_reason")).set_value("More is owed")
+    at = click(at, claim_id, "keep reserve")
+    assert "Must not be above ₦100,000.00, what is insured" in texts(at)
+    at.text_input(key=key(claim_id, "reserve")).set_value("₦60,000")
+    at.text_input(key=key(claim_id, "reserve_reason")).set_value("Part was repaid")
+    at = click(at, claim_id, "keep reserve")
+    assert "The reserve is changed." in texts(at)
+    assert "Part was repaid" in texts(at)
+    with office.store.reading(DESK) as session:
+        assert session.execute(sa.select(ClaimReserve.change_minor)).scalars().all() == [7_500_000, -1_500_000]
+
+
+def test_an_officer_refers_and_a_supervisor_opens_what_was_prepared(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    at = opens(claim_id, "ada")
+    at.selectbox(key=key(claim_id, "referred to")).set_value("Approved")
+    at.text_input(key=key(claim_id, "referral_amount")).set_value("₦70,000")
+    at = click(at, claim_id, "refer")
+    assert office.log(claim_id)[-1].action != "claim referred"
+    at.text_area(key=key(claim_id, "referral_note")).set_value("The letter looks *odd*")
+    at = click(at, claim_id, "refer")
+    assert "The claim is referred" in texts(at)
+    at = opens(claim_id, "sade")
+    assert "Referred by ada" in texts(at)
+    at = click(at, claim_id, "prepared")
+    assert at.text_input(key=key(claim_id, "amount Approved")).value == "70,000.00"
+    at = click(at, claim_id, "confirm")
+    assert office.claim(claim_id).approved_amount_minor == 7_000_000
+    assert "Referred by" not in texts(at)
+
+
+def test_who_is_paid_is_shown_before_paying_and_a_return_can_be_noted(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
+    at = click(opens(claim_id), claim_id, "to Paid")
+    assert "the lender of Ngozi Okafor" in texts(at)
+    office.walk(claim_id, "Paid")
+    at = click(opens(claim_id, "sade"), claim_id, "to Offer accepted")
+    at.text_input(key=key(claim_id, "payment_reference")).set_value("RET-1")
+    at.text_area(key=key(claim_id, "note")).set_value("The account was closed")
+    at = click(at, claim_id, "confirm")
+    assert "Came back: " in texts(at)
+    assert office.claim(claim_id).claim_status == "Offer accepted"

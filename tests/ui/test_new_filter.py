@@ -1,0 +1,170 @@
+"""A filter that is declared while the tests run is on every door, with the right rows and the right totals."""
+
+import csv
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+import typer
+from fastapi import APIRouter, FastAPI, Query, Request
+from sqlmodel import col
+from streamlit.testing.v1 import AppTest
+from typer.testing import CliRunner
+
+from core import clock, ids
+from core.api.http.auth import Signed
+from core.api.http.queries import FilterQuery
+from core.api.http.reads import ReadRoute
+from core.commands import export
+from core.money import format_naira
+from core.services.distributors.keys import Caller
+from core.services.exports import receipts, registry
+from core.services.exports.exports import ExportKind
+from core.services.exports.kinds.purchases import PURCHASES
+from core.services.filters.declaration import of
+from core.services.filters.fields import Texts
+from core.services.paging import Paging
+from core.services.sales import filter as sales_filter
+from core.services.sales import purchases
+from core.services.sales.filter import PurchaseFilter
+from core.store.access import Scope, Store
+from core.store.schema.tables import Purchase
+from core.ui.exports import receipt_view
+from tests.conftest import Partner
+from tests.portfolio import NOW, Portfolio
+from tests.ui.conftest import Screen, address, texts
+
+LIST = "sales/purchases.py"
+DESK = Scope.staff(is_live=True)
+
+
+class PlantedFilter(PurchaseFilter, on=(Purchase,)):
+    """The filter of purchases with one more line."""
+
+    instalments: tuple[str, ...] = of(
+        Texts(
+            label="Instalment",
+            column="premium_frequency",
+            address="instalment",
+            api="premium_frequency",
+            help="How often the premium is paid.",
+            options={"monthly": "Monthly", "quarterly": "Quarterly"},
+            anything="Any instalment",
+        )
+    )
+
+
+@pytest.fixture(autouse=True)
+def now() -> Iterator[None]:
+    with clock.freeze(NOW):
+        yield
+
+
+@pytest.fixture
+def kind(monkeypatch: pytest.MonkeyPatch) -> ExportKind[Any]:
+    """The export of purchases where the line stands in the declaration; the screens find it there too."""
+    found: ExportKind[Any] = replace(PURCHASES, filter=PlantedFilter)
+    monkeypatch.setattr(sales_filter, "PurchaseFilter", PlantedFilter)
+    monkeypatch.setitem(registry._BY_NAME, "purchases", found)
+    return found
+
+
+@pytest.fixture
+def sold(store: Store, partner: Partner) -> Store:
+    Portfolio(seed=71, size=60, sellers=(partner.id,)).write(store)
+    return store
+
+
+def paid(store: Store, instalment: str) -> dict[UUID, int]:
+    """The purchases of an instalment with their premiums, by hand."""
+    query = sa.select(col(Purchase.id), col(Purchase.total_minor)).where(
+        col(Purchase.premium_frequency) == instalment, col(Purchase.deleted_at).is_(None)
+    )
+    with store.reading(DESK) as session:
+        found = {row.id: row.total_minor for row in session.execute(query)}
+    assert found
+    return found
+
+
+def opened(screen: Screen, **query: str) -> AppTest:
+    at = screen("operations", page=LIST)
+    at.query_params.clear()
+    at.query_params.update(query)
+    return at.run()
+
+
+def test_it_has_a_widget_and_an_address_and_the_total_is_that_of_its_rows(
+    sold: Store, screen: Screen, kind: ExportKind[Any]
+) -> None:
+    at = opened(screen, instalment="monthly")
+    assert at.multiselect(key="instalment").label == "Instalment"
+    assert at.multiselect(key="instalment").value == ["monthly"]
+    for instalment in ("monthly", "quarterly"):
+        at.multiselect(key="instalment").set_value([instalment]).run()
+        found = paid(sold, instalment)
+        assert address(at)["instalment"] == [instalment]
+        assert f"**{len(found)}** purchases · All time" in texts(at)
+        assert f"**{format_naira(sum(found.values()))}**" in texts(at)
+        export_link = urlsplit(at.get("link_button")[0].proto.url)
+        assert parse_qs(export_link.query)["instalment"] == [instalment]
+
+
+def test_it_is_an_option_of_the_command_whose_receipt_tells_it(
+    sold: Store, kind: ExportKind[Any], tmp_path: Path
+) -> None:
+    app, target = typer.Typer(), tmp_path / "purchases.csv"
+    app.command("purchases")(export._build_command(kind))
+    assert "--instalment" in CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).stdout
+    ended = CliRunner().invoke(app, ["--instalment", "monthly", "--instalment", "weekly", "--out", str(target)])
+    assert ended.exception is None
+    found = paid(sold, "monthly") | paid(sold, "weekly")
+    with target.open(newline="") as file:
+        assert {UUID(row["id"]) for row in csv.DictReader(file)} == found.keys()
+    with sold.reading(Scope.system()) as session:
+        (receipt,) = receipts.list_latest(session, 5)
+        (row,) = receipt_view.rows(session, [receipt])
+    assert (receipt.rows, receipt.sum_minor) == (len(found), sum(found.values()))
+    assert row.filters == {"Instalment": "monthly, weekly"}
+
+
+def test_it_is_a_parameter_of_the_api_and_shares_no_statement_with_another_filter(
+    sold: Store, partner: Partner, kind: ExportKind[Any]
+) -> None:
+    router, path = APIRouter(route_class=ReadRoute), "/purchases"
+
+    def search(caller: Signed, query: Annotated[FilterQuery[PlantedFilter], Query()]) -> Any:
+        with sold.reading(caller.scope) as session:
+            return purchases.list_purchases(session, query.criteria(), query.paging())
+
+    router.get(path)(search)
+    (route,) = router.routes
+    assert isinstance(route, ReadRoute)
+    caller = Caller(key_id=ids.new(), distributor_id=partner.id, is_live=True, last_used_at=None)
+
+    def answered(**query: str) -> Any:
+        scope = {"type": "http", "query_string": urlencode(query).encode(), "path_params": {}, "headers": []}
+        return search(**route.asked(Request({**scope, "state": {"caller": caller}})))
+
+    for instalment in ("monthly", "weekly", "quarterly"):
+        page = answered(premium_frequency=instalment, limit="100")
+        found = paid(sold, instalment)
+        assert {UUID(record["id"]) for record in page.items} == found.keys()
+        assert page.total_count == len(found)
+    assert answered().total_count == 60
+    api = FastAPI()
+    api.include_router(router)
+    offered = [parameter["name"] for parameter in api.openapi()["paths"][path]["get"]["parameters"]]
+    assert "premium_frequency" in offered
+
+
+def test_no_roll_up_answers_for_it(sold: Store, kind: ExportKind[Any]) -> None:
+    criteria = PlantedFilter(instalments=("monthly",))
+    assert (PlantedFilter().of_catalogue, criteria.of_catalogue) == (True, False)
+    with sold.reading(DESK) as session:
+        assert kind.count(session, criteria) == len(paid(sold, "monthly"))
+        assert purchases.list_purchases(session, criteria, Paging(1, 1)).total_count == len(paid(sold, "monthly"))

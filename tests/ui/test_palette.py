@@ -1,0 +1,118 @@
+"""The command palette's screens and actions, and pages that somebody may not open."""
+
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from core.services.people import staff
+from core.store.access import Scope, Store
+from core.ui.kit import menu, palette
+from core.ui.kit.screen_purposes import PURPOSES
+from tests.ui.conftest import Screen, person_of, sent, texts
+
+ROLES = ("operations", "claims", "finance", "supervisor", "admin")
+
+
+def offered(at: Any) -> dict[str, Any]:
+    return next(payload for payload in sent(at) if "screens" in payload)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_the_palette_offers_what_the_role_may_open(store: Store, screen: Screen, role: str) -> None:
+    given = offered(screen(role))
+    allowed = menu.allowed(person_of(role))
+    titles = [each["title"] for each in given["screens"] if each["kind"] == "Screen"]
+    assert titles == [each.title for each in allowed if not each.hidden]
+    addresses = {each.address for each in allowed}
+    for each in given["screens"]:
+        assert urlsplit(each["href"]).path.strip("/") in addresses
+    assert all(page["path"].strip("/") in {each.address for each in menu.SCREENS} for page in given["pages"].values())
+
+
+def test_the_palette_stays_in_the_mode(store: Store, screen: Screen) -> None:
+    given = offered(screen("operations", mode="test"))
+    assert given["test"] is True
+    assert all(parse_qs(urlsplit(each["href"]).query)["mode"] == ["test"] for each in given["screens"])
+    assert offered(screen("operations"))["test"] is False
+
+
+def test_every_action_leads_to_a_screen() -> None:
+    paths = {screen.path for screen in menu.SCREENS}
+    assert {shortcut.path for shortcut in palette.SHORTCUTS} <= paths
+    assert set(PURPOSES) <= paths
+
+
+@pytest.mark.parametrize(
+    ("role", "page", "may"),
+    [
+        ("finance", "policies/policy.py", "operations or claims or supervisor"),
+        ("claims", "sales/dashboard.py", "operations or finance"),
+        ("operations", "admin/staff.py", "admin only"),
+    ],
+)
+def test_a_page_of_others_says_what_it_is_who_may_and_whom_to_ask(
+    store: Store, screen: Screen, monkeypatch: pytest.MonkeyPatch, role: str, page: str, may: str
+) -> None:
+    with store.writing(Scope.system()) as session:
+        staff.add_or_update(
+            session,
+            email="ada@x.example",
+            name="Ada Obi",
+            roles=["admin"],
+            password="correct horse battery",
+            actor="tests",
+        )
+    refused = menu.screen_of(page)
+
+    def draw(path: str) -> None:
+        from core.ui.kit import menu as screens
+        from core.ui.kit import refusal
+
+        refusal.draw(screens.screen_of(path))
+
+    at, links = screen(role), []
+    # This way of testing opens no address of a page that the menu lacks, so it has no pages to link.
+    monkeypatch.setattr("streamlit.page_link", lambda path, **_: links.append(path))
+    shown = type(at).from_function(draw, args=(page,)).run()
+    assert not shown.exception
+    said = texts(shown)
+    assert refused.title in said
+    assert PURPOSES[page] in said
+    assert may in said
+    assert "Ada Obi (ada@x.example)" in said
+    assert links[-1] == next(each.path for each in menu.allowed(person_of(role)) if not each.hidden)
+
+
+def test_a_supervisor_opens_policies_and_customers_and_operations_read_products(store: Store) -> None:
+    supervisor = {screen.path for screen in menu.allowed(person_of("supervisor"))}
+    assert {"policies/policy.py", "sales/customer.py"} <= supervisor
+    assert not supervisor & {"sales/customers.py", "sales/purchases.py"}
+    operations = {screen.path for screen in menu.allowed(person_of("operations"))}
+    assert {"admin/products.py", "admin/product.py"} <= operations
+    assert "admin/rates.py" not in operations
+
+
+def test_operations_read_a_product_and_change_nothing(store: Store, screen: Screen) -> None:
+    at = screen("operations", page="admin/products.py")
+    href = next(row["href"] for payload in sent(at) for row in payload.get("rows", ()))
+    at.switch_page("admin/product.py")
+    at.query_params["id"] = parse_qs(urlsplit(href).query)["id"][0]
+    at.run()
+    assert not at.exception
+    labels = {button.label for button in at.button}
+    assert not labels & {"Change rates", "Switch off", "Switch on", "Save the texts", "Switch off for it", "Withdraw"}
+    assert "Rates over time" in [tab.label for tab in at.tabs]
+
+
+def test_the_tab_of_a_record_is_in_the_address(store: Store, screen: Screen) -> None:
+    at = screen("admin", page="admin/products.py")
+    href = next(row["href"] for payload in sent(at) for row in payload.get("rows", ()))
+    at.switch_page("admin/product.py")
+    at.query_params["id"] = parse_qs(urlsplit(href).query)["id"][0]
+    at.query_params["tab"] = "history"
+    at.run()
+    assert at.session_state["record_tabs"] == "History"
+    at.query_params["tab"] = "no-such-tab"
+    at.run()
+    assert at.session_state["record_tabs"] == "Rates over time"
