@@ -5,9 +5,12 @@ from datetime import timedelta
 import sqlalchemy as sa
 from alembic import command
 
+from core import money
 from core.store.access import Scope, Store
 from core.store.rollups import daily_rollup
+from core.store.rollups.measures import MEASURED
 from core.store.schema import migrating
+from core.store.schema.rollups import MEASURES
 from core.store.schema.tables import DaybookLine, DayTotal, Policy, ProductVersion, Purchase, Renewal
 from tests.conftest import Partner
 from tests.portfolio import NOW, sales_at
@@ -104,3 +107,10 @@ def test_the_totals_of_days_follow_a_policy_through_its_life(store: Store, partn
     started = ("11-20", 1, 0)
     ends = [("11-29", -1, 1), ("12-20", -1, 1), ("12-20", -1, 1), ("11-22", -1, 0)]
     assert held == [[], *([started, end] for end in ends), []]
+
+
+def test_each_measure_of_the_roll_ups_is_declared_once() -> None:
+    names = [
+        name for measures in MEASURED.values() for name in measures.of(money.split(10_000, mca_bp=0, distributor_bp=0))
+    ]
+    assert sorted(names) == sorted(MEASURES)

@@ -15,6 +15,7 @@ from core.money import Split
 from core.store import policy_numbers
 from core.store.rollups import day_totals
 from core.store.rollups.day_totals import CoverFacts
+from core.store.rollups.measures import MEASURED
 from core.store.schema.sales import Certificate, InsuredRisk, Policy, Purchase, Refund, Renewal, Submission
 
 
@@ -22,7 +23,7 @@ def file(sale: Sale, rows: Rows, figures: Figures) -> None:
     """Add everything that a sale and its later life write."""
     purchase = _purchase(sale)
     rows.add(Purchase, purchase)
-    figures.add(sale.at, purchase, **_counted(sale.variant.split, "sold"))
+    figures.add(sale.at, purchase, **MEASURED[Purchase].of(sale.variant.split))
     figures.follow(day_totals.cover(_cover(sale)), is_live=sale.owner["is_live"])
     risk_hash = _risk(sale, rows)
     rows.add(Policy, {**_policy(sale), "risk_hash": risk_hash})
@@ -32,14 +33,14 @@ def file(sale: Sale, rows: Rows, figures: Figures) -> None:
             rows.add(Certificate, certificate)
     for paid, renewal_id in zip(sale.life.renewals, sale.renewal_ids, strict=True):
         rows.add(Renewal, _renewal(sale, purchase, paid, renewal_id))
-        figures.add(paid.at, purchase, **_counted(sale.variant.split, "renewed"))
+        figures.add(paid.at, purchase, **MEASURED[Renewal].of(sale.variant.split))
         gap = day_totals.gap(paid.previous_expiration_at, paid.start_at, sale.offer.ids["product_id"])
         figures.follow(gap, is_live=sale.owner["is_live"])
     if (ended := sale.life.ended) is not None:
         for refund_id, (place, refund) in zip(sale.refund_ids, ended.of_terms, strict=True):
             parts = sale.offer.refund_split(refund.amount_minor, sale.variant.split)
             rows.add(Refund, _refund(sale, ended, refund, parts, refund_id, place))
-            figures.add(ended.at, purchase, **_counted(parts, "refunded", count="refunds"))
+            figures.add(ended.at, purchase, **MEASURED[Refund].of(parts))
 
 
 def _cover(sale: Sale) -> CoverFacts:
@@ -52,15 +53,6 @@ def _cover(sale: Sale) -> CoverFacts:
         cancelled_at=life.cancelled.at if life.cancelled else None,
         declined_at=life.declined.at if life.declined else None,
     )
-
-
-def _counted(parts: Split, verb: str, *, count: str = "") -> dict[str, int]:
-    return {
-        count or verb: 1,
-        f"{verb}_minor": parts.total_minor,
-        f"{verb}_mca_minor": parts.mca_profit_minor,
-        f"{verb}_distributor_minor": parts.distributor_profit_minor,
-    }
 
 
 def _purchase(sale: Sale) -> Values:

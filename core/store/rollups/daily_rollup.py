@@ -1,6 +1,6 @@
 """The daily roll-up of purchases, renewals, refunds and adjustments: kept in step on every write, rebuilt on demand."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,10 +10,9 @@ from core import clock
 from core.store.access.compiled_write import CompiledWrite
 from core.store.expressions import first_of_month, lagos_day
 from core.store.rollups import day_totals
-from core.store.rollups.day_totals import adjusted, given_back, measures_of
-from core.store.schema.finance import Adjustment
+from core.store.rollups.measures import MEASURED
 from core.store.schema.rollups import KEYS, MEASURES, DaybookLine
-from core.store.schema.sales import Purchase, Refund, Renewal
+from core.store.schema.sales import Purchase
 
 ONCE = "once"
 PART = "part"
@@ -56,26 +55,10 @@ _ADDING = CompiledWrite(_adding)
 
 
 def _line(connection: sa.Connection, row: Any) -> dict[str, Any] | None:
-    if isinstance(row, Purchase):
-        return None if row.deleted_at else _line_of(row, row, measures_of(row, "sold"))
-    if isinstance(row, Renewal):
-        counts = row.deleted_at is None and row.status
-        return _line_of(row, _sale(connection, row), measures_of(row, "renewed")) if counts else None
-    if isinstance(row, Refund):
-        return _line_of(row, _sale(connection, row), given_back(row))
-    if isinstance(row, Adjustment):
-        return _line_of(row, _sale(connection, row), adjusted(row))
-    return None
-
-
-def _sale(connection: sa.Connection, row: Renewal | Refund | Adjustment) -> Any:
-    """Product and instalment of the purchase behind a renewal, refund or adjustment."""
-    purchase = _table(Purchase)
-    query = sa.select(purchase.c.product_id, purchase.c.premium_frequency).where(purchase.c.id == row.purchase_id)
-    return connection.execute(query).one()
-
-
-def _line_of(row: Purchase | Renewal | Refund | Adjustment, sale: Any, measures: Mapping[str, int]) -> dict[str, Any]:
+    measures = MEASURED.get(type(row))
+    if measures is None or not measures.counts(row):
+        return None
+    sale = row if isinstance(row, Purchase) else _sale(connection, row)
     return {
         "is_live": row.is_live,
         "grain": "day",
@@ -84,8 +67,15 @@ def _line_of(row: Purchase | Renewal | Refund | Adjustment, sale: Any, measures:
         "distributor_id": row.distributor_id,
         "premium_frequency": sale.premium_frequency or ONCE,
         **dict.fromkeys(MEASURES, 0),
-        **measures,
+        **measures.of(row),
     }
+
+
+def _sale(connection: sa.Connection, row: Any) -> Any:
+    """Product and instalment of the purchase behind a renewal, refund or adjustment."""
+    purchase = _table(Purchase)
+    query = sa.select(purchase.c.product_id, purchase.c.premium_frequency).where(purchase.c.id == row.purchase_id)
+    return connection.execute(query).one()
 
 
 def rebuild(connection: sa.Connection) -> None:
@@ -112,7 +102,7 @@ def faults(connection: sa.Connection) -> list[str]:
 
 def _days() -> AnySelect:
     """Roll-up lines of all days, computed from the rows."""
-    rows = sa.union_all(*(_part(entity) for entity in _MEASURED)).subquery()
+    rows = sa.union_all(*(_part(entity) for entity in MEASURED)).subquery()
     return _sum_lines(rows.c, "day", rows.c.day)
 
 
@@ -131,7 +121,7 @@ def _sum_lines(lines: Any, grain: str, day: Any) -> AnySelect:
 def _part(entity: type[SQLModel]) -> AnySelect:
     row, purchase = _table(entity), _table(Purchase)
     sale = row if entity is Purchase else purchase
-    measures = dict.fromkeys(MEASURES, 0) | _MEASURED[entity](row.c)
+    measures = dict.fromkeys(MEASURES, 0) | MEASURED[entity].of(row.c)
     query = sa.select(
         row.c.is_live,
         lagos_day(row.c.created_at).label("day"),
@@ -142,14 +132,4 @@ def _part(entity: type[SQLModel]) -> AnySelect:
     )
     if entity is not Purchase:
         query = query.select_from(row.join(purchase, purchase.c.id == row.c.purchase_id))
-    if entity in (Purchase, Renewal):
-        query = query.where(row.c.deleted_at.is_(None))
-    return query.where(row.c.status) if entity is Renewal else query
-
-
-_MEASURED: Mapping[type[SQLModel], Callable[[Any], dict[str, Any]]] = {
-    Purchase: lambda row: measures_of(row, "sold"),
-    Renewal: lambda row: measures_of(row, "renewed"),
-    Refund: given_back,
-    Adjustment: adjusted,
-}
+    return query.where(*MEASURED[entity].build_conditions(row.c))

@@ -1,7 +1,7 @@
 """Totals of each day over all distributors, including changes of cover; kept in step on every write."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -12,10 +12,10 @@ from sqlmodel import SQLModel
 from core import clock
 from core.store.access.compiled_write import CompiledWrite
 from core.store.expressions import lagos_day
+from core.store.rollups.measures import MEASURED, Measures
 from core.store.schema.catalogue import Product
-from core.store.schema.finance import Adjustment
 from core.store.schema.rollups import COVER, MEASURES, DaybookLine, DayTotal
-from core.store.schema.sales import Policy, Purchase, Refund, Renewal
+from core.store.schema.sales import Policy, Purchase, Renewal
 
 ALL = (*MEASURES, *COVER)
 _KEYS = ("is_live", "day", "part")
@@ -49,26 +49,6 @@ class Entry(NamedTuple):
     day: date
     measures: Mapping[str, int]
     product_id: Any = None
-
-
-def measures_of(row: Any, verb: str, *, counted: str = "") -> dict[str, Any]:
-    """The measures of a purchase or renewal; `row` is a record or its table."""
-    return {
-        f"{verb}_minor": row.total_minor,
-        f"{verb}_mca_minor": row.mca_profit_minor,
-        f"{verb}_distributor_minor": row.distributor_profit_minor,
-        counted or verb: 1,
-    }
-
-
-def given_back(row: Any) -> dict[str, Any]:
-    """The measures of a refund."""
-    return measures_of(row, "refunded", counted="refunds")
-
-
-def adjusted(row: Any) -> dict[str, Any]:
-    """The measures of an adjustment."""
-    return measures_of(row, "adjusted", counted="adjustments")
 
 
 def note(connection: sa.Connection, rows: Iterable[Any], changed: Iterable[Any] = ()) -> None:
@@ -127,8 +107,10 @@ def part_of(connection: sa.Connection, row: Any) -> int:
 
 def _list_entries(rows: Iterable[Any], changed: Iterable[Any]) -> Iterator[tuple[Any, int, Iterable[Entry]]]:
     for row in rows:
-        if (entries := _ENTRIES.get(type(row))) is not None:
-            yield row, 1, entries(row)
+        if isinstance(row, Policy):
+            yield row, 1, cover(row)
+        elif (measures := MEASURED.get(type(row))) is not None and measures.counts(row):
+            yield row, 1, _entries(row, measures)
     for row in changed:
         if isinstance(row, Policy):
             yield row, -1, cover(_facts_before(row))
@@ -161,32 +143,10 @@ def gap(lapsed_at: datetime, back_at: datetime, product_id: Any) -> Iterator[Ent
     yield Entry(_day(back_at), {"in_force_change": late})
 
 
-def _sold(row: Purchase) -> Iterator[Entry]:
-    if row.deleted_at is None:
-        yield Entry(_day(row.created_at), measures_of(row, "sold"))
-
-
-def _renewed(row: Renewal) -> Iterator[Entry]:
-    if row.deleted_at is None and row.status:
-        yield Entry(_day(row.created_at), measures_of(row, "renewed"))
+def _entries(row: Any, measures: Measures) -> Iterator[Entry]:
+    yield Entry(_day(row.created_at), measures.of(row))
+    if isinstance(row, Renewal):
         yield from gap(row.previous_expiration_at, row.start_at, row.product_id)
-
-
-def _refunded(row: Refund) -> Iterator[Entry]:
-    yield Entry(_day(row.created_at), given_back(row))
-
-
-def _adjusted(row: Adjustment) -> Iterator[Entry]:
-    yield Entry(_day(row.created_at), adjusted(row))
-
-
-_ENTRIES: Mapping[type, Callable[[Any], Iterable[Entry]]] = {
-    Purchase: _sold,
-    Policy: cover,
-    Renewal: _renewed,
-    Refund: _refunded,
-    Adjustment: _adjusted,
-}
 
 
 def _day(at: datetime) -> date:

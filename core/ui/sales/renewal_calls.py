@@ -11,7 +11,7 @@ from core.services.people.staff import Person
 from core.services.renewals import calls
 from core.services.renewals.calls import OUTCOMES, Call, CallerFigures
 from core.services.renewals.due_table import DueRow
-from core.store.access import reading, store
+from core.store.access import reading, transact
 from core.ui.kit import columns, dialogs, facts, frame, tables, words
 from core.ui.kit.dialogs import Decision
 from core.ui.kit.tables import Table
@@ -91,7 +91,7 @@ def recording(policy_ids: Sequence[UUID], about: str, person: Person) -> Decisio
             "call_again_on": again.isoformat() if again else None,
         }
         inputs = {name: value for name, value in given.items() if value is not None}
-        number = store().transact(
+        number = transact(
             scope,
             lambda session: calls.record_calls(session, policy_ids, inputs, owner_id=typed["owner"], by=person),
         )
