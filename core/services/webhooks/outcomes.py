@@ -117,12 +117,12 @@ def _note_failure(session: ScopedSession, endpoint: WebhookEndpoint, result: Res
     if result.is_gone or lasted >= DISABLED_AFTER:
         _disable(session, endpoint)
     elif lasted >= FAILING_AFTER and endpoint.state == "active":
-        _turn(session, endpoint, "failing")
+        _turn(session, endpoint, action="endpoint failing")
 
 
 def _disable(session: ScopedSession, endpoint: WebhookEndpoint) -> None:
     """Disable an endpoint and hold what waits for it; nothing is lost."""
-    _turn(session, endpoint, "disabled")
+    _turn(session, endpoint, action="endpoint disabled")
     endpoint.disabled_at = clock.now()
     session.flush()
     session.execute(
@@ -133,17 +133,17 @@ def _disable(session: ScopedSession, endpoint: WebhookEndpoint) -> None:
     )
 
 
-def _turn(session: ScopedSession, endpoint: WebhookEndpoint, state: str) -> None:
+def _turn(session: ScopedSession, endpoint: WebhookEndpoint, *, action: str) -> None:
     """Change the state of an endpoint, told to the distributor by e-mail and to its other endpoints by an event."""
-    before, endpoint.state = endpoint.state, state
-    _write(session, endpoint, f"endpoint {state}", before)
+    before, endpoint.state = endpoint.state, action.removeprefix("endpoint ")
+    _write(session, endpoint, action, before)
     address = session.execute(
         sa.select(col(Distributor.email)).where(col(Distributor.id) == endpoint.distributor_id)
     ).scalar_one()
     if address:
         name = endpoint.description or str(endpoint.id)
         told = {"mode": "live" if endpoint.is_live else "test", "endpoint": name, "reason": endpoint.last_error or ""}
-        mail.send(session, address, f"endpoint {state}", told)
+        mail.send(session, address, action, told)
 
 
 def _write(session: ScopedSession, endpoint: WebhookEndpoint, action: str, before: str) -> None:
