@@ -42,23 +42,13 @@ async def send(client: WebhookClient, job: DeliveryJob) -> Sent:
 
 def record(store: Store, sent: Sequence[Sent]) -> None:
     """Record results in one transaction; what cannot be recorded is sent again, under its id, when its lease ends."""
-    # Whoever records several endpoints locks them in this order.
-    ordered = sorted(sent, key=lambda each: (each[0].endpoint_id, each[0].id))
     try:
-        store.transact(_SYSTEM, lambda session: _record(session, ordered))
+        store.transact(_SYSTEM, lambda session: outcomes.record_results(session, sent))
     except Exception as error:
         _log.error("deliveries not recorded", error=type(error).__name__, exc_info=True)
-        if len(ordered) > 1:
-            for each in ordered:
+        if len(sent) > 1:
+            for each in sent:
                 record(store, [each])
-
-
-def _record(session: ScopedSession, sent: Sequence[Sent]) -> None:
-    for job, result in sent:
-        if result is None:
-            outcomes.skip(session, job)
-        else:
-            outcomes.record_result(session, job, result)
 
 
 async def deliver(store: Store, client: WebhookClient, jobs: Sequence[DeliveryJob]) -> None:

@@ -1,5 +1,6 @@
 """What the answer to a delivery does: to the delivery, and to the state of its endpoint (contract W4)."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Final, Protocol
 from uuid import UUID
@@ -44,12 +45,27 @@ class Result(Protocol):
     def is_gone(self) -> bool: ...  # noqa: D102
 
 
-def record_result(session: ScopedSession, job: DeliveryJob, result: Result) -> None:
-    """Record one try; ignored when another worker has the delivery by now. Locks the endpoint before the delivery."""
-    endpoint: WebhookEndpoint = _lock(session, WebhookEndpoint, job.endpoint_id)
-    row: WebhookDelivery = _lock(session, WebhookDelivery, job.id)
-    if not queue.holds(row, job.attempt):
-        return
+def record_results(session: ScopedSession, results: Sequence[tuple[DeliveryJob, Result | None]]) -> None:
+    """Record tries; None ends a delivery that its receiver's form has no name for, and of which nothing was sent.
+
+    Those that another worker has by now are passed over. Endpoints are locked before deliveries, each by their ids.
+    """
+    endpoints = _lock_all(session, WebhookEndpoint, {job.endpoint_id for job, _ in results})
+    rows = _lock_all(session, WebhookDelivery, {job.id for job, _ in results})
+    for job, result in results:
+        row: WebhookDelivery = rows[job.id]
+        if not queue.holds(row, job.attempt):
+            continue
+        if result is None:
+            queue.end(row, "withdrawn", UNKNOWN_TO_CLASSIC)
+        else:
+            _record(session, endpoints[job.endpoint_id], row, job, result)
+    session.flush()
+
+
+def _record(
+    session: ScopedSession, endpoint: WebhookEndpoint, row: WebhookDelivery, job: DeliveryJob, result: Result
+) -> None:
     session.insert(_build_try(row, job, result))
     row.status = result.status
     if result.error is None:
@@ -59,7 +75,6 @@ def record_result(session: ScopedSession, job: DeliveryJob, result: Result) -> N
     else:
         _fail(row, result.error, result)
         _note_failure(session, endpoint, result)
-    session.flush()
 
 
 def _fail(row: WebhookDelivery, error: str, result: Result) -> None:
@@ -70,17 +85,10 @@ def _fail(row: WebhookDelivery, error: str, result: Result) -> None:
         queue.fail(row, BACKOFF, error, at_least=timedelta(seconds=result.retry_after))
 
 
-def skip(session: ScopedSession, job: DeliveryJob) -> None:
-    """End a delivery that its receiver's form has no name for; nothing is sent."""
-    row: WebhookDelivery = _lock(session, WebhookDelivery, job.id)
-    if queue.holds(row, job.attempt):
-        queue.end(row, "withdrawn", UNKNOWN_TO_CLASSIC)
-    session.flush()
-
-
-def _lock(session: ScopedSession, entity: Any, row_id: UUID) -> Any:
-    query = sa.select(entity).where(col(entity.id) == row_id).with_for_update()
-    return session.execute(query.execution_options(populate_existing=True)).scalar_one()
+def _lock_all(session: ScopedSession, entity: Any, ids: set[UUID]) -> dict[UUID, Any]:
+    query = sa.select(entity).where(col(entity.id).in_(ids)).order_by(col(entity.id)).with_for_update()
+    found = session.execute(query.execution_options(populate_existing=True)).scalars()
+    return {row.id: row for row in found}
 
 
 def _build_try(row: WebhookDelivery, job: DeliveryJob, result: Result) -> WebhookTry:
