@@ -65,8 +65,8 @@ class Line:
         """A sale to a holder whose e-mail address carries the magic word."""
         return sell(self.store, self.partner, cover, **{"email": f"ada+{magic}@example.com", **changed})
 
-    def worker(self, **given: Any) -> Worker:
-        return Worker(self.store, **{"patience": PATIENT, **given})
+    def worker(self, *, patience: CallLimits = PATIENT, **given: Any) -> Worker:
+        return Worker(self.store, limits=patience, **given)
 
     def drain(self, patience: CallLimits = PATIENT) -> None:
         self.worker(patience=patience).drain()
