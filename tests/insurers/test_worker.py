@@ -279,7 +279,7 @@ def test_personal_numbers_in_a_reason_show_their_last_four(line: Line) -> None:
 
 def test_connection_rests_after_failures_in_a_row_and_one_policy_tries_it_again(line: Line) -> None:
     sales = [line.sell("breaks", registration_number=f"KJA-{number}ZZ") for number in range(100, 110)]
-    line.worker(at_once=1).drain()
+    line.worker(concurrency=1).drain()
     assert sum(line.told(sale).attempts for sale in sales) == insurer_connections.FAILURES_TO_TRIP
     resting = line.connection(sales[0])
     assert resting.rests_until == clock.now() + insurer_connections.REST_PERIODS[0]
@@ -291,7 +291,7 @@ def test_connection_rests_after_failures_in_a_row_and_one_policy_tries_it_again(
 
 def test_connection_that_recovers_brings_everything_forward(line: Line) -> None:
     sales = [line.sell("forgets", registration_number=f"KJA-{number}ZZ") for number in range(100, 105)]
-    line.worker(at_once=1).drain()
+    line.worker(concurrency=1).drain()
     assert line.connection(sales[0]).rests_until is not None
     with after(seconds=5):
         approved = line.sell()
