@@ -15,8 +15,10 @@ from core.store.access import Scope, Store
 _log = structlog.get_logger("coverdesk.worker")
 J = TypeVar("J")
 T = TypeVar("T")
+
 # A receiver is told within a second of the commit; the look itself reads a few rows.
 LOOK_SECONDS = 0.2
+_TOGETHER_SECONDS = 0.01
 _MAIL_AT_ONCE = 4
 _PURGE_SECONDS = 3_600.0
 
@@ -42,7 +44,7 @@ class DispatchLines:
     async def _drain(self, client: WebhookClient) -> None:
         await _guarded(asyncio.to_thread, self._catch_up)
         while jobs := await _leased(webhooks.lease_due, self._store, sending.AT_ONCE):
-            await asyncio.gather(*(webhooks.deliver(self._store, client, job) for job in jobs))
+            await webhooks.deliver(self._store, client, jobs)
         while letters := await _leased(mail.lease_due, self._store, _MAIL_AT_ONCE):
             await asyncio.gather(*(mail.deliver(self._store, each) for each in letters))
 
@@ -63,7 +65,8 @@ class DispatchLines:
             stopped,
             sending.AT_ONCE,
             lambda limit: webhooks.lease_due(self._store, limit),
-            lambda job: webhooks.deliver(self._store, client, job),
+            lambda job: webhooks.send(client, job),
+            lambda sent: webhooks.record(self._store, sent),
         )
 
     async def _mail(self, stopped: asyncio.Event) -> None:
@@ -79,18 +82,32 @@ async def _work_off(
     stopped: asyncio.Event,
     at_once: int,
     lease: Callable[[int], Sequence[J]],
-    deliver: Callable[[J], Awaitable[Any]],
+    send: Callable[[J], Awaitable[R]],
+    record: Callable[[Sequence[R]], None] = lambda _: None,
 ) -> None:
-    """Keep up to so many jobs in flight until stopped, and finish those that began."""
-    in_flight: set[asyncio.Task[Any]] = set()
+    """Keep up to so many jobs in flight until stopped, and finish those that began; results are recorded together."""
+    in_flight: set[asyncio.Future[T]] = set()
     while not stopped.is_set():
         jobs = await _leased(lease, at_once - len(in_flight)) if len(in_flight) < at_once else []
-        in_flight |= {asyncio.ensure_future(deliver(job)) for job in jobs}
-        if not jobs:
+        in_flight |= {asyncio.ensure_future(send(job)) for job in jobs}
+        if in_flight:
+            in_flight = await _record_finished(in_flight, record)
+        if not jobs and not in_flight:
             await _wait(stopped, LOOK_SECONDS)
-        in_flight = {task for task in in_flight if not task.done()}
-    if in_flight:
-        await asyncio.wait(in_flight)
+    while in_flight:
+        in_flight = await _record_finished(in_flight, record)
+
+
+async def _record_finished(
+    in_flight: "set[asyncio.Future[T]]", record: Callable[[Sequence[T]], None]
+) -> "set[asyncio.Future[T]]":
+    """Wait for the first to finish, and a moment for those beside it; record them and return those that still run."""
+    done, _ = await asyncio.wait(in_flight, timeout=LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+    if done:
+        await asyncio.sleep(_TOGETHER_SECONDS)
+        done = {each for each in in_flight if each.done()}
+        await _guarded(asyncio.to_thread, record, [each.result() for each in done])
+    return in_flight - done
 
 
 async def _leased(lease: Callable[..., Sequence[J]], *given: Any) -> Sequence[J]:

@@ -1,6 +1,7 @@
 """Sends deliveries: leased in one transaction, called with none open, recorded in another (contract W4)."""
 
 import asyncio
+from collections.abc import Sequence
 from uuid import UUID
 
 import structlog
@@ -16,6 +17,7 @@ from core.store.access import Scope, ScopedSession, Store
 
 _log = structlog.get_logger("coverdesk.webhooks")
 _SYSTEM = Scope.system()
+Sent = tuple[DeliveryJob, SendResult | None]
 INTERNAL_ERROR = "Something broke here while the receiver was called: the log says where"
 
 
@@ -27,21 +29,32 @@ def lease_due(store: Store, limit: int) -> list[DeliveryJob]:
     return store.transact(_SYSTEM, lambda session: sending.lease_due(session, limit))
 
 
-async def deliver(store: Store, client: WebhookClient, job: DeliveryJob) -> SendResult | None:
-    """Send one leased delivery and record its result; if recording fails, the lease ends and it is sent again."""
+async def send(client: WebhookClient, job: DeliveryJob) -> Sent:
+    """Send one leased delivery; None for one that its receiver's form has no name for."""
     if job.body is None:
-        await asyncio.to_thread(store.transact, _SYSTEM, lambda session: outcomes.skip(session, job))
-        return None
+        return job, None
     try:
-        result = await client.send(job.url, job.body, job.headers)
+        return job, await client.send(job.url, job.body, job.headers)
     except Exception as error:
         _log.error("delivery not sent", error=type(error).__name__, exc_info=True)
-        result = SendResult(milliseconds=0, error=INTERNAL_ERROR)
+        return job, SendResult(milliseconds=0, error=INTERNAL_ERROR)
+
+
+def record(store: Store, sent: Sequence[Sent]) -> None:
+    """Record results in one transaction; what cannot be recorded is sent again, under its id, when its lease ends."""
     try:
-        await asyncio.to_thread(store.transact, _SYSTEM, lambda session: outcomes.record_result(session, job, result))
+        store.transact(_SYSTEM, lambda session: outcomes.record_results(session, sent))
     except Exception as error:
-        _log.error("delivery not recorded", error=type(error).__name__, exc_info=True)
-    return result
+        _log.error("deliveries not recorded", error=type(error).__name__, exc_info=True)
+        if len(sent) > 1:
+            for each in sent:
+                record(store, [each])
+
+
+async def deliver(store: Store, client: WebhookClient, jobs: Sequence[DeliveryJob]) -> None:
+    """Send leased deliveries at once and record their results."""
+    sent = await asyncio.gather(*(send(client, job) for job in jobs))
+    await asyncio.to_thread(record, store, sent)
 
 
 async def ping(store: Store, scope: Scope, endpoint_id: UUID, *, client: WebhookClient | None = None) -> DeliveryDetail:
@@ -52,9 +65,9 @@ async def ping(store: Store, scope: Scope, endpoint_id: UUID, *, client: Webhook
     job = await asyncio.to_thread(store.transact, scope, lambda session: _prepare_ping(session, endpoint_id))
     if client is None:
         async with WebhookClient() as client_:
-            await deliver(store, client_, job)
+            await deliver(store, client_, [job])
     else:
-        await deliver(store, client, job)
+        await deliver(store, client, [job])
     return await asyncio.to_thread(_read, store, scope, job.id)
 
 

@@ -284,7 +284,7 @@ def test_a_lease_that_ended_is_taken_over_and_the_late_answer_ignored(hooks: Hoo
         assert hooks.log(made)[0].state == "sent"
         late = SendResult(milliseconds=1, error="The receiver answered 500", status=500)
         with hooks.store.writing(Scope.system()) as session:
-            outcomes.record_result(session, lost, late)
+            outcomes.record_results(session, [(lost, late)])
     (delivery,) = hooks.log(made)
     assert (delivery.state, delivery.attempts) == ("sent", 2)
 

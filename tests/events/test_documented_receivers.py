@@ -44,6 +44,8 @@ def running(command: list[str], port: int, secret: str) -> Iterator[IO[str]]:
     finally:
         process.terminate()
         process.wait(30)
+        if process.stdout is not None:
+            process.stdout.close()
 
 
 def commands() -> list[object]:

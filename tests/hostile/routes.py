@@ -26,7 +26,7 @@ class Operation:
 
     @property
     def writes(self) -> bool:
-        return self.method == "POST"
+        return self.method in {"POST", "PATCH"}
 
     @property
     def is_list(self) -> bool:

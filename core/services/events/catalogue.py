@@ -177,6 +177,8 @@ UNTOLD: Final[Mapping[str, str]] = dict.fromkeys(
         *("claim commented", "claim assigned", "claim incident dated", "claim deductions set", "claimant answered"),
         *("claim reserve set", "claim referred"),
         *("resent to the insurer", "all set aside resent", "submission set aside", "insurer answered late"),
+        *("adjustment proposed", "adjustment confirmed", "adjustment refused", "adjustment taken back"),
+        *("target set", "target changed", "target removed"),
         *("rates proposed", "rates refused", "rates taken back", "rates withdrawn", "product described"),
     ),
     "Work of the desk that changes nothing for a distributor",

@@ -18,6 +18,7 @@ from core.insurers.faults import InsurerFault
 from core.services.audit import log as audit
 from core.services.insurers import connections as insurer_connections
 from core.services.insurers.sending import MAX_FAILURES, Job, compute_decision_wait, compute_failure_wait, mask_numbers
+from core.services.outbox import queue
 from core.services.policies import changes as policy_changes
 from core.services.policies import policies, submissions
 from core.services.policies import states as policy_states
@@ -65,7 +66,7 @@ def record_failure(session: ScopedSession, job: Job, fault: InsurerFault) -> Non
     """Record a call without a usable answer: it is retried later, or set aside for a person."""
     submission = get_for_update(session, job.policy_id)
     # If the lease expired meanwhile, another worker has the policy.
-    if submission.state == SubmissionState.QUEUED and submission.attempts == job.attempt:
+    if queue.holds(submission, job.attempt):
         submission.failures += 1
         _release_lease(submission, mask_numbers(str(fault), job.personal))
         wait = max(compute_failure_wait(job.policy_id, submission.failures), timedelta(seconds=fault.retry_after))
@@ -112,13 +113,13 @@ def _store_answer(submission: Submission, answer: InsurerAnswer) -> None:
 
 
 def _release_lease(submission: Submission, message: str | None) -> None:
-    submission.last_error, submission.leased_until, submission.updated_at = message, None, clock.now()
+    queue.release(submission, message)
 
 
 def _schedule_retry(session: ScopedSession, case: _Case) -> None:
     """The insurer is still deciding: schedule another request with the same idempotency key."""
     submission = case.submission
-    if submission.state == SubmissionState.QUEUED and submission.attempts == case.job.attempt:
+    if queue.holds(submission, case.job.attempt):
         submission.answer, submission.answered_at, submission.failures = AnswerStatus.PENDING, clock.now(), 0
         _release_lease(submission, f"The insurer is still deciding: {case.reason}" if case.answer.reason else None)
         submission.next_try_at = clock.now() + compute_decision_wait(submission.policy_id, submission.attempts)

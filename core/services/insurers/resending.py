@@ -10,6 +10,7 @@ from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.insurers import answers as insurer_answers
 from core.services.insurers import connections as insurer_connections
+from core.services.outbox import queue
 from core.services.people.staff import Person
 from core.services.policies import policies, submissions
 from core.services.records import format_mode
@@ -32,8 +33,7 @@ def resend(session: ScopedSession, policy_id: UUID, *, person: Person) -> None:
     submission = _get_open(session, policy_id)
     _require_connection(session, submission.provider_id, is_live=submission.is_live)
     before = {"state": submission.state, "attempts": submission.attempts, "last_error": submission.last_error}
-    submission.state, submission.failures, submission.next_try_at = SubmissionState.QUEUED, 0, clock.now()
-    submission.leased_until, submission.updated_at = None, clock.now()
+    queue.requeue(submission)
     subject = audit.subject_of("policy", policy_id)
     audit.write(session, actor=person.actor, action="resent to the insurer", subject=subject, before=before, after={})
     session.flush()

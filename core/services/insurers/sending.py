@@ -1,6 +1,5 @@
 """The submission queue: workers lease due policies for a limited time (contract N3)."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,15 +13,17 @@ from core import clock, seal
 from core.services import personal
 from core.services.insurers import connections as insurer_connections
 from core.services.insurers.connections import Insurer
+from core.services.outbox import queue
+from core.services.outbox.queue import Backoff
 from core.states.submissions import SubmissionState
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import InsurerConnection, Policy, Submission
 
-# Longer than any call may take: a running worker always finishes before its lease expires.
-LEASE = timedelta(seconds=60)
+LEASE = queue.LEASE
 DEFAULT_CONCURRENCY = 8
 MAX_FAILURES = 12
-_FIRST_WAIT, _FIRST_DECISION_WAIT, _MAX_WAIT = 30, 60, 3_600
+_FAILURES = Backoff(seconds=queue.doubling(30, 3_600), spread=0.25, most=MAX_FAILURES)
+_DECISIONS = Backoff(seconds=queue.doubling(60, 3_600), spread=0.25, most=MAX_FAILURES)
 WITHDRAWN = "The policy ended before the insurer took it"
 
 
@@ -81,14 +82,11 @@ def lease_due(
 
 def _build_due_query(insurer: Insurer) -> AnySelect:
     """Build the query for submissions to an insurer that are queued, due, and not leased."""
-    now = clock.now()
     return (
         sa.select(Submission)
         .where(
-            col(Submission.state) == SubmissionState.QUEUED,
+            *queue.is_due(Submission),
             col(Submission.provider_id) == insurer.id,
-            col(Submission.next_try_at) <= now,
-            sa.or_(col(Submission.leased_until).is_(None), col(Submission.leased_until) <= now),
             col(Submission.is_live).in_(insurer.modes),
         )
         .order_by(col(Submission.next_try_at))
@@ -96,11 +94,7 @@ def _build_due_query(insurer: Insurer) -> AnySelect:
 
 
 def _count_in_flight(session: ScopedSession, insurer: Insurer) -> int:
-    query = sa.select(sa.func.count()).where(
-        col(Submission.state) == SubmissionState.QUEUED,
-        col(Submission.provider_id) == insurer.id,
-        col(Submission.leased_until) > clock.now(),
-    )
+    query = sa.select(sa.func.count()).where(*queue.is_in_flight(Submission), col(Submission.provider_id) == insurer.id)
     return int(session.execute(query).scalar_one())
 
 
@@ -110,8 +104,7 @@ def _withdraw(submission: Submission) -> None:
 
 
 def _lease(submission: Submission, policy: Policy, insurer: Insurer) -> Job:
-    submission.attempts += 1
-    submission.leased_until = clock.now() + LEASE
+    queue.lease(submission)
     return Job(
         policy_id=policy.id,
         provider_id=insurer.id,
@@ -126,19 +119,12 @@ def _lease(submission: Submission, policy: Policy, insurer: Insurer) -> Job:
 
 def compute_failure_wait(policy_id: UUID, failures: int) -> timedelta:
     """Return the delay after consecutive failures: 30 s, doubled each time, at most an hour."""
-    return _add_jitter(policy_id, failures, _FIRST_WAIT)
+    return _FAILURES.wait(policy_id, failures)
 
 
 def compute_decision_wait(policy_id: UUID, attempts: int) -> timedelta:
     """Return the delay before asking again for a pending decision: a minute, doubled, at most an hour."""
-    return _add_jitter(policy_id, attempts, _FIRST_DECISION_WAIT)
-
-
-def _add_jitter(policy_id: UUID, count: int, base_seconds: int) -> timedelta:
-    """Return 0.75 to 1.25 times the delay, derived from the id, so that retries do not come back together."""
-    digest = hashlib.blake2b(policy_id.bytes + count.to_bytes(4), digest_size=2).digest()
-    wait_seconds = min(base_seconds << min(max(count, 1) - 1, 16), _MAX_WAIT)
-    return timedelta(seconds=round(wait_seconds * (0.75 + int.from_bytes(digest) / 0xFFFF / 2), 3))
+    return _DECISIONS.wait(policy_id, attempts)
 
 
 def mask_numbers(text: str, numbers: Sequence[str] | frozenset[str]) -> str:

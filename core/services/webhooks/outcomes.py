@@ -1,5 +1,6 @@
 """What the answer to a delivery does: to the delivery, and to the state of its endpoint (contract W4)."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Final, Protocol
 from uuid import UUID
@@ -44,12 +45,27 @@ class Result(Protocol):
     def is_gone(self) -> bool: ...  # noqa: D102
 
 
-def record_result(session: ScopedSession, job: DeliveryJob, result: Result) -> None:
-    """Record one try; ignored when another worker has the delivery by now. Locks the endpoint before the delivery."""
-    endpoint: WebhookEndpoint = _lock(session, WebhookEndpoint, job.endpoint_id)
-    row: WebhookDelivery = _lock(session, WebhookDelivery, job.id)
-    if not queue.holds(row, job.attempt):
-        return
+def record_results(session: ScopedSession, results: Sequence[tuple[DeliveryJob, Result | None]]) -> None:
+    """Record tries; None ends a delivery that its receiver's form has no name for, and of which nothing was sent.
+
+    Those that another worker has by now are passed over. Endpoints are locked before deliveries, each by their ids.
+    """
+    endpoints = _lock_all(session, WebhookEndpoint, {job.endpoint_id for job, _ in results})
+    rows = _lock_all(session, WebhookDelivery, {job.id for job, _ in results})
+    for job, result in results:
+        row: WebhookDelivery = rows[job.id]
+        if not queue.holds(row, job.attempt):
+            continue
+        if result is None:
+            queue.end(row, "withdrawn", UNKNOWN_TO_CLASSIC)
+        else:
+            _record(session, endpoints[job.endpoint_id], row, job, result)
+    session.flush()
+
+
+def _record(
+    session: ScopedSession, endpoint: WebhookEndpoint, row: WebhookDelivery, job: DeliveryJob, result: Result
+) -> None:
     session.insert(_build_try(row, job, result))
     row.status = result.status
     if result.error is None:
@@ -59,7 +75,6 @@ def record_result(session: ScopedSession, job: DeliveryJob, result: Result) -> N
     else:
         _fail(row, result.error, result)
         _note_failure(session, endpoint, result)
-    session.flush()
 
 
 def _fail(row: WebhookDelivery, error: str, result: Result) -> None:
@@ -70,17 +85,10 @@ def _fail(row: WebhookDelivery, error: str, result: Result) -> None:
         queue.fail(row, BACKOFF, error, at_least=timedelta(seconds=result.retry_after))
 
 
-def skip(session: ScopedSession, job: DeliveryJob) -> None:
-    """End a delivery that its receiver's form has no name for; nothing is sent."""
-    row: WebhookDelivery = _lock(session, WebhookDelivery, job.id)
-    if queue.holds(row, job.attempt):
-        queue.end(row, "withdrawn", UNKNOWN_TO_CLASSIC)
-    session.flush()
-
-
-def _lock(session: ScopedSession, entity: Any, row_id: UUID) -> Any:
-    query = sa.select(entity).where(col(entity.id) == row_id).with_for_update()
-    return session.execute(query.execution_options(populate_existing=True)).scalar_one()
+def _lock_all(session: ScopedSession, entity: Any, ids: set[UUID]) -> dict[UUID, Any]:
+    query = sa.select(entity).where(col(entity.id).in_(ids)).order_by(col(entity.id)).with_for_update()
+    found = session.execute(query.execution_options(populate_existing=True)).scalars()
+    return {row.id: row for row in found}
 
 
 def _build_try(row: WebhookDelivery, job: DeliveryJob, result: Result) -> WebhookTry:
@@ -117,12 +125,12 @@ def _note_failure(session: ScopedSession, endpoint: WebhookEndpoint, result: Res
     if result.is_gone or lasted >= DISABLED_AFTER:
         _disable(session, endpoint)
     elif lasted >= FAILING_AFTER and endpoint.state == "active":
-        _turn(session, endpoint, "failing")
+        _turn(session, endpoint, action="endpoint failing")
 
 
 def _disable(session: ScopedSession, endpoint: WebhookEndpoint) -> None:
     """Disable an endpoint and hold what waits for it; nothing is lost."""
-    _turn(session, endpoint, "disabled")
+    _turn(session, endpoint, action="endpoint disabled")
     endpoint.disabled_at = clock.now()
     session.flush()
     session.execute(
@@ -133,17 +141,17 @@ def _disable(session: ScopedSession, endpoint: WebhookEndpoint) -> None:
     )
 
 
-def _turn(session: ScopedSession, endpoint: WebhookEndpoint, state: str) -> None:
+def _turn(session: ScopedSession, endpoint: WebhookEndpoint, *, action: str) -> None:
     """Change the state of an endpoint, told to the distributor by e-mail and to its other endpoints by an event."""
-    before, endpoint.state = endpoint.state, state
-    _write(session, endpoint, f"endpoint {state}", before)
+    before, endpoint.state = endpoint.state, action.removeprefix("endpoint ")
+    _write(session, endpoint, action, before)
     address = session.execute(
         sa.select(col(Distributor.email)).where(col(Distributor.id) == endpoint.distributor_id)
     ).scalar_one()
     if address:
         name = endpoint.description or str(endpoint.id)
         told = {"mode": "live" if endpoint.is_live else "test", "endpoint": name, "reason": endpoint.last_error or ""}
-        mail.send(session, address, f"endpoint {state}", told)
+        mail.send(session, address, action, told)
 
 
 def _write(session: ScopedSession, endpoint: WebhookEndpoint, action: str, before: str) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -27,7 +28,7 @@ def build_headers(
     """Return the headers of a delivery; the id is the same on every try of an event."""
     return {
         "Content-Type": "application/json",
-        "User-Agent": f"coverdesk/{version('coverdesk')}",
+        "User-Agent": _user_agent(),
         "webhook-id": event_id,
         "webhook-timestamp": str(int(at.timestamp())),
         "webhook-signature": signing.sign_standard(secrets, event_id, at, body),
@@ -36,6 +37,12 @@ def build_headers(
         "coverdesk-attempt": str(attempt),
         "coverdesk-replay": "true" if is_replay else "false",
     }
+
+
+@cache
+def _user_agent() -> str:
+    """Cached: the version is read from files."""
+    return f"coverdesk/{version('coverdesk')}"
 
 
 def render_classic(body: bytes) -> bytes | None:

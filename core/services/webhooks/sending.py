@@ -61,7 +61,7 @@ def lease_one(session: ScopedSession, delivery_id: UUID) -> DeliveryJob:
         .where(col(WebhookDelivery.id) == delivery_id)
     ).one()
     event = session.get_one(Event, row.WebhookDelivery.event_id)
-    job = _take(row.WebhookDelivery, row.WebhookEndpoint, event)
+    job = _take(row.WebhookDelivery, row.WebhookEndpoint, event, endpoints.list_secrets(row.WebhookEndpoint))
     session.flush()
     return job
 
@@ -113,13 +113,13 @@ def _lease_of(session: ScopedSession, endpoint: WebhookEndpoint, limit: int) -> 
     rows = list(session.execute(query.execution_options(populate_existing=True)).scalars())
     events = session.execute(sa.select(Event).where(col(Event.id).in_([row.event_id for row in rows]))).scalars()
     by_id = {event.id: event for event in events}
-    return [_take(row, endpoint, by_id[row.event_id]) for row in rows]
+    secrets = endpoints.list_secrets(endpoint)
+    return [_take(row, endpoint, by_id[row.event_id], secrets) for row in rows]
 
 
-def _take(row: WebhookDelivery, endpoint: WebhookEndpoint, event: Event) -> DeliveryJob:
+def _take(row: WebhookDelivery, endpoint: WebhookEndpoint, event: Event, secrets: Sequence[str]) -> DeliveryJob:
     queue.lease(row)
     body = rendering.render_classic(event.body) if endpoint.format == "classic" else event.body
-    secrets = endpoints.list_secrets(endpoint)
     headers = rendering.build_headers(
         str(event.id),
         event.type,
