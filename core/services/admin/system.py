@@ -14,7 +14,8 @@ import sqlalchemy as sa
 from pydantic import SecretStr
 from sqlmodel import col
 
-from core.services.admin import readiness
+from core.services.admin import gauges, heartbeats, readiness
+from core.services.admin.heartbeats import Beat
 from core.services.mail import mail
 from core.services.mail.mail import MailLine
 from core.services.outbox import health
@@ -23,7 +24,7 @@ from core.settings import Settings, settings
 from core.store.access import ScopedSession, store, wal_is_safe
 from core.store.schema import versions
 from core.store.schema.tables import KeptAnswer, Submission, UploadedFile
-from core.version import VERSION
+from core.version import VERSION, get_commit
 
 _SHOWN_MAIL = 5
 
@@ -79,6 +80,9 @@ class SystemFacts:
     queue: Sequence[QueueLine]
     outbox: Sequence[QueueHealth]
     mail: Sequence[MailLine]
+    commit: str | None
+    workers: Sequence[Beat]
+    backup_at: datetime | None
     kept_answers: int
     oldest_answer_at: datetime | None
 
@@ -103,6 +107,9 @@ def get_system_facts(session: ScopedSession) -> SystemFacts:
         queue=_queue(session),
         outbox=health.list_queues(session),
         mail=mail.list_latest(session, _SHOWN_MAIL),
+        commit=get_commit(),
+        workers=heartbeats.list_beats(session),
+        backup_at=gauges.newest_backup(session),
         kept_answers=int(answer_count),
         oldest_answer_at=oldest,
     )

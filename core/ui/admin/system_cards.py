@@ -122,7 +122,11 @@ def release(found: SystemFacts) -> None:
     """Draw the running release, and the answers stored for retries."""
     with st.container(border=True, height="stretch"):
         st.markdown("**Release**")
-        facts.line("Coverdesk", found.release)
+        commit = f", commit {found.commit[:12]}" if found.commit else ""
+        facts.line("Coverdesk", f"{found.release}{commit}")
+        working = sum(beat.is_fresh for beat in found.workers)
+        facts.line("Workers", words.count(working) if working else "None heard of for two minutes")
+        facts.line("Newest backup", words.moment(found.backup_at) if found.backup_at else "Never")
         facts.line("Python", found.python)
         facts.line("Answers kept for retries", words.count(found.kept_answers))
         if found.oldest_answer_at:
