@@ -82,8 +82,8 @@ async def _work_off(
     stopped: asyncio.Event,
     at_once: int,
     lease: Callable[[int], Sequence[J]],
-    send: Callable[[J], Awaitable[R]],
-    record: Callable[[Sequence[R]], None] = lambda _: None,
+    send: Callable[[J], Awaitable[T]],
+    record: Callable[[Sequence[T]], None] = lambda _: None,
 ) -> None:
     """Keep up to so many jobs in flight until stopped, and finish those that began; results are recorded together."""
     in_flight: set[asyncio.Future[T]] = set()
