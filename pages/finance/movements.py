@@ -97,7 +97,7 @@ with st.skeleton(height=300), reading(frame.scope()) as session:
     total = movements.compute_totals(session, found.criteria)
     order = MOVEMENTS.order_among(movements.ORDERS)
     rows = movements.list_rows(session, found.criteria, names, order=order, paging=paging)
-    open_premium = unplaced.compute_unplaced(session, found.criteria)
+    open_premium = unplaced.compute_unplaced(session, found.criteria.of_every_kind)
     waiting = adjustments.list_open(session)
 adjustment_cards.waiting(waiting)
 not_placed(open_premium)
