@@ -79,7 +79,7 @@ def add(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: P
         actor=by.actor,
         action="agreement added",
         subject=audit.subject_of("distributor" if party.account == "distributor" else "insurer", party.id),
-        before=before and _facts(before),
+        before=_facts(before) if before else None,
         after=_facts(row),
     )
     return row.id

@@ -1,5 +1,7 @@
 """An admin's changes of an agreement and of a bank account: typed in a dialog, made once."""
 
+from typing import Any
+
 import streamlit as st
 
 from core import clock
@@ -26,6 +28,7 @@ _OF_INSURER = {
     "remittance_days": "Days until premium is remitted",
     "bordereau_due_day": "Day of the month on which bordereaux are due",
 }
+_NUMBERS = frozenset({"remittance_days", "bordereau_due_day"})
 _FLAGS = {
     "is_resident": "Resident in Nigeria",
     "is_small": "Small company: little is paid without withholding",
@@ -56,9 +59,10 @@ def changing(party: Party) -> Decision:
             _choice("collects", "Who holds the premium", _HOLDERS)
 
     def act() -> str:
-        typed = {name: value for name, value in dialogs.typed(*names).items() if value}
-        numbers = {name: _whole(typed[name]) for name in ("remittance_days", "bordereau_due_day") if name in typed}
-        admin_writes.write(lambda session, by: agreements.add(session, party, {**typed, **numbers}, by=by))
+        typed: dict[str, Any] = {name: value for name, value in dialogs.typed(*names).items() if value}
+        for name in _NUMBERS & typed.keys():
+            typed[name] = _whole(typed[name])
+        admin_writes.write(lambda session, by: agreements.add(session, party, typed, by=by))
         return "The agreement is saved: it holds from its first day on."
 
     return Decision(
