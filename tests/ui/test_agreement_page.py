@@ -1,0 +1,70 @@
+"""The agreement with a party on its screen: terms are added, and a bank account takes two admins."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import clock
+from core.services.finance import agreements, bank_accounts
+from core.services.finance.parties import Party
+from core.store.access.engine import Store
+from tests.conftest import Partner
+from tests.services.finance_office import Finance
+from tests.ui.conftest import Screen, press, texts
+
+PAGE = "admin/agreement.py"
+
+
+@pytest.fixture
+def finance(store: Store) -> Finance:
+    return Finance(store)
+
+
+def opened(screen: Screen, finance: Finance, partner: Partner, *, by: str = "root") -> AppTest:
+    at = screen(page=PAGE, signed_in=finance.people[by])
+    at.query_params["id"] = str(partner.id)
+    at.run()
+    assert not at.exception
+    return at
+
+
+def confirm(at: AppTest) -> AppTest:
+    at.button(key="decision.confirm").click().run()
+    assert not at.exception
+    return at
+
+
+def test_terms_are_added_and_shown_with_their_history(finance: Finance, screen: Screen, partner: Partner) -> None:
+    at = press(opened(screen, finance, partner), "New terms")
+    at.text_input(key="decision.field.number").set_value("AG/7")
+    at.text_input(key="decision.field.licence_expires_on").set_value(str(clock.add_days(clock.today(), 20)))
+    at.selectbox(key="decision.field.collects").set_value("distributor")
+    confirm(at)
+    held = finance.read(agreements.get_in_force, Party("distributor", partner.id), clock.today())
+    assert (held.number, held.collects) == ("AG/7", "distributor")
+    at = opened(screen, finance, partner)
+    assert "in 20 days" in at.warning[0].value
+    assert "AG/7" in [str(text.value) for text in at.text]
+
+
+def test_an_account_is_proposed_by_one_admin_and_confirmed_by_another(
+    finance: Finance, screen: Screen, partner: Partner
+) -> None:
+    at = press(opened(screen, finance, partner), "Another bank account")
+    for name, value in (("bank_name", "First Bank"), ("account_name", "Swift"), ("account_number", "0123456789")):
+        at.text_input(key=f"decision.field.{name}").set_value(value)
+    confirm(at)
+    at = opened(screen, finance, partner)
+    labels = [button.label for button in at.button]
+    assert "Take back" in labels
+    assert "Confirm" not in labels
+    confirm(press(opened(screen, finance, partner, by="second"), "Confirm"))
+    (account,) = finance.read(bank_accounts.list_accounts, Party("distributor", partner.id))
+    assert account.state == "confirmed"
+    assert account.rests
+    assert "0123456789" not in texts(opened(screen, finance, partner))
+
+
+def test_no_other_role_reaches_it(finance: Finance, screen: Screen) -> None:
+    for role in ("finance", "operations", "supervisor", "claims"):
+        with pytest.raises(ValueError, match="agreement"):
+            screen(role, page=PAGE)
