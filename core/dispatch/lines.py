@@ -14,6 +14,7 @@ from core.store.access import Scope, Store
 
 _log = structlog.get_logger("coverdesk.worker")
 J = TypeVar("J")
+R = TypeVar("R")
 T = TypeVar("T")
 
 # A receiver is told within a second of the commit; the look itself reads a few rows.
