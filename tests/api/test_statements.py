@@ -11,7 +11,7 @@ from core import clock
 from core.services.finance.parties import Party
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import states as statement_states
-from core.store.access.engine import Store
+from core.store.access import Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio

@@ -8,7 +8,7 @@ from typer.testing import CliRunner, Result
 
 from core import cli, clock
 from core.errors import InvalidInput, NotAllowed
-from core.store.access.engine import Store
+from core.store.access import Store
 from core.store.schema.tables import Statement
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio

@@ -10,8 +10,7 @@ from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.admin import resealing
 from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Agreement, BankAccount, Provider
 from tests.conftest import Partner
 from tests.portfolio import NOW

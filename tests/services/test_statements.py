@@ -21,8 +21,7 @@ from core.services.finance.statements import pdf as statement_pdf
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import states as statement_states
-from core.store.access.engine import Store
-from core.store.access.scope import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Statement, StatementLine
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, sales_at

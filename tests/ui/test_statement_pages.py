@@ -10,7 +10,7 @@ from core import clock
 from core.services.finance.parties import Party
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
-from core.store.access.engine import Store
+from core.store.access import Store
 from core.ui.kit import words
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio

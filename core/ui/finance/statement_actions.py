@@ -9,7 +9,7 @@ from core.services.finance.parties import Party
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import states as statement_states
 from core.services.finance.statements.states import Transition
-from core.store.access import store
+from core.store.access import store, transact
 from core.ui.finance.finance_writes import ROLE, made
 from core.ui.kit import dialogs, frame
 from core.ui.kit.dialogs import Decision
@@ -42,7 +42,7 @@ def prepare_month(month: date) -> tuple[int, list[str]]:
         due = statements.list_due(session, month)
     for party, name in due:
         try:
-            store().transact(scope, partial(statements.prepare, party=party, month=month, by=by))
+            transact(scope, partial(statements.prepare, party=party, month=month, by=by))
             done += 1
         except StateForbids as refusal:
             refusals.append(f"{name}: {refusal}")

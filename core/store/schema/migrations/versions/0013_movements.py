@@ -68,7 +68,7 @@ def view() -> str:
 def _part(table: str, policy: str, purchase: str, renewal: str, sign: int, where: str = "", *, source: str = "") -> str:
     minus = "-" if sign < 0 else ""
     amounts = ", ".join(f"{minus}{name} AS {name}" for name in AMOUNTS)
-    source = source or f"(SELECT sale.request_source FROM purchase AS sale WHERE sale.id = {table}.purchase_id)"  # noqa: S608
+    source = source or f"(SELECT sale.request_source FROM purchase AS sale WHERE sale.id = {table}.purchase_id)"  # noqa: S608 the names of our own tables
     rest = f"{minus}(total_minor - mca_profit_minor - distributor_profit_minor) AS provider_share_minor"
     return (
         f"SELECT '{table}' AS kind, {', '.join(SHARED)}, {policy} AS policy_id, {purchase} AS purchase_id,"  # noqa: S608 names out of this file
