@@ -79,7 +79,7 @@ def _wait_until_sent(store: Store) -> None:
                 .where(col(Policy.is_live))
                 .group_by(col(Submission.state))
             )
-            states = dict(session.execute(query).tuples())
+            states = {row[0]: row[1] for row in session.execute(query)}
         time.sleep(0.2)
 
 
