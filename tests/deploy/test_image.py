@@ -1,8 +1,11 @@
 """The image: rules that can be read from its text, and the same steps for every way to install (`make image-check`)."""
 
 import re
+import tomllib
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from core.settings import ROOT
 
@@ -77,3 +80,10 @@ def test_a_server_gets_the_versions_that_were_tested() -> None:
     )
     assert len(run) > 80
     assert run <= tested
+
+
+def test_a_server_gets_all_that_the_project_asks_for() -> None:
+    asked = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    locked = (ROOT / "requirements.production.lock").read_text()
+    names = [canonicalize_name(Requirement(each).name) for each in asked]
+    assert [name for name in names if f"\n{name}==" not in f"\n{locked}"] == [], "run `make lock`"
