@@ -60,16 +60,9 @@ def changing(party: Party) -> Decision:
 
     def act() -> str:
         typed: dict[str, Any] = {name: value for name, value in dialogs.typed(*names).items() if value}
-<<<<<<< HEAD
-        numbers: dict[str, Any] = {
-            name: _whole(typed[name]) for name in ("remittance_days", "bordereau_due_day") if name in typed
-        }
-        admin_writes.write(lambda session, by: agreements.add(session, party, {**typed, **numbers}, by=by))
-=======
         for name in _NUMBERS & typed.keys():
             typed[name] = _whole(typed[name])
         admin_writes.write(lambda session, by: agreements.add(session, party, typed, by=by))
->>>>>>> finance
         return "The agreement is saved: it holds from its first day on."
 
     return Decision(
