@@ -14,7 +14,6 @@ from core.store.access import Scope, Store
 
 _log = structlog.get_logger("coverdesk.worker")
 J = TypeVar("J")
-R = TypeVar("R")
 T = TypeVar("T")
 
 # A receiver is told within a second of the commit; the look itself reads a few rows.
@@ -87,7 +86,7 @@ async def _work_off(
     record: Callable[[Sequence[T]], None] = lambda _: None,
 ) -> None:
     """Keep up to so many jobs in flight until stopped, and finish those that began; results are recorded together."""
-    in_flight: set[asyncio.Future[R]] = set()
+    in_flight: set[asyncio.Future[T]] = set()
     while not stopped.is_set():
         jobs = await _leased(lease, at_once - len(in_flight)) if len(in_flight) < at_once else []
         in_flight |= {asyncio.ensure_future(send(job)) for job in jobs}
