@@ -3,14 +3,11 @@
 import csv
 import hashlib
 import io
-from typing import Any
 
 import pytest
 
 from core import ids
 from core.services.exports import receipts
-from core.services.exports.exports import ExportKind
-from core.services.exports.registry import KINDS
 from core.services.people import sign_in, staff, staff_sessions
 from core.store.access import Scope, Store
 from tests.api.conftest import Client
@@ -161,16 +158,3 @@ def test_an_export_refuses_every_name_that_does_not_narrow_it(
     answer = client.get(f"/exports/purchases.{format_}?{query}", headers=cookie["finance"])
     assert answer.status_code == 400
     assert answer.text.startswith(told)
-
-
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_every_kind_declares_all_names_that_its_selection_reads(kind: ExportKind[Any]) -> None:
-    asked: set[str] = set()
-
-    class Noting(dict[str, list[str]]):
-        def get(self, name: str, default: Any = None) -> Any:
-            asked.add(name)
-            return default
-
-    kind.read(Noting())
-    assert asked == {parameter.name for parameter in kind.parameters}

@@ -90,7 +90,7 @@ def test_who_commits_last_is_not_skipped_though_it_wrote_first(postgres_store: S
     def slow(session: ScopedSession) -> None:
         note(session, first)
         session.flush()
-        _ = session.raw_connection.exec_driver_sql("SELECT 1").scalar_one()
+        _ = session.connection().exec_driver_sql("SELECT 1").scalar_one()
         written.set()
         assert read.wait(60)
 

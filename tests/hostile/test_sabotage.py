@@ -161,7 +161,7 @@ def test_a_query_without_scope_is_noticed(
 ) -> None:
     buy(client, partner.test_key, CREDIT_LIFE)
     # No statement that was made before the sabotage may hide it.
-    monkeypatch.setattr(Query, "_text", Query._made)
+    monkeypatch.setattr(Query, "_text", Query._compile)
     honest = lambda: nothing_of_others(client, partner, stranger)  # noqa: E731
     # No condition at all, one that forgets the mode, and one that forgets the distributor.
     for broken in (

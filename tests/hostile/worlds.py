@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 from typing import Any
 from uuid import UUID
@@ -12,14 +13,19 @@ import sqlalchemy as sa
 
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.insurers import insurer_a
+from core.services.finance.parties import Party
+from core.services.finance.statements import preparing as statements
+from core.services.finance.statements import states as statement_states
 from core.store.access import Scope, Store
 from core.store.access.scope import owned_entities
+from core.store.schema.tables import Statement
 from tests import papers
 from tests.api.claiming import LODGE
 from tests.api.conftest import Client
 from tests.api.selling import buy
 from tests.conftest import Partner, make_partner
 from tests.portfolio import Portfolio
+from tests.services.finance_office import Finance
 
 # What a tenant could know another by; the catalogue's ids are everybody's.
 _OWN_TEXTS = ("code", "policy_number", "email", "email_key", "certificate_code", "plate_key")
@@ -55,6 +61,14 @@ class World:
             self._tenant(partner, is_live=is_live, seed=seed)
             for seed, (partner, is_live) in enumerate((p, mode) for p in partners for mode in (False, True))
         )
+        self._send_statements(partners)
+
+    def _send_statements(self, partners: list[Partner]) -> None:
+        finance, month = Finance(self.store), date(2026, 8, 1)
+        for each in partners:
+            made = finance.do(statements.prepare, Party("distributor", each.id), month, by="funmi")
+            finance.do(statement_states.move, made, "Approved", by="femi")
+            finance.do(statement_states.move, made, "Sent", by="femi")
 
     def _tenant(self, partner: Partner, *, is_live: bool, seed: int) -> Tenant:
         # Sizes differ, so that a count of somebody else's records cannot pass for one's own.
@@ -86,10 +100,12 @@ class World:
     def rows(self) -> dict[str, list[Any]]:
         """Every row that belongs to somebody, by table."""
         with self.store.reading(Scope.system()) as session:
+            # A statement has no mode of its own: all are of live records.
+            statements_query = sa.select(*sa.inspect(Statement).columns, sa.literal(value=True).label("is_live"))
             return {
                 entity.__tablename__: list(session.execute(sa.select(*sa.inspect(entity).columns)))
                 for entity in owned_entities()
-            }
+            } | {"statement": list(session.execute(statements_query))}
 
     @cached_property
     def known(self) -> dict[Tenant, dict[str, list[str]]]:

@@ -20,7 +20,7 @@ from core.services.exports.formats import CSV
 from core.services.exports.kinds.audit import AUDIT
 from core.services.exports.receipts import ExportOrder
 from core.services.paging import Paging
-from core.services.windows import open_days
+from core.services.windows import Span, open_days
 from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.covers import shipped
@@ -70,8 +70,11 @@ CASES: list[tuple[dict[str, Any], list[str]]] = [
     ({"id": str(RECORD)}, ALL_THREE),
     ({"q": str(RECORD).upper()}, ALL_THREE),
     ({"kind": "policy", "id": str(RECORD)}, []),
-    ({"last": date(2026, 11, 17)}, ["rates planned"]),
-    ({"kind": "product", "first": date(2026, 11, 18)}, ["product switched off", "rates withdrawn"]),
+    ({"created": Span(end=clock.lagos_midnight(date(2026, 11, 18)))}, ["rates planned"]),
+    (
+        {"kind": "product", "created": Span(start=clock.lagos_midnight(date(2026, 11, 18)))},
+        ["product switched off", "rates withdrawn"],
+    ),
     ({"q": "BOLA@"}, ["product switched off"]),
     ({"q": '"price": "2.00"'}, ["rates planned"]),
     ({"q": "Ọ̀ṣun"}, ["rates planned"]),

@@ -13,7 +13,7 @@ import pytest
 from core import clock
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.claims.lists import queue as claim_queue
-from core.services.claims.lists.search import ClaimFilter
+from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.review import review as claim_review
 from core.services.claims.workflow import referrals
 from core.services.people import staff

@@ -16,7 +16,7 @@ from core import clock
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.admin import store_check
 from core.services.claims.lists import queue as claim_queue
-from core.services.claims.lists.search import ClaimFilter
+from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.reports import figures as claim_figures
 from core.services.claims.review import review as claim_review
 from core.services.claims.workflow import reserves as claim_reserves

@@ -161,7 +161,7 @@ def test_unplaced_premium_is_aged_in_days_of_lagos(store: Store, partner: Partne
             row = session.get_one(Policy, policy.id)
             row.activated, row.cancelled_at, row.declined_at, row.deleted_at = False, None, None, None
         paid = {row.created_at: row.total_minor for row in session.execute(Purchase.__table__.select())}
-    found = finance.read(unplaced.compute_unplaced, select().wanted)
+    found = finance.read(unplaced.compute_unplaced, select())
     assert (found.fresh, found.waiting, found.late) == (2, 2, 2)
     assert found.total_minor == sum(paid.values())
     by_age = [paid[midnight - timedelta(days=days)] for days in ages]

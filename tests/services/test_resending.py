@@ -171,8 +171,8 @@ def test_queue_says_where_each_policy_stands(store: Store, sold: Callable[..., S
         "Queued",
     ]
     assert [row.situation for row in found.values() if not row.retryable] == ["Not connected"]
-    assert [row.id for row in waiting(store, wanted="failing").items] == [failing.policy_id]
-    assert [row.id for row in waiting(store, wanted="dead").items] == [aside.policy_id]
+    assert [row.id for row in waiting(store, view="failing").items] == [failing.policy_id]
+    assert [row.id for row in waiting(store, view="dead").items] == [aside.policy_id]
     assert waiting(store, provider_id=told(store, fresh).provider_id).total_count == 3
     assert waiting(store, order="newest").items[0].id == fresh.policy_id
     assert waiting(store, order="next").total_count == 4

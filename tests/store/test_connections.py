@@ -14,7 +14,8 @@ from core.services.products import catalogue_cache
 from core.services.sales import purchases
 from core.services.sales.filter import SalesFilter
 from core.services.windows import Span
-from core.store.access import Query, Scope, ScopedSession, Store, connection_of, postgres
+from core.store.access import Query, Scope, ScopedSession, Store, postgres
+from core.store.access.scope import connection_of
 from core.store.access.statements import driver_connection, execute
 from core.store.schema.tables import InsuredRisk, NumberCounter, Provider
 from tests.conftest import Partner, administering

@@ -73,7 +73,7 @@ BY_SHAPE: Mapping[str, Callable[[], Any]] = {
     "Deliveries": _page("deliveries", webhook_example.build_delivery),
     "OneDelivery": _one("delivery", webhook_example.build_delivery),
     "PingResult": webhook_example.build_ping,
-    "Counted": lambda: {"events": 12, "queued": True},
+    "EventCount": lambda: {"events": 12, "queued": True},
     "DeletedEndpoint": lambda: {"id": webhook_example.ENDPOINT_ID},
 }
 

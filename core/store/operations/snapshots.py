@@ -138,9 +138,16 @@ def _into_postgres(store: Store, folder: Path, version: str) -> str | None:
             for table in tables:
                 path = folder / f"{table}{_ROWS}"
                 if path.is_file():
-                    connection.execute(sa.delete(sa.table(table)))
+                    _empty(connection, table)
                     _load(connection, table, path)
     return kept
+
+
+def _empty(connection: sa.Connection, table: str) -> None:
+    """Delete what the migrations wrote, also from a table whose triggers allow rows to be added alone."""
+    connection.exec_driver_sql(f'ALTER TABLE "{table}" DISABLE TRIGGER USER')
+    connection.execute(sa.delete(sa.table(table)))
+    connection.exec_driver_sql(f'ALTER TABLE "{table}" ENABLE TRIGGER USER')
 
 
 @contextmanager
