@@ -119,7 +119,7 @@ def test_variables_of_tests_and_benchmarks_are_passed_over_and_are_exactly_those
 ) -> None:
     """A new one is declared in core/environment.py, or no command would start beside it."""
     texts = [place.read_text() for place in (ROOT / "tests").rglob("*.py")]
-    read = {name for text in texts for name in re.findall(r"environ(?:\.get\(|\[)\"(COVERDESK_[A-Z_]+)\"", text)}
+    read = {name for text in texts for name in re.findall(r"environ(?:\.get\(|\[)\"(COVERDESK_[A-Z0-9_]+)\"", text)}
     real = {f"COVERDESK_{name.upper()}" for name in Settings.model_fields}
     of_insurers = environment.insurer_variables(Insurer.model_fields).keys()
     assert read - real - of_insurers == environment.READ_ELSEWHERE - {"COVERDESK_VERIFY_KEY"}

@@ -4,7 +4,6 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import date
 from functools import cached_property
 from typing import Any
 from uuid import UUID
@@ -64,9 +63,10 @@ class World:
         self._send_statements(partners)
 
     def _send_statements(self, partners: list[Partner]) -> None:
-        finance, month = Finance(self.store), date(2026, 8, 1)
-        for each in partners:
-            made = finance.do(statements.prepare, Party("distributor", each.id), month, by="funmi")
+        finance = Finance(self.store)
+        for party in (Party("distributor", each.id) for each in partners):
+            month = finance.read(statements.find_due_month, party)
+            made = finance.do(statements.prepare, party, month, by="funmi")
             finance.do(statement_states.move, made, "Approved", by="femi")
             finance.do(statement_states.move, made, "Sent", by="femi")
 

@@ -277,7 +277,7 @@ def test_what_it_is_compared_with_is_a_choice_in_the_address(sold: Store, screen
     at.selectbox(key="against").set_value("none").run()
     assert "compared with" not in texts(at)
     assert "What moved" not in texts(at)
-    assert [tile["from"] for tile in tiles_of(at)] == [None] * 9
+    assert [tile["from"] for tile in tiles_of(at)] == [None] * 11
     at.selectbox(key="against").set_value("previous").run()
     assert "against" not in address(at)
     press(at.selectbox(key="against").set_value("year").run(), "Reset")

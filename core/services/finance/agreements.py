@@ -90,7 +90,7 @@ def get_in_force(session: ScopedSession, party: Party, on: date) -> Agreement | 
     query = (
         sa.select(Agreement)
         .where(party.owns(Agreement), col(Agreement.starts_on) <= on)
-        .order_by(col(Agreement.starts_on).desc(), col(Agreement.created_at).desc())
+        .order_by(col(Agreement.starts_on).desc(), col(Agreement.created_at).desc(), col(Agreement.id).desc())
         .limit(1)
     )
     found: Agreement | None = session.execute(query).scalar_one_or_none()
@@ -103,7 +103,7 @@ def list_history(session: ScopedSession, party: Party) -> list[tuple[Agreement, 
         sa.select(Agreement, col(Staff.name))
         .join(Staff, col(Staff.id) == col(Agreement.made_by))
         .where(party.owns(Agreement))
-        .order_by(col(Agreement.starts_on).desc(), col(Agreement.created_at).desc())
+        .order_by(col(Agreement.starts_on).desc(), col(Agreement.created_at).desc(), col(Agreement.id).desc())
     )
     return [(row, name) for row, name in session.execute(query)]
 
