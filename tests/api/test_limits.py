@@ -99,7 +99,7 @@ def test_zero_is_no_limit(client: Client, gate: auth.KeyGate, limit: Limit, part
 
 
 def test_a_flood_of_names_takes_bounded_memory_and_the_worst_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rate_limits, "MOST_NAMES", 100)
+    monkeypatch.setattr(rate_limits, "MAX_NAMES", 100)
     counted = RateLimiter()
     for _ in range(5):
         counted.consume("flood", per_minute=5)

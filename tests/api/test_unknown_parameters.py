@@ -11,7 +11,7 @@ from tests.covers.shipped import body
 
 HEADER = "x-ignored-fields"
 READS = [path for path, methods in api.openapi()["paths"].items() if "get" in methods]
-QUERY = {"year": "2019", "provider": "insurer-a", "make_id": UNKNOWN}
+QUERY = {"year": "2019", "provider": "insurer-a", "make_id": UNKNOWN, "format": "csv"}
 
 
 @pytest.mark.parametrize("path", READS)

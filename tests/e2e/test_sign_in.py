@@ -73,7 +73,7 @@ def test_a_disabled_account_is_out_at_the_next_click(page: Page, desk: Desk) -> 
 
 def test_an_address_that_the_role_lacks_refuses(visit: Visit) -> None:
     page = visit("finance", "/credit_life")
-    expect(page.get_by_text("it needs the role operations")).to_be_visible()
+    expect(page.get_by_text("it is open to operations, and to admin")).to_be_visible()
     expect(page.get_by_role("link", name="Credit life")).not_to_be_visible()
     expect(page.get_by_text("On behalf of")).not_to_be_visible()
 

@@ -30,7 +30,7 @@ from core.store.access.replica import AWAY, REPLICA_STATUS, Bounds, Replica
 from tests.conftest import Partner, PostgresDatabase, administering, fresh_store
 from tests.services import selling
 from tests.store.standby import Standby
-from tests.ui.conftest import person_of, texts
+from tests.ui.conftest import person_of, sent, texts
 
 pytestmark = pytest.mark.postgres
 STAFF = Scope.staff(is_live=True)
@@ -130,7 +130,8 @@ def test_the_dashboard_shows_them_with_that_moment(held_up: Store, monkeypatch: 
     monkeypatch.setattr("core.ui.kit.frame.current", lambda: person_of("operations"))
     at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=60).run()
     assert not at.exception
-    assert next(tile.value for tile in at.metric if tile.label == "Policies sold") == "1"
+    (tiles,) = (payload["tiles"] for payload in sent(at) if "tiles" in payload)
+    assert next(tile["value"] for tile in tiles if tile["label"] == "Policies sold") == "1"
     assert "Figures as of" in texts(at)
 
 
