@@ -27,7 +27,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "serve": ("serve", "Serve screens and API in one process."),
     "api": ("serve", "Serve the API alone, in as many processes as wanted (PostgreSQL for more than one)."),
-    "status": ("status", "Print what runs and what waits; exit code 1 when something needs a person."),
+    "status": ("status", "Print the status of the installation; exit code 1 when something needs a person."),
     "check": ("check", "Audit the whole store; exit code 1 when anything does not hold."),
     "verify": ("verify", "Replay the whole specification against a running server, in test mode only."),
     "backup": (

@@ -26,7 +26,7 @@ DefaultBehaviour = Annotated[
 def worker(
     host: Annotated[str, typer.Option(help="Address for COVERDESK_METRICS_PORT.")] = "127.0.0.1",
 ) -> None:
-    """Send what waits: policies to insurers, events to webhooks, e-mail; until stopped, and as many as wanted."""
+    """Send what waits, until stopped: policies to insurers, events to webhooks, e-mail; as many as wanted."""
     settings().check_safe_to_serve()
     if versions.version(store()) != versions.newest():
         raise InvalidSetting("COVERDESK_DATABASE_URL: this store has another version, run `coverdesk init`")

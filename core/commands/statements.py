@@ -16,7 +16,7 @@ from core.services.finance.statements import preparing as statements
 from core.services.people import staff
 from core.store.access import Scope, reading, transact
 
-app = typer.Typer(help="Statements of distributors and insurers.", no_args_is_help=True)
+app = typer.Typer(help="Statements of distributors and insurers: what is due, and preparing it.", no_args_is_help=True)
 out, err = Console(), Console(stderr=True)
 _LIVE = Scope.staff(is_live=True)
 _Month = Annotated[str, typer.Option("--month", help="The month, YYYY-MM in Lagos; the last that is over unless told.")]

@@ -29,10 +29,6 @@ class Operation:
         return self.method in {"POST", "PATCH"}
 
     @property
-    def is_list(self) -> bool:
-        return "limit" in self.in_query
-
-    @property
     def takes_json(self) -> bool:
         return "application/json" in self.media
 
@@ -82,4 +78,5 @@ def posts() -> tuple[Operation, ...]:
 
 
 def lists() -> tuple[Operation, ...]:
-    return tuple(each for each in operations() if each.is_list)
+    """The operations that answer a page of many."""
+    return tuple(each for each in operations() if {"page", "limit"} <= set(each.in_query))

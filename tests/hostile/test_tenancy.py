@@ -22,7 +22,7 @@ from core.services.exports.registry import KINDS
 from core.services.people import sign_in, staff, staff_sessions
 from core.store.access import Scope, Store
 from tests.api.conftest import Client
-from tests.hostile.routes import Operation, operations
+from tests.hostile.routes import Operation, lists, operations
 from tests.hostile.worlds import Tenant, World, words_in
 
 TRIES = int(os.environ.get("COVERDESK_TENANCY_TRIES", "300"))
@@ -199,7 +199,7 @@ def matrix(world: World, tenant: Tenant) -> Iterator[Case]:
                 yield Case(tenant, operation, place, name, value, foreign=True)
             for value in nobodys:
                 yield Case(tenant, operation, place, name, value, foreign=False)
-        if operation.is_list:
+        if operation in lists():
             for name, values in WIDENERS.items():
                 for value in values or foreign:
                     yield Case(tenant, operation, "query", name, value, foreign=False)

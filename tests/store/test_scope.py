@@ -98,7 +98,9 @@ def test_rows_of_another_scope_cannot_be_written(store: Store, partner: Partner,
 def test_every_table_with_a_distributor_and_a_mode_is_owned() -> None:
     from sqlmodel import SQLModel
 
+    # Keys are found by their hash before a scope is known; drafts belong to a person at the desk.
+    not_for_tenants = {"api_key", "sale_draft"}
     owned = {entity.__tablename__ for entity in owned_entities()}
     for table in SQLModel.metadata.tables.values():
-        if {"distributor_id", "is_live"} <= set(table.columns.keys()) and table.name != "api_key":
+        if {"distributor_id", "is_live"} <= set(table.columns.keys()) and table.name not in not_for_tenants:
             assert table.name in owned

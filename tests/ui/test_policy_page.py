@@ -264,7 +264,8 @@ def test_changes_are_written_down_with_the_person(screen: Screen, store: Store, 
 def test_a_probable_duplicate_is_pointed_out(screen: Screen, store: Store, partner: Partner) -> None:
     first, second = (sell(store, partner, credit_life.CREDIT_LIFE, is_live=True) for _ in range(2))
     at = opened(screen, second.policy_id)
-    assert str(first.policy_id) in at.warning[0].value
+    assert "Is it a second loan?" in at.warning[0].value
+    assert any(str(first.policy_id) in link.proto.query_string for link in at.get("page_link"))
 
 
 def test_a_policy_without_a_certificate_says_so(screen: Screen, pending: Sale) -> None:

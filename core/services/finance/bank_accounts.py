@@ -152,6 +152,13 @@ def _refuse_maker(row: BankAccount, by: Person) -> None:
         raise NotAllowed("You proposed this account: another admin confirms or refuses it, and you can take it back")
 
 
+_DECIDED: Final[Mapping[str, str]] = {
+    "confirmed": "bank account confirmed",
+    "refused": "bank account refused",
+    "withdrawn": "bank account withdrawn",
+}
+
+
 def _decide(session: ScopedSession, row: BankAccount, state: str, by: Person, **more: Any) -> None:
     session.execute(
         sa.update(BankAccount)
@@ -159,7 +166,7 @@ def _decide(session: ScopedSession, row: BankAccount, state: str, by: Person, **
         .values(state=state, decided_by=by.id, decided_at=clock.now(), **more)
         .execution_options(synchronize_session=False)
     )
-    _note(session, row, f"bank account {state}", by)
+    _note(session, row, _DECIDED[state], by)
 
 
 def _note(session: ScopedSession, row: BankAccount, action: str, by: Person) -> None:

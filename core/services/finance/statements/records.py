@@ -49,7 +49,7 @@ def get_record(session: ScopedSession, statement_id: UUID) -> StatementRecord:
 
 def build(row: StatementRow) -> StatementRecord:
     """Return the record of a statement."""
-    return _record(str(row.id), row.paper, sent_at=clock.to_wire(row.sent_at))
+    return _build_record(str(row.id), row.paper, sent_at=clock.to_wire(row.sent_at))
 
 
 def build_example() -> StatementRecord:
@@ -74,10 +74,10 @@ def build_example() -> StatementRecord:
         state="Sent",
         facts={},
     )
-    return _record("01a1f7c0-3c00-7000-8000-0000000000b1", paper, sent_at="2026-11-03T09:15:00.000Z")
+    return _build_record("01a1f7c0-3c00-7000-8000-0000000000b1", paper, sent_at="2026-11-03T09:15:00.000Z")
 
 
-def _record(statement_id: str, paper: Paper, *, sent_at: str | None) -> StatementRecord:
+def _build_record(statement_id: str, paper: Paper, *, sent_at: str | None) -> StatementRecord:
     return {
         "id": statement_id,
         "number": paper.number,

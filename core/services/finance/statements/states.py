@@ -1,6 +1,6 @@
 """The states of a statement: one table says what may follow what, and who may do it (contract F3)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -19,6 +19,12 @@ from core.store.access import ScopedSession
 from core.store.schema.tables import Statement, StatementLine
 
 _SHORTEST_NOTE: Final = 5
+_ACTIONS: Final[Mapping[str, str]] = {
+    "Approved": "statement approved",
+    "Sent": "statement sent",
+    "Disputed": "statement disputed",
+    "Void": "statement given up",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,7 +87,7 @@ def move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, not
     audit.write(
         session,
         actor=by.actor,
-        action=f"statement {to.lower()}",
+        action=_ACTIONS[to],
         subject=subject,
         before={"state": row.state},
         after=after,

@@ -1,12 +1,11 @@
 """Statements of account with their lines, frozen when they are prepared, and the dated rates of taxes."""
 
 from datetime import date
+from uuid import UUID
 
 import sqlalchemy as sa
 import sqlmodel
 from alembic import op
-
-from core import ids
 
 revision = "0015"
 down_revision = "0014"
@@ -37,10 +36,20 @@ _PRINTED = (
     *("product_id", "other_id", "effective_at", "expires_at", "premium_minor", "rate_bp", "commission_minor"),
     *("vat_minor", "withheld_minor", "net_minor"),
 )
+# Ids of their own, so that every store has the same rows.
 RATES = (
-    ("vat", date(2020, 2, 1), 750, 750, 1, None, "Finance Act 2019, section 34: 7.5 %"),
     (
-        *("withholding", date(2025, 1, 1), 500, 1000, 2, 200_000_000),
+        UUID("01900000-0000-7000-8000-0000000f0001"),
+        "vat",
+        date(2020, 2, 1),
+        750,
+        750,
+        1,
+        None,
+        "Finance Act 2019, section 34: 7.5 %",
+    ),
+    (
+        *(UUID("01900000-0000-7000-8000-0000000f0002"), "withholding", date(2025, 1, 1), 500, 1000, 2, 200_000_000),
         "Deduction of Tax at Source (Withholding) Regulations 2024: commission 5 %, non-residents 10 %, doubled without"
         " a tax number, a small company free up to 2,000,000 naira a month",
     ),
@@ -62,7 +71,7 @@ def upgrade() -> None:
         sa.UniqueConstraint("kind", "effective_on", name=op.f("uq_tax_rate_kind_effective_on")),
     )
     names = [column.name for column in rates.columns]
-    op.bulk_insert(rates, [dict(zip(names, (ids.new(), *row), strict=True)) for row in RATES])
+    op.bulk_insert(rates, [dict(zip(names, row, strict=True)) for row in RATES])
     _make_statements()
     _make_lines()
     never = (("update", "UPDATE", ""), ("delete", "DELETE", ""))
