@@ -29,7 +29,7 @@ _KEPT = {
 }
 _UNAUTHORIZED = {"responseCode": 0, "responseText": "Unauthorized", "errorData": None, "data": {}}
 # What a run leaves in the server's store, by kind.
-LEFT = ("customers", "policies", "renewals", "claims", "files")
+LEFT = ("customers", "policies", "renewals", "claims", "endpoints", "files")
 _NOBODY = "01900000-0000-7000-8000-0000000000ff"
 
 
@@ -81,7 +81,7 @@ class Replay:
         if fault is None and answer.status_code < 400:
             self._learn(path, answer)
         if fault is None and "requestBody" in operation:
-            fault = self._check_empty_body(address, operation)
+            fault = self._check_empty_body(method, address, operation)
         return Outcome(name, answer.status_code, fault)
 
     def _address(self, path: str, operation: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -151,14 +151,21 @@ class Replay:
             return f"without a key it answers {answer.status_code}"
         return None
 
-    def _check_empty_body(self, address: str, operation: dict[str, Any]) -> str | None:
-        """Check that an empty body is refused with the names of the missing fields."""
+    def _check_empty_body(self, method: str, address: str, operation: dict[str, Any]) -> str | None:
+        """Check that an empty body is refused with the names of the missing fields, where there are required ones."""
         content = operation["requestBody"]["content"]
+        if not any(self._resolve(media["schema"]).get("required") for media in content.values()):
+            return None
         empty: dict[str, Any] = {"json": {}} if "application/json" in content else {"files": {"x": ("x", b"")}}
-        answer = self.client.post(address, **empty)
+        answer = self.client.request(method, address, **empty)
         if answer.status_code != 400 or not answer.json()["errorData"]:
             return f"an empty body answers {answer.status_code}"
         return None
+
+    def _resolve(self, schema: dict[str, Any]) -> dict[str, Any]:
+        name = schema.get("$ref", "").rsplit("/", 1)[-1]
+        found: dict[str, Any] = self.document["components"]["schemas"][name] if name else schema
+        return found
 
     def _learn(self, path: str, answer: httpx.Response) -> None:
         if "json" not in answer.headers.get("content-type", ""):
@@ -184,6 +191,8 @@ class Replay:
         data = answer.json()["data"]
         if "file_url" in data:
             self.left["files"].append(data["file_url"].rsplit("/", 1)[-1])
+        elif "endpoint" in data:
+            self.left["endpoints"].append(data["endpoint"]["id"])
         elif "claim" in data:
             self.left["claims"].append(data["claim"]["id"])
             self.left["files"] += [f"{name} of that claim" for name in sent]

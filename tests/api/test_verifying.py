@@ -10,7 +10,7 @@ from core.api import contract_replay
 from core.api.app import api
 from core.errors import NotAllowed
 from core.store.access import Scope, Store
-from core.store.schema.tables import Claim, Customer, Policy, Renewal, UploadedFile
+from core.store.schema.tables import Claim, Customer, Policy, Renewal, UploadedFile, WebhookEndpoint
 from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
 
@@ -43,6 +43,7 @@ def test_it_tells_everything_that_it_leaves_behind(store: Store, partner: Partne
 
 def _counted(store: Store) -> dict[str, int]:
     kinds = {"customers": Customer, "policies": Policy, "renewals": Renewal, "claims": Claim, "files": UploadedFile}
+    kinds["endpoints"] = WebhookEndpoint
     with store.reading(Scope.system()) as session:
         return {
             name: session.execute(sa.select(sa.func.count()).select_from(entity)).scalar_one()
