@@ -38,10 +38,13 @@ class RoundRobin:
         self._listening.set()
         self._loop.run_forever()
         server.close()
-        rest = asyncio.all_tasks(self._loop)
-        for task in rest:
-            task.cancel()
-        self._loop.run_until_complete(asyncio.gather(*rest, return_exceptions=True))
+        # A connection that was accepted a moment ago becomes a task only now.
+        while rest := asyncio.all_tasks(self._loop):
+            for task in rest:
+                task.cancel()
+            self._loop.run_until_complete(asyncio.wait(rest))
+            self._loop.run_until_complete(asyncio.sleep(0))
+        self._loop.run_until_complete(self._loop.shutdown_asyncgens())
         self._loop.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

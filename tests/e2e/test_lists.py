@@ -168,7 +168,7 @@ def test_one_act_is_one_entry_on_the_dashboard_and_in_the_menu(visit: Visit) -> 
     expect(page).to_have_url(re.compile("mode=test"))
     settled(page)
     now = entries(page)
-    page.get_by_role("link", name="Renewals").click()
+    page.get_by_role("navigation", name="App pages").get_by_role("link", name="Renewals", exact=True).click()
     expect(page).to_have_url(re.compile("/renewals[?]mode=test"))
     settled(page)
     assert entries(page) == now + 1
