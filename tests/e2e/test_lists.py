@@ -97,6 +97,9 @@ def test_a_row_opens_by_click_and_by_key_and_back_is_the_same_list(visit: Visit,
     arrived(page)
     page.go_back()
     expect(page).to_have_url(address)
+    # Whoever goes on before the list has come back would meet a page that is still being drawn.
+    expect(rows.first).to_be_visible()
+    settled(page)
     page.go_forward()
     arrived(page)
 
