@@ -89,7 +89,7 @@ def _child(name: str, labels: tuple[str, ...]) -> Any:  # noqa: ANN401 - prometh
 
 
 def registry() -> "CollectorRegistry":
-    """What was counted: by this process, or by all that share a folder."""
+    """Return the registry of this process, or of all processes that share a folder."""
     from prometheus_client import CollectorRegistry  # noqa: PLC0415 costs start-up
     from prometheus_client.multiprocess import MultiProcessCollector  # noqa: PLC0415
 

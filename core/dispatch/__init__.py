@@ -1,1 +1,1 @@
-"""What runs beside requests: events out of the log, deliveries and mail; no transaction is open during a call."""
+"""Background work beside requests: events, deliveries and mail. No transaction is open during a call."""

@@ -1,4 +1,4 @@
-"""What `coverdesk webhooks listen` says of one delivery."""
+"""Receiver and printed output of `coverdesk webhooks listen`."""
 
 from collections.abc import Iterator, Mapping
 

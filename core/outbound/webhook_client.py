@@ -33,7 +33,7 @@ class SendLimits:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SendResult:
-    """What became of one try; `error` is None for a success, and never holds the address."""
+    """Result of one delivery attempt; `error` is None for a success and never contains the address."""
 
     milliseconds: int
     status: int | None = None

@@ -34,7 +34,7 @@ class ClockEffect(Enum):
 
 
 class Effect(Enum):
-    """What a transition changes beside the status and its amount column."""
+    """Side effects of a transition, beside the status and its amount column."""
 
     SETS_CLAIMED = "fills the claimed amount from what is owed, if it is still zero"
     SETS_RESERVE = "sets a reserve from the claimed amount, if there is none"
@@ -94,7 +94,7 @@ class StatusRule:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PairRule:
-    """What one pair of statuses adds to the rule of its target; with `replaces` its needs stand alone."""
+    """Rule for one pair of statuses, added to the rule of its target; with `replaces` its needs stand alone."""
 
     label: str
     needs: tuple[Need, ...] = ()

@@ -32,7 +32,7 @@ class _Statement(openapi.Shape):
 
 
 class FileQuery(QueryString):
-    """Which file of a statement."""
+    """Query parameters of a statement's file."""
 
     format: Annotated[str, one_of(*statement_downloads.MEDIA_TYPES)] = Field(examples=["csv"])
 

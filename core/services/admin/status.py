@@ -98,7 +98,7 @@ def _free_bytes() -> int:
 
 
 def _clock_skew(session: ScopedSession) -> float:
-    """How far the clock of a PostgreSQL server is ahead of ours; SQLite has none of its own."""
+    """Return the seconds by which a PostgreSQL server's clock is ahead of ours; 0 on SQLite."""
     if store().is_sqlite:
         return 0.0
     theirs = session.connection().exec_driver_sql("SELECT clock_timestamp()").scalar_one()

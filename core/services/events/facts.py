@@ -18,7 +18,7 @@ Owner = tuple[UUID, bool]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Subject:
-    """What an audit entry is about: who is told of it, and the data that each kind of object begins with."""
+    """Subject of an audit entry: the distributor that is told, and the data common to all events of its kind."""
 
     owners: tuple[Owner, ...]
     data: Mapping[str, Any]

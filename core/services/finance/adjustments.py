@@ -43,7 +43,7 @@ class AdjustmentInput(Request):
 
 
 class RefusalInput(Request):
-    """Why an adjustment is refused."""
+    """Input: the reason for refusing an adjustment."""
 
     reason: Annotated[str, Field(min_length=3, max_length=500)]
 

@@ -37,7 +37,7 @@ def _check_account_number(value: str) -> str:
 
 
 class BankInput(Request):
-    """Where a party wants to be paid."""
+    """Input: the bank account of a party."""
 
     bank_name: Annotated[str, Field(min_length=2, max_length=100)]
     account_name: Annotated[str, Field(min_length=2, max_length=100)]

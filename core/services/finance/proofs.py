@@ -1,4 +1,4 @@
-"""What `coverdesk check` proves of money: movements are their rows, and their sums those of the roll-ups."""
+"""Money checks of `coverdesk check`: movements equal their source rows, and their sums the roll-ups."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -67,6 +67,6 @@ def _whole(value: Any) -> Any:
 
 
 def _net(part: str) -> Any:
-    """What a line of the daybook says of one share, with the signs of movements."""
+    """Build the net sum of one share from a roll-up line, with the signs of movements."""
     amounts = {verb: col(getattr(DaybookLine, f"{verb}{part}_minor")) for verb in _VERBS.values()}
     return amounts["sold"] + amounts["renewed"] - amounts["refunded"] + amounts["adjusted"]

@@ -42,7 +42,7 @@ def _check_day(day: date) -> date:
 
 
 class CallInput(Request):
-    """What came of a call, and when to call again."""
+    """Input: the outcome of a call and the day to call again."""
 
     outcome: Annotated[str, fields.one_of(*CALL_OUTCOMES)]
     note: Annotated[str, Field(max_length=500)] | None = None
@@ -63,7 +63,7 @@ class Call:
 
     @property
     def label(self) -> str:
-        """What came of it, in words."""
+        """Outcome in words."""
         return OUTCOMES[self.outcome]
 
 

@@ -77,7 +77,7 @@ class SalesTotals(NamedTuple):
 
     @property
     def adjusted(self) -> Split:
-        """What adjustments corrected, with its sign."""
+        """Adjusted premium, with its sign, and its three parts."""
         return Split(self.adjusted_minor, self.adjusted_mca_minor, self.adjusted_distributor_minor)
 
     @property

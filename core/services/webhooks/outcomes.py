@@ -1,4 +1,4 @@
-"""What the answer to a delivery does: to the delivery, and to the state of its endpoint (contract W4)."""
+"""Effect of a delivery attempt on the delivery and on its endpoint (contract W4)."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -29,7 +29,7 @@ UNKNOWN_TO_CLASSIC: Final = "Receivers of the classic form do not know this type
 
 
 class Result(Protocol):
-    """What became of one try."""
+    """Result of one delivery attempt."""
 
     @property
     def milliseconds(self) -> int: ...  # noqa: D102

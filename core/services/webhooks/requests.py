@@ -1,4 +1,4 @@
-"""What is said of an endpoint: its address, the events that it wants, and the form of its deliveries (contract W3)."""
+"""Requests that register and change webhook endpoints and replay their events (contract W3)."""
 
 import re
 from datetime import datetime
@@ -60,7 +60,7 @@ class EndpointRequest(Request):
 
 
 class EndpointChange(Request):
-    """What changes of an endpoint; what is left out stays. Another address is tried by a ping before it is used."""
+    """Change of an endpoint; omitted fields stay. A new address is pinged before it is used."""
 
     url: Url | None = Field(default=None, examples=["https://hooks.example.com/coverdesk/v2"])
     events: Patterns | None = None
@@ -70,7 +70,7 @@ class EndpointChange(Request):
 
 
 class EnableRequest(Request):
-    """How an endpoint is enabled again."""
+    """Options for enabling an endpoint again."""
 
     send_held: bool = Field(default=True, description="Send what was held meanwhile; otherwise it is withdrawn.")
 
@@ -82,7 +82,7 @@ def _instant(value: Any) -> Any:
 
 
 class ReplayRequest(Request):
-    """Which events are sent again."""
+    """Selection of events to send again."""
 
     from_: datetime = Field(alias="from", examples=["2026-11-01T00:00:00Z"])
     to: datetime = Field(examples=["2026-11-30T00:00:00Z"])

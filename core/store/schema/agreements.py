@@ -66,7 +66,7 @@ class Agreement(Party, table=True):
 
 
 class BankAccount(Party, table=True):
-    """Where a party is paid: proposed by one person, confirmed by another, used from `usable_from` on.
+    """Bank account of a party: proposed by one person, confirmed by another, used from `usable_from` on.
 
     The account number is sealed; `hint` is its last four digits.
     """

@@ -1,4 +1,4 @@
-"""What the desk notes about its work with customers: calls about the end of a term."""
+"""Follow-up with customers: calls about the end of a term."""
 
 from datetime import date, datetime
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""How long screens take, for the metrics."""
+"""Duration of screen runs, for the metrics."""
 
 import time
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What each screen is for, told to those who may not open it and in the command palette."""
+"""Purpose of each screen, shown to those who may not open it and in the command palette."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -257,7 +257,7 @@ def _told(what: str, parts: Sequence[tuple[str, int]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Clicked:
-    """What a click on a chart meant: the member's id and the first day of the bucket, as far as the bar has them."""
+    """Meaning of a click on a chart: the member's id and the first day of the bucket, where the bar has them."""
 
     member: str | None
     bucket: date | None

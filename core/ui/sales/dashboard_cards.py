@@ -48,7 +48,7 @@ def read_cut(window: Window) -> Cut:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What every card needs: the filters, the window, the breakdown over time, and where figures are read."""
+    """Inputs of every card: the filters, the window, the breakdown over time, and the scope of the figures."""
 
     asked: Asked[SalesFilter]
     window: Window

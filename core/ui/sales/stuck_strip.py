@@ -14,7 +14,7 @@ from core.ui.kit import frame, menu, words
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Kind:
-    """How one kind of stuck work is named, and the list behind it."""
+    """Name of one kind of stuck work, and the list behind it."""
 
     label: tuple[str, str]
     icon: str

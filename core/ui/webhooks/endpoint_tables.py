@@ -40,7 +40,7 @@ class EndpointRow:
 
     @property
     def name(self) -> str:
-        """What it is called: its description, or its address."""
+        """Display name: its description, or its address."""
         return self.endpoint.description or self.endpoint.url
 
 

@@ -81,7 +81,7 @@ class QueueTotal:
 
     @property
     def incurred_minor(self) -> int:
-        """What was paid and what is expected to be paid still."""
+        """Paid plus outstanding reserve, in kobo."""
         return self.paid_minor + self.outstanding_minor
 
 

@@ -138,7 +138,7 @@ class ClaimReview:
 
     @property
     def reserve_minor(self) -> int:
-        """What is expected to be paid still, in kobo."""
+        """Outstanding reserve, in kobo."""
         return self.reserves[-1].reserve_minor if self.reserves else 0
 
     @property

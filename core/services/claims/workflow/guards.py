@@ -76,7 +76,7 @@ def _refusal(
 
 
 def _amount(transition: Transition, claim: Claim, inputs: TransitionInput, limits: Limits) -> int:
-    """What was given, else what the claim holds already, else the offer by the rule (contract C8)."""
+    """Return the given amount, else the amount stored on the claim, else the computed offer (contract C8)."""
     if inputs.amount is not None:
         return money.to_minor(inputs.amount)
     if OFFER in transition.needs:

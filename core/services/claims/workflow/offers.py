@@ -19,11 +19,12 @@ FIXED: Final = DECIDED | {ClaimStatus.OFFER_ACCEPTED}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """What a claim can come to at most, in kobo: owed and insured by the records, none where they do not say.
+    """Upper limits of a claim's total, in kobo: owed and insured amounts, None where the records do not say.
 
-    `paid_minor` was paid on the claim before, and is part of what it comes to. `elsewhere_minor` was paid on other
-    claims of the policy in the same term; what is insured, and what is owed where it was paid since the lodging, are
-    what that leaves.
+    `paid_minor` was paid on the claim before and counts towards its total. `elsewhere_minor` was paid on other claims
+    of
+    the policy in the same term; it is already deducted from the insured amount, and from the owed amount if it was paid
+    after lodging.
     """
 
     owed_minor: int | None = None
@@ -43,7 +44,7 @@ class Limits:
 
     @property
     def source(self) -> str:
-        """Which of them is the lower, in words."""
+        """Name the lower of the two limits."""
         source = "what is still owed" if self.most_minor == self.owed_minor else "what is insured"
         if not self.elsewhere_minor:
             return source

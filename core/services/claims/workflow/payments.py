@@ -1,4 +1,4 @@
-"""What was paid on claims: rows that are only added, the sums of them, and what they leave to pay (contract C10)."""
+"""Claim payments: append-only rows, their sums, and the limits that remain (contract C10)."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -124,16 +124,16 @@ def of_claim(session: ScopedSession, claim: Claim) -> Sequence[Payment]:
 
 
 def of_each() -> sa.ScalarSelect[int]:
-    """What each claim of a query was paid, in kobo: a column for `select(Claim)`."""
+    """Column for `select(Claim)`: the amount paid on each claim, in kobo."""
     mine = sa.select(sa.func.coalesce(sa.func.sum(AMOUNT), 0)).where(col(ClaimPayment.claim_id) == col(Claim.id))
     return mine.correlate(Claim).scalar_subquery()
 
 
 def limits(session: ScopedSession, claim: Claim, *, for_update: bool = False) -> Limits:
-    """What bounds a claim now.
+    """Return the current limits of a claim.
 
-    Whoever changes a claim holds its row, and with `for_update` its policy's too: what two claims of one policy are
-    paid at the same moment is then counted one after the other.
+    The caller holds the lock of the claim's row. With `for_update` the policy's row is locked too, so that concurrent
+    payments on two claims of one policy are counted one after the other.
     """
     query = sa.select(Policy).where(col(Policy.id) == claim.policy_id)
     policy: Policy = session.execute(query.with_for_update() if for_update else query).scalar_one()
@@ -183,7 +183,7 @@ def _find_term(terms: Sequence[PaidTerm], day: date) -> PaidTerm | None:
 
 
 def insured_minor(policy: Policy) -> int | None:
-    """What a policy insures, in kobo; none where neither its price nor its request says so."""
+    """Return the sum insured of a policy in kobo, or None if neither its price nor its request states one."""
     if policy.sum_insured_minor is not None:
         return policy.sum_insured_minor
     named = next((policy.submitted[name] for name in _INSURED if policy.submitted.get(name)), None)

@@ -28,7 +28,7 @@ def list_allowed(claim: Claim, person: Person, judgement: Judgement | None = Non
 def list_unmet_needs(
     transition: Transition, claim: Claim, person: Person, judgement: Judgement | None
 ) -> tuple[str, ...]:
-    """What a move needs and neither the claim nor the person has, in words; nothing that could be typed."""
+    """List in words the needs of a transition that neither claim nor person meets and no input could."""
     unmet = (describe_unmet_need(need, transition, claim, person, judgement) for need in transition.needs)
     return tuple(words for words in unmet if words)
 

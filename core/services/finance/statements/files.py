@@ -38,7 +38,7 @@ _CHUNK = 2_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Paper:
-    """What a statement prints beside its lines; amounts in kobo, as what we owe the party."""
+    """Header and totals printed on a statement; amounts in kobo, positive when we owe the party."""
 
     title: str
     number: str

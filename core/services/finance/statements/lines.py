@@ -133,7 +133,7 @@ def _build(party: Party, row: Any, *, vat: Spread, withheld: Spread, collects: s
 
 
 def _premium_effect(premium_minor: int, *, is_seller: bool, collects: str) -> int:
-    """What a premium changes of what we owe: an insurer is owed it, and a distributor who holds it owes it to us."""
+    """Return the change of our debt by a premium: owed to an insurer, owed by a distributor that collects it."""
     if not is_seller:
         return premium_minor
     return -premium_minor if collects == "distributor" else 0

@@ -39,7 +39,7 @@ class StatementSummary:
 
     @property
     def key(self) -> str:
-        """What names it in an address: the statement, or the party."""
+        """Key in the page address: of the statement, or of the party if there is none yet."""
         return (
             str(self.statement_id) if self.statement_id else f"{self.party.account}.{self.party.id}.{self.month:%Y-%m}"
         )

@@ -63,7 +63,7 @@ class _Sums:
 
     @property
     def premium_minor(self) -> int:
-        """What premiums changed of what we owe: what is left of the net."""
+        """Change of our debt by premiums: the rest of the net amount."""
         commissions = self.earned_minor + self.clawback_minor + self.adjusted_minor
         return self.net_minor - commissions - self.vat_minor + self.withheld_minor
 
@@ -222,7 +222,7 @@ def _next_number(session: ScopedSession, party: Party) -> int:
 def _facts(
     session: ScopedSession, party: Party, sums: _Sums, *, terms: Agreement | None, taxed: MonthTax
 ) -> dict[str, Any]:
-    """What a statement says beside its figures: names as they are now, terms, and the sources of its taxes."""
+    """Return the descriptive data frozen with a statement: names, terms, and the sources of its taxes."""
     known = _names(load_choices(session))
     holder = "the distributor" if terms and terms.collects == "distributor" else "the platform"
     said = {

@@ -1,4 +1,4 @@
-"""What `coverdesk check` proves of statements: sums, chain, numbers, hashes, and that nothing is left out."""
+"""Statement checks of `coverdesk check`: sums, opening balances, numbers, hashes and completeness."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence

@@ -34,7 +34,7 @@ _BY_DAYS = ("pro_rata", "short_rate")
 
 
 class Term(NamedTuple):
-    """What was paid for one stretch of cover, by which rates; no renewal for that of the purchase."""
+    """Amount paid for one period of cover and its rates; no renewal id for the purchase's own period."""
 
     row: Any
     renewal_id: Any
@@ -147,7 +147,7 @@ def _divided(refund: Any, terms: Sequence[Term]) -> Iterator[dict[str, Any]]:
 
 
 def _by_term(refund: Any, terms: Sequence[Term]) -> list[tuple[int, int]]:
-    """How much of a refund belongs to which term; never more than was paid for it."""
+    """Split a refund between terms; never more than was paid for each."""
     left = [Fraction(0)] * len(terms)
     if refund.method in _BY_DAYS:
         left = [
