@@ -88,7 +88,8 @@ class PostgresDatabase:
     _SHAPE = (
         "SELECT (SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal),"
         " (SELECT count(*) FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid"
-        "  WHERE relnamespace = 'public'::regnamespace)"
+        "  WHERE relnamespace = 'public'::regnamespace),"
+        " (SELECT md5(string_agg(definition, '' ORDER BY viewname)) FROM pg_views WHERE schemaname = 'public')"
     )
 
     def __init__(self, server: sa.URL) -> None:

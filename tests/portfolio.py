@@ -68,7 +68,9 @@ class _Writer:
         self.plan, self.dice = plan, dice
         self.rows: list[SQLModel] = []
         self.products = session.execute(
-            sa.select(Product, ProductVersion).join(ProductVersion, ProductVersion.product_id == Product.id)
+            sa.select(Product, ProductVersion)
+            .join(ProductVersion, ProductVersion.product_id == Product.id)
+            .order_by(Product.prefix, Product.route_name, ProductVersion.id)
         ).all()
 
     def write(self) -> None:

@@ -1,6 +1,7 @@
 """A small proxy before several processes: the API by turns, each visitor of the screens always to the same one."""
 
 import asyncio
+import contextlib
 import itertools
 import re
 import threading
@@ -9,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 _HEAD_BYTES: Final = 1 << 16
+_TURNS: Final = 5
 _STICKS: Final = "coverdesk_app"
 
 
@@ -38,14 +40,19 @@ class RoundRobin:
         self._listening.set()
         self._loop.run_forever()
         server.close()
-        # A connection that was accepted a moment ago becomes a task only now.
+        # What was just accepted gets to its task first: a connection that is cancelled on the way there leaks.
+        self._turn()
         while rest := asyncio.all_tasks(self._loop):
             for task in rest:
                 task.cancel()
             self._loop.run_until_complete(asyncio.wait(rest))
-            self._loop.run_until_complete(asyncio.sleep(0))
-        self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+            self._turn()
         self._loop.close()
+
+    def _turn(self) -> None:
+        """Run what is ready, and what becomes ready by it."""
+        for _ in range(_TURNS):
+            self._loop.run_until_complete(asyncio.sleep(0))
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One request, or one websocket, for each connection."""
@@ -54,14 +61,14 @@ class RoundRobin:
             port, is_new = self._choose(head)
             self.taken[port] += 1
             back_reader, back_writer = await asyncio.open_connection("127.0.0.1", port, limit=_HEAD_BYTES)
-            back_writer.write(_closing(head))
-            sending = asyncio.create_task(_pass_on(reader, back_writer))
-            answer = _closing(await back_reader.readuntil(b"\r\n\r\n"))
-            mark = f"Set-Cookie: {_STICKS}={port}; Path=/\r\n\r\n".encode() if is_new else b"\r\n"
-            writer.write(answer[:-2] + mark)
-            await _pass_on(back_reader, writer)
-            sending.cancel()
-            back_writer.close()
+            with contextlib.closing(back_writer):
+                back_writer.write(_closing(head))
+                sending = asyncio.create_task(_pass_on(reader, back_writer))
+                answer = _closing(await back_reader.readuntil(b"\r\n\r\n"))
+                mark = f"Set-Cookie: {_STICKS}={port}; Path=/\r\n\r\n".encode() if is_new else b"\r\n"
+                writer.write(answer[:-2] + mark)
+                await _pass_on(back_reader, writer)
+                sending.cancel()
         except (OSError, asyncio.IncompleteReadError):
             pass
         finally:
