@@ -23,6 +23,8 @@ class RoundRobin:
         self.taken: Counter[int] = Counter()
         self._loop = asyncio.new_event_loop()
         self._listening = threading.Event()
+        # The loop itself knows its tasks weakly: one whose connections are both half closed would be collected.
+        self._serving: set[asyncio.Task[None] | None] = set()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def __enter__(self) -> "RoundRobin":
@@ -56,6 +58,8 @@ class RoundRobin:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One request, or one websocket, for each connection."""
+        task = asyncio.current_task()
+        self._serving.add(task)
         try:
             head = await reader.readuntil(b"\r\n\r\n")
             port, is_new = self._choose(head)
@@ -73,6 +77,7 @@ class RoundRobin:
             pass
         finally:
             writer.close()
+            self._serving.discard(task)
 
     def _choose(self, head: bytes) -> tuple[int, bool]:
         """The process for a request, and whether its visitor has to be told to come back to it."""
