@@ -44,6 +44,7 @@ from core.store.schema.parties import (
     Staff,
     StaffSession,
 )
+from core.store.schema.payments import Payment, PaymentSettlement, PayoutBatch, StatementPayment
 from core.store.schema.rollups import DaybookLine, DayTotal
 from core.store.schema.sales import (
     Certificate,
@@ -93,6 +94,9 @@ __all__ = [
     "Movement",
     "NumberCounter",
     "OneTimeTicket",
+    "Payment",
+    "PaymentSettlement",
+    "PayoutBatch",
     "Policy",
     "Product",
     "ProductBlock",
@@ -111,6 +115,7 @@ __all__ = [
     "StaffSession",
     "Statement",
     "StatementLine",
+    "StatementPayment",
     "StoreSecret",
     "Submission",
     "TaxRate",
