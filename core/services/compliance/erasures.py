@@ -213,7 +213,7 @@ def _hash(facts: Mapping[str, Any]) -> str:
 
 def _list(session: ScopedSession, *conditions: Any) -> list[ErasureRow]:
     preparer, decider = sa.orm.aliased(Staff), sa.orm.aliased(Staff)
-    query: sa.Select[Any] = (
+    query: Any = (
         sa.select(Erasure, col(preparer.name).label("preparer"), col(decider.name).label("decider"))
         .join(preparer, col(preparer.id) == col(Erasure.prepared_by))
         .outerjoin(decider, col(decider.id) == col(Erasure.decided_by))
