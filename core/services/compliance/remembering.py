@@ -54,7 +54,9 @@ def apply_again(session: ScopedSession, remembered: Sequence[Mapping[str, Any]])
 
 def _restored(session: ScopedSession, found: Sequence[UUID], remembered: Sequence[Mapping[str, Any]]) -> UUID:
     """Return the erasure that redactions of a restored store belong to; two people of it decided then."""
-    known: UUID | None = session.execute(sa.select(col(Erasure.id)).where(col(Erasure.state) == "erased").limit(1)).scalar()
+    known: UUID | None = session.execute(
+        sa.select(col(Erasure.id)).where(col(Erasure.state) == "erased").limit(1)
+    ).scalar()
     if known is not None:
         return known
     people = session.execute(sa.select(col(Staff.id)).order_by(col(Staff.created_at)).limit(2)).scalars().all()
