@@ -7,6 +7,7 @@ from core.errors import InvalidInput, NotFound
 from core.services.views import policy as policy_view
 from core.services.views.policy import PolicyDetail
 from core.store.access import reading
+from core.ui.finance import policy_papers
 from core.ui.kit import facts, frame, reveal_dialog, tables, url_state, words
 from core.ui.policies import cards as policy_cards
 from core.ui.policies import claims as policy_claims
@@ -60,6 +61,7 @@ def details(policy: PolicyDetail) -> None:
         policy_cards.certificate(policy)
     with money:
         policy_cards.money(policy)
+        policy_papers.draw(policy.id, person)
     with terms:
         policy_cards.terms(policy)
         renewal_calls.history(policy.id)
