@@ -10,7 +10,8 @@ from core.settings import settings
 from core.store.access import Scope, reading
 from core.ui.admin import system_cards
 from core.ui.finance import finance_alerts
-from core.ui.kit import frame, words
+from core.ui.frame import frame
+from core.ui.kit import words
 
 
 @st.cache_data(ttl="15s", max_entries=4, show_spinner=False)

@@ -13,7 +13,9 @@ from core.services.finance.bordereaux.reading import KIND_NAMES, BordereauRow
 from core.store.access import reading
 from core.ui.finance import bordereau_actions
 from core.ui.finance.finance_writes import ROLE
-from core.ui.kit import dialogs, facts, frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, facts, words
+from core.ui.lists import tables
 
 SHOWN = 100
 

@@ -13,7 +13,9 @@ from core.ui.finance import bordereau_actions, finance_alerts
 from core.ui.finance.bordereau_table import BORDEREAUX
 from core.ui.finance.finance_writes import ROLE
 from core.ui.finance.months import choose_month
-from core.ui.kit import dialogs, frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, words
+from core.ui.lists import tables
 
 
 def issue_button(month: date) -> None:

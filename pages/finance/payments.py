@@ -13,7 +13,9 @@ from core.ui.finance import payment_actions
 from core.ui.finance.finance_writes import ROLE
 from core.ui.finance.months import choose_month
 from core.ui.finance.payment_tables import DUE, PAYMENTS, PAYOUTS
-from core.ui.kit import dialogs, frame, tables, url_state, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, url_state, words
+from core.ui.lists import tables
 
 VIEWS = {"due": "Due", "payments": "Payments", "payouts": "Payouts", "taxes": "Taxes"}
 

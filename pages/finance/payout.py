@@ -10,7 +10,9 @@ from core.store.access import reading
 from core.ui.finance import payment_actions
 from core.ui.finance.finance_writes import ROLE
 from core.ui.finance.payment_tables import OF_BATCH
-from core.ui.kit import dialogs, facts, frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, facts, words
+from core.ui.lists import tables
 
 
 def found() -> BatchRow | None:

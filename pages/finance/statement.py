@@ -17,7 +17,9 @@ from core.services.finance.statements.reading import StatementRow
 from core.store.access import reading
 from core.ui.finance import payment_actions, statement_actions, statement_cards
 from core.ui.finance.finance_writes import ROLE
-from core.ui.kit import dialogs, frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, words
+from core.ui.lists import tables
 
 
 def found(given: str) -> StatementRow | None:

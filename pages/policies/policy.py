@@ -8,7 +8,9 @@ from core.services.views import policy as policy_view
 from core.services.views.policy import PolicyDetail
 from core.store.access import reading
 from core.ui.finance import policy_papers
-from core.ui.kit import facts, frame, reveal_dialog, tables, url_state, words
+from core.ui.frame import frame
+from core.ui.kit import facts, reveal_dialog, url_state, words
+from core.ui.lists import tables
 from core.ui.policies import cards as policy_cards
 from core.ui.policies import claims as policy_claims
 from core.ui.policies import dialogs as policy_dialogs

@@ -10,7 +10,8 @@ from core.services.finance.bordereaux.reading import KIND_NAMES, BordereauRow
 from core.states.bordereaux import Transition
 from core.store.access import store, transact
 from core.ui.finance.finance_writes import ROLE, made
-from core.ui.kit import dialogs, frame
+from core.ui.frame import frame
+from core.ui.kit import dialogs
 from core.ui.kit.dialogs import Decision
 
 

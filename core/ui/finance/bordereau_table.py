@@ -1,8 +1,9 @@
 """The table of bordereaux: a month of every insurer, issued or still a draft."""
 
 from core.services.finance.bordereaux.overview import BordereauSummary
-from core.ui.kit import columns, words
-from core.ui.kit.tables import Table
+from core.ui.kit import words
+from core.ui.lists import columns
+from core.ui.lists.tables import Table
 
 BORDEREAUX: Table[BordereauSummary] = Table(
     name="bordereaux",

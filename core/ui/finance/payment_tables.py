@@ -2,8 +2,8 @@
 
 from core.services.finance.payments.allocation import Balance
 from core.services.finance.payments.reading import BatchRow, PaymentRow
-from core.ui.kit import columns
-from core.ui.kit.tables import Table
+from core.ui.lists import columns
+from core.ui.lists.tables import Table
 
 ACCOUNTS = {"distributor": "Distributor", "provider": "Insurer"}
 PAYMENTS: Table[PaymentRow] = Table(

@@ -7,7 +7,8 @@ import streamlit as st
 from core.services.finance import papers
 from core.services.people.staff import Person
 from core.store.access import reading
-from core.ui.kit import frame, words
+from core.ui.frame import frame
+from core.ui.kit import words
 
 
 def draw(policy_id: UUID, person: Person) -> None:
