@@ -183,6 +183,7 @@ UNTOLD: Final[Mapping[str, str]] = dict.fromkeys(
         *("statement prepared", "statement approved", "statement reversed", "statement sent", "statement disputed"),
         "statement given up",
         *("payment prepared", "payment approved", "payment confirmed", "payment returned", "payment given up"),
+        *("bordereau issued", "bordereau sent", "bordereau acknowledged", "bordereau queried"),
         *("payout prepared", "payout approved", "payout given up", "bank file opened"),
         *("rates proposed", "rates refused", "rates taken back", "rates withdrawn", "product described"),
     ),

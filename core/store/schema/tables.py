@@ -11,6 +11,7 @@ from core.store.schema.admin import (
     StoreSecret,
 )
 from core.store.schema.agreements import Agreement, BankAccount
+from core.store.schema.bordereaux import Bordereau, BordereauLine
 from core.store.schema.catalogue import Product, ProductBlock, ProductCategory, ProductVersion, RateProposal
 from core.store.schema.claims import (
     Claim,
@@ -79,6 +80,8 @@ __all__ = [
     "AuditEntry",
     "AuditHead",
     "BankAccount",
+    "Bordereau",
+    "BordereauLine",
     "Breach",
     "Certificate",
     "Claim",

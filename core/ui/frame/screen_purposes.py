@@ -24,6 +24,8 @@ PURPOSES: Final[Mapping[str, str]] = {
     "finance/payments.py": "What is due with each party, and the payments that settle it.",
     "finance/payment.py": "One payment and the statements that it settles.",
     "finance/payout.py": "One payout with its payments and its bank file.",
+    "finance/bordereaux.py": "Premium and claims of a month as they are reported to each insurer.",
+    "finance/bordereau.py": "One bordereau with its rows and its files.",
     "finance/exports.py": "The files that were exported, with their receipts.",
     "finance/export.py": "The receipt of one exported file.",
     "admin/staff.py": "The people who sign in here, and their roles.",
