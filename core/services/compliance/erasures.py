@@ -50,8 +50,8 @@ class ErasureRow:
     reason: str
     is_early: bool
     state: str
-    prepared_by: UUID
-    preparer: str
+    prepared_by: UUID | None
+    preparer: str | None
     prepared_at: datetime
     decider: str | None
     decided_at: datetime | None
@@ -213,9 +213,9 @@ def _hash(facts: Mapping[str, Any]) -> str:
 
 def _list(session: ScopedSession, *conditions: Any) -> list[ErasureRow]:
     preparer, decider = sa.orm.aliased(Staff), sa.orm.aliased(Staff)
-    query = (
+    query: Any = (
         sa.select(Erasure, col(preparer.name).label("preparer"), col(decider.name).label("decider"))
-        .join(preparer, col(preparer.id) == col(Erasure.prepared_by))
+        .outerjoin(preparer, col(preparer.id) == col(Erasure.prepared_by))
         .outerjoin(decider, col(decider.id) == col(Erasure.decided_by))
         .where(*conditions)
         .order_by(col(Erasure.prepared_at).desc(), col(Erasure.id).desc())

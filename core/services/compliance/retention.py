@@ -94,7 +94,8 @@ def preview(session: ScopedSession, record_class: str) -> Preview:
         days = figures.get_figure(session, name)
         before, unit = clock.now() - timedelta(days=days), f"{days} days"
         query = sa.select(sa.func.count(), sa.func.min(col(column))).select_from(entity).where(col(column) < before)
-        count, oldest, customers = *session.execute(query).one(), ()
+        count, oldest = session.execute(query).one()
+        customers: list[UUID] = []
     else:
         months = figures.get_figure(session, f"{record_class}_months")
         before = clock.lagos_midnight(clock.add_months(clock.today(), -months))
