@@ -11,7 +11,7 @@ from core.ui.kit import menu, palette
 from core.ui.kit.screen_purposes import PURPOSES
 from tests.ui.conftest import Screen, person_of, sent, texts
 
-ROLES = ("operations", "claims", "finance", "supervisor", "admin")
+ROLES = ("operations", "claims", "finance", "supervisor", "compliance", "admin")
 
 
 def offered(at: Any) -> dict[str, Any]:

@@ -74,6 +74,8 @@ def prepare_for_request(session: ScopedSession, request_id: UUID, *, reason: str
         raise StateForbids("Only an open request for erasure is erased")
     if asked.identity_by is None:
         raise StateForbids("First note how the identity of the person was checked")
+    if any(row.state == "open" for row in list_of_request(session, request_id)):
+        raise StateForbids("The erasure of this request is prepared already: somebody else carries it out")
     given: ReasonInput = request.validate(ReasonInput, {"reason": reason})
     customers = retention.with_same_email(session, [UUID(each) for each in asked.customers])
     _refuse_obstacles(session, customers, early=early)
