@@ -27,6 +27,7 @@ from core.api.http.security_headers import SecurityHeaders
 from core.api.outside import (
     certificates,
     downloads,
+    finance_files,
     finding,
     health,
     metrics_page,
@@ -151,6 +152,7 @@ _plain = [
     *finding.routes,
     *statements.routes,
     *privacy_files.routes,
+    *finance_files.routes,
 ]
 for route in _plain:
     route.app = LoadShedding(route.app, plain_refusal)

@@ -1,5 +1,6 @@
 """The queue and the performance of claims on the screen: views, filters, who takes what, and where a click leads."""
 
+import secrets
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from uuid import UUID
@@ -13,7 +14,8 @@ from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import questions as claim_questions
 from core.settings import ROOT
 from core.store.access import Store
-from core.ui.kit import tables, words
+from core.ui.kit import words
+from core.ui.lists import tables
 from tests.conftest import Partner
 from tests.services.claim_office import DESK, Office
 from tests.services.test_lodging import NOON
@@ -52,7 +54,7 @@ def opened(office: Office, monkeypatch: pytest.MonkeyPatch) -> Opened:
     """Opens a page as one of the office, in test mode, where its claims are."""
 
     def open_(path: str = QUEUE, /, *, by: str = "ada", **query: str) -> AppTest:
-        monkeypatch.setattr("core.ui.kit.frame.current", lambda: office.people[by])
+        monkeypatch.setattr("core.ui.frame.frame.current", lambda: office.people[by])
         at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=30)
         at.query_params["mode"] = "test"
         at.run()
@@ -267,6 +269,15 @@ def test_performance_leads_from_its_charts_to_the_claims(
     at = opened(PERFORMANCE, by="sade")
     follow(at, row_links(at)[1])
     assert shown(at) == references(office, lives["mine"], lives["asked"])
+
+
+def test_a_page_leads_on_whatever_the_random_texts_are(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(secrets, "token_urlsafe", lambda _: "a__b")
+    at = opened(PERFORMANCE, by="sade")
+    at.session_state["performance_go"] = {"view": "open"}
+    at.run()
+    assert not at.exception
+    follow(at)
 
 
 def test_a_wrong_period_is_said(opened: Opened) -> None:

@@ -55,6 +55,7 @@ from core.store.schema.parties import (
     Staff,
     StaffSession,
 )
+from core.store.schema.payments import Payment, PaymentSettlement, PayoutBatch, StatementPayment
 from core.store.schema.rollups import DaybookLine, DayTotal
 from core.store.schema.sales import (
     Certificate,
@@ -112,6 +113,9 @@ __all__ = [
     "Movement",
     "NumberCounter",
     "OneTimeTicket",
+    "Payment",
+    "PaymentSettlement",
+    "PayoutBatch",
     "Policy",
     "Product",
     "ProductBlock",
@@ -131,6 +135,7 @@ __all__ = [
     "StaffSession",
     "Statement",
     "StatementLine",
+    "StatementPayment",
     "StoreSecret",
     "Submission",
     "TaxRate",

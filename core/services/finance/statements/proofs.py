@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, seal
+from core.services.finance.statements import paid_lines
 from core.services.finance.statements import reading as statement_reading
 from core.store.access import ScopedSession
 from core.store.schema.tables import Movement, Redaction, Statement, StatementLine
@@ -95,6 +96,8 @@ def _sum_faults(session: ScopedSession, row: Statement) -> Iterator[str]:
     )
     found = session.execute(sa.select(*sums).where(col(StatementLine.statement_id) == row.id)).one()
     net = row.closing_minor - row.opening_minor + row.paid_minor
+    if row.paid_minor != sum(line.amount_minor for line in paid_lines.list_printed(session, row.id)):
+        yield f"{_named(row)} does not have the sum of its payments"
     stated = (
         *(row.lines, net, row.clawback_minor, row.adjusted_minor, row.earned_minor),
         *(row.vat_minor, row.withheld_minor),
@@ -118,6 +121,8 @@ def _left_out(session: ScopedSession, rows: Sequence[Statement]) -> Iterator[str
         .select_from(Movement)
         .where(party.owns(Movement), col(Movement.is_live), col(Movement.created_at) < before, ~stated)
     ).scalar_one()
+    if paid_lines.find_left_out(session, party, newest.month):
+        yield f"payments before the month of {_named(newest)} are on no statement"
     if missing:
         yield f"{missing:,} movements before the end of {_named(newest)} are on no statement"
 

@@ -16,9 +16,9 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from core import ids
-from core.ui.kit import frame
+from core.ui.frame import frame
 
-BROWSER = Path(__file__).with_name("browser")
+BROWSER = Path(__file__).parents[1] / "browser"
 VISIT = (BROWSER / "visit.js").read_text()
 _mount = st.components.v2.component("coverdesk_page_links", js=VISIT + (BROWSER / "page_links.js").read_text())
 
@@ -28,7 +28,8 @@ def go(path: str, *, replaces: bool = False, **query: str | Sequence[str]) -> No
 
     With `replaces` the current page is replaced in the history: for a page whose URL redirects.
     """
-    token = ids.new_token()
+    # Streamlit refuses a component's key that holds "__", as a random text of letters may.
+    token = str(ids.new())
     _mount(key=f"go {token}", data={"href": frame.link(path, **query), "token": token, "replaces": replaces})
     st.stop()
 
