@@ -9,6 +9,7 @@ from core.store.access import reading
 from core.ui.admin.audit_view import ENTRIES
 from core.ui.exports import panel as export_panel
 from core.ui.kit import filter_bar, frame, tables, url_state, words
+from core.ui.lists import filter_chips, saved_views
 
 
 def choices(wanted: AuditFilter, known: SearchChoices) -> dict[str, dict[str, str]]:
@@ -28,14 +29,12 @@ def counted(found: SearchResult) -> str:
     return ENTRIES.counted(found.total) + (deepest or "")
 
 
-frame.require("admin")
+person = frame.require("admin")
 frame.page_header("Audit log", "Who changed or took out what, and when; entries are added and never changed.")
 with reading(frame.scope()) as session:
     known = audit_search.load_choices(session)
 wanted = filter_bar.read(AuditFilter)
-with st.grid(4, min_column_width=190, gap="xsmall", vertical_alignment="bottom"):
-    filter_bar.draw(wanted, options=choices(wanted, known))
-    filter_bar.reset(wanted)
+filter_chips.draw(wanted, options=choices(wanted, known), beside=lambda: saved_views.draw("admin/audit_log.py", person))
 with st.skeleton(height=300), reading(frame.scope()) as session:
     found = audit_search.search_entries(session, wanted, ENTRIES.paging(url_state.page()), known)
 if not found.total:
@@ -45,6 +44,7 @@ if not found.total:
 number = tables.page_of(ENTRIES, found.total)
 if number is None:
     st.stop()
-export_panel.offer("audit", wanted.address(), rows=found.total, beside=lambda: tables.choices(ENTRIES))
-st.markdown(counted(found))
+export_panel.offer(
+    "audit", wanted.address(), rows=found.total, line=counted(found), beside=lambda: tables.choices(ENTRIES)
+)
 tables.draw(ENTRIES, found.entries, number=number, total=found.total)

@@ -9,7 +9,7 @@ from core.services.views import customer as customer_view
 from core.services.views.customer import CustomerDetail
 from core.store.access import reading
 from core.ui.kit import frame, tables, words
-from core.ui.sales import customer_cards
+from core.ui.sales import customer_cards, renewal_reminders
 
 CUSTOMERS = "sales/customers.py"
 
@@ -40,5 +40,6 @@ customer_cards.figures(customer)
 with st.grid(2, min_column_width=320, gap="small"):
     customer_cards.contact(customer)
     customer_cards.personal(customer, person)
+renewal_reminders.opt_out(customer.id, person)
 customer_cards.lists(customer, person)
 st.caption(f"Customer {customer.id} · details last changed {words.moment(customer.updated_at)}")

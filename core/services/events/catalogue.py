@@ -182,6 +182,8 @@ UNTOLD: Final[Mapping[str, str]] = dict.fromkeys(
         *("bank account proposed", "bank account confirmed", "bank account refused", "bank account withdrawn"),
         *("statement prepared", "statement approved", "statement reversed", "statement sent", "statement disputed"),
         "statement given up",
+        *("view saved", "view deleted", "e-mail queued", "e-mail text changed", "e-mail text reset"),
+        *("reminders switched off", "reminders switched on"),
         *("rates proposed", "rates refused", "rates taken back", "rates withdrawn", "product described"),
     ),
     "Work of the desk that changes nothing for a distributor",

@@ -28,12 +28,13 @@ from core.store.schema.events import (
     EventCursor,
     EventFeed,
     Mail,
+    MailText,
     WebhookDelivery,
     WebhookEndpoint,
     WebhookTry,
 )
 from core.store.schema.finance import Adjustment, AdjustmentProposal, Movement
-from core.store.schema.follow_up import RenewalCall
+from core.store.schema.follow_up import ReminderOptOut, RenewalCall, RenewalReminder
 from core.store.schema.parties import (
     ApiKey,
     Customer,
@@ -57,6 +58,7 @@ from core.store.schema.sales import (
     Renewal,
     Submission,
 )
+from core.store.schema.saved_views import SavedView, StartView
 from core.store.schema.statements import Statement, StatementLine, TaxRate
 
 __all__ = [
@@ -90,6 +92,7 @@ __all__ = [
     "InsurerConnection",
     "KeptAnswer",
     "Mail",
+    "MailText",
     "Movement",
     "NumberCounter",
     "OneTimeTicket",
@@ -102,13 +105,17 @@ __all__ = [
     "Purchase",
     "RateProposal",
     "Refund",
+    "ReminderOptOut",
     "Renewal",
     "RenewalCall",
+    "RenewalReminder",
     "SaleDraft",
     "SalesTarget",
+    "SavedView",
     "SignInAttempt",
     "Staff",
     "StaffSession",
+    "StartView",
     "Statement",
     "StatementLine",
     "StoreSecret",

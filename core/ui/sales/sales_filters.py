@@ -13,6 +13,7 @@ from core.services.dimensions import Choices, Dimension
 from core.services.sales.filter import SalesFilter
 from core.services.windows import EARLIEST, Window
 from core.ui.kit import filter_bar, frame, periods, url_state
+from core.ui.lists import filter_chips
 
 S = TypeVar("S", bound=SalesFilter)
 EVERY_PERIOD = tuple(periods.NAMES)
@@ -124,6 +125,11 @@ def _period_changed(asked: Asked[SalesFilter]) -> None:
         narrow_to_days(asked.window or periods.window_of("30d", clock.today()))
     else:
         url_state.change({"period": [period], "from": [], "to": []})
+
+
+def chips(asked: Asked[S], names: Choices, **more: Any) -> None:
+    """Draw the filters in one line, without the period and its reset button; for `more`: `filter_chips.draw`."""
+    filter_chips.draw(asked.criteria, names.names, reset=lambda: None, **more)
 
 
 def draw(asked: Asked[S], names: Choices) -> None:

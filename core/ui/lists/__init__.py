@@ -1,0 +1,1 @@
+"""Parts above a list of records: filter chips and saved views."""
