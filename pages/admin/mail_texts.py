@@ -3,7 +3,7 @@
 from core.services.admin import mail_texts
 from core.store.access import Scope, reading
 from core.ui.admin import admin_writes
-from core.ui.kit import frame
+from core.ui.frame import frame
 from core.ui.letters import text_form
 
 frame.require("admin")

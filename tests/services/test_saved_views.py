@@ -20,7 +20,13 @@ def somebody(*roles: str) -> Person:
 
 def save(store: Store, by: Person, name: str = "Motor", **inputs: str) -> None:
     with store.writing(Scope.system()) as session:
-        saved_views.save_view(session, LIST, MOTOR, {"name": name, **inputs}, by=by)
+        saved_views.save_view(
+            session,
+            LIST,
+            {**MOTOR, "find": ["Ada"], "email": ["a@x.example"], "page": ["2"]},
+            {"name": name, **inputs},
+            by=by,
+        )
 
 
 def views(store: Store, by: Person, screen: str = LIST) -> list[View]:
@@ -88,4 +94,4 @@ def test_one_person_keeps_a_bounded_number_of_views_of_a_list(store: Store, monk
     with pytest.raises(InvalidInput, match="one too many"):
         save(store, owner, "Three")
     with store.writing(Scope.system()) as session, pytest.raises(InvalidInput, match="too many: take some"):
-        saved_views.save_view(session, LIST, {"email": ["x" * 5_000]}, {"name": "One"}, by=owner)
+        saved_views.save_view(session, LIST, {"product": ["x" * 5_000]}, {"name": "One"}, by=owner)

@@ -56,13 +56,14 @@ def test_a_certificate_is_sent_from_the_policy_and_logged_there(store: Store, sc
 def test_a_reminder_says_who_was_left_out_and_a_customer_may_switch_them_off(
     store: Store, screen: Screen, sale: Sale
 ) -> None:
-    customer = opened(screen, "sales/customer.py", "operations", id=str(sale.customer_id))
+    customer_id = str(sale.policy["customer_id"])
+    customer = opened(screen, "sales/customer.py", "operations", id=customer_id)
     customer.toggle(key="reminders_off").set_value(False).run()
     assert not customer.exception
     at = opened(screen, "sales/due.py", "operations")
     assert next(button for button in at.button if button.label == "Remind").disabled
     assert list(lists(at)[0]["Reminded"]) == ["–"]
-    looking = opened(screen, "sales/customer.py", "claims", id=str(sale.customer_id))
+    looking = opened(screen, "sales/customer.py", "claims", id=customer_id)
     assert looking.toggle(key="reminders_off").disabled
     assert looking.toggle(key="reminders_off").value is False
 

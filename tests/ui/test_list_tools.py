@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.services.people.staff import Person
 from core.store.access import Store
-from core.ui.kit import page_links
+from core.ui.frame import page_links
 from tests.conftest import Partner
 from tests.portfolio import Portfolio
 from tests.ui.conftest import Screen, address, person_of, press, sent, texts

@@ -184,6 +184,8 @@ UNTOLD: Final[Mapping[str, str]] = dict.fromkeys(
         "statement given up",
         *("view saved", "view deleted", "e-mail queued", "e-mail text changed", "e-mail text reset"),
         *("reminders switched off", "reminders switched on"),
+        *("payment prepared", "payment approved", "payment confirmed", "payment returned", "payment given up"),
+        *("payout prepared", "payout approved", "payout given up", "bank file opened"),
         *("rates proposed", "rates refused", "rates taken back", "rates withdrawn", "product described"),
     ),
     "Work of the desk that changes nothing for a distributor",

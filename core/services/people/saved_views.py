@@ -20,6 +20,8 @@ from core.store.schema.tables import SavedView, Staff, StartView
 
 MOST: Final = 50
 _LONGEST_ADDRESS: Final = 4_000
+# The page and the mode are those of the moment; a search for a person is no view, and their data would outlive them.
+_NOT_KEPT: Final = frozenset({"page", "mode", "find", "email"})
 
 
 def _check_name(name: str) -> str:
@@ -49,6 +51,11 @@ class View:
     parameters: Mapping[str, Sequence[str]]
 
 
+def keep(parameters: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return the parameters of a URL that a view keeps."""
+    return {name: list(given) for name, given in parameters.items() if name not in _NOT_KEPT}
+
+
 def save_view(
     session: ScopedSession,
     screen: str,
@@ -64,13 +71,13 @@ def save_view(
     validated: ViewInput = request.validate(ViewInput, dict(inputs))
     if validated.shared_role and (validated.shared_role not in ROLES or not by.has_role(validated.shared_role)):
         raise InvalidInput.for_field("shared_role", "must be a role of your own")
-    if sum(len(name) + sum(map(len, given)) for name, given in parameters.items()) > _LONGEST_ADDRESS:
+    kept = keep(parameters)
+    if sum(len(name) + sum(map(len, given)) for name, given in kept.items()) > _LONGEST_ADDRESS:
         raise InvalidInput.for_field("parameters", "are too many: take some filters away")
     held = {row.name: row for row in _own(session, screen, by)}
     row = held.get(validated.name)
     if row is None and len(held) >= MOST:
         raise InvalidInput.for_field("name", f"is one too many: delete one of your {MOST} views of this list first")
-    kept = {name: list(given) for name, given in parameters.items()}
     if row is None:
         row = SavedView(staff_id=by.id, screen=screen, name=validated.name, parameters=kept)
         row.shared_role = validated.shared_role
@@ -163,7 +170,6 @@ def _build(row: SavedView, owner: str, by: Person, start: UUID | None) -> View:
 
 
 def _record(session: ScopedSession, action: str, row: SavedView, by: Person) -> None:
-    # The filters may hold a customer's name or e-mail: they stay out of the log.
     shared = {"shared_role": row.shared_role} if row.shared_role else {}
     audit.write(
         session,

@@ -9,7 +9,8 @@ from core.outbound import mail as smtp
 from core.services.people.staff import Person
 from core.services.policies import letters
 from core.store.access import transact
-from core.ui.kit import frame, words
+from core.ui.frame import frame
+from core.ui.kit import words
 
 _SAID = "certificate_mail.said"
 WAITS = " There is no mail server yet: it waits until an administrator names one."

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core.services.mail.mail import MailLine
-from core.ui.kit import columns, tables, words
-from core.ui.kit.tables import Table
+from core.ui.kit import words
+from core.ui.lists import columns, tables
+from core.ui.lists.tables import Table
 
 STATES = {"queued": "Waiting", "sent": "Sent", "dead": "Given up"}
 LETTERS: Table[MailLine] = Table(

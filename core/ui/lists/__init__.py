@@ -1,1 +1,1 @@
-"""Parts above a list of records: filter chips and saved views."""
+"""Lists of records on a screen: filters, saved views, columns, orders, pages, and rows that are links."""

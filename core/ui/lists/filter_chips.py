@@ -13,8 +13,9 @@ import streamlit as st
 from core.services.filters import fields
 from core.services.filters.declaration import Filter
 from core.services.filters.field import Field
-from core.ui.kit import filter_bar, url_state, words
-from core.ui.kit.filter_bar import Names, Options
+from core.ui.kit import url_state, words
+from core.ui.lists import filter_bar
+from core.ui.lists.filter_bar import Names, Options
 
 _SHOWN = 2  # members named on a chip before the rest is counted
 _FIELD_WIDTH = 190  # pixels

@@ -11,10 +11,10 @@ from core.services.people import saved_views
 from core.services.people.saved_views import View
 from core.services.people.staff import ROLES, Person
 from core.store.access import Scope, reading, transact
-from core.ui.kit import frame, url_state, words
+from core.ui.frame import frame
+from core.ui.kit import url_state, words
 
 _NAME, _ROLE, _FAULT, _STARTS = "view_name", "view_role", "view_fault", "start_views"
-_NOT_KEPT = frozenset({"page", "mode"})
 _NOBODY = "Only me"
 
 
@@ -22,7 +22,7 @@ def draw(path: str, person: Person) -> None:
     """Draw the views of the list at this page file, behind one button."""
     with reading(Scope.system()) as session:
         views = saved_views.list_views(session, path, by=person)
-    now = _parameters()
+    now = saved_views.keep(url_state.whole())
     current = next((view for view in views if view.parameters == now), None)
     with st.popover("Views", icon=":material/bookmark:", key="saved_views"):
         for view in views:
@@ -71,6 +71,7 @@ def _form(path: str, now: Mapping[str, Sequence[str]], person: Person) -> None:
     st.selectbox(
         "For", [_NOBODY, *roles], key=_ROLE, format_func=lambda role: role if role == _NOBODY else words.title(role)
     )
+    st.caption("Filters, columns and order are kept; the text of a search and an e-mail address are not.")
     st.button("Save this view", icon=":material/bookmark_add:", on_click=_save, args=(path, now, person))
 
 
@@ -101,10 +102,6 @@ def _delete(view_id: UUID, person: Person) -> None:
     except CoverdeskError as error:
         st.session_state[_FAULT] = str(error)
     st.session_state.pop(_STARTS, None)
-
-
-def _parameters() -> dict[str, list[str]]:
-    return {name: given for name, given in url_state.whole().items() if name not in _NOT_KEPT}
 
 
 def start_queries(person: Person) -> Mapping[str, str]:

@@ -9,8 +9,8 @@ from core.services.dimensions import Choices
 from core.services.people.staff import Person
 from core.services.renewals.due import BUCKETS, Bucket
 from core.services.renewals.filter import DueFilter
-from core.ui.kit import filter_bar, url_state, words
-from core.ui.lists import filter_chips, saved_views
+from core.ui.kit import url_state, words
+from core.ui.lists import filter_bar, filter_chips, saved_views
 
 _BUCKET, _USUAL, _LAPSED = "bucket", "week", "lapsed"
 

@@ -12,9 +12,11 @@ from core.services.renewals import reminders
 from core.services.renewals.due_table import DueRow
 from core.services.renewals.reminders import Reminded
 from core.store.access import reading, transact
-from core.ui.kit import dialogs, frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
 from core.ui.letters.certificate_mail import WAITS
+from core.ui.lists import tables
 from core.ui.sales.renewal_table import DUE
 
 _SWITCH = "reminders_off"
