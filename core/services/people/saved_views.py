@@ -53,7 +53,7 @@ class View:
 
 def keep(parameters: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     """Return the parameters of a URL that a view keeps."""
-    return {name: list(given) for name, given in parameters.items() if name not in _NOT_KEPT}
+    return {name: list(given) for name, given in parameters.items() if name not in _NOT_KEPT and any(given)}
 
 
 def save_view(

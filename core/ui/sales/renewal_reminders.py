@@ -74,7 +74,8 @@ def text_message(row: DueRow) -> str:
 
 def say(found: Reminded) -> str:
     """Return what became of a request in words: "12 reminders are queued; left out: 2 reminded already"."""
-    queued = "1 reminder is queued" if found.queued == 1 else f"{found.queued} reminders are queued"
+    number = {0: "No reminder is", 1: "1 reminder is"}.get(found.queued, f"{found.queued} reminders are")
+    queued = f"{number} queued"
     reasons = ", ".join(f"{number} {reason}" for reason, number in found.left_out.items())
     return f"{queued}; left out: {reasons}." if reasons else f"{queued}."
 
