@@ -8,12 +8,12 @@ from playwright.sync_api import Page, expect
 from tests.e2e.conftest import Visit, settled
 
 
-def tab_to(page: Page, name: str, role: str = "button") -> None:
-    """Press Tab until the focus is on what a screen reader announces by this name."""
+def tab_to(page: Page, name: str, role: str = "button", *, key: str = "Tab") -> None:
+    """Press Tab, or another key, until the focus is on what a screen reader announces by this name."""
     wanted = page.get_by_role(role, name=name).first  # type: ignore[arg-type]
     wanted.wait_for()
     for _ in range(80):
-        page.keyboard.press("Tab")
+        page.keyboard.press(key)
         if wanted.evaluate("element => element === document.activeElement || element.contains(document.activeElement)"):
             return
     raise AssertionError(f"{name} is not reached by Tab")
@@ -51,7 +51,7 @@ def test_a_list_is_filtered_saved_as_a_view_and_opened_from_the_menu_by_keys_alo
     tab_to(page, "Save this view")
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Start with it")).to_be_visible()
-    tab_to(page, "Start with it")
+    tab_to(page, "Start with it", key="Shift+Tab")
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Starts")).to_be_visible()
     page.keyboard.press("Escape")
@@ -79,7 +79,8 @@ def test_a_record_is_opened_from_its_list_and_left_again_by_keys_alone(visit: Vi
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"/policy\?id="))
     settled(page)
-    page.keyboard.press("Alt+ArrowLeft")
+    tab_to(page, "Back to the search", "link")
+    page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"/search\?order=ends-back$"))
     expect(page.locator("a.record").first).to_be_visible()
 

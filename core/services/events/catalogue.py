@@ -183,7 +183,7 @@ UNTOLD: Final[Mapping[str, str]] = dict.fromkeys(
         *("statement prepared", "statement approved", "statement reversed", "statement sent", "statement disputed"),
         "statement given up",
         *("view saved", "view deleted", "e-mail queued", "e-mail text changed", "e-mail text reset"),
-        *("reminders switched off", "reminders switched on"),
+        *("reminders switched off", "reminders switched on", "customer noted"),
         *("payment prepared", "payment approved", "payment confirmed", "payment returned", "payment given up"),
         *("payout prepared", "payout approved", "payout given up", "bank file opened"),
         *("rates proposed", "rates refused", "rates taken back", "rates withdrawn", "product described"),

@@ -45,7 +45,7 @@ from core.store.schema.events import (
     WebhookTry,
 )
 from core.store.schema.finance import Adjustment, AdjustmentProposal, Movement
-from core.store.schema.follow_up import ReminderOptOut, RenewalCall, RenewalReminder
+from core.store.schema.follow_up import CustomerNote, ReminderOptOut, RenewalCall, RenewalReminder
 from core.store.schema.parties import (
     ApiKey,
     Customer,
@@ -94,6 +94,7 @@ __all__ = [
     "Complaint",
     "ComplianceFigure",
     "Customer",
+    "CustomerNote",
     "DataRequest",
     "DayTotal",
     "DaybookLine",
