@@ -182,6 +182,8 @@ UNTOLD: Final[Mapping[str, str]] = dict.fromkeys(
         *("bank account proposed", "bank account confirmed", "bank account refused", "bank account withdrawn"),
         *("statement prepared", "statement approved", "statement reversed", "statement sent", "statement disputed"),
         "statement given up",
+        *("view saved", "view deleted", "e-mail queued", "e-mail text changed", "e-mail text reset"),
+        *("reminders switched off", "reminders switched on", "customer noted"),
         *("payment prepared", "payment approved", "payment confirmed", "payment returned", "payment given up"),
         *("bordereau issued", "bordereau sent", "bordereau acknowledged", "bordereau queried"),
         *("payout prepared", "payout approved", "payout given up", "bank file opened"),

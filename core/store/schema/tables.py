@@ -40,12 +40,13 @@ from core.store.schema.events import (
     EventCursor,
     EventFeed,
     Mail,
+    MailText,
     WebhookDelivery,
     WebhookEndpoint,
     WebhookTry,
 )
 from core.store.schema.finance import Adjustment, AdjustmentProposal, Movement
-from core.store.schema.follow_up import RenewalCall
+from core.store.schema.follow_up import CustomerNote, ReminderOptOut, RenewalCall, RenewalReminder
 from core.store.schema.parties import (
     ApiKey,
     Customer,
@@ -70,6 +71,7 @@ from core.store.schema.sales import (
     Renewal,
     Submission,
 )
+from core.store.schema.saved_views import SavedView, StartView
 from core.store.schema.statements import Statement, StatementLine, TaxRate
 
 __all__ = [
@@ -95,6 +97,7 @@ __all__ = [
     "Complaint",
     "ComplianceFigure",
     "Customer",
+    "CustomerNote",
     "DataRequest",
     "DayTotal",
     "DaybookLine",
@@ -113,6 +116,7 @@ __all__ = [
     "KeptAnswer",
     "LegalHold",
     "Mail",
+    "MailText",
     "Movement",
     "NumberCounter",
     "OneTimeTicket",
@@ -129,13 +133,17 @@ __all__ = [
     "RateProposal",
     "Redaction",
     "Refund",
+    "ReminderOptOut",
     "Renewal",
     "RenewalCall",
+    "RenewalReminder",
     "SaleDraft",
     "SalesTarget",
+    "SavedView",
     "SignInAttempt",
     "Staff",
     "StaffSession",
+    "StartView",
     "Statement",
     "StatementLine",
     "StatementPayment",

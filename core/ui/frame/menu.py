@@ -127,6 +127,7 @@ SCREENS: tuple[Screen, ...] = (
     Screen(section="Admin", title="Agreement", path="admin/agreement.py", icon="contract", roles=_ADMIN, hidden=True),
     Screen(section="Admin", title="Audit log", path="admin/audit_log.py", icon="history", roles=_ADMIN),
     Screen(section="Admin", title="Entry", path="admin/audit_entry.py", icon="history", roles=_ADMIN, hidden=True),
+    Screen(section="Admin", title="E-mail texts", path="admin/mail_texts.py", icon="mail", roles=_ADMIN),
     Screen(section="Admin", title="System", path="admin/system.py", icon="dns", roles=("admin",)),
 )
 

@@ -51,5 +51,6 @@ PURPOSES: Final[Mapping[str, str]] = {
     "admin/insurer.py": "One insurer and its connection.",
     "admin/audit_log.py": "Who changed what, and when.",
     "admin/audit_entry.py": "One entry of the audit log.",
+    "admin/mail_texts.py": "What the desk writes to policyholders and distributors.",
     "admin/system.py": "The state of the store, the queue and the server.",
 }
