@@ -56,7 +56,7 @@ def details(review: ClaimReview, officers: list[Officer]) -> None:
         claim_cards.submitted(review, person)
         claim_cards.people(review, person)
     with money:
-        claim_tabs.amounts(review)
+        claim_tabs.amounts(review, person)
     with line:
         claim_tabs.time_line(review)
     with talk:

@@ -12,6 +12,7 @@ from core.services.claims.intake import attaching as claim_attaching
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import actions as claim_actions
+from core.services.claims.workflow import part_payments, payee_changes
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow import referrals as claim_referrals
 from core.services.claims.workflow import reserves as claim_reserves
@@ -65,17 +66,89 @@ def _review(scope: Scope, claim_id: UUID, person: Person) -> ClaimReview:
         return claim_review.get_review(session, claim_id, person=person)
 
 
-def move(hand: Hand, *, to: str, reasons: Mapping[str, str] = MappingProxyType({}), **said: str | None) -> str:
-    """Move the claim to a state with the typed `amount`, `reason`, `note`, `payment_reference`."""
+def move(
+    hand: Hand,
+    *,
+    to: str,
+    reasons: Mapping[str, str] = MappingProxyType({}),
+    payment: Mapping[str, Any] = MappingProxyType({}),
+    **said: str | None,
+) -> str:
+    """Move the claim to a state with the typed `amount`, `reason`, `note`, `payment_reference`.
+
+    `payment` is the method and value date of a payment.
+    """
 
     def work(session: ScopedSession) -> str:
         given: dict[str, Any] = {name: text or None for name, text in said.items()}
         change = claim_actions.move_claim(
-            session, hand.claim_id, to=to, person=hand.person, version=hand.version, reasons=reasons, **given
+            session,
+            hand.claim_id,
+            to=to,
+            person=hand.person,
+            version=hand.version,
+            reasons=reasons,
+            payment=payment,
+            **given,
         )
         return f"The claim is {change.claim['claim_status']} now."
 
-    return _once(hand, work, "move", to, *(f"{name} {text}" for name, text in (*said.items(), *reasons.items())))
+    told = (*said.items(), *reasons.items(), *payment.items())
+    return _once(hand, work, "move", to, *(f"{name} {text}" for name, text in told))
+
+
+def pay_part(hand: Hand, *, amount: str, payment_reference: str, payment: Mapping[str, Any]) -> str:
+    """Pay a part of the accepted offer."""
+
+    def work(session: ScopedSession) -> str:
+        part_payments.pay_part(
+            session,
+            hand.claim_id,
+            amount=amount,
+            payment_reference=payment_reference,
+            payment=payment,
+            person=hand.person,
+            version=hand.version,
+        )
+        return "A part is paid; the rest of the offer is still to pay."
+
+    return _once(hand, work, "part", amount, payment_reference, str(sorted(payment.items())))
+
+
+def take_back_part(hand: Hand, *, payment_reference: str, note: str) -> str:
+    """Take back the last part that was paid."""
+
+    def work(session: ScopedSession) -> str:
+        part_payments.take_back_part(
+            session,
+            hand.claim_id,
+            payment_reference=payment_reference,
+            note=note,
+            person=hand.person,
+            version=hand.version,
+        )
+        return "The part is taken back, and can be paid again."
+
+    return _once(hand, work, "part back", payment_reference, note)
+
+
+def set_payee(hand: Hand, *, name: str, bank_name: str, account_number: str, reason: str) -> str:
+    """Set who is paid, and on which account."""
+
+    def work(session: ScopedSession) -> str:
+        payee_changes.set_payee(
+            session,
+            hand.claim_id,
+            name=name,
+            bank_name=bank_name,
+            account_number=account_number,
+            reason=reason,
+            person=hand.person,
+            version=hand.version,
+        )
+        return "The payee is kept. Somebody else has to pay."
+
+    return _once(hand, work, "payee", name, bank_name, account_number, reason)
 
 
 def assign(hand: Hand, *, to: UUID | None, name: str) -> str:
