@@ -24,7 +24,9 @@ RESERVE: Final = "reserve form"
 REFERRAL: Final = "referral form"
 PAYEE: Final = "payee form"
 PART: Final = "part form"
-_VERSIONED: Final = frozenset({DAY, DEDUCTIONS, ASSIGNEE, DOCUMENT, RESERVE, REFERRAL, PAYEE, PART})
+AMOUNTS: Final = "amounts form"
+CLAIMANT: Final = "claimant form"
+_VERSIONED: Final = frozenset({DAY, DEDUCTIONS, ASSIGNEE, DOCUMENT, RESERVE, REFERRAL, PAYEE, PART, AMOUNTS, CLAIMANT})
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 

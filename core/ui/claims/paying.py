@@ -11,7 +11,7 @@ from core.services.claims.workflow.offers import parse_amount
 from core.services.people.staff import Person
 from core.states.claims import ClaimStatus
 from core.ui.claims import attempts as claim_attempts
-from core.ui.claims import review_actions
+from core.ui.claims import money_actions, review_actions
 from core.ui.claims.attempts import MOVE, PART, PAYEE, key
 from core.ui.claims.review_actions import Hand
 from core.ui.kit import attempts, facts, words
@@ -66,7 +66,7 @@ def carry_out(review: ClaimReview, hand: Hand, **said: Any) -> str:
     amount = parse_amount(typed)
     if amount is not None and money.to_minor(amount) < review.balance_minor:
         reference = said.get("payment_reference") or ""
-        return review_actions.pay_part(hand, amount=typed, payment_reference=reference, payment=payment)
+        return money_actions.pay_part(hand, amount=typed, payment_reference=reference, payment=payment)
     return review_actions.move(hand, to=ClaimStatus.PAID, amount=typed, payment=payment, **said)
 
 
@@ -112,7 +112,7 @@ def _change_payee(review: ClaimReview) -> None:
 
 def _set_payee(review: ClaimReview, hand: Hand) -> str:
     name, bank, account, reason = (claim_attempts.typed(review.id, each) or "" for each in _PAYEE_FIELDS)
-    return review_actions.set_payee(hand, name=name, bank_name=bank, account_number=account, reason=reason)
+    return money_actions.set_payee(hand, name=name, bank_name=bank, account_number=account, reason=reason)
 
 
 def _take_back(review: ClaimReview, person: Person) -> None:
@@ -133,7 +133,7 @@ def _take_back(review: ClaimReview, person: Person) -> None:
 
 def _take_part(review: ClaimReview, hand: Hand) -> str:
     reference, note = (claim_attempts.typed(review.id, name) or "" for name in ("part_reference", "part_note"))
-    return review_actions.take_back_part(hand, payment_reference=reference, note=note)
+    return money_actions.take_back_part(hand, payment_reference=reference, note=note)
 
 
 def _ask_texts(review: ClaimReview, place: str, names: dict[str, str]) -> None:

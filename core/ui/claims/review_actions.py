@@ -12,7 +12,6 @@ from core.services.claims.intake import attaching as claim_attaching
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import actions as claim_actions
-from core.services.claims.workflow import part_payments, payee_changes
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow import referrals as claim_referrals
 from core.services.claims.workflow import reserves as claim_reserves
@@ -94,61 +93,7 @@ def move(
         return f"The claim is {change.claim['claim_status']} now."
 
     told = (*said.items(), *reasons.items(), *payment.items())
-    return _once(hand, work, "move", to, *(f"{name} {text}" for name, text in told))
-
-
-def pay_part(hand: Hand, *, amount: str, payment_reference: str, payment: Mapping[str, Any]) -> str:
-    """Pay a part of the accepted offer."""
-
-    def work(session: ScopedSession) -> str:
-        part_payments.pay_part(
-            session,
-            hand.claim_id,
-            amount=amount,
-            payment_reference=payment_reference,
-            payment=payment,
-            person=hand.person,
-            version=hand.version,
-        )
-        return "A part is paid; the rest of the offer is still to pay."
-
-    return _once(hand, work, "part", amount, payment_reference, str(sorted(payment.items())))
-
-
-def take_back_part(hand: Hand, *, payment_reference: str, note: str) -> str:
-    """Take back the last part that was paid."""
-
-    def work(session: ScopedSession) -> str:
-        part_payments.take_back_part(
-            session,
-            hand.claim_id,
-            payment_reference=payment_reference,
-            note=note,
-            person=hand.person,
-            version=hand.version,
-        )
-        return "The part is taken back, and can be paid again."
-
-    return _once(hand, work, "part back", payment_reference, note)
-
-
-def set_payee(hand: Hand, *, name: str, bank_name: str, account_number: str, reason: str) -> str:
-    """Set who is paid, and on which account."""
-
-    def work(session: ScopedSession) -> str:
-        payee_changes.set_payee(
-            session,
-            hand.claim_id,
-            name=name,
-            bank_name=bank_name,
-            account_number=account_number,
-            reason=reason,
-            person=hand.person,
-            version=hand.version,
-        )
-        return "The payee is kept. Somebody else has to pay."
-
-    return _once(hand, work, "payee", name, bank_name, account_number, reason)
+    return once(hand, work, "move", to, *(f"{name} {text}" for name, text in told))
 
 
 def assign(hand: Hand, *, to: UUID | None, name: str) -> str:
@@ -158,7 +103,7 @@ def assign(hand: Hand, *, to: UUID | None, name: str) -> str:
         claim_actions.assign_claim(session, hand.claim_id, to=to, person=hand.person, version=hand.version)
         return f"The claim is with {name} now." if to else "The claim is with nobody now."
 
-    return _once(hand, work, "assign", str(to))
+    return once(hand, work, "assign", str(to))
 
 
 def date_incident(hand: Hand, *, on: date | None) -> str:
@@ -169,7 +114,7 @@ def date_incident(hand: Hand, *, on: date | None) -> str:
         claim_actions.set_incident_date(session, hand.claim_id, on=day, person=hand.person, version=hand.version)
         return "The day of the incident is kept, and the checks are made with it."
 
-    return _once(hand, work, "incident date", str(on))
+    return once(hand, work, "incident date", str(on))
 
 
 def deduct(hand: Hand, *, excess: str, betterment: str) -> str:
@@ -180,7 +125,7 @@ def deduct(hand: Hand, *, excess: str, betterment: str) -> str:
         claim_actions.set_deductions(session, hand.claim_id, person=hand.person, version=hand.version, **given)
         return "The deductions are kept."
 
-    return _once(hand, work, "deductions", excess, betterment)
+    return once(hand, work, "deductions", excess, betterment)
 
 
 def reserve(hand: Hand, *, amount: str, reason: str) -> str:
@@ -192,7 +137,7 @@ def reserve(hand: Hand, *, amount: str, reason: str) -> str:
         )
         return "The reserve is changed."
 
-    return _once(hand, work, "reserve", amount, reason)
+    return once(hand, work, "reserve", amount, reason)
 
 
 def refer(hand: Hand, *, to: str, amount: str, note: str) -> str:
@@ -204,7 +149,7 @@ def refer(hand: Hand, *, to: str, amount: str, note: str) -> str:
         )
         return "The claim is referred: supervisors find it under Referred."
 
-    return _once(hand, work, "refer", to, amount, note)
+    return once(hand, work, "refer", to, amount, note)
 
 
 def attach(hand: Hand, *, name: str, file_name: str, content: bytes) -> str:
@@ -216,7 +161,7 @@ def attach(hand: Hand, *, name: str, file_name: str, content: bytes) -> str:
             claim_attaching.attach_document(session, hand.claim_id, kept, person=hand.person, version=hand.version)
             return "The document is kept with the claim."
 
-        return _once(hand, work, "document", name, arriving.sha256)
+        return once(hand, work, "document", name, arriving.sha256)
 
 
 def comment(hand: Hand, *, text: str, for_claimant: bool, token: str) -> str:
@@ -249,7 +194,7 @@ def note_answer(hand: Hand, *, question_id: UUID) -> str:
     return attempts.run_once(hand.scope, f"answer {question_id}", work, str(question_id))
 
 
-def _once(hand: Hand, work: Callable[[ScopedSession], str], *given: str) -> str:
+def once(hand: Hand, work: Callable[[ScopedSession], str], *given: str) -> str:
     """Run the work once per person and claim version: a version changes only once, so no other token is needed."""
     what = seal.keyed_hash("claim change", "\n".join((str(hand.person.id), str(hand.claim_id), *given)))
     # The desk sees every distributor: a duplicate may have come through another one.

@@ -61,17 +61,21 @@ class NewClaim:
 
     def build_owner(self, customer: Customer) -> dict[str, Any]:
         """Return the claimant's columns: the customer, unless somebody else claims."""
-        other = self.claimant if self.claimant and self.claimant.claimant != OWNER else None
-        if other is None:
-            names = ("first_name", "last_name", "email", "phone_number")
-            return {"claim_owner": OWNER, **{f"claim_owner_{name}": getattr(customer, name) for name in names}}
-        return {
-            "claim_owner": other.claimant,
-            "claim_owner_first_name": other.claimant_first_name,
-            "claim_owner_last_name": other.claimant_last_name,
-            "claim_owner_email": other.claimant_email or customer.email,
-            "claim_owner_phone_number": other.claimant_phone_number,
-        }
+        return build_claimant_columns(self.claimant, customer)
+
+
+def build_claimant_columns(claimant: Claimant | None, customer: Customer) -> dict[str, Any]:
+    """Return who claims as columns of a claim: the customer, unless somebody else is named."""
+    if claimant is None or claimant.claimant == OWNER:
+        names = ("first_name", "last_name", "email", "phone_number")
+        return {"claim_owner": OWNER, **{f"claim_owner_{name}": getattr(customer, name) for name in names}}
+    return {
+        "claim_owner": claimant.claimant,
+        "claim_owner_first_name": claimant.claimant_first_name,
+        "claim_owner_last_name": claimant.claimant_last_name,
+        "claim_owner_email": claimant.claimant_email or customer.email,
+        "claim_owner_phone_number": claimant.claimant_phone_number,
+    }
 
 
 def read(request: ClaimRequest) -> NewClaim:

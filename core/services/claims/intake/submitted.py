@@ -10,6 +10,7 @@ from core.services.claims.intake import requirements
 from core.store.schema.tables import Claim
 
 META_COLUMNS: Final = ("credit_life_claim_meta", "gadget_claim_meta", "vehicle_claim_meta", "claim_meta")
+LOAN_AMOUNTS: Final = ("loan_amount", "pending_repayment_amount")
 
 
 def get_line(claim: Claim) -> ClaimLine | None:
@@ -58,3 +59,9 @@ def list_missing_documents(claim: Claim) -> tuple[str, ...]:
     """Return the required documents that the claim lacks: the papers that are owed."""
     meta = get_meta(claim)
     return tuple(name for name in list_required_documents(claim) if not meta.get(name))
+
+
+def list_amounts(claim: Claim) -> Mapping[str, str | None]:
+    """Return the submitted amounts that can be corrected, in naira, by name."""
+    line, meta = get_line(claim), get_meta(claim)
+    return {name: meta.get(name) for name in ((line.amount,) if line else LOAN_AMOUNTS)}

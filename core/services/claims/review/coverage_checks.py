@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from core import clock, money
 from core.covers.claims.line import ClaimLine, Endpoint
-from core.covers.claims.request import POLICE_REPORT
+from core.covers.claims.request import DEATH, OWNER, POLICE_REPORT
 from core.services.claims.intake import requirements, submitted
 from core.services.claims.review import duplicates, fraud_flags
 from core.services.claims.review.duplicates import Duplicate
@@ -18,7 +18,7 @@ from core.store.schema.tables import Claim, Policy
 DUPLICATE: Final = "duplicate"
 CHECK_KEYS: Final = (
     *("in_force", "benefit", "loan_dates", "insured_loan", "insured_thing", "police", "sum_insured", "reported"),
-    "velocity",
+    *("claimant", "velocity"),
     DUPLICATE,
 )
 
@@ -44,12 +44,21 @@ def run_checks(
         checks += [_check_benefit(policy, meta), _check_loan_dates(meta, happened), _check_loan_amount(policy, meta)]
     elif line := submitted.get_line(claim):
         checks += _check_line(line, claim, policy, endpoint)
+    if submitted.get_meta(claim).get("incident_type") == DEATH:
+        checks.append(_check_claimant(claim))
     return [
         *checks,
         _check_reported_in_time(claim, happened),
         _check_duplicates(found),
         _check_velocity(recent_count),
     ]
+
+
+def _check_claimant(claim: Claim) -> CoverageCheck:
+    """Fails where the deceased claims."""
+    is_other = claim.claim_owner != OWNER
+    detail = f"The {claim.claim_owner.lower()} claims" if is_other else "The claimant is the insured, who has died"
+    return CoverageCheck(key="claimant", question="Somebody else claims", passed=is_other, detail=detail)
 
 
 def _check_duplicates(found: Sequence[Duplicate]) -> CoverageCheck:

@@ -95,6 +95,7 @@ class ClaimReview:
     incident_type: str | None
     incident_on: str | None
     meta_column: str
+    submitted_amounts: Mapping[str, str | None]
     facts: Mapping[str, Any]
     hidden: Mapping[str, str]
     personal: Mapping[str, str]
@@ -192,6 +193,7 @@ def get_review(session: ScopedSession, claim_id: UUID, *, person: Person) -> Cla
         incident_type=submitted.get("incident_type"),
         incident_on=claim.incident_date,
         meta_column=claim_submitted.get_column(claim),
+        submitted_amounts=claim_submitted.list_amounts(claim),
         facts=submitted,
         hidden={path.rpartition(".")[2]: path for path in seal.unseal(claim.sealed)},
         personal={name: policy.submitted[name] for name in _PERSONAL_FIELDS if policy.submitted.get(name)},

@@ -79,6 +79,21 @@ class DeductionsInput(Request):
     betterment: fields.Naira
 
 
+class ReasonInput(Request):
+    """Why something is corrected."""
+
+    correction_reason: Annotated[str, Field(min_length=2, max_length=500)]
+
+
+class AmountsInput(ReasonInput):
+    """Submitted amounts as they should have been, in naira."""
+
+    loan_amount: fields.PositiveNaira | None = None
+    pending_repayment_amount: fields.Naira | None = None
+    cost_of_repair: fields.PositiveNaira | None = None
+    amount_claimed: fields.PositiveNaira | None = None
+
+
 class ReserveInput(Request):
     """A new reserve in naira, and why it changes."""
 
