@@ -21,7 +21,7 @@ from core.api.protection import slow_senders
 from core.api.protection.load_shedding import WebSocketLimit
 from core.settings import settings
 from core.store.access import store
-from core.ui.kit import frame, unavailable
+from core.ui.frame import frame, unavailable
 from core.ui.sign_in import oidc
 from core.worker import Worker
 

@@ -54,7 +54,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "keys": ("keys", "API keys of distributors."),
     "staff": ("staff", "People who sign in."),
     "claims": ("claims", "Claims and where they stand."),
-    "statements": ("statements", "Statements of distributors and insurers: what is due, and preparing it."),
+    "statements": (
+        "statements",
+        "Statements, payouts and taxes of distributors and insurers: what is due, and preparing it.",
+    ),
     "export": ("export", "Exports, each with a receipt."),
 }
 

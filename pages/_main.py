@@ -6,7 +6,7 @@ It must be inside pages/: with the script beside that folder, Streamlit would ru
 import streamlit as st
 
 from core.errors import StoreUnavailable
-from core.ui.kit import demonstration, frame, navigation, run_times, unavailable
+from core.ui.frame import demonstration, frame, navigation, run_times, unavailable
 from core.ui.sign_in import gate as sign_in_gate
 from core.ui.sign_in import link_forms
 

@@ -25,7 +25,10 @@ from core.services.products import catalogue  # noqa: E402
 from core.services.selling.buying import Seller  # noqa: E402
 from core.store.access import Scope, Store, engine  # noqa: E402
 from core.store.schema import migrating  # noqa: E402
+from tests import compiled_once  # noqa: E402
 from tests.process_state import unchanged_process  # noqa: E402, F401 a fixture of every test
+
+compiled_once.share()
 
 # A run that was started in the background of a shell ignores Ctrl-C, and so would every server that it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -24,7 +24,16 @@ from core.api.http.error_boundary import ErrorBoundary
 from core.api.http.request_log import RequestLog
 from core.api.http.routing import Routing
 from core.api.http.security_headers import SecurityHeaders
-from core.api.outside import certificates, downloads, finding, health, metrics_page, signing_in, statements
+from core.api.outside import (
+    certificates,
+    downloads,
+    finance_files,
+    finding,
+    health,
+    metrics_page,
+    signing_in,
+    statements,
+)
 from core.api.protection.load_shedding import LoadShedding, plain_refusal
 from core.api.v1 import (
     buying,
@@ -141,6 +150,7 @@ _plain = [
     *downloads.routes,
     *finding.routes,
     *statements.routes,
+    *finance_files.routes,
 ]
 for route in _plain:
     route.app = LoadShedding(route.app, plain_refusal)

@@ -12,7 +12,7 @@ from rich.progress import Progress
 from core import demo as portfolio
 from core.errors import NotFound
 from core.services.admin import demonstration
-from core.services.finance.statements import demonstration as statements
+from core.services.finance import demonstration as finance
 from core.services.people import invitations
 from core.services.products import catalogue
 from core.settings import settings
@@ -62,14 +62,16 @@ def demo(
 
 def _add_statements(purchases: int) -> None:
     """The months that are over as statements, where two of the accounts can still sign in."""
-    if not statements.FEWEST_PURCHASES <= purchases <= statements.MOST_PURCHASES:
+    if not finance.FEWEST_PURCHASES <= purchases <= finance.MOST_PURCHASES:
         return
     live, number = Scope.staff(is_live=True), 0
     with reading(live) as session:
-        months = statements.list_closed(session)
+        months = finance.list_closed(session)
     with suppress(NotFound):
+        if months:
+            transact(live, partial(finance.write_terms, first=months[0]))
         for month in months:
-            number += transact(live, partial(statements.write_month, month=month))
+            number += transact(live, partial(finance.write_month, month=month))
         out.print(f"{number:,} statements of the months that are over.", highlight=False)
 
 

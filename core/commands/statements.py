@@ -1,4 +1,4 @@
-"""`coverdesk statements ...`: preparing the statements of a month; approving them stays with a second person."""
+"""`coverdesk statements ...`: preparing statements and payouts; approving them stays with a second person."""
 
 import re
 import sys
@@ -11,6 +11,9 @@ from rich.console import Console
 
 from core import clock, money
 from core.errors import InvalidInput, StateForbids
+from core.services.finance import tax_schedules
+from core.services.finance.payments import batches
+from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import overview as statement_overview
 from core.services.finance.statements import preparing as statements
 from core.services.people import staff
@@ -64,3 +67,30 @@ def prepare(
     out.print(f"{len(due) - refused} statements of {wanted:%B %Y} are prepared.", highlight=False)
     if refused:
         raise typer.Exit(1)
+
+
+@app.command("payout")
+def payout(by: Annotated[str, typer.Option(help="E-mail of the person of finance who prepares it.")]) -> None:
+    """Prepare one payout of everything that can be paid out; somebody else approves it on the screen."""
+    with reading(Scope.system()) as session:
+        person = staff.get_by_email(session, by)
+    with reading(_LIVE) as session:
+        found = {balance.party: None for balance in batches.list_payable(session)}
+    batch_id = transact(_LIVE, partial(batches.prepare, chosen=found, by=person))
+    with reading(_LIVE) as session:
+        row = payment_reading.get_batch(session, batch_id)
+    total = money.format_naira(row.net_minor)
+    out.print(f"{row.number}: {row.payments} payments, {total}, wait for a second person.", highlight=False)
+
+
+@app.command("taxes")
+def print_taxes(
+    kind: Annotated[str, typer.Argument(help=f"{' or '.join(tax_schedules.KINDS)}.")], month: _Month = ""
+) -> None:
+    """Print the schedule of a tax as CSV."""
+    if kind not in tax_schedules.KINDS:
+        raise InvalidInput.for_field("kind", f"must be {' or '.join(tax_schedules.KINDS)}")
+    with reading(_LIVE) as session:
+        lines = tax_schedules.list_lines(session, kind, _parse(month))
+    for chunk in tax_schedules.csv_chunks(lines):
+        sys.stdout.write(chunk.decode())

@@ -10,7 +10,9 @@ from core.services.finance import agreements, bank_accounts, parties
 from core.services.finance.parties import Party
 from core.store.access import reading
 from core.ui.finance import agreement_actions, agreement_cards
-from core.ui.kit import dialogs, frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, words
+from core.ui.lists import tables
 
 
 def asked() -> tuple[Party, str] | None:

@@ -8,7 +8,9 @@ from core.services.audit import search as audit_search
 from core.services.audit.search import Entry
 from core.store.access import reading
 from core.ui.admin import audit_view
-from core.ui.kit import frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import words
+from core.ui.lists import tables
 
 
 def found() -> Entry | None:

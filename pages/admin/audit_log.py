@@ -8,7 +8,9 @@ from core.services.audit.search import SearchChoices, SearchResult
 from core.store.access import reading
 from core.ui.admin.audit_view import ENTRIES
 from core.ui.exports import panel as export_panel
-from core.ui.kit import filter_bar, frame, tables, url_state, words
+from core.ui.frame import frame
+from core.ui.kit import url_state, words
+from core.ui.lists import filter_bar, tables
 
 
 def choices(wanted: AuditFilter, known: SearchChoices) -> dict[str, dict[str, str]]:

@@ -7,7 +7,9 @@ from core.errors import InvalidInput, NotFound
 from core.services.webhooks import log
 from core.services.webhooks.log import DeliveryDetail
 from core.store.access import reading
-from core.ui.kit import dialogs, facts, frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, facts, words
+from core.ui.lists import tables
 from core.ui.webhooks import endpoint_actions, endpoint_tables
 
 

@@ -9,7 +9,9 @@ from core.services.distributors.list import DistributorDetail
 from core.services.webhooks import endpoints
 from core.store.access import reading
 from core.ui.admin import partner_actions, partner_pages
-from core.ui.kit import dialogs, facts, frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, facts, words
+from core.ui.lists import tables
 from core.ui.webhooks.endpoint_tables import ENDPOINTS, EndpointRow
 
 

@@ -7,7 +7,9 @@ import streamlit as st
 from core.services.insurers import list as insurer_list
 from core.services.insurers.list import InsurerRow
 from core.ui.admin import partner_actions, partner_pages
-from core.ui.kit import dialogs, facts, frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, facts, words
+from core.ui.lists import tables
 
 CONTACT: Mapping[str, Callable[[InsurerRow], str]] = {
     "Contact": lambda row: f"{row.first_name} {row.last_name}",

@@ -8,7 +8,9 @@ from core.services.distributors import key_admin
 from core.services.distributors.key_admin import KeyRow
 from core.store.access import Scope, reading
 from core.ui.admin import admin_writes
-from core.ui.kit import facts, frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import facts, words
+from core.ui.lists import tables
 
 
 def found() -> KeyRow | None:

@@ -9,7 +9,9 @@ from core.store.access import Scope, reading
 from core.ui.admin import admin_writes, key_table
 from core.ui.admin.key_table import KEYS
 from core.ui.forms import forms
-from core.ui.kit import frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import words
+from core.ui.lists import tables
 
 SEED = "keys.seed"
 MODES = {"test": "Test: invented sales only", "live": "Live: real sales"}

@@ -10,7 +10,9 @@ from core.services.insurers import list as insurer_list
 from core.store.access import reading
 from core.ui.admin import partner_actions
 from core.ui.admin.partner_pages import DISTRIBUTORS, INSURERS
-from core.ui.kit import dialogs, filter_bar, frame, tables, url_state
+from core.ui.frame import frame
+from core.ui.kit import dialogs, url_state
+from core.ui.lists import filter_bar, tables
 
 VIEWS = {"distributors": "Distributors", "insurers": "Insurers"}
 

@@ -8,7 +8,9 @@ from core.services.people import account_changes, staff_list, staff_sessions
 from core.services.people.staff_list import StaffRow
 from core.store.access import Scope, reading
 from core.ui.admin import admin_writes, staff_cards, staff_form
-from core.ui.kit import facts, frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import facts, words
+from core.ui.lists import tables
 
 LIST, LOG = "admin/staff.py", "admin/audit_log.py"
 

@@ -7,7 +7,9 @@ from core.services.audit.log import AuditEvent
 from core.services.products.detail import ProductDetail
 from core.store.access import reading
 from core.ui.admin import product_cards, product_page
-from core.ui.kit import dialogs, facts, frame, tables, url_state, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, facts, url_state, words
+from core.ui.lists import tables
 
 
 def history(product: ProductDetail) -> None:

@@ -6,7 +6,9 @@ from core.services.products import list as product_list
 from core.services.products.list import ProductFilter
 from core.store.access import reading
 from core.ui.admin.product_table import PRODUCTS
-from core.ui.kit import filter_bar, frame, tables, url_state, words
+from core.ui.frame import frame
+from core.ui.kit import url_state, words
+from core.ui.lists import filter_bar, tables
 
 person = frame.require("operations")
 is_admin = person.has_role("admin")

@@ -14,7 +14,9 @@ from core.services.products import rate_changes
 from core.services.products.detail import ProductDetail, RatesVersion
 from core.store.access import Scope, ScopedSession, transact
 from core.ui.admin import product_form, product_page, product_preview, product_words
-from core.ui.kit import dialogs, frame, page_links, tables, words
+from core.ui.frame import frame, page_links
+from core.ui.kit import dialogs, words
+from core.ui.lists import tables
 
 KEY = product_page.FORM
 

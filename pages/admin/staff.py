@@ -10,7 +10,8 @@ from core.settings import settings
 from core.store.access import Scope, ScopedSession, reading
 from core.ui.admin import admin_writes, staff_cards, staff_form
 from core.ui.admin.staff_cards import STAFF
-from core.ui.kit import frame, page_links, tables
+from core.ui.frame import frame, page_links
+from core.ui.lists import tables
 
 DRAFT = "staff.new"
 

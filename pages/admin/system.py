@@ -9,7 +9,8 @@ from core.services.admin import readiness, system
 from core.settings import settings
 from core.store.access import Scope, reading
 from core.ui.admin import system_cards
-from core.ui.kit import frame, words
+from core.ui.frame import frame
+from core.ui.kit import words
 
 
 @st.cache_data(ttl="15s", max_entries=4, show_spinner=False)

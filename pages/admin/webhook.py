@@ -8,7 +8,9 @@ from core.services.webhooks import desk, endpoints, log
 from core.services.webhooks.endpoints import Endpoint
 from core.store.access import reading
 from core.ui.admin import partner_pages
-from core.ui.kit import dialogs, facts, frame, tables, url_state, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, facts, url_state, words
+from core.ui.lists import tables
 from core.ui.webhooks import endpoint_actions, endpoint_tables
 from core.ui.webhooks.endpoint_tables import DELIVERIES
 

@@ -4,7 +4,9 @@ import streamlit as st
 
 from core.services.webhooks import desk, endpoints
 from core.store.access import reading
-from core.ui.kit import dialogs, frame, tables, url_state
+from core.ui.frame import frame
+from core.ui.kit import dialogs, url_state
+from core.ui.lists import tables
 from core.ui.webhooks import endpoint_actions, endpoint_tables
 from core.ui.webhooks.endpoint_tables import ENDPOINTS, EndpointRow
 

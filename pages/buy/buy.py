@@ -16,7 +16,8 @@ from core.store.access import reading
 from core.ui.buying import checkout, known_customer, receipts, sale_drafts, selling
 from core.ui.buying.checkout import Checkout
 from core.ui.buying.selling import Counter
-from core.ui.kit import frame, words
+from core.ui.frame import frame
+from core.ui.kit import words
 
 Offer = tuple[Cover[Any], ProductForSale]
 Option = TypeVar("Option")

@@ -16,7 +16,7 @@ from core.ui.buying.checkout import Checkout
 from core.ui.buying.price_curves import Figures, basis_of
 from core.ui.buying.price_panel import ask_figures, show_curve, show_price, summary
 from core.ui.buying.selling import Counter
-from core.ui.kit import frame
+from core.ui.frame import frame
 
 KEY = "credit_life"
 BUYING = f"{KEY}.buying"

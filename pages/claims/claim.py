@@ -14,7 +14,9 @@ from core.ui.claims import corrections as claim_corrections
 from core.ui.claims import decision as claim_decision
 from core.ui.claims import document_viewer, review_actions
 from core.ui.claims import tabs as claim_tabs
-from core.ui.kit import attempts, frame, tables, url_state, words
+from core.ui.frame import frame
+from core.ui.kit import attempts, url_state, words
+from core.ui.lists import tables
 
 
 def found() -> ClaimReview | None:

@@ -11,7 +11,8 @@ from core.store.access import reading
 from core.ui.buying.selling import Counter
 from core.ui.claims import lodging as claim_lodging
 from core.ui.claims import tabs as claim_tabs
-from core.ui.kit import facts, frame, words
+from core.ui.frame import frame
+from core.ui.kit import facts, words
 
 SEARCH = "policies/search.py"
 

@@ -9,7 +9,8 @@ from core.services.dimensions import load_choices
 from core.services.sales.filter import SalesFilter
 from core.store.access import reading
 from core.ui.claims import performance_cards
-from core.ui.kit import frame, periods
+from core.ui.frame import frame
+from core.ui.lists import periods
 from core.ui.sales import sales_filters
 
 DEFAULT = "6m"

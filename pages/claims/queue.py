@@ -14,7 +14,9 @@ from core.ui.claims import filters as claim_filters
 from core.ui.claims import queue_views
 from core.ui.claims.queue_table import CLAIMS
 from core.ui.exports import panel as export_panel
-from core.ui.kit import frame, tables, url_state, words
+from core.ui.frame import frame
+from core.ui.kit import url_state, words
+from core.ui.lists import tables
 
 IDLE = "Nothing is waiting for you, and every open claim has somebody who works on it."
 NOTHING = {

@@ -8,7 +8,9 @@ from core.services.exports import receipts
 from core.services.exports.receipts import Receipt
 from core.store.access import Scope, reading
 from core.ui.exports import receipt_view
-from core.ui.kit import frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import words
+from core.ui.lists import tables
 
 
 def found() -> Receipt | None:

@@ -10,7 +10,9 @@ from core.services.paging import Page
 from core.store.access import Scope, reading
 from core.ui.exports import receipt_view
 from core.ui.exports.receipt_view import RECEIPTS
-from core.ui.kit import filter_bar, frame, tables, url_state
+from core.ui.frame import frame
+from core.ui.kit import url_state
+from core.ui.lists import filter_bar, tables
 
 
 def nothing(wanted: ReceiptFilter) -> None:

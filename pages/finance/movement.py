@@ -10,7 +10,9 @@ from core.services.finance.movements import MovementRow
 from core.store.access import reading
 from core.ui.finance import adjustment_actions, adjustment_cards
 from core.ui.finance.finance_writes import ROLE
-from core.ui.kit import dialogs, facts, frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, facts, words
+from core.ui.lists import tables
 
 
 def found() -> MovementRow | None:

@@ -8,14 +8,18 @@ from core import clock, ids
 from core.errors import InvalidInput, NotFound
 from core.services.finance import parties
 from core.services.finance.parties import Party
+from core.services.finance.payments import balances, batches
+from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import states as statement_states
 from core.services.finance.statements.reading import StatementRow
 from core.store.access import reading
-from core.ui.finance import statement_actions, statement_cards
+from core.ui.finance import payment_actions, statement_actions, statement_cards
 from core.ui.finance.finance_writes import ROLE
-from core.ui.kit import dialogs, frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, words
+from core.ui.lists import tables
 
 
 def found(given: str) -> StatementRow | None:
@@ -86,6 +90,33 @@ def buttons(row: StatementRow) -> None:
             )
 
 
+def payments(row: StatementRow) -> None:
+    """Draw what is due until this statement if it is the newest that was sent, and every payment that settles it."""
+    with reading(frame.scope()) as session:
+        balance = balances.get_balance(session, row.party)
+        hindrance = batches.hindrance_of(session, balance)
+        found = payment_reading.list_of_statement(session, row.id)
+    if balance.newest and balance.newest.statement_id == row.id and balance.amount_minor:
+        owed = "by the platform" if balance.amount_minor > 0 else "to the platform"
+        st.markdown(f"**{words.naira(abs(balance.amount_minor))}** is due {owed}, with what was carried.")
+        if hindrance is None:
+            decision = payment_actions.paying(balance)
+            st.button("Pay it out", icon=":material/payments:", on_click=dialogs.open_, args=(decision,))
+        elif balance.amount_minor < 0 and not balance.hindrance:
+            decision = payment_actions.receiving(balance)
+            label = "Note a payment received"
+            st.button(label, icon=":material/move_to_inbox:", on_click=dialogs.open_, args=(decision,))
+        else:
+            st.caption(f"It is not paid out now: {words.plain(hindrance)}.")
+    for payment in found:
+        st.page_link(
+            "finance/payment.py",
+            label=f"{payment.state}: {words.naira(payment.net_minor)}, {payment.bank_reference or payment.batch or ''}",
+            icon=":material/payments:",
+            query_params={"id": str(payment.id), **frame.mode_query()},
+        )
+
+
 def whole(row: StatementRow) -> None:
     paper = row.paper
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
@@ -103,6 +134,7 @@ def whole(row: StatementRow) -> None:
         statement_cards.account(paper)
         statement_cards.people(row)
     statement_cards.files(row)
+    payments(row)
     statement_cards.lines(row.id, paper)
     st.caption(f"Statement {row.id}")
 

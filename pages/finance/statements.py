@@ -11,7 +11,9 @@ from core.store.access import reading
 from core.ui.finance import statement_actions
 from core.ui.finance.finance_writes import ROLE
 from core.ui.finance.statement_table import STATEMENTS
-from core.ui.kit import dialogs, frame, tables, url_state, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, url_state, words
+from core.ui.lists import tables
 
 
 def asked(months: list[date]) -> date:

@@ -8,7 +8,9 @@ from core.services.insurers import awaiting
 from core.services.insurers.awaiting import OpenSubmission
 from core.services.paging import Page
 from core.store.access import reading
-from core.ui.kit import frame, tables, url_state, words
+from core.ui.frame import frame
+from core.ui.kit import url_state, words
+from core.ui.lists import tables
 from core.ui.policies import awaiting_view, insurer_health, resends
 from core.ui.policies.awaiting_view import Asked
 

@@ -8,7 +8,9 @@ from core.services.dimensions import load_choices
 from core.services.views import customer as customer_view
 from core.services.views.customer import CustomerDetail
 from core.store.access import reading
-from core.ui.kit import frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import words
+from core.ui.lists import tables
 from core.ui.sales import customer_cards
 
 CUSTOMERS = "sales/customers.py"

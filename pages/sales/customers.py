@@ -9,7 +9,9 @@ from core.services.dimensions import load_choices
 from core.services.paging import Page
 from core.store.access import reading
 from core.ui.exports import panel as export_panel
-from core.ui.kit import filter_bar, frame, tables, url_state
+from core.ui.frame import frame
+from core.ui.kit import url_state
+from core.ui.lists import filter_bar, tables
 from core.ui.sales.customer_table import CUSTOMERS
 
 

@@ -5,8 +5,10 @@ import streamlit as st
 from core import clock
 from core.services.sales.figures import Summary
 from core.services.sales.filter import SalesFilter
-from core.ui.kit import dialogs, figure_cache, frame, periods, url_state, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, figure_cache, url_state, words
 from core.ui.kit.figure_cache import StoreState
+from core.ui.lists import periods
 from core.ui.sales import (
     dashboard_cards,
     drill,

@@ -11,7 +11,9 @@ from core.services.renewals import due_table
 from core.services.renewals.due import Bucket
 from core.services.renewals.filter import DueFilter
 from core.store.access import reading
-from core.ui.kit import dialogs, frame, tables, url_state, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, url_state, words
+from core.ui.lists import tables
 from core.ui.policies import dialogs as policy_dialogs
 from core.ui.sales import due_filters, renewal_calls
 from core.ui.sales.renewal_table import DUE

@@ -8,7 +8,9 @@ from core.services.sales.filter import SOURCES
 from core.services.views import sale as sale_view
 from core.services.views.sale import SaleDetail
 from core.store.access import reading
-from core.ui.kit import facts, frame, reveal_dialog, tables, words
+from core.ui.frame import frame
+from core.ui.kit import facts, reveal_dialog, words
+from core.ui.lists import tables
 from core.ui.sales import sale_split
 
 PURCHASES, POLICY, CUSTOMER = "sales/purchases.py", "policies/policy.py", "sales/customer.py"

@@ -9,7 +9,9 @@ from core.services.sales.filter import PurchaseFilter
 from core.services.sales.sales_totals import SalesTotals
 from core.store.access import reading
 from core.ui.exports import panel as export_panel
-from core.ui.kit import frame, periods, tables, url_state, words
+from core.ui.frame import frame
+from core.ui.kit import url_state, words
+from core.ui.lists import periods, tables
 from core.ui.sales import money_table, sales_filters
 from core.ui.sales.sales_filters import Asked
 from core.ui.sales.sales_table import PURCHASES

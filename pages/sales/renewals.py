@@ -11,7 +11,9 @@ from core.services.renewals.filter import RenewalFilter
 from core.services.renewals.table import RenewalTotal
 from core.store.access import reading
 from core.ui.exports import panel as export_panel
-from core.ui.kit import frame, periods, tables, url_state, words
+from core.ui.frame import frame
+from core.ui.kit import url_state, words
+from core.ui.lists import periods, tables
 from core.ui.sales import money_table, sales_filters
 from core.ui.sales.renewal_table import RENEWALS
 from core.ui.sales.sales_filters import Asked

@@ -35,7 +35,7 @@ from core.store.schema.tables import (
     Purchase,
     Staff,
 )
-from core.ui.kit import frame, menu
+from core.ui.frame import frame, menu
 
 ROUNDS = 15
 # The screens of one record: the record that their address names.

@@ -1,13 +1,18 @@
 """`coverdesk statements`: prepares what is due, as a person of finance; approving stays on the screen."""
 
 from collections.abc import Iterator
+from datetime import date, timedelta
 
 import pytest
 import sqlalchemy as sa
 from typer.testing import CliRunner, Result
 
-from core import cli, clock
-from core.errors import InvalidInput, NotAllowed
+from core import cli, clock, money
+from core.errors import InvalidInput, NotAllowed, StateForbids
+from core.services.finance import bank_accounts
+from core.services.finance.parties import Party
+from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements import states as statement_states
 from core.store.access import Store
 from core.store.schema.tables import Statement
 from tests.conftest import Partner
@@ -47,6 +52,25 @@ def test_a_month_that_is_not_next_is_refused_with_the_one_that_is(finance: Finan
     done = run("prepare", "--month", "2026-09", "--by", "funmi@f.example")
     assert done.exit_code == 1
     assert "August 2026 comes first" in done.stderr
+
+
+def test_a_payout_is_prepared_and_the_taxes_printed(finance: Finance, partner: Partner) -> None:
+    party = Party("distributor", partner.id)
+    with clock.freeze(NOW - timedelta(days=90)):
+        account = {"bank_name": "Bank", "account_name": "Swift", "account_number": "0123456789"}
+        finance.do(bank_accounts.confirm, finance.do(bank_accounts.propose, party, account, by="root"), by="second")
+    assert isinstance(run("payout", "--by", "funmi@f.example").exception, StateForbids), "nothing is due yet"
+    run("prepare", "--month", "2026-08", "--by", "funmi@f.example")
+    made = finance.read(statement_reading.list_statements, month=date(2026, 8, 1))
+    row = next(row for row in made if row.party == party)
+    for state in ("Approved", "Sent"):
+        finance.do(statement_states.move, row.id, state, by="femi")
+    assert isinstance(run("payout", "--by", "oye@f.example").exception, NotAllowed)
+    done = run("payout", "--by", "funmi@f.example")
+    assert f"PB-0001: 1 payments, {money.format_naira(row.paper.closing_minor)}, wait" in done.stdout
+    taxes = run("taxes", "withholding", "--month", "2026-08").stdout
+    assert f",{money.to_wire(row.paper.withheld_minor)}," in taxes.splitlines()[-1]
+    assert isinstance(run("taxes", "other").exception, InvalidInput)
 
 
 def test_only_finance_prepares_and_a_month_is_a_month(finance: Finance) -> None:

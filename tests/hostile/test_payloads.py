@@ -20,7 +20,7 @@ from core.services.exports.registry import KINDS
 from core.services.people import sign_in, staff, staff_sessions
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim, Customer, Distributor, Policy, Product, Provider, Purchase, Staff
-from core.ui.kit import menu
+from core.ui.frame import menu
 from tests import papers
 from tests.api.claiming import LODGE
 from tests.api.conftest import Client
@@ -133,7 +133,7 @@ def test_hostile_texts_are_text_on_every_screen(
         )
         admin = staff.get_by_email(session, "a@x.example")
     # A claim that is opened is viewed by somebody who exists.
-    monkeypatch.setattr("core.ui.kit.frame.current", lambda: admin)
+    monkeypatch.setattr("core.ui.frame.frame.current", lambda: admin)
     for page in menu.SCREENS:
         at.query_params.clear()
         if page.address in planted:

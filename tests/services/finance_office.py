@@ -74,7 +74,18 @@ class Finance:
 
     def money_faults(self) -> list[str]:
         """What is wrong with money; sales that were made at random do not keep every other rule."""
-        words = ("movement", "daybook", "total of the day", "statement", "payout", "bank account")
+        words = (
+            "movement",
+            "daybook",
+            "total of the day",
+            "statement",
+            "payment",
+            "payout",
+            "bank",
+            "credit note",
+            "bordereau",
+            "month",
+        )
         return [fault for fault in self.faults() if any(word in fault for word in words)]
 
     def faults(self) -> list[str]:

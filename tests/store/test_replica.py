@@ -127,7 +127,7 @@ def test_figures_come_from_the_replica_and_say_as_of_when(held_up: Store) -> Non
 
 
 def test_the_dashboard_shows_them_with_that_moment(held_up: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.ui.kit.frame.current", lambda: person_of("operations"))
+    monkeypatch.setattr("core.ui.frame.frame.current", lambda: person_of("operations"))
     at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=60).run()
     assert not at.exception
     (tiles,) = (payload["tiles"] for payload in sent(at) if "tiles" in payload)

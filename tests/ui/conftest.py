@@ -14,7 +14,7 @@ from core import ids
 from core.services.people.staff import Person
 from core.settings import ROOT
 from core.store.access import Store
-from core.ui.kit import menu
+from core.ui.frame import menu
 from tests.conftest import fresh_store
 
 Screen = Callable[..., AppTest]
@@ -42,7 +42,7 @@ def screen(store: Store, monkeypatch: pytest.MonkeyPatch) -> Screen:
 
     def open_(*roles: str, page: str | None = None, signed_in: Person | None = None, **query: str) -> AppTest:
         person = signed_in or (person_of(*roles) if roles else None)
-        monkeypatch.setattr("core.ui.kit.frame.current", lambda: person)
+        monkeypatch.setattr("core.ui.frame.frame.current", lambda: person)
         at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=30)
         at.query_params.update(query)
         at.run()

@@ -27,7 +27,7 @@ def office(store: Store, partner: Partner) -> Office:
 def opens(office: Office, monkeypatch: pytest.MonkeyPatch) -> Opens:
     def open_(claim_id: UUID, by: str = "bola") -> AppTest:
         person = office.people[by]
-        monkeypatch.setattr("core.ui.kit.frame.current", lambda: person)
+        monkeypatch.setattr("core.ui.frame.frame.current", lambda: person)
         at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=60)
         at.query_params["mode"] = "test"
         at.run()

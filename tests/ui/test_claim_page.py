@@ -40,7 +40,7 @@ def opens(office: Office, monkeypatch: pytest.MonkeyPatch) -> Opens:
 
     def open_(claim_id: Any, by: str = "bola", *, page: str = PAGE, **query: str) -> AppTest:
         person = office.people[by]
-        monkeypatch.setattr("core.ui.kit.frame.current", lambda: person)
+        monkeypatch.setattr("core.ui.frame.frame.current", lambda: person)
         at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=30)
         at.query_params["mode"] = "test"
         at.run()

@@ -13,7 +13,8 @@ from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import questions as claim_questions
 from core.settings import ROOT
 from core.store.access import Store
-from core.ui.kit import tables, words
+from core.ui.kit import words
+from core.ui.lists import tables
 from tests.conftest import Partner
 from tests.services.claim_office import DESK, Office
 from tests.services.test_lodging import NOON
@@ -52,7 +53,7 @@ def opened(office: Office, monkeypatch: pytest.MonkeyPatch) -> Opened:
     """Opens a page as one of the office, in test mode, where its claims are."""
 
     def open_(path: str = QUEUE, /, *, by: str = "ada", **query: str) -> AppTest:
-        monkeypatch.setattr("core.ui.kit.frame.current", lambda: office.people[by])
+        monkeypatch.setattr("core.ui.frame.frame.current", lambda: office.people[by])
         at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=30)
         at.query_params["mode"] = "test"
         at.run()

@@ -18,7 +18,8 @@ from core.services.sales.metrics import METRICS, MONEY_METRICS
 from core.services.sales.sales_totals import SalesTotals
 from core.services.windows import Window
 from core.store.access import Scope, Store
-from core.ui.kit import periods, words
+from core.ui.kit import words
+from core.ui.lists import periods
 from core.ui.sales import charts, drill, tiles
 from core.ui.sales.charts import Clicked
 from tests.conftest import Partner

@@ -7,7 +7,7 @@ import pytest
 
 from core import demo
 from core.store.access import Store
-from core.ui.kit import menu
+from core.ui.frame import menu
 from tests.conftest import BOTH, fresh_store
 from tests.ui.conftest import Screen
 

@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.errors import StoreUnavailable
 from core.services.people.staff import Person
-from core.ui.kit import frame, menu
+from core.ui.frame import frame, menu
 from tests.ui.conftest import Screen, person_of, texts
 
 ROLES = ("operations", "claims", "finance", "supervisor", "admin")
@@ -52,7 +52,7 @@ def test_a_page_judges_the_role_again_by_itself(monkeypatch: pytest.MonkeyPatch)
     def fragment(*roles: str) -> None:
         import streamlit
 
-        from core.ui.kit import frame as gate
+        from core.ui.frame import frame as gate
 
         streamlit.write(f"past the gate as {gate.require(*roles).name}")
 
@@ -108,7 +108,7 @@ def test_an_address_outlasts_a_store_that_is_gone(screen: Screen, monkeypatch: p
         raise StoreUnavailable
 
     with monkeypatch.context() as broken:
-        broken.setattr("core.ui.kit.frame.current", gone)
+        broken.setattr("core.ui.frame.frame.current", gone)
         assert "does not answer" in at.run().error[0].value
     next(button for button in at.button if button.label == "Try again").click().run()
     assert "Credit life" in at.title[0].value

@@ -7,8 +7,8 @@ import pytest
 
 from core.services.people import staff
 from core.store.access import Scope, Store
-from core.ui.kit import menu, palette
-from core.ui.kit.screen_purposes import PURPOSES
+from core.ui.frame import menu, palette
+from core.ui.frame.screen_purposes import PURPOSES
 from tests.ui.conftest import Screen, person_of, sent, texts
 
 ROLES = ("operations", "claims", "finance", "supervisor", "admin")
@@ -66,8 +66,8 @@ def test_a_page_of_others_says_what_it_is_who_may_and_whom_to_ask(
     refused = menu.screen_of(page)
 
     def draw(path: str) -> None:
-        from core.ui.kit import menu as screens
-        from core.ui.kit import refusal
+        from core.ui.frame import menu as screens
+        from core.ui.frame import refusal
 
         refusal.draw(screens.screen_of(path))
 

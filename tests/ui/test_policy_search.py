@@ -19,7 +19,7 @@ from core.services.policies.filter import PolicyFilter
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
-from core.ui.kit import tables
+from core.ui.lists import tables
 from tests.conftest import Partner
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, follow, lists, press, row_links, texts

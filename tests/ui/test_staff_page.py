@@ -47,7 +47,7 @@ def row(store: Store, email: str) -> StaffRow:
 
 def opened(screen: Screen, monkeypatch: pytest.MonkeyPatch, admin: Person, page: str, **query: str) -> AppTest:
     at = screen("admin", **query)
-    monkeypatch.setattr("core.ui.kit.frame.current", lambda: admin)
+    monkeypatch.setattr("core.ui.frame.frame.current", lambda: admin)
     at.switch_page(page)
     at.query_params.update(query)
     at.run()

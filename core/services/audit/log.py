@@ -1,5 +1,6 @@
 """The audit log: actor, action, subject, and values before and after; entries form hash chains."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,16 +10,17 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, ids
+from core import clock, ids, seal
 from core.store.access import Query, ScopedSession
 from core.store.audit_chain import CHAINS, chain_of, link
-from core.store.schema.tables import AuditEntry, AuditHead
+from core.store.schema.tables import AuditEntry, AuditHead, Redaction
 
 _HEAD = Query(
     sa.select(col(AuditHead.position), col(AuditHead.hash))
     .where(col(AuditHead.chain) == sa.bindparam("chain"))
     .with_for_update()
 )
+AUDIT_KIND = "audit entry"
 _HASHED_FIELDS = ("created_at", "chain", "position", "actor", "action", "subject", "before", "after")
 
 
@@ -82,9 +84,10 @@ def find_broken_links(session: ScopedSession) -> list[str]:
     faults: list[str] = []
     before, start = _heads(session), (0, "")
     ends = dict.fromkeys(before, start)
+    redacted = _redactions(session)
     for entry in _entries(session):
         position, previous = ends.get(entry.chain, start)
-        if entry.position != position + 1 or entry.hash != link(previous, *entry[1:]):
+        if entry.position != position + 1 or not _is_whole(entry, previous, redacted.get(entry.id)):
             faults.append(f"audit chain {entry.chain} breaks at {entry.position}")
         ends[entry.chain] = (entry.position, entry.hash)
     # On PostgreSQL entries may be appended meanwhile: a chain then ends between the heads read before and after.
@@ -96,15 +99,32 @@ def find_broken_links(session: ScopedSession) -> list[str]:
     return faults
 
 
+def seal_redacted(entry_hash: str, before: object, after: object) -> str:
+    """Return the keyed hash of what an erasure left of an entry; the entry's own hash stays a link of its chain."""
+    return seal.keyed_hash("redaction", json.dumps([entry_hash, before, after], sort_keys=True))
+
+
+def _is_whole(entry: Any, previous: str, redaction: str | None) -> bool:
+    """True when an entry is what was written, or what an erasure left of it."""
+    return redaction == seal_redacted(entry.hash, entry.before, entry.after) or entry.hash == link(previous, *entry[2:])
+
+
+def _redactions(session: ScopedSession) -> dict[UUID, str]:
+    query = sa.select(col(Redaction.record_id), col(Redaction.seal)).where(col(Redaction.kind) == AUDIT_KIND)
+    return {row.record_id: row.seal for row in session.execute(query)}
+
+
 def _heads(session: ScopedSession) -> dict[int, tuple[int, str]]:
     rows = session.execute(sa.select(col(AuditHead.chain), col(AuditHead.position), col(AuditHead.hash)))
     return dict.fromkeys(range(CHAINS), (0, "")) | {row.chain: (row.position, row.hash) for row in rows}
 
 
 def _entries(session: ScopedSession) -> Iterator[Any]:
-    """Yield the hash and the hashed fields of every entry, chain by chain, without loading all of them."""
+    """Yield id, hash and hashed fields of every entry, chain by chain, without loading all of them."""
     facts = [col(getattr(AuditEntry, name)) for name in _HASHED_FIELDS]
-    query = sa.select(col(AuditEntry.hash), *facts).order_by(col(AuditEntry.chain), col(AuditEntry.position))
+    query = sa.select(col(AuditEntry.id), col(AuditEntry.hash), *facts).order_by(
+        col(AuditEntry.chain), col(AuditEntry.position)
+    )
     yield from session.execute(query.execution_options(yield_per=5_000))
 
 

@@ -183,6 +183,8 @@ UNTOLD: Final[Mapping[str, str]] = dict.fromkeys(
         *("bank account proposed", "bank account confirmed", "bank account refused", "bank account withdrawn"),
         *("statement prepared", "statement approved", "statement reversed", "statement sent", "statement disputed"),
         "statement given up",
+        *("payment prepared", "payment approved", "payment confirmed", "payment returned", "payment given up"),
+        *("payout prepared", "payout approved", "payout given up", "bank file opened"),
         *("rates proposed", "rates refused", "rates taken back", "rates withdrawn", "product described"),
     ),
     "Work of the desk that changes nothing for a distributor",

@@ -12,6 +12,7 @@ from core.errors import InvalidInput, run_checks
 from core.services import personal
 from core.services.audit import log as audit
 from core.services.customers import customers
+from core.services.customers.customers import StoredCustomer
 from core.services.files import links as file_links
 from core.services.files.links import Owner
 from core.services.policies import certificates, numbering, policies, submissions
@@ -99,26 +100,11 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
     policy = _build_policy(cover, request, price, term, purchase, holder)
     policy.risk_hash, policy.possible_duplicate_of = risk_hash, possible_duplicate_of
     if cover.initial_state.active:
-        series = numbering.series(product.provider_segment, product.number_series, is_live=seller.is_live)
-        policy.policy_number = numbering.next_number(session, series)
-        policy.number_key = numbering.key(policy.policy_number)
+        _number(session, policy, product, is_live=seller.is_live)
     session.insert(purchase, policy, *_build_certificates(policy))
     submissions.queue_policy(session, policy, product.provider_segment)
     record = policies.build_record(policy, cover)
-    audit.write(
-        session,
-        actor=seller.actor,
-        action="policy sold",
-        subject=audit.subject_of("policy", policy.id),
-        # What the events of this sale are made of, besides ids (contract W2).
-        after={
-            "purchase_id": str(purchase.id),
-            "product_id": str(product.id),
-            "total": record["genius_price"],
-            "activated": policy.activated,
-            "customer": customer.change,
-        },
-    )
+    _write_audit_entry(session, policy, record, seller, customer)
     return Sale(
         policy_id=policy.id,
         purchase_id=purchase.id,
@@ -126,6 +112,28 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
         price=price,
         possible_duplicate_of=possible_duplicate_of,
     )
+
+
+def _number(session: ScopedSession, policy: Policy, product: ProductForSale, *, is_live: bool) -> None:
+    """Give a policy that is active at once the next number of its insurer."""
+    series = numbering.series(product.provider_segment, product.number_series, is_live=is_live)
+    policy.policy_number = numbering.next_number(session, series)
+    policy.number_key = numbering.key(policy.policy_number)
+
+
+def _write_audit_entry(
+    session: ScopedSession, policy: Policy, record: PolicyRecord, seller: Seller, customer: StoredCustomer
+) -> None:
+    """Write "policy sold", with what the events of this sale are made of besides ids (contract W2)."""
+    after = {
+        "purchase_id": str(policy.purchase_id),
+        "product_id": str(policy.product_id),
+        "total": record["genius_price"],
+        "activated": policy.activated,
+        "customer": customer.change,
+    }
+    subject = audit.subject_of("policy", policy.id)
+    audit.write(session, actor=seller.actor, action="policy sold", subject=subject, after=after)
 
 
 def _build_purchase(product: ProductForSale, price: Price, customer_id: UUID, seller: Seller) -> Purchase:

@@ -1,5 +1,6 @@
 """SQLite: engines with one writing connection and many readers, and statements that join in the order given."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -60,37 +61,41 @@ def reading_engine(url: sa.URL, *, connections: int = 48, cache_kib: int = _READ
     engine.dialect.statement_compiler = _Compiler
     slow_statements.watch(engine)
 
-    @event.listens_for(engine, "connect")
-    def _prepare(connection: Any, _record: Any) -> None:
-        connection.isolation_level = None
-        for pragma in (
-            f"journal_mode={'WAL' if wal_is_safe() else 'DELETE'}",
-            "synchronous=FULL",
-            "foreign_keys=ON",
-            "busy_timeout=10000",
-            f"cache_size=-{cache_kib}",
-            "temp_store=MEMORY",
-        ):
-            connection.execute(f"PRAGMA {pragma}")
-        # SQLite's own lower() knows ASCII alone: "Ṣọlá" would be found on PostgreSQL only.
-        connection.create_function("lower", 1, _lower, deterministic=True)
-
-    @event.listens_for(engine, "begin")
-    def _begin(connection: sa.Connection) -> None:
-        # A deferred BEGIN that writes later fails "locked" at once, whatever the busy timeout.
-        if connection.get_execution_options().get("write"):
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-        else:
-            # It takes no lock and cannot fail, and SQLAlchemy's way to say it costs more than a small question.
-            driver_connection(connection).execute("BEGIN")
-
-    @event.listens_for(engine, "checkin")
-    def _roll_back(connection: Any, _record: Any) -> None:
-        # After a COMMIT that failed, SQLAlchemy takes the transaction for ended, and SQLite does not.
-        if connection is not None and connection.in_transaction:
-            connection.rollback()
-
+    event.listen(engine, "connect", partial(_prepare, cache_kib=cache_kib))
+    event.listen(engine, "begin", _begin)
+    event.listen(engine, "checkin", _roll_back)
     return engine
+
+
+def _prepare(connection: Any, _record: Any, *, cache_kib: int) -> None:
+    """Set up a new connection of the driver."""
+    connection.isolation_level = None
+    for pragma in (
+        f"journal_mode={'WAL' if wal_is_safe() else 'DELETE'}",
+        "synchronous=FULL",
+        "foreign_keys=ON",
+        "busy_timeout=10000",
+        f"cache_size=-{cache_kib}",
+        "temp_store=MEMORY",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+    # SQLite's own lower() knows ASCII alone: "Ṣọlá" would be found on PostgreSQL only.
+    connection.create_function("lower", 1, _lower, deterministic=True)
+
+
+def _begin(connection: sa.Connection) -> None:
+    # A deferred BEGIN that writes later fails "locked" at once, whatever the busy timeout.
+    if connection.get_execution_options().get("write"):
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    else:
+        # It takes no lock and cannot fail, and SQLAlchemy's way to say it costs more than a small question.
+        driver_connection(connection).execute("BEGIN")
+
+
+def _roll_back(connection: Any, _record: Any) -> None:
+    # After a COMMIT that failed, SQLAlchemy takes the transaction for ended, and SQLite does not.
+    if connection is not None and connection.in_transaction:
+        connection.rollback()
 
 
 def _lower(text: Any) -> Any:

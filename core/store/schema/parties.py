@@ -8,7 +8,7 @@ from sqlmodel import Field
 
 from core.store.schema.columns import Owned, Record, Row, json_field
 
-ROLES = ("operations", "claims", "finance", "supervisor", "admin")
+ROLES = ("operations", "claims", "finance", "supervisor", "compliance", "admin")
 
 
 class Distributor(Record, table=True):

@@ -8,7 +8,8 @@ import streamlit as st
 from core.errors import CoverdeskError
 from core.services.people.staff import Person
 from core.store.access import Scope, ScopedSession, transact
-from core.ui.kit import frame, words
+from core.ui.frame import frame
+from core.ui.kit import words
 
 T = TypeVar("T")
 Work = Callable[[ScopedSession, Person], T]

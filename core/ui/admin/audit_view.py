@@ -9,8 +9,10 @@ import streamlit as st
 from core import seal
 from core.services.audit import search as audit_search
 from core.services.audit.search import Entry
-from core.ui.kit import columns, facts, frame, menu, words
-from core.ui.kit.tables import Table
+from core.ui.frame import frame, menu
+from core.ui.kit import facts, words
+from core.ui.lists import columns
+from core.ui.lists.tables import Table
 
 # Entries should not contain such a number in clear; if one does, these screens must not reveal it (contract A3).
 _PERSONAL = ("bvn", "nin", "passport", "account_number", "verification_number")

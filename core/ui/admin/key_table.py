@@ -6,8 +6,9 @@ from uuid import UUID
 import streamlit as st
 
 from core.services.distributors.key_admin import KeyFilter, KeyRow
-from core.ui.kit import columns, url_state
-from core.ui.kit.tables import Table
+from core.ui.kit import url_state
+from core.ui.lists import columns
+from core.ui.lists.tables import Table
 
 _OF, _KIND, _STATE = "distributor", "kind", "state"
 _KINDS: Mapping[str, str] = {"live": "Live", "test": "Test"}

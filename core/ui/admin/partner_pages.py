@@ -11,8 +11,9 @@ from core.errors import InvalidInput, NotFound
 from core.services.distributors.list import DistributorRow
 from core.services.insurers.list import InsurerRow
 from core.store.access import ScopedSession, reading
-from core.ui.kit import columns, frame
-from core.ui.kit.tables import Table
+from core.ui.frame import frame
+from core.ui.lists import columns
+from core.ui.lists.tables import Table
 
 _YEAR = "Purchases and renewals of the last twelve months, before commission."
 DISTRIBUTORS: Table[DistributorRow] = Table(

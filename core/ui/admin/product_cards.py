@@ -5,7 +5,8 @@ import streamlit as st
 from core.services.people.staff import Person
 from core.services.products.detail import ProductDetail, Proposal, RatesVersion
 from core.ui.admin import product_actions, product_page, product_preview, product_words
-from core.ui.kit import dialogs, facts, frame, page_links, words
+from core.ui.frame import frame, page_links
+from core.ui.kit import dialogs, facts, words
 
 _MOST = 30
 

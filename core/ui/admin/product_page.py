@@ -16,7 +16,8 @@ from core.store.access import reading
 from core.ui.admin import product_actions
 from core.ui.admin.product_words import Difference
 from core.ui.forms import forms
-from core.ui.kit import dialogs, facts, frame, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, facts, words
 
 # The product whose change was confirmed: until the form is opened again, its URL redirects to the product. A second
 # click may arrive after the first has closed the form, and must be redirected too.

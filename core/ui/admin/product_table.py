@@ -2,8 +2,8 @@
 
 from core.services.products.list import ProductRow
 from core.ui.admin import product_words
-from core.ui.kit import columns
-from core.ui.kit.tables import Table
+from core.ui.lists import columns
+from core.ui.lists.tables import Table
 
 
 def _withheld(row: ProductRow) -> str:

@@ -12,8 +12,10 @@ from core.services.people.staff_sessions import SessionFacts
 from core.settings import settings
 from core.ui.admin import admin_writes, staff_form
 from core.ui.admin.admin_writes import Work
-from core.ui.kit import columns, facts, frame, url_state, words
-from core.ui.kit.tables import Table
+from core.ui.frame import frame
+from core.ui.kit import facts, url_state, words
+from core.ui.lists import columns
+from core.ui.lists.tables import Table
 
 _FIND, _ROLE, _STATE = "find", "role", "state"
 _ROLES: Mapping[str, str] = {role: words.title(role) for role in ROLES}

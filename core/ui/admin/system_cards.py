@@ -16,7 +16,8 @@ from core.states.submissions import OPEN, SubmissionState
 from core.store.access import store
 from core.ui.admin import check_runs
 from core.ui.admin.check_runs import CheckRun
-from core.ui.kit import facts, frame, words
+from core.ui.frame import frame
+from core.ui.kit import facts, words
 
 _LAST = "system.check"
 _EVERY = timedelta(seconds=1)

@@ -16,7 +16,8 @@ from core.ui.buying import known_customer, live_prices, prices, sale_drafts, sel
 from core.ui.buying.selling import Counter, Receipt
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
-from core.ui.kit import form_keeper, frame, words
+from core.ui.frame import frame
+from core.ui.kit import form_keeper, words
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,8 @@ import streamlit as st
 from core.services.customers import known
 from core.store.access import reading
 from core.ui.buying.selling import Counter, Receipt
-from core.ui.kit import frame, page_links, words
+from core.ui.frame import frame, page_links
+from core.ui.kit import words
 
 # The customer of the last sale, whose details fill the next form.
 SAME_CUSTOMER = "buy.same_customer"

@@ -16,7 +16,9 @@ from core.services.claims.workflow.assignment import ChosenClaim
 from core.services.people.staff import Person
 from core.store.access import ScopedSession, transact
 from core.ui.claims.queue_table import CLAIMS
-from core.ui.kit import frame, page_links, tables, url_state, words
+from core.ui.frame import frame, page_links
+from core.ui.kit import url_state, words
+from core.ui.lists import tables
 
 _CHOSEN, _SAID, _TAKEN, _TOKEN = "claims_chosen", "claims_said", "claims_taken", "claims_token"
 _COLLEAGUE: Final = "claims_colleague"

@@ -16,7 +16,8 @@ from core.services.claims.review.review import ClaimReview
 from core.states.claims import CLAIMS_ROLES
 from core.ui.claims import review_actions
 from core.ui.claims.review_actions import Hand
-from core.ui.kit import attempts, frame
+from core.ui.frame import frame
+from core.ui.kit import attempts
 
 MOVE, TALK, DAY, DEDUCTIONS, ASSIGNEE, ANSWER = "move", "talk", "day", "deductions", "assignee", "answer"
 DOCUMENT: Final = "document"

@@ -17,7 +17,8 @@ from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import review_actions
 from core.ui.claims import words as claim_words
 from core.ui.claims.attempts import ANSWER, ASSIGNEE, DAY, key
-from core.ui.kit import attempts, facts, frame, reveal_dialog, words
+from core.ui.frame import frame
+from core.ui.kit import attempts, facts, reveal_dialog, words
 
 _MARKS: Final = {
     True: ":green[:material/check_circle:]",

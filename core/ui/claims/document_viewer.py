@@ -14,7 +14,8 @@ from core.ui.claims import review_actions
 from core.ui.claims.attempts import DOCUMENT, key
 from core.ui.claims.review_actions import Hand
 from core.ui.forms import uploads
-from core.ui.kit import attempts, documents, frame, reveal_dialog, words
+from core.ui.frame import frame
+from core.ui.kit import attempts, documents, reveal_dialog, words
 
 _SHOWN: Final = "document"
 

@@ -10,7 +10,8 @@ import streamlit as st
 from core.services.claims.lists.filter import ASSIGNED_VIEWS, NOBODY, ClaimFilter, View
 from core.services.claims.review.officers import Officer
 from core.services.people.staff import Person
-from core.ui.kit import filter_bar, url_state
+from core.ui.kit import url_state
+from core.ui.lists import filter_bar
 
 USUAL: Final[View] = "mine"
 

@@ -19,7 +19,8 @@ from core.store.access import ScopedSession
 from core.ui.buying.selling import Counter
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
-from core.ui.kit import attempts, frame, page_links, words
+from core.ui.frame import frame, page_links
+from core.ui.kit import attempts, words
 
 _RECEIPT: Final = "lodge.receipt"
 _LIVE: Final = frozenset({"incident_type", "accidental", "incident_date", "claimant"})

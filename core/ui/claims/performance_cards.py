@@ -11,8 +11,10 @@ from core.services.claims.reports.metrics import CLAIM_METRICS, OPEN_NOW
 from core.services.windows import Window
 from core.states.claims import ClaimStatus
 from core.ui.claims import charts as claim_charts
-from core.ui.kit import columns, page_links, tables, words
-from core.ui.kit.tables import Table
+from core.ui.frame import page_links
+from core.ui.kit import words
+from core.ui.lists import columns, tables
+from core.ui.lists.tables import Table
 from core.ui.sales import charts, dashboard_cards, tiles
 from core.ui.sales.charts import Chart
 

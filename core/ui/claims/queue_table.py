@@ -5,8 +5,8 @@ from datetime import date
 from core.services.claims.intake.requirements import FLAG_DESCRIPTIONS
 from core.services.claims.lists.queue import QueueRow
 from core.services.claims.workflow.clock import STATUTORY_PERIOD, Clock
-from core.ui.kit import columns
-from core.ui.kit.tables import Table
+from core.ui.lists import columns
+from core.ui.lists.tables import Table
 
 
 def days_left(clock: Clock) -> str:

@@ -12,7 +12,8 @@ from core.services.claims.lists.queue import QueueCounts
 from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
 from core.services.people.staff import Person
 from core.store.access import reading
-from core.ui.kit import frame, url_state, words
+from core.ui.frame import frame
+from core.ui.kit import url_state, words
 
 EVERY: Final = timedelta(seconds=20)
 NAMES: Final[Mapping[View, str]] = {

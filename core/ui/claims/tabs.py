@@ -17,7 +17,8 @@ from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import paying, review_actions
 from core.ui.claims import words as claim_words
 from core.ui.claims.attempts import DEDUCTIONS, RESERVE, TALK, key
-from core.ui.kit import attempts, facts, frame, words
+from core.ui.frame import frame
+from core.ui.kit import attempts, facts, words
 
 _NOTE, _COMMENT, _QUESTION = "Note for the desk", "Comment for the claimant", "Question to the claimant"
 _ABOUT: Final = {

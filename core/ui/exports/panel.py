@@ -22,7 +22,8 @@ from core.services.exports.exports import ExportKind
 from core.services.exports.formats import CSV, FORMATS, Format
 from core.services.exports.receipts import Receipt
 from core.store.access import Scope, reading
-from core.ui.kit import frame, words
+from core.ui.frame import frame
+from core.ui.kit import words
 
 Address = Mapping[str, Sequence[str]]
 _NEXT, _LAST = "export_next", "export_last"

@@ -21,8 +21,10 @@ from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.ui.exports import panel as export_panel
 from core.ui.exports.panel import Way
-from core.ui.kit import columns, facts, frame, words
-from core.ui.kit.tables import Table
+from core.ui.frame import frame
+from core.ui.kit import facts, words
+from core.ui.lists import columns
+from core.ui.lists.tables import Table
 
 _SHORT = 12
 

@@ -7,7 +7,8 @@ import streamlit as st
 from core.services.finance.adjustments import Proposal
 from core.services.people.staff import Person
 from core.ui.finance import adjustment_actions
-from core.ui.kit import dialogs, frame, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, words
 
 _STATES = {"open": "Proposed", "confirmed": "Approved", "refused": "Declined", "withdrawn": "Off"}
 _SAID = {"open": "Proposed", "confirmed": "Confirmed", "refused": "Refused", "withdrawn": "Taken back"}

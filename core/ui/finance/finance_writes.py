@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from core.services.people.staff import Person
 from core.store.access import ScopedSession, transact
-from core.ui.kit import frame
+from core.ui.frame import frame
 
 Work = Callable[[ScopedSession, Person], object]
 ROLE = "finance"

@@ -1,8 +1,8 @@
 """The table of movements: signed premium and its three shares."""
 
 from core.services.finance.movements import MovementRow
-from core.ui.kit import columns
-from core.ui.kit.tables import Table
+from core.ui.lists import columns
+from core.ui.lists.tables import Table
 
 MOVEMENTS: Table[MovementRow] = Table(
     name="movements",

@@ -11,7 +11,8 @@ from core.services.finance.statements import states as statement_states
 from core.services.finance.statements.states import Transition
 from core.store.access import store, transact
 from core.ui.finance.finance_writes import ROLE, made
-from core.ui.kit import dialogs, frame
+from core.ui.frame import frame
+from core.ui.kit import dialogs
 from core.ui.kit.dialogs import Decision
 
 

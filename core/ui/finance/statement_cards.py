@@ -8,7 +8,8 @@ from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.files import Paper
 from core.services.finance.statements.reading import StatementRow
 from core.store.access import reading
-from core.ui.kit import facts, frame, words
+from core.ui.frame import frame
+from core.ui.kit import facts, words
 
 _SHOWN = 200
 

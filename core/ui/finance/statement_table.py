@@ -1,8 +1,8 @@
 """The table of statements: a month of every party, prepared or still a draft."""
 
 from core.services.finance.statements.overview import StatementSummary
-from core.ui.kit import columns
-from core.ui.kit.tables import Table
+from core.ui.lists import columns
+from core.ui.lists.tables import Table
 
 STATEMENTS: Table[StatementSummary] = Table(
     name="statements",

@@ -14,7 +14,8 @@ import streamlit as st
 
 from core import clock
 from core.errors import StaleVersion
-from core.ui.kit import attempts, frame, words
+from core.ui.frame import frame
+from core.ui.kit import attempts, words
 
 _PLACE, _OPEN, _SAID = "decision", "decision.open", "decision.said"
 FIELD = "decision.field."

@@ -24,7 +24,7 @@ from core.services.views import backlog
 from core.services.views.backlog import Backlog
 from core.services.windows import Span, Window
 from core.store.access import Scope, ScopedSession, Store, store
-from core.ui.kit import frame
+from core.ui.frame import frame
 
 _MAX_CACHED = 64
 

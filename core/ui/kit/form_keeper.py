@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.ui.kit import page_links
+from core.ui.frame import page_links
 
 _mount = st.components.v2.component(
     "coverdesk_form_keeper",

@@ -21,7 +21,8 @@ from core.services.views import pii_reveal
 from core.services.views.pii_reveal import HiddenField, HiddenValue, Kind
 from core.store.access import writing
 from core.ui.forms import forms
-from core.ui.kit import frame, words
+from core.ui.frame import frame
+from core.ui.kit import words
 
 _OPEN, _CLEAR, _PAPER = "reveal.open", "reveal.clear", "reveal.paper"
 _PAPER_LASTS = timedelta(minutes=15)

@@ -14,7 +14,7 @@ import streamlit as st
 from core import clock
 from core.errors import FieldFault
 from core.services.windows import EARLIEST
-from core.ui.kit import frame
+from core.ui.frame import frame
 
 _PAGE = "page"
 _TAB, _TABS = "tab", "record_tabs"

@@ -11,7 +11,8 @@ from core.services.people.staff import Person
 from core.services.policies.states import PolicyState
 from core.services.views.policy import PolicyDetail
 from core.states.policies import PolicyAction
-from core.ui.kit import attempts, frame
+from core.ui.frame import frame
+from core.ui.kit import attempts
 from core.ui.policies import page_actions
 from core.ui.policies.page_actions import Hand
 

@@ -9,8 +9,9 @@ import streamlit as st
 from core import ids
 from core.errors import FieldFault, InvalidInput
 from core.services.insurers.awaiting import InsurerHealth, OpenSubmission, Order, QueueView
-from core.ui.kit import columns, tables, url_state
-from core.ui.kit.tables import Table
+from core.ui.kit import url_state
+from core.ui.lists import columns, tables
+from core.ui.lists.tables import Table
 from core.ui.policies import insurer_health, resends
 
 PAGE = "policies/awaiting.py"

@@ -7,7 +7,8 @@ from core.services.policies import certificate_pdf, certificates
 from core.services.views.policy import PolicyDetail, RefundLine, TermLine
 from core.states.policies import PolicyAction
 from core.store.access import reading
-from core.ui.kit import documents, facts, frame, words
+from core.ui.frame import frame
+from core.ui.kit import documents, facts, words
 from core.ui.sales import sale_split
 
 

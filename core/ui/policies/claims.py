@@ -8,7 +8,7 @@ from core.services.views.policy import PolicyDetail
 from core.states.claims import CLAIMS_ROLES
 from core.store.access import reading
 from core.ui.claims import tabs as claim_tabs
-from core.ui.kit import frame
+from core.ui.frame import frame
 
 
 def draw(policy: PolicyDetail, person: Person) -> None:

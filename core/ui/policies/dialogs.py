@@ -16,7 +16,8 @@ from core.services.views.policy import PolicyDetail
 from core.states.policies import PolicyAction
 from core.store.access import reading
 from core.ui.buying import prices
-from core.ui.kit import attempts, frame, words
+from core.ui.frame import frame
+from core.ui.kit import attempts, words
 from core.ui.policies import activation_form, page_actions
 from core.ui.policies import attempts as policy_attempts
 from core.ui.policies.attempts import PLACE, Attempt, confirm

@@ -9,7 +9,8 @@ from core.services.dimensions import Choices
 from core.services.policies import filter as policy_filter
 from core.services.policies.filter import PolicyFilter
 from core.ui.forms import forms
-from core.ui.kit import filter_bar, periods, url_state, words
+from core.ui.kit import url_state, words
+from core.ui.lists import filter_bar, periods
 from core.ui.sales import sales_filters
 from core.ui.sales.sales_filters import Asked
 

@@ -7,7 +7,8 @@ import streamlit as st
 
 from core import clock
 from core.services.insurers.awaiting import InsurerHealth
-from core.ui.kit import frame, url_state, words
+from core.ui.frame import frame
+from core.ui.kit import url_state, words
 from core.ui.policies import resends
 
 _CONFIRM = "awaiting.confirm"

@@ -7,7 +7,8 @@ import streamlit as st
 
 from core.services.insurers import resending
 from core.store.access import ScopedSession, transact
-from core.ui.kit import attempts, frame, words
+from core.ui.frame import frame
+from core.ui.kit import attempts, words
 
 _PLACE = "resends"
 

@@ -1,8 +1,8 @@
 """The columns of the policy table."""
 
 from core.services.policies.search import PolicyRow
-from core.ui.kit import columns
-from core.ui.kit.tables import Table
+from core.ui.lists import columns
+from core.ui.lists.tables import Table
 
 POLICIES: Table[PolicyRow] = Table(
     name="policies",

@@ -7,8 +7,10 @@ import streamlit as st
 from core.services.paging import Page
 from core.services.people.staff import Person
 from core.services.views.customer import CustomerDetail
-from core.ui.kit import facts, frame, menu, reveal_dialog, tables, words
-from core.ui.kit.tables import Table
+from core.ui.frame import frame, menu
+from core.ui.kit import facts, reveal_dialog, words
+from core.ui.lists import tables
+from core.ui.lists.tables import Table
 from core.ui.sales.customer_table import OWN_CLAIMS, OWN_POLICIES, OWN_PURCHASES, OWN_RENEWALS
 
 

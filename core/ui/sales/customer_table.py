@@ -7,8 +7,8 @@ from core.services.policies.search import PolicyRow
 from core.services.renewals.table import RenewalRow
 from core.services.sales.table import SaleRow
 from core.services.views.customer import ClaimLine
-from core.ui.kit import columns, tables
-from core.ui.kit.tables import Table
+from core.ui.lists import columns, tables
+from core.ui.lists.tables import Table
 from core.ui.policies.table import POLICIES
 from core.ui.sales.renewal_table import RENEWALS
 from core.ui.sales.sales_table import PURCHASES

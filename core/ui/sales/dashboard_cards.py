@@ -13,8 +13,9 @@ from core.services.sales.cohorts import Cohort
 from core.services.sales.figures import Summary
 from core.services.sales.filter import SalesFilter
 from core.services.windows import Window
-from core.ui.kit import columns, figure_cache, tables, url_state, words
+from core.ui.kit import figure_cache, url_state, words
 from core.ui.kit.figure_cache import StoreState
+from core.ui.lists import columns, tables
 from core.ui.sales import charts, drill
 from core.ui.sales.charts import Chart
 from core.ui.sales.sales_filters import LABELS, Asked

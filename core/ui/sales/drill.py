@@ -12,8 +12,10 @@ from core.services.dimensions import Choices, Dimension
 from core.services.sales.breakdowns import Grain
 from core.services.sales.filter import SalesFilter
 from core.services.windows import Window
-from core.ui.kit import figure_cache, frame, periods, url_state, words
+from core.ui.frame import frame
+from core.ui.kit import figure_cache, url_state, words
 from core.ui.kit.figure_cache import StoreState
+from core.ui.lists import periods
 from core.ui.sales.charts import Clicked
 from core.ui.sales.sales_filters import Asked
 

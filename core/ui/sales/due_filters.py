@@ -8,7 +8,8 @@ from core.errors import InvalidInput
 from core.services.dimensions import Choices
 from core.services.renewals.due import BUCKETS, Bucket
 from core.services.renewals.filter import DueFilter
-from core.ui.kit import filter_bar, url_state, words
+from core.ui.kit import url_state, words
+from core.ui.lists import filter_bar
 
 _BUCKET, _USUAL, _LAPSED = "bucket", "week", "lapsed"
 

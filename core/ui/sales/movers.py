@@ -8,8 +8,9 @@ from core.services.comparisons import Comparison
 from core.services.dimensions import Dimension
 from core.services.sales import breakdowns
 from core.services.sales.breakdowns import Breakdown, Mover
-from core.ui.kit import columns, periods, tables, url_state, words
-from core.ui.kit.columns import Column
+from core.ui.kit import url_state, words
+from core.ui.lists import columns, periods, tables
+from core.ui.lists.columns import Column
 from core.ui.sales.sales_filters import LABELS, PLURALS
 
 _DIMENSIONS: Final[tuple[Dimension, ...]] = ("provider", "product", "distributor")

@@ -12,9 +12,11 @@ from core.services.renewals import calls
 from core.services.renewals.calls import OUTCOMES, Call, CallerFigures
 from core.services.renewals.due_table import DueRow
 from core.store.access import reading, transact
-from core.ui.kit import columns, dialogs, facts, frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, facts, words
 from core.ui.kit.dialogs import Decision
-from core.ui.kit.tables import Table
+from core.ui.lists import columns, tables
+from core.ui.lists.tables import Table
 from core.ui.sales.renewal_table import DUE
 
 ROLES = ("operations",)

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 from core.services.renewals.due_table import DueRow
 from core.services.renewals.table import RenewalRow
-from core.ui.kit import columns, words
-from core.ui.kit.tables import Table
+from core.ui.kit import words
+from core.ui.lists import columns
+from core.ui.lists.tables import Table
 from core.ui.sales.sales_table import BY_TIME, BY_TIME_OR_AMOUNT, THROUGH_WHOM, WHOSE
 
 

@@ -12,7 +12,9 @@ from core.errors import InvalidInput
 from core.services.dimensions import Choices, Dimension
 from core.services.sales.filter import SalesFilter
 from core.services.windows import EARLIEST, Window
-from core.ui.kit import filter_bar, frame, periods, url_state
+from core.ui.frame import frame
+from core.ui.kit import url_state
+from core.ui.lists import filter_bar, periods
 
 S = TypeVar("S", bound=SalesFilter)
 EVERY_PERIOD = tuple(periods.NAMES)

@@ -5,9 +5,9 @@ from typing import Any
 
 from core.services.sales.filter import SOURCES
 from core.services.sales.table import SaleRow
-from core.ui.kit import columns
-from core.ui.kit.columns import Column
-from core.ui.kit.tables import Table
+from core.ui.lists import columns
+from core.ui.lists.columns import Column
+from core.ui.lists.tables import Table
 
 BY_TIME_OR_AMOUNT: Mapping[str, str] = {
     "newest": "Newest first",

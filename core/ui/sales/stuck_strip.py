@@ -9,7 +9,8 @@ import streamlit as st
 from core.services.people.staff import Person
 from core.services.sales.silence import SilentDistributor
 from core.services.views.backlog import Backlog, BacklogItem, Item
-from core.ui.kit import frame, menu, words
+from core.ui.frame import frame, menu
+from core.ui.kit import words
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

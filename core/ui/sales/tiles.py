@@ -9,7 +9,8 @@ from core import clock, money
 from core.services.comparisons import Comparison
 from core.services.sales.figures import Summary
 from core.services.sales.metrics import METRICS, MONEY_METRICS, Metric, PeriodFacts, Value, compute_change
-from core.ui.kit import figure_tiles, periods, words
+from core.ui.kit import figure_tiles, words
+from core.ui.lists import periods
 
 _COLOURS: Any = {"more": "normal", "less": "inverse", "neither": "off"}
 # Above this a percentage only says that the earlier value was close to zero.

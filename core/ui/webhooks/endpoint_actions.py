@@ -17,7 +17,8 @@ from core.services.webhooks.log import Delivery
 from core.services.webhooks.requests import EndpointChange, EndpointRequest, ReplayRequest
 from core.store.access import reading, store
 from core.ui.admin import admin_writes
-from core.ui.kit import dialogs, frame, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
 
 _FIELDS = {

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from core.services.webhooks.endpoints import Endpoint
 from core.services.webhooks.log import Delivery
-from core.ui.kit import columns
-from core.ui.kit.tables import Table
+from core.ui.lists import columns
+from core.ui.lists.tables import Table
 
 STATES: Mapping[str, str] = {
     "unverified": "Not verified",

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from core import clock, money
+from core.services.finance.statements.paid_lines import PaidLine
 from core.services.spreadsheets import workbooks
 from core.services.spreadsheets.columns import DATE, ID, INSTANT, SIGNED_MONEY, TEXT, WORD, Column
 from core.services.spreadsheets.formula_escaping import csv_field
@@ -33,7 +34,7 @@ COLUMNS = (
     Column("net", SIGNED_MONEY),
     Column("movement_id", ID),
 )
-_CHUNK = 2_000
+_MOST_PAYMENTS = 8
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,6 +60,7 @@ class Paper:
     state: str
     facts: Mapping[str, Any]
     reverses: str | None = None
+    payments: tuple[PaidLine, ...] = ()
 
     @property
     def other(self) -> str:
@@ -76,10 +78,17 @@ class Paper:
             ("Adjustments of commission", self.adjusted_minor),
             ("VAT", self.vat_minor),
             ("Withholding tax", -self.withheld_minor),
-            ("Payments", -self.paid_minor),
+            *self.paid,
             ("Closing balance", self.closing_minor),
         ]
         return [row for row in rows if row[1] or row[0].endswith("balance")]
+
+    @property
+    def paid(self) -> list[tuple[str, int]]:
+        """Each payment in words with its effect on the balance; one sum where they are too many for a page."""
+        if 0 < len(self.payments) <= _MOST_PAYMENTS:
+            return [(line.label, -line.amount_minor) for line in self.payments]
+        return [("Payments", -self.paid_minor)]
 
 
 def csv_chunks(paper: Paper, batches: Iterable[Iterable[Any]]) -> Iterator[bytes]:
@@ -95,13 +104,23 @@ def csv_chunks(paper: Paper, batches: Iterable[Iterable[Any]]) -> Iterator[bytes
             rows.append(_line(position, line, names))
         if rows:
             yield "".join(rows).encode()
-    paid = _balance("payments", -paper.paid_minor) if paper.paid_minor else ""
+    paid = "".join(map(_payment, paper.payments))
+    if paper.paid_minor and not paper.payments:
+        paid = _balance("payments", -paper.paid_minor)
     yield (paid + _balance("closing balance", paper.closing_minor)).encode()
 
 
 def _balance(what: str, minor: int) -> str:
     fields = [""] * len(COLUMNS)
     fields[3], fields[17] = what, money.to_wire(minor)
+    return ",".join(fields) + "\r\n"
+
+
+def _payment(line: PaidLine) -> str:
+    fields = [""] * len(COLUMNS)
+    fields[2], fields[3] = str(line.value_on), "payment" if line.entry == "paid" else "payment returned"
+    fields[4], fields[17] = csv_field(line.reference), money.to_wire(-line.amount_minor)
+    fields[18] = str(line.payment_id)
     return ",".join(fields) + "\r\n"
 
 

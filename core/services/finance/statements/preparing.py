@@ -17,8 +17,10 @@ from core.services.audit import log as audit
 from core.services.dimensions import Choices, load_choices
 from core.services.finance import agreements, parties, tax
 from core.services.finance.parties import Party
+from core.services.finance.payments.balances import refuse_under_way
 from core.services.finance.statements import files as statement_files
 from core.services.finance.statements import lines as statement_lines
+from core.services.finance.statements import paid_lines
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.lines import Line
 from core.services.finance.tax import MonthTax
@@ -45,6 +47,7 @@ class _Sums:
     adjusted_minor: int = 0
     vat_minor: int = 0
     withheld_minor: int = 0
+    paid_minor: int = 0
     seen: set[UUID] = field(default_factory=set)
 
     def add(self, line: Line) -> None:
@@ -87,6 +90,9 @@ def prepare(session: ScopedSession, party: Party, month: date, *, by: Person) ->
             position += 1
             sums.add(line)
             session.insert(_row(statement_id, party, position, line))
+    paid = paid_lines.list_unstated(session, party, window.last)
+    paid_lines.write(session, statement_id, paid)
+    sums.paid_minor = sum(line.amount_minor for line in paid)
     row = _build(session, party, month, sums, before=before, statement_id=statement_id, by=by)
     row.facts = _facts(session, party, sums, terms=terms, taxed=taxed)
     row.sha256 = _hash(session, row)
@@ -206,8 +212,8 @@ def _build(
         adjusted_minor=sums.adjusted_minor,
         vat_minor=sums.vat_minor,
         withheld_minor=sums.withheld_minor,
-        paid_minor=0,
-        closing_minor=opening + sums.net_minor,
+        paid_minor=sums.paid_minor,
+        closing_minor=opening + sums.net_minor - sums.paid_minor,
         lines=sums.lines,
         sha256="",
         prepared_by=by.id,
@@ -240,6 +246,7 @@ def _facts(
     return {
         "party": parties.get_name(session, party),
         "said": {**said, **tin},
+        "rates": {"vat_bp": taxed.vat_bp, "withheld_bp": taxed.withheld_bp},
         "names": statement_files.names_of(sums.seen, known),
     }
 
@@ -261,6 +268,7 @@ def _refuse_irreversible(session: ScopedSession, original: Statement) -> None:
         raise StateForbids("This statement is void, or voids another one: it cannot be reversed")
     if original.state in {"Part paid", "Paid"}:
         raise StateForbids("Something was paid on this statement: correct it by an adjustment, on the next one")
+    refuse_under_way(session, statement_reading.party_of(original))
     if last is None or last.id != original.id:
         raise StateForbids("Only the newest statement of a party can be reversed: later ones open with its balance")
     if statement_reading.get_reversal(session, original.id) is not None:

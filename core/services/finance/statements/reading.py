@@ -12,7 +12,9 @@ from sqlmodel import col
 from core.errors import NotFound
 from core.services.finance.parties import Party
 from core.services.finance.statements import files as statement_files
+from core.services.finance.statements import paid_lines
 from core.services.finance.statements.files import Paper
+from core.services.finance.statements.paid_lines import PaidLine
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Staff, Statement, StatementLine
 
@@ -57,7 +59,7 @@ def number_of(row: Statement) -> str:
     return f"{_SERIES[row.account]}-{row.number:04d}"
 
 
-def paper_of(row: Statement, *, reverses: str | None = None) -> Paper:
+def paper_of(row: Statement, *, reverses: str | None = None, payments: tuple[PaidLine, ...] = ()) -> Paper:
     """Return what a statement prints beside its lines."""
     return Paper(
         title=_TITLES[row.account],
@@ -71,6 +73,7 @@ def paper_of(row: Statement, *, reverses: str | None = None) -> Paper:
         state=row.state,
         facts=row.facts,
         reverses=reverses,
+        payments=payments,
     )
 
 
@@ -93,7 +96,7 @@ def batches_of(session: ScopedSession, statement_id: UUID) -> Iterator[Sequence[
 
 def csv_of(session: ScopedSession, row: Statement) -> Iterator[bytes]:
     """Yield the CSV of a statement, whose hash it carries."""
-    paper = paper_of(row)
+    paper = paper_of(row, payments=paid_lines.list_printed(session, row.id))
     yield from statement_files.csv_chunks(paper, batches_of(session, row.id))
 
 
@@ -178,7 +181,11 @@ def _build(session: ScopedSession, found: Any) -> StatementRow:
     return StatementRow(
         id=row.id,
         party=party_of(row),
-        paper=paper_of(row, reverses=number_of(reversed_) if reversed_ else None),
+        paper=paper_of(
+            row,
+            reverses=number_of(reversed_) if reversed_ else None,
+            payments=paid_lines.list_printed(session, row.id),
+        ),
         note=row.note,
         prepared_by=row.prepared_by,
         preparer=found.prepared_by,

@@ -11,6 +11,8 @@ from sqlmodel import col
 from core import clock
 from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
+from core.services.finance.payments.balances import refuse_under_way
+from core.services.finance.statements import paid_lines
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.preparing import require_finance
 from core.services.people import staff
@@ -76,6 +78,8 @@ def move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, not
         _refuse_maker(row, by)
     if step.needs_note and len(note.strip()) < _SHORTEST_NOTE:
         raise StateForbids("Say why, in at least five characters")
+    if to == "Disputed" or (to == "Approved" and row.reverses_id):
+        refuse_under_way(session, statement_reading.party_of(row))
     if to == "Approved" and row.reverses_id:
         _refuse_reversal_of_paid(session, row.reverses_id)
     stamps = {f"{step.stamps}_by": by.id, f"{step.stamps}_at": clock.now()} if step.stamps else {}
@@ -112,6 +116,7 @@ def _refuse_reversal_of_paid(session: ScopedSession, statement_id: UUID) -> None
 
 def _void(session: ScopedSession, statement_id: UUID, *, reversal_id: UUID) -> None:
     _update(session, statement_id, state="Void")
+    paid_lines.release(session, statement_id, reversal_id=reversal_id)
     session.execute(
         sa.update(StatementLine)
         .where(col(StatementLine.statement_id) == statement_id, col(StatementLine.released_by).is_(None))

@@ -17,8 +17,10 @@ from uuid import UUID
 import streamlit as st
 
 from core.services.paging import Paging
-from core.ui.kit import columns, frame, record_list, url_state, words
-from core.ui.kit.columns import Column
+from core.ui.frame import frame
+from core.ui.kit import url_state, words
+from core.ui.lists import columns, record_list
+from core.ui.lists.columns import Column
 
 Row = TypeVar("Row")
 Order = TypeVar("Order", bound=str)

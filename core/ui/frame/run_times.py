@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from core import metrics
-from core.ui.kit import menu
+from core.ui.frame import menu
 
 _ADDRESSES = frozenset(screen.address for screen in menu.SCREENS)
 

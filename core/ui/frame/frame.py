@@ -23,7 +23,7 @@ from core.store.access import Scope, reading, writing
 from core.ui.kit import words
 
 LOGO, MARK, ICON = (str(Path(ROOT, "docs", name)) for name in ("logo.svg", "icon.svg", "icon.png"))
-LOOK = Path(__file__).with_name("browser") / "look.css"
+LOOK = Path(__file__).parents[1] / "browser" / "look.css"
 _SWITCH = "mode_switch"
 _LIVE, _TEST = "Live", "Test"
 
@@ -31,7 +31,7 @@ _LIVE, _TEST = "Live", "Test"
 def current() -> Person | None:
     """Return the signed-in person; read from the store on every run, so that an ended session takes effect at once.
 
-    Tests replace this function: `monkeypatch.setattr("core.ui.kit.frame.current", lambda: person)`.
+    Tests replace this function: `monkeypatch.setattr("core.ui.frame.frame.current", lambda: person)`.
     """
     token = session_token()
     if token is None:

@@ -6,7 +6,7 @@ It is a custom Streamlit component (`browser/record_list.js`), mounted with a pa
     rows:    key, href, name (for screen readers), acts (has the button), cells (text, or text and colour)
     act:     label of the button in a row · choosing, chosen, mark: can rows be ticked, which are, version of the rows
 
-The payload is built by `core.ui.kit.tables` only.
+The payload is built by `core.ui.lists.tables` only.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.ui.kit import page_links
+from core.ui.frame import page_links
 
 _mount = st.components.v2.component(
     "coverdesk_record_list",

@@ -10,8 +10,9 @@ from streamlit.navigation.page import StreamlitPage
 from core import clock
 from core.services.people import sign_in
 from core.services.people.staff import Person
-from core.ui.kit import frame, menu, page_links, palette, refusal, words
-from core.ui.kit.menu import Screen
+from core.ui.frame import frame, menu, page_links, palette, refusal
+from core.ui.frame.menu import Screen
+from core.ui.kit import words
 
 # URL path of the first page. It never shows, because Streamlit serves the first page at the root; chosen so that
 # nobody types it by accident.

@@ -16,8 +16,8 @@ import streamlit as st
 from core.services.people.staff import Person
 from core.services.views import finder
 from core.services.views.finder import Kind
-from core.ui.kit import frame, menu, page_links
-from core.ui.kit.screen_purposes import PURPOSES
+from core.ui.frame import frame, menu, page_links
+from core.ui.frame.screen_purposes import PURPOSES
 
 FIND: Final = "/desk/find"
 _PAGES: Final[Mapping[Kind, tuple[str, str]]] = {

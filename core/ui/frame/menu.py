@@ -27,6 +27,7 @@ _CUSTOMERS = ("operations", "claims")
 _POLICIES = ("operations", "claims", "supervisor")
 _CLAIMS = ("claims", "supervisor")
 _PRODUCTS = ("operations",)
+_FINANCE = ("finance",)
 _ADMIN = ("admin",)
 SCREENS: tuple[Screen, ...] = (
     Screen(section="Sales", title="Dashboard", path="sales/dashboard.py", icon="monitoring", roles=_SALES),
@@ -67,6 +68,9 @@ SCREENS: tuple[Screen, ...] = (
         roles=("finance",),
         hidden=True,
     ),
+    Screen(section="Finance", title="Payments", path="finance/payments.py", icon="payments", roles=_FINANCE),
+    Screen(section="Finance", title="Payment", path="finance/payment.py", icon="payments", roles=_FINANCE, hidden=True),
+    Screen(section="Finance", title="Payout", path="finance/payout.py", icon="payments", roles=_FINANCE, hidden=True),
     Screen(section="Finance", title="Exports", path="finance/exports.py", icon="file_export", roles=_SALES),
     Screen(section="Finance", title="Export", path="finance/export.py", icon="receipt_long", roles=_SALES, hidden=True),
     Screen(section="Admin", title="Staff", path="admin/staff.py", icon="group", roles=("admin",)),

@@ -16,9 +16,9 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from core import ids
-from core.ui.kit import frame
+from core.ui.frame import frame
 
-BROWSER = Path(__file__).with_name("browser")
+BROWSER = Path(__file__).parents[1] / "browser"
 VISIT = (BROWSER / "visit.js").read_text()
 _mount = st.components.v2.component("coverdesk_page_links", js=VISIT + (BROWSER / "page_links.js").read_text())
 

@@ -6,9 +6,10 @@ import streamlit as st
 
 from core.services.people import staff
 from core.store.access import Scope, reading
-from core.ui.kit import frame, menu, words
-from core.ui.kit.menu import Screen
-from core.ui.kit.screen_purposes import PURPOSES
+from core.ui.frame import frame, menu
+from core.ui.frame.menu import Screen
+from core.ui.frame.screen_purposes import PURPOSES
+from core.ui.kit import words
 
 # What a person may open instead of a record that is not theirs.
 _INSTEAD: Final = {

@@ -1,0 +1,93 @@
+"""Files of finance for signed-in people: bank files of payouts and schedules of taxes."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from core import ids
+from core.api.outside import desk_session
+from core.api.outside.statements import MEDIA_TYPES
+from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound
+from core.services.finance import tax_schedules
+from core.services.finance.payments import batches
+from core.services.people.staff import Person
+from core.services.spreadsheets import workbooks
+from core.services.spreadsheets.columns import Column
+from core.store.access import Scope, reading, transact
+
+_LIVE: Final = Scope.staff(is_live=True)
+_NO_STORE: Final = {"Cache-Control": "no-store"}
+Work = Callable[[Request, Person], tuple[str, bytes]]
+
+
+def serve(request: Request, *, work: Work) -> Response:
+    """Answer with the file that `work` makes as name and content, for people of finance only."""
+    try:
+        person = desk_session.require_person(request)
+        if not person.has_role("finance"):
+            raise NotAllowed
+        name, content = work(request, person)
+    except CoverdeskError as error:
+        return PlainTextResponse(str(error), error.status, _NO_STORE)
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', **_NO_STORE}
+    return Response(content, media_type=MEDIA_TYPES[name.rpartition(".")[2]], headers=headers)
+
+
+def file_of(
+    chunks: Iterator[bytes], format_: str, columns: Sequence[Column], *, title: str, facts: list[tuple[str, Any]]
+) -> bytes:
+    """Return CSV lines as they are, or as a workbook with the facts on a second sheet."""
+    if format_ == "csv":
+        return b"".join(chunks)
+    if format_ != "xlsx":
+        raise NotFound("This is made as csv or xlsx")
+    with TemporaryDirectory(prefix="coverdesk-finance-") as folder:
+        path = Path(folder, "file.xlsx")
+        path.touch(mode=0o600)
+        for _ in workbooks.write_workbook(path, chunks, columns, title=title, facts=lambda: facts):
+            pass
+        return path.read_bytes()
+
+
+def parse_month(text: str) -> date:
+    """Return the first day of a month given as YYYY-MM; InvalidInput for anything else."""
+    if not re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", text):
+        raise InvalidInput.for_field("month", "must be a month as YYYY-MM")
+    return date.fromisoformat(f"{text}-01")
+
+
+def _bank_file(request: Request, person: Person) -> tuple[str, bytes]:
+    batch_id = ids.parse(request.path_params["batch"], "payout")
+    # A writing transaction: that somebody opened the file is noted.
+    return transact(_LIVE, partial(batches.open_bank_file, batch_id=batch_id, by=person))
+
+
+def _taxes(request: Request, _: Person) -> tuple[str, bytes]:
+    kind, month, format_ = (request.path_params[name] for name in ("kind", "month", "format"))
+    if kind not in tax_schedules.KINDS:
+        raise NotFound(f"A schedule is of {' or '.join(tax_schedules.KINDS)}")
+    wanted = parse_month(month)
+    with reading(_LIVE) as session:
+        lines = tax_schedules.list_lines(session, kind, wanted)
+    content = file_of(
+        tax_schedules.csv_chunks(lines),
+        format_,
+        tax_schedules.COLUMNS,
+        title=tax_schedules.KINDS[kind],
+        facts=tax_schedules.facts_of(kind, wanted, lines),
+    )
+    return f"{kind}-{month}.{format_}", content
+
+
+routes = [
+    Route("/payouts/{batch}.csv", partial(serve, work=_bank_file), methods=["GET"]),
+    Route("/taxes/{kind}/{month}.{format}", partial(serve, work=_taxes), methods=["GET"]),
+]

@@ -1,0 +1,232 @@
+"""The records of a person, column by column: what an erasure puts in the place of each, and what it leaves."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import SQLModel, col
+
+from core import clock, seal
+from core.services.compliance.personal_values import ERASED, ERASED_DOMAIN, keep_figures
+from core.store.access import ScopedSession
+from core.store.schema.tables import (
+    Adjustment,
+    AdjustmentProposal,
+    Claim,
+    ClaimComment,
+    ClaimEvent,
+    ClaimOverride,
+    ClaimQuestion,
+    ClaimReferral,
+    ClaimReserve,
+    Complaint,
+    Customer,
+    DataRequest,
+    Policy,
+    Refund,
+    RenewalCall,
+    StatementLine,
+    Submission,
+)
+
+_CHUNK: Final = 400
+# Texts about a person in the tables that hang on their records: the table, its link, and its columns.
+OWN_TEXTS: Final[tuple[tuple[Any, str, tuple[str, ...]], ...]] = (
+    (ClaimEvent, "claim_id", ("note",)),
+    (ClaimReserve, "claim_id", ("reason",)),
+    (ClaimReferral, "claim_id", ("note",)),
+    (ClaimOverride, "claim_id", ("detail", "reason")),
+    (ClaimComment, "claim_id", ("text",)),
+    (ClaimQuestion, "claim_id", ("text",)),
+    (Refund, "policy_id", ("reason",)),
+    (Adjustment, "policy_id", ("reason",)),
+    (RenewalCall, "policy_id", ("note",)),
+    (Submission, "policy_id", ("last_error", "insurer_certificate_url")),
+    (AdjustmentProposal, "corrects_id", ("reason", "refusal")),
+    (StatementLine, "movement_id", ("customer",)),
+    (Complaint, "customer_id", ("name", "contact", "text", "outcome")),
+    (Complaint, "policy_id", ("name", "contact", "text", "outcome")),
+)
+# Columns of everybody's records in which a value may be somebody else's too: a shared phone, an equal name.
+IDENTITY: Final[Mapping[str, frozenset[str]]] = {
+    "customer": frozenset({"email", "email_key", "name_key", "first_name", "last_name", "phone_number", "address"}),
+    "policy": frozenset({"email", "first_name", "last_name", "phone", "plate_key", "device_serial_number"}),
+    "claim": frozenset(
+        {"claim_owner_first_name", "claim_owner_last_name", "claim_owner_email", "claim_owner_phone_number"}
+    ),
+    "data_request": frozenset({"name", "email", "phone"}),
+    "complaint": frozenset({"name", "contact"}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PersonRows:
+    """The records of one or several people; `movements` are the ids of purchases, renewals, refunds, adjustments."""
+
+    customers: Sequence[Customer]
+    policies: Sequence[Policy]
+    claims: Sequence[Claim]
+    purchases: Sequence[UUID]
+    movements: Sequence[UUID]
+
+    def ids(self, link: str) -> list[UUID]:
+        """Return the ids that a column of this name may hold."""
+        rows: Mapping[str, Any] = {"customer_id": self.customers, "policy_id": self.policies, "claim_id": self.claims}
+        return [row.id for row in rows[link]] if link in rows else list(self.movements)
+
+    def subjects(self, files: Sequence[str]) -> list[str]:
+        """Return the subjects of these records in the audit log."""
+        kinds = {"customer": self.customers, "policy": self.policies, "claim": self.claims}
+        rows = [f"{kind} {row.id}" for kind, found in kinds.items() for row in found]
+        money = [f"{kind} {id_}" for id_ in self.movements for kind in ("purchase", "renewal", "refund", "adjustment")]
+        return [*rows, *money, *(f"file {code}" for code in files)]
+
+
+def erase_rows(session: ScopedSession, people: PersonRows) -> Counter[str]:
+    """Rewrite the person's records; the number of rows by table."""
+    changed: Counter[str] = Counter()
+    for customer in people.customers:
+        changed["customer"] += _update(session, Customer, customer.id, _erased_customer(customer))
+    for policy in people.policies:
+        changed["policy"] += _update(session, Policy, policy.id, _erased_policy(policy))
+    for claim in people.claims:
+        changed["claim"] += _update(session, Claim, claim.id, _erased_claim(claim))
+    changed["claim"] += _erase_claimants(session, people)
+    for entity, link, names in OWN_TEXTS:
+        changed[entity.__tablename__] += _erase_texts(session, entity, getattr(entity, link), people.ids(link), names)
+    changed["data_request"] += _erase_requests(session, people)
+    return changed
+
+
+def pseudonym(id_: UUID) -> tuple[str, str]:
+    """Return the name and e-mail of somebody who was erased: no two are alike, and none leads back."""
+    return f"Erased {id_.hex[-8:]}", f"erased-{id_.hex}@{ERASED_DOMAIN}"
+
+
+def _erased_customer(row: Customer) -> dict[str, Any]:
+    name, email = pseudonym(row.id)
+    first, last = name.split()
+    gone = (
+        *("phone_number", "gender", "title", "state_of_residence", "city", "address", "date_of_birth"),
+        *("identity_verification", "verification_type", "face_image", "country"),
+    )
+    return {
+        **dict.fromkeys(gone),
+        "first_name": first,
+        "last_name": last,
+        "name_key": name.lower(),
+        "email": email,
+        "email_key": email,
+        "updated_at": clock.now(),
+    }
+
+
+def _erased_policy(row: Policy) -> dict[str, Any]:
+    name, email = pseudonym(row.customer_id)
+    first, last = name.split()
+    gone = ("phone", "dob", "plate_key", "device_serial_number", "risk_hash", "twin_key", "sealed")
+    return {
+        **dict.fromkeys(gone),
+        "first_name": first,
+        "last_name": last,
+        "email": email,
+        "submitted": keep_figures(row.submitted),
+        "payload": keep_figures(row.payload),
+        "version": row.version + 1,
+        "updated_at": clock.now(),
+    }
+
+
+def _erased_claim(row: Claim) -> dict[str, Any]:
+    name, email = pseudonym(row.customer_id)
+    first, last = name.split()
+    metas = ("vehicle_claim_meta", "gadget_claim_meta", "credit_life_claim_meta")
+    gone = (
+        *("claim_owner_phone_number", "incident_date", "claim_invoice_url", "offer_form_url", "sealed", "account_key"),
+        "payment_reference",
+    )
+    return {
+        **dict.fromkeys(gone),
+        "claim_owner_first_name": first,
+        "claim_owner_last_name": last,
+        "claim_owner_email": email,
+        "claim_description": ERASED,
+        "decline_reason": ERASED if row.decline_reason != "None" else "None",
+        **{meta: keep_figures(held) for meta in metas if (held := getattr(row, meta)) is not None},
+        "version": row.version + 1,
+        "updated_at": clock.now(),
+    }
+
+
+def _erase_claimants(session: ScopedSession, people: PersonRows) -> int:
+    """Claims of others that the person lodged keep their policy's data, and lose the claimant's."""
+    number = 0
+    for customer in people.customers:
+        name, email = pseudonym(customer.id)
+        first, last = name.split()
+        values = {
+            "claim_owner_first_name": first,
+            "claim_owner_last_name": last,
+            "claim_owner_email": email,
+            "claim_owner_phone_number": None,
+        }
+        theirs = sa.func.lower(col(Claim.claim_owner_email)) == customer.email.lower()
+        number += _run(session, sa.update(Claim).where(theirs).values(values))
+    return number
+
+
+def _erase_texts(
+    session: ScopedSession, entity: type[SQLModel], link: Any, ids: Collection[UUID], names: Sequence[str]
+) -> int:
+    number = 0
+    for some in _in_chunks(ids):
+        for name in names:
+            column = col(getattr(entity, name))
+            number += _run(
+                session,
+                sa.update(entity).where(link.in_(some), column.is_not(None), column != ERASED).values({name: ERASED}),
+            )
+    return number
+
+
+def _erase_requests(session: ScopedSession, people: PersonRows) -> int:
+    """What the person asked for stays in the register, without them."""
+    ids = {str(row.id) for row in people.customers}
+    keys = [subject_key(row.email) for row in people.customers]
+    query = sa.select(DataRequest)
+    number = 0
+    for row in session.execute(query).scalars():
+        if row.subject_key not in keys and not ids & set(row.customers):
+            continue
+        texts = ("outcome", "extension_reason")
+        values = {
+            "name": ERASED,
+            "email": None,
+            "phone": None,
+            "details": ERASED,
+            **{name: ERASED for name in texts if getattr(row, name)},
+        }
+        number += _update(session, DataRequest, row.id, values)
+    return number
+
+
+def subject_key(contact: str) -> str:
+    """Return the keyed hash by which a person is known after their contact is gone."""
+    return seal.keyed_hash("data subject", contact.strip().casefold())
+
+
+def _update(session: ScopedSession, entity: Any, id_: UUID, values: Mapping[str, Any]) -> int:
+    return _run(session, sa.update(entity).where(col(entity.id) == id_).values(dict(values)))
+
+
+def _run(session: ScopedSession, statement: Any) -> int:
+    done: Any = session.execute(statement.execution_options(synchronize_session=False))
+    return int(done.rowcount)
+
+
+def _in_chunks(ids: Collection[UUID]) -> Iterator[list[UUID]]:
+    listed = list(ids)
+    yield from (listed[start : start + _CHUNK] for start in range(0, len(listed), _CHUNK))

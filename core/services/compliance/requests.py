@@ -1,0 +1,253 @@
+"""Requests of people about their data: registered, identified, answered within days that are counted (contract D1)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, ids
+from core.covers import request
+from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
+from core.services.audit import log as audit
+from core.services.compliance import figures
+from core.services.compliance.own_records import subject_key
+from core.services.compliance.request_forms import Extension, Identity, NewRequest, Outcome, Refusal
+from core.services.people.staff import Person
+from core.store.access import ScopedSession
+from core.store.schema.tables import Customer, DataRequest, Distributor
+
+OPEN: Final = ("received", "acknowledged")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RequestRow:
+    """One request; `due_on` is the day by which it is answered, with its extension."""
+
+    id: UUID
+    number: str
+    kind: str
+    state: str
+    name: str
+    email: str | None
+    phone: str | None
+    details: str
+    customers: Sequence[str]
+    received_at: datetime
+    acknowledge_by: date
+    due_on: date
+    extended_to: date | None
+    extension_reason: str | None
+    acknowledged_at: datetime | None
+    identity_method: str | None
+    identity_at: datetime | None
+    refusal_code: str | None
+    outcome: str | None
+    answered_at: datetime | None
+    version: int
+
+    @property
+    def is_open(self) -> bool:
+        """True until it is answered, refused or withdrawn."""
+        return self.state in OPEN
+
+    @property
+    def last_day(self) -> date:
+        """The day by which it has to be answered."""
+        return self.extended_to or self.due_on
+
+    @property
+    def days_left(self) -> int | None:
+        """Days until the last one, below zero when it is over; None for a closed request."""
+        return (self.last_day - clock.today()).days if self.is_open else None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FoundRecord:
+    """A customer's record that may be the person's; `is_chosen` when the request names it."""
+
+    id: UUID
+    name: str
+    email: str
+    phone: str | None
+    distributor: str
+    is_live: bool
+    is_chosen: bool
+
+
+def register(session: ScopedSession, typed: Mapping[str, Any], *, by: Person) -> UUID:
+    """Register a request; records with the same e-mail are taken as the person's. Returns its id."""
+    figures.require_role(by)
+    given: NewRequest = request.validate(NewRequest, {key: value for key, value in typed.items() if value})
+    if not (given.email or given.phone):
+        raise InvalidInput.for_field("email", "must be given, or a phone")
+    received = given.received_on or clock.today()
+    if not clock.today() - timedelta(days=365) <= received <= clock.today():
+        raise InvalidInput.for_field("received_on", "must be a day of the last year, or today")
+    email = (given.email or "").lower()
+    row = DataRequest(
+        id=ids.new(),
+        number=figures.new_number(session, "DR"),
+        kind=given.kind,
+        name=given.name,
+        email=email or None,
+        phone=given.phone,
+        subject_key=subject_key(email or given.phone or ""),
+        details=given.details,
+        customers=_find_ids(session, email),
+        received_at=clock.now() if received == clock.today() else clock.lagos_midnight(received),
+        acknowledge_by=figures.add_working_days(received, figures.get_figure(session, "acknowledge_working_days")),
+        due_on=received + timedelta(days=figures.get_figure(session, "answer_days")),
+        created_by=by.id,
+    )
+    session.insert(row)
+    _note(session, row.id, "data request registered", by=by, number=row.number, kind=row.kind)
+    return row.id
+
+
+def _find_ids(session: ScopedSession, email: str) -> list[str]:
+    found = sa.select(col(Customer.id)).where(col(Customer.email_key) == email, col(Customer.email_key) != "")
+    return sorted(str(each) for each in session.execute(found).scalars())
+
+
+def find_records(session: ScopedSession, row: RequestRow) -> list[FoundRecord]:
+    """List the records that may be the person's: of the e-mail, the phone, and those chosen before."""
+    chosen = [UUID(each) for each in row.customers]
+    same: list[Any] = [col(Customer.id).in_(chosen)]
+    if row.email:
+        same.append(col(Customer.email_key) == row.email.lower())
+    if row.phone:
+        same.append(col(Customer.phone_number) == row.phone)
+    query = (
+        sa.select(Customer, col(Distributor.business_name))
+        .join(Distributor, col(Distributor.id) == col(Customer.distributor_id))
+        .where(sa.or_(*same))
+        .order_by(col(Distributor.business_name), col(Customer.created_at))
+        .limit(100)
+    )
+    return [
+        FoundRecord(
+            id=found.id,
+            name=f"{found.first_name} {found.last_name}",
+            email=found.email,
+            phone=found.phone_number,
+            distributor=distributor,
+            is_live=found.is_live,
+            is_chosen=found.id in chosen,
+        )
+        for found, distributor in session.execute(query)
+    ]
+
+
+def choose_records(
+    session: ScopedSession, request_id: UUID, customers: Sequence[UUID], *, version: int, by: Person
+) -> None:
+    """Name the records that are the person's; only those that the e-mail or the phone of the request lead to."""
+    row = _get_open(session, request_id, version, by)
+    offered = {found.id for found in find_records(session, _build(row))}
+    if not set(customers) <= offered:
+        raise InvalidInput.for_field("customers", "must be records of this e-mail or phone")
+    _change(session, row, "data request records chosen", by, {"customers": sorted(map(str, customers))})
+
+
+def acknowledge(session: ScopedSession, request_id: UUID, *, version: int, by: Person) -> None:
+    """Note that the person was told that the request is being worked on."""
+    row = _get_open(session, request_id, version, by)
+    if row.state != "received":
+        raise StateForbids("This request was acknowledged already")
+    _change(session, row, "data request acknowledged", by, {"state": "acknowledged", "acknowledged_at": clock.now()})
+
+
+def note_identity(session: ScopedSession, request_id: UUID, *, method: str, version: int, by: Person) -> None:
+    """Note how the identity of the person was checked; without it nothing is handed out and nothing erased."""
+    row = _get_open(session, request_id, version, by)
+    given: Identity = request.validate(Identity, {"method": method})
+    values = {"identity_method": given.method, "identity_by": by.id, "identity_at": clock.now()}
+    _change(session, row, "data request identity checked", by, values, method=given.method)
+
+
+def extend(session: ScopedSession, request_id: UUID, *, reason: str, version: int, by: Person) -> None:
+    """Take more time, once and with a reason."""
+    row = _get_open(session, request_id, version, by)
+    if row.extended_to is not None:
+        raise StateForbids("This request was extended already: there is one extension")
+    given: Extension = request.validate(Extension, {"reason": reason})
+    until = row.due_on + timedelta(days=figures.get_figure(session, "extension_days"))
+    values = {"extended_to": until, "extension_reason": given.reason}
+    _change(session, row, "data request extended", by, values, until=until.isoformat())
+
+
+def answer(session: ScopedSession, request_id: UUID, *, outcome: str, version: int, by: Person) -> None:
+    """Close a request with its outcome; one for erasure is closed by the erasure itself."""
+    row = _get_open(session, request_id, version, by)
+    given: Outcome = request.validate(Outcome, {"outcome": outcome})
+    if row.kind == "erasure":
+        raise StateForbids("A request for erasure is answered by the erasure, or refused with a code")
+    if row.identity_by is None:
+        raise StateForbids("First note how the identity of the person was checked")
+    _close(session, row, "answered", by, outcome=given.outcome)
+
+
+def refuse(session: ScopedSession, request_id: UUID, *, code: str, outcome: str, version: int, by: Person) -> None:
+    """Refuse a request with a code and the words that the person is told."""
+    row = _get_open(session, request_id, version, by)
+    given: Refusal = request.validate(Refusal, {"refusal_code": code, "outcome": outcome})
+    _close(session, row, "refused", by, outcome=given.outcome, refusal_code=given.refusal_code)
+
+
+def _close(session: ScopedSession, row: DataRequest, state: str, by: Person, **values: Any) -> None:
+    changes = {"state": state, "answered_by": by.id, "answered_at": clock.now(), **values}
+    told = {"code": values["refusal_code"]} if "refusal_code" in values else {}
+    _change(session, row, f"data request {state}", by, changes, **told)
+
+
+def get_request(session: ScopedSession, request_id: UUID) -> RequestRow:
+    """Return one request; NotFound for an unknown id."""
+    query = sa.select(DataRequest).where(col(DataRequest.id) == request_id)
+    row = session.execute(query).scalar_one_or_none()
+    if row is None:
+        raise NotFound("There is no such request")
+    return _build(row)
+
+
+def list_requests(session: ScopedSession) -> list[RequestRow]:
+    """List every request: the open ones by the day they are due, then the closed ones, newest first."""
+    rows = [_build(row) for row in session.execute(sa.select(DataRequest)).scalars()]
+    open_ = sorted((row for row in rows if row.is_open), key=lambda row: (row.last_day, row.number))
+    closed = sorted((row for row in rows if not row.is_open), key=lambda row: row.number, reverse=True)
+    return [*open_, *closed]
+
+
+def _build(row: DataRequest) -> RequestRow:
+    return RequestRow(**{name: getattr(row, name) for name in RequestRow.__dataclass_fields__})
+
+
+def _get_open(session: ScopedSession, request_id: UUID, version: int, by: Person) -> DataRequest:
+    figures.require_role(by)
+    query = sa.select(DataRequest).where(col(DataRequest.id) == request_id).with_for_update()
+    row: DataRequest | None = session.execute(query).scalar_one_or_none()
+    if row is None:
+        raise NotFound("There is no such request")
+    if row.state not in OPEN:
+        raise StateForbids("This request is closed")
+    if row.version != version:
+        raise StaleVersion(detail={"version": row.version})
+    return row
+
+
+def _change(
+    session: ScopedSession, row: DataRequest, action: str, by: Person, values: Mapping[str, Any], **facts: Any
+) -> None:
+    for name, value in values.items():
+        setattr(row, name, value)
+    row.version += 1
+    session.flush()
+    _note(session, row.id, action, by=by, number=row.number, **facts)
+
+
+def _note(session: ScopedSession, request_id: UUID, action: str, *, by: Person, **facts: Any) -> None:
+    subject = audit.subject_of("data_request", request_id)
+    audit.write(session, actor=by.actor, action=action, subject=subject, after=facts)

@@ -1,0 +1,257 @@
+"""Retention: what each class of records is kept for, what is due, and what stands against an erasure (contract D2)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from pydantic import Field
+from sqlmodel import col
+
+from core import clock, ids
+from core.covers import request
+from core.covers.request import Request
+from core.errors import NotAllowed, NotFound, StateForbids
+from core.services.audit import log as audit
+from core.services.compliance import figures
+from core.services.compliance.personal_values import ERASED_DOMAIN
+from core.services.people import staff
+from core.services.people.staff import Person
+from core.states.claims import ClaimStatus
+from core.store.access import ScopedSession
+from core.store.schema.tables import Claim, Customer, LegalHold, Policy, Purchase, Staff, StaffSession, WebhookTry
+
+# People of one erasure: all of them are looked for in every text of the store.
+MOST_AT_ONCE: Final = 25
+LOGS: Final[Mapping[str, tuple[str, Any, Any]]] = {
+    "staff_session": ("session_days", StaffSession, StaffSession.seen_at),
+    "delivery_log": ("delivery_log_days", WebhookTry, WebhookTry.started_at),
+}
+CLASSES: Final[Mapping[str, tuple[str, str]]] = {
+    "person": ("Policies, premiums, claims and identification", "The end of the last cover or claim"),
+    "lead": ("People who bought nothing", "Their record"),
+    "staff_session": ("Sign-ins of staff", "Their last use"),
+    "delivery_log": ("Tries of deliveries to webhooks", "The try"),
+}
+_SETTLED: Final = (ClaimStatus.DECLINED, ClaimStatus.PAID, ClaimStatus.SETTLED)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Preview:
+    """What is due of a class: how many, the oldest, and the customers that the next erasure takes."""
+
+    record_class: str
+    label: str
+    trigger: str
+    period: str
+    before_at: datetime
+    count: int
+    oldest_at: datetime | None
+    customers: Sequence[UUID] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacles:
+    """Reasons why people cannot be erased now, and the day until which the law wants their records kept."""
+
+    reasons: Sequence[str]
+    keep_until: date | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hold:
+    """A legal hold on a customer's records."""
+
+    id: UUID
+    customer_id: UUID
+    customer: str
+    reason: str
+    set_by: UUID
+    setter: str
+    set_at: datetime
+
+
+class HoldInput(Request):
+    """Input: why nothing of a customer may be erased."""
+
+    reason: Annotated[str, Field(min_length=10, max_length=500)]
+
+
+def list_previews(session: ScopedSession) -> list[Preview]:
+    """Return what is due of every class."""
+    return [preview(session, name) for name in CLASSES]
+
+
+def preview(session: ScopedSession, record_class: str) -> Preview:
+    """Return what is due of one class; NotFound for an unknown one."""
+    if record_class not in CLASSES:
+        raise NotFound("There is no such class of records")
+    label, trigger = CLASSES[record_class]
+    if record_class in LOGS:
+        name, entity, column = LOGS[record_class]
+        days = figures.get_figure(session, name)
+        before, unit = clock.now() - timedelta(days=days), f"{days} days"
+        query = sa.select(sa.func.count(), sa.func.min(col(column))).select_from(entity).where(col(column) < before)
+        count, oldest = session.execute(query).one()
+        customers: Sequence[UUID] = ()
+    else:
+        months = figures.get_figure(session, f"{record_class}_months")
+        before = clock.lagos_midnight(clock.add_months(clock.today(), -months))
+        unit = f"{months} months"
+        count, oldest, customers = _find_people(session, record_class, before)
+    return Preview(
+        record_class=record_class,
+        label=label,
+        trigger=trigger,
+        period=unit,
+        before_at=before,
+        count=count,
+        oldest_at=oldest,
+        customers=customers,
+    )
+
+
+def _find_people(
+    session: ScopedSession, record_class: str, before: datetime
+) -> tuple[int, datetime | None, list[UUID]]:
+    due = _due_people(record_class, before)
+    count, oldest = session.execute(sa.select(sa.func.count(), sa.func.min(col(Customer.created_at))).where(*due)).one()
+    query = sa.select(col(Customer.id)).where(*due).order_by(col(Customer.created_at), col(Customer.id))
+    return count, oldest, list(session.execute(query.limit(MOST_AT_ONCE)).scalars())
+
+
+def _due_people(record_class: str, before: datetime) -> list[Any]:
+    mine, held = col(Policy.customer_id) == col(Customer.id), col(LegalHold.customer_id) == col(Customer.id)
+    bought = sa.exists().where(sa.or_(mine, col(Policy.buyer_id) == col(Customer.id)))
+    paid = sa.exists().where(col(Purchase.customer_id) == col(Customer.id))
+    running = sa.exists().where(
+        sa.or_(mine, col(Policy.buyer_id) == col(Customer.id)), sa.or_(_ended_at().is_(None), _ended_at() >= before)
+    )
+    claimed = sa.exists().where(
+        col(Claim.customer_id) == col(Customer.id), sa.or_(_is_open_claim(), col(Claim.updated_at) >= before)
+    )
+    common = [
+        sa.not_(col(Customer.email).endswith(f"@{ERASED_DOMAIN}")),
+        ~sa.exists().where(held, col(LegalHold.lifted_at).is_(None)),
+    ]
+    if record_class == "lead":
+        return [*common, col(Customer.created_at) < before, ~bought, ~paid]
+    return [*common, bought, ~running, ~claimed]
+
+
+def _ended_at() -> Any:
+    """The instant at which a policy ended or ends; none while it has no term and was not ended."""
+    ended = sa.func.coalesce(col(Policy.cancelled_at), col(Policy.declined_at), col(Policy.expiration_at))
+    return sa.type_coerce(ended, Policy.__table__.c.expiration_at.type)  # type: ignore[attr-defined]
+
+
+def _is_open_claim() -> Any:
+    return col(Claim.claim_status).not_in(_SETTLED)
+
+
+def delete_log(session: ScopedSession, record_class: str, before: datetime | None) -> dict[str, int]:
+    """Delete the rows of a technical log that are older; the number of them by table."""
+    _, entity, column = LOGS[record_class]
+    done: Any = session.execute(
+        sa.delete(entity).where(col(column) < before).execution_options(synchronize_session=False)
+    )
+    return {str(entity.__tablename__): int(done.rowcount)}
+
+
+def with_same_email(session: ScopedSession, customers: Sequence[UUID]) -> list[UUID]:
+    """Return these customers and those with the same e-mail at other distributors and in the other mode."""
+    keys = sa.select(col(Customer.email_key)).where(col(Customer.id).in_(customers))
+    return list(session.execute(sa.select(col(Customer.id)).where(col(Customer.email_key).in_(keys))).scalars())
+
+
+def find_obstacles(session: ScopedSession, customers: Sequence[UUID]) -> Obstacles:
+    """Return what stands against erasing these people."""
+    mine = sa.or_(col(Policy.customer_id).in_(customers), col(Policy.buyer_id).in_(customers))
+    now = clock.now()
+    running = (
+        sa.select(sa.func.count()).select_from(Policy).where(mine, sa.or_(_ended_at().is_(None), _ended_at() > now))
+    )
+    claims = (
+        sa.select(sa.func.count()).select_from(Claim).where(col(Claim.customer_id).in_(customers), _is_open_claim())
+    )
+    held = (
+        sa.select(sa.func.count())
+        .select_from(LegalHold)
+        .where(col(LegalHold.customer_id).in_(customers), col(LegalHold.lifted_at).is_(None))
+    )
+    counts = [session.execute(query).scalar_one() for query in (running, claims, held)]
+    words = ("{} policies in force or awaiting their insurer", "{} open claims", "{} legal holds")
+    reasons = [word.format(count) for word, count in zip(words, counts, strict=True) if count]
+    if not customers:
+        reasons = ["no record of a person is named"]
+    return Obstacles(reasons, _keep_until(session, customers, mine))
+
+
+def _keep_until(session: ScopedSession, customers: Sequence[UUID], mine: Any) -> date | None:
+    last_cover = session.execute(sa.select(sa.func.max(_ended_at())).where(mine)).scalar_one()
+    last_claim = session.execute(
+        sa.select(sa.func.max(col(Claim.updated_at))).where(col(Claim.customer_id).in_(customers))
+    ).scalar_one()
+    ends = [instant for instant in (last_cover, last_claim) if instant is not None]
+    months = figures.get_figure(session, "person_months")
+    return clock.add_months(clock.to_lagos_day(max(ends)), months) if ends else None
+
+
+def set_hold(session: ScopedSession, customer_id: UUID, *, reason: str, by: Person) -> UUID:
+    """Hold a customer's records: nothing erases them until somebody else lifts it."""
+    figures.require_role(by)
+    given: HoldInput = request.validate(HoldInput, {"reason": reason})
+    known = session.execute(sa.select(col(Customer.id)).where(col(Customer.id) == customer_id)).scalar_one_or_none()
+    if known is None:
+        raise NotFound("There is no such customer")
+    row = LegalHold(id=ids.new(), customer_id=customer_id, reason=given.reason, set_by=by.id, set_at=clock.now())
+    session.insert(row)
+    _note(session, row, "legal hold set", by=by, reason=given.reason)
+    return row.id
+
+
+def lift_hold(session: ScopedSession, hold_id: UUID, *, by: Person) -> None:
+    """Lift a hold that somebody else set; NotAllowed for who set it."""
+    figures.require_role(by)
+    staff.refuse_resting(by)
+    query = sa.select(LegalHold).where(col(LegalHold.id) == hold_id).with_for_update()
+    row: LegalHold | None = session.execute(query).scalar_one_or_none()
+    if row is None:
+        raise NotFound("There is no such hold")
+    if row.lifted_at is not None:
+        raise StateForbids("This hold was lifted already")
+    if row.set_by == by.id:
+        raise NotAllowed("You set this hold: somebody else lifts it")
+    row.lifted_by, row.lifted_at = by.id, clock.now()
+    session.flush()
+    _note(session, row, "legal hold lifted", by=by)
+
+
+def list_holds(session: ScopedSession) -> list[Hold]:
+    """List the holds that stand, the oldest first."""
+    query = (
+        sa.select(LegalHold, col(Customer.first_name), col(Customer.last_name), col(Staff.name))
+        .join(Customer, col(Customer.id) == col(LegalHold.customer_id))
+        .join(Staff, col(Staff.id) == col(LegalHold.set_by))
+        .where(col(LegalHold.lifted_at).is_(None))
+        .order_by(col(LegalHold.set_at))
+    )
+    return [
+        Hold(
+            id=row.id,
+            customer_id=row.customer_id,
+            customer=f"{first} {last}",
+            reason=row.reason,
+            set_by=row.set_by,
+            setter=setter,
+            set_at=row.set_at,
+        )
+        for row, first, last, setter in session.execute(query)
+    ]
+
+
+def _note(session: ScopedSession, row: LegalHold, action: str, *, by: Person, **facts: str) -> None:
+    subject = audit.subject_of("customer", row.customer_id)
+    audit.write(session, actor=by.actor, action=action, subject=subject, after={"hold_id": str(row.id), **facts})

@@ -1,0 +1,109 @@
+"""Finance of the demonstration: each month stated and paid by two people, the last one open, one in dispute."""
+
+from contextlib import AbstractContextManager
+from datetime import date
+from typing import Final
+
+from core import clock
+from core.services.finance import agreements, bank_accounts, parties
+from core.services.finance.parties import Party
+from core.services.finance.payments import batches, transitions
+from core.services.finance.payments import reading as payment_reading
+from core.services.finance.statements import overview as statement_overview
+from core.services.finance.statements import preparing as statements
+from core.services.finance.statements import states as statement_states
+from core.services.people import staff
+from core.store.access import ScopedSession
+
+# A smaller demonstration is a test's, a larger one is for trying speed: neither waits for hundreds of statements.
+FEWEST_PURCHASES: Final = 1_000
+MOST_PURCHASES: Final = 50_000
+_SECOND_ADMIN: Final = "second.admin@coverdesk.example"
+# Days of the next month on which a month is stated and paid.
+_STATED_ON, _PAID_ON = 3, 9
+_MAKER, _CHECKER = "finance@coverdesk.example", "admin@coverdesk.example"
+
+
+def list_closed(session: ScopedSession) -> list[date]:
+    """List the months that are over, the oldest first."""
+    return [month for month in reversed(statement_overview.list_months(session)) if _is_over(month)]
+
+
+def write_terms(session: ScopedSession, first: date) -> None:
+    """Write an agreement and a bank account with every party that has none, from before the first month."""
+    admin, second = staff.get_by_email(session, _CHECKER), staff.get_by_email(session, _SECOND_ADMIN)
+    for place, (party, name) in enumerate(parties.list_parties(session)):
+        if agreements.list_history(session, party):
+            continue
+        with clock.freeze(clock.lagos_midnight(clock.add_days(first, -20))):
+            agreements.add(session, party, _terms(party, place, first), by=admin)
+            account = {"bank_name": "Demo Bank", "account_name": name[:100], "account_number": f"{place:010d}"}
+            proposed = bank_accounts.propose(session, party, account, by=admin)
+            bank_accounts.confirm(session, proposed, by=second)
+
+
+def _terms(party: Party, place: int, first: date) -> dict[str, object]:
+    terms: dict[str, object] = {"number": f"DEMO/{place + 1}", "starts_on": str(first)}
+    if party.account == "provider":
+        return terms | {"class_of_business": "General", "remittance_days": 30}
+    # One of them holds the premium, one has no tax number, and every second charges VAT.
+    holds = {"collects": "distributor"} if place == 1 else {}
+    number = {"tin": f"{place:08d}-0001"} if place != 2 else {}
+    return terms | {"charges_vat": place % 2 == 0} | holds | number
+
+
+def pay_month(session: ScopedSession, month: date) -> None:
+    """Pay what the statements of a month made due, in one batch that the bank confirms line by line."""
+    maker, checker = staff.get_by_email(session, _MAKER), staff.get_by_email(session, _CHECKER)
+    paid_on = clock.add_days(clock.add_months(month, 1), _PAID_ON - 1)
+    if month >= clock.add_months(clock.today().replace(day=1), -2):
+        return
+    with _in_time(month, _PAID_ON):
+        found = {balance.party: None for balance in batches.list_payable(session)}
+        if not found:
+            return
+        batch = batches.prepare(session, found, by=maker)
+        batches.approve(session, batch, by=checker)
+        for place, row in enumerate(payment_reading.list_of_batch(session, batch), 1):
+            answer = {"bank_reference": f"DEMO/{paid_on:%y%m}/{place}", "value_on": str(paid_on)}
+            transitions.confirm(session, row.id, answer, by=maker)
+
+
+def _in_time(month: date, day: int) -> AbstractContextManager[None]:
+    """Freeze the clock at a day after a month, or now if that is still to come."""
+    return clock.freeze(min(clock.lagos_midnight(clock.add_days(clock.add_months(month, 1), day - 1)), clock.now()))
+
+
+def write_month(session: ScopedSession, month: date) -> int:
+    """Prepare the statements of a month that are due, and return their number; the months have to come in order.
+
+    All are approved and sent but those of the last month, which wait; one of the month before is in dispute. NotFound
+    where the accounts of the demonstration cannot sign in any more.
+    """
+    with _in_time(month, _STATED_ON):
+        number = _state(session, month)
+    pay_month(session, month)
+    return number
+
+
+def _state(session: ScopedSession, month: date) -> int:
+    maker, checker = staff.get_by_email(session, _MAKER), staff.get_by_email(session, _CHECKER)
+    to_wait = clock.add_months(clock.today().replace(day=1), -1)
+    number = 0
+    for party, _ in statements.list_due(session, month):
+        if statements.find_due_month(session, party) != month:
+            continue
+        made = statements.prepare(session, party, month, by=maker)
+        number += 1
+        if month == to_wait:
+            continue
+        statement_states.move(session, made, "Approved", by=checker)
+        statement_states.move(session, made, "Sent", by=maker)
+        if number == 1 and clock.add_months(month, 1) == to_wait:
+            note = "Two policies of the month are said to be missing"
+            statement_states.move(session, made, "Disputed", by=maker, note=note)
+    return number
+
+
+def _is_over(month: date) -> bool:
+    return clock.lagos_midnight(clock.add_months(month, 1)) <= clock.now()

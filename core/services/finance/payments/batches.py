@@ -1,0 +1,180 @@
+"""Payout batches: prepared by one person of finance, approved by another, and a file for the bank (contract F4)."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, ids, money, seal
+from core.errors import InvalidInput, NotFound, StateForbids
+from core.services.audit import log as audit
+from core.services.finance import bank_accounts
+from core.services.finance.parties import Party
+from core.services.finance.payments import balances, transitions
+from core.services.finance.payments.allocation import Balance
+from core.services.people.staff import Person
+from core.services.spreadsheets.formula_escaping import csv_field
+from core.states.payments import BatchState, PaymentState
+from core.store.access import ScopedSession
+from core.store.schema.tables import BankAccount, Payment, PayoutBatch, Statement
+
+HEADING: Final = "batch,line,payee,bank,account_name,account_number,amount,narration"
+
+
+def number_of(row: PayoutBatch) -> str:
+    """Return the number as it is printed, such as PB-0003."""
+    return f"PB-{row.number:04d}"
+
+
+def hindrance_of(session: ScopedSession, balance: Balance) -> str | None:
+    """Return why a balance is not paid out now, in words; None where it can be."""
+    if balance.amount_minor <= 0:
+        return "Owed to the platform: it is carried" if balance.amount_minor else "Nothing is due"
+    if balance.hindrance:
+        return balance.hindrance
+    try:
+        balances.refuse_under_way(session, balance.party)
+    except StateForbids:
+        return "A payment is under way"
+    if bank_accounts.get_usable(session, balance.party) is None:
+        return "There is no bank account that can be paid to"
+    return None
+
+
+def list_payable(session: ScopedSession) -> list[Balance]:
+    """List the balances that a batch can pay out now."""
+    return [found for found in balances.list_balances(session) if hindrance_of(session, found) is None]
+
+
+def prepare(session: ScopedSession, chosen: Mapping[Party, int | None], *, by: Person) -> UUID:
+    """Prepare a batch that pays these parties, each the amount in kobo or all that is due, and return its id.
+
+    StateForbids says which of them cannot be paid and why: nothing is prepared then.
+    """
+    transitions.require_finance(by)
+    if not chosen:
+        raise StateForbids("There is nothing to pay out")
+    found = [(_require_payee(session, party), amount) for party, amount in chosen.items()]
+    batch = PayoutBatch(
+        id=ids.new(),
+        number=session.next_in_transaction("payout batch"),
+        payments=len(found),
+        net_minor=sum(balance.amount_minor if amount is None else amount for balance, amount in found),
+        prepared_by=by.id,
+        prepared_at=clock.now(),
+    )
+    session.insert(batch)
+    for balance, amount in found:
+        account = bank_accounts.get_usable(session, balance.party)
+        assert account is not None  # noqa: S101 - it was required above
+        paid = balance.amount_minor if amount is None else amount
+        more = {"batch_id": batch.id, "bank_account_id": account.id}
+        transitions.add(session, balance, paid, by=by, direction="out", **more)
+    _note(session, batch, "payout prepared", by=by)
+    return batch.id
+
+
+def approve(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
+    """Approve a batch that somebody else prepared: its file can be sent to the bank then.
+
+    StateForbids where an account was changed, or a statement disputed, since it was prepared.
+    """
+    batch = _get_for_update(session, batch_id, by)
+    transitions.refuse_maker(batch.prepared_by, by)
+    rows = _payments(session, batch.id)
+    for payment in rows:
+        _require_unchanged(session, payment)
+    digest = hashlib.sha256(bank_file(session, batch.id)).hexdigest()
+    stamps = {"approved_by": by.id, "approved_at": clock.now()}
+    _update(session, batch, state=BatchState.APPROVED, sha256=digest, **stamps)
+    _move_payments(session, batch, PaymentState.APPROVED, **stamps)
+    _note(session, batch, "payout approved", by=by, sha256=digest)
+
+
+def withdraw(session: ScopedSession, batch_id: UUID, *, reason: str, by: Person) -> None:
+    """Give up a batch that is not approved yet, with all its payments."""
+    batch = _get_for_update(session, batch_id, by)
+    if len(reason.strip()) < 5:
+        raise InvalidInput.for_field("reason", "must say why, in at least five characters")
+    _move_payments(session, batch, PaymentState.WITHDRAWN, note=reason.strip())
+    _update(session, batch, state=BatchState.WITHDRAWN, note=reason.strip())
+    _note(session, batch, "payout given up", by=by, reason=reason.strip())
+
+
+def bank_file(session: ScopedSession, batch_id: UUID) -> bytes:
+    """Return the CSV that a bank is told to pay by: one line for each payee, with the whole account number."""
+    batch = session.get_one(PayoutBatch, batch_id)
+    lines = [HEADING]
+    for line, payment in enumerate(_payments(session, batch_id), 1):
+        account = session.get_one(BankAccount, payment.bank_account_id)
+        stated = session.get_one(Statement, payment.statement_id)
+        fields = (
+            *(number_of(batch), str(line), csv_field(str(stated.facts.get("party", ""))), csv_field(account.bank_name)),
+            *(csv_field(account.account_name), seal.unseal(account.sealed)["account_number"]),
+            *(money.to_wire(payment.net_minor), f"{number_of(batch)}/{line} {stated.month:%Y-%m}"),
+        )
+        lines.append(",".join(fields))
+    return ("\r\n".join(lines) + "\r\n").encode()
+
+
+def open_bank_file(session: ScopedSession, batch_id: UUID, *, by: Person) -> tuple[str, bytes]:
+    """Return name and content of the bank file of an approved batch; each opening is in the audit log."""
+    transitions.require_finance(by)
+    batch: PayoutBatch | None = session.get(PayoutBatch, batch_id)
+    if batch is None:
+        raise NotFound("There is no such payout")
+    if batch.state != BatchState.APPROVED:
+        raise StateForbids("The file of a payout is made once somebody else has approved it")
+    _note(session, batch, "bank file opened", by=by)
+    return f"{number_of(batch)}.csv", bank_file(session, batch_id)
+
+
+def _require_payee(session: ScopedSession, party: Party) -> Balance:
+    balance = balances.require_payable(session, party)
+    if why := hindrance_of(session, balance):
+        raise StateForbids(f"{balance.name}: {why}")
+    return balance
+
+
+def _require_unchanged(session: ScopedSession, payment: Payment) -> None:
+    party = transitions.party_of(payment)
+    balance, account = balances.get_balance(session, party), bank_accounts.get_usable(session, party)
+    if balance.hindrance:
+        raise StateForbids(f"{balance.name}: {balance.hindrance}. Give the batch up and prepare another")
+    if account is None or account.id != payment.bank_account_id:
+        raise StateForbids(f"{balance.name} has another bank account now: give the batch up and prepare another")
+
+
+def _payments(session: ScopedSession, batch_id: UUID) -> Sequence[Payment]:
+    query = sa.select(Payment).where(col(Payment.batch_id) == batch_id).order_by(col(Payment.id))
+    return session.execute(query).scalars().all()
+
+
+def _get_for_update(session: ScopedSession, batch_id: UUID, by: Person) -> PayoutBatch:
+    transitions.require_finance(by)
+    batch: PayoutBatch | None = session.execute(
+        sa.select(PayoutBatch).where(col(PayoutBatch.id) == batch_id).with_for_update()
+    ).scalar_one_or_none()
+    if batch is None:
+        raise NotFound("There is no such payout")
+    if batch.state != BatchState.PREPARED:
+        raise StateForbids(f"This payout is {batch.state.lower()} already")
+    return batch
+
+
+def _update(session: ScopedSession, batch: PayoutBatch, **values: Any) -> None:
+    change = sa.update(PayoutBatch).where(col(PayoutBatch.id) == batch.id).values(**values)
+    session.execute(change.execution_options(synchronize_session=False))
+
+
+def _move_payments(session: ScopedSession, batch: PayoutBatch, state: PaymentState, **values: Any) -> None:
+    change = sa.update(Payment).where(col(Payment.batch_id) == batch.id).values(state=state, **values)
+    session.execute(change.execution_options(synchronize_session=False))
+
+
+def _note(session: ScopedSession, batch: PayoutBatch, action: str, *, by: Person, **more: str) -> None:
+    after = {"number": number_of(batch), "payments": batch.payments, "amount": money.to_wire(batch.net_minor), **more}
+    audit.write(session, actor=by.actor, action=action, subject=audit.subject_of("payout", batch.id), after=after)

@@ -1,0 +1,247 @@
+"""Payments from their preparation to the bank's answer; two people, and states of statements follow (contract F4)."""
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from pydantic import AfterValidator, Field
+from sqlmodel import col
+
+from core import clock, ids, money
+from core.covers import fields, request
+from core.covers.faults import fault
+from core.covers.request import Request
+from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
+from core.services.audit import log as audit
+from core.services.claims.workflow.payments import reference_key
+from core.services.finance.parties import Party
+from core.services.finance.payments import allocation, balances
+from core.services.finance.payments.allocation import Balance
+from core.services.people import staff
+from core.services.people.staff import Person
+from core.states.payments import TRANSITIONS, PaymentState
+from core.store.access import ScopedSession
+from core.store.schema.tables import Payment, PaymentSettlement, Statement
+
+_TAKEN: Final = "was used for another payment of this party already: give the reference of this one"
+_ACTIONS: Final[Mapping[PaymentState, str]] = {
+    PaymentState.APPROVED: "payment approved",
+    PaymentState.CONFIRMED: "payment confirmed",
+    PaymentState.RETURNED: "payment returned",
+    PaymentState.WITHDRAWN: "payment given up",
+}
+
+
+def _check_past(value: date) -> date:
+    if value > clock.today():
+        raise fault("must not be after today")
+    return value
+
+
+def _check_reference(value: str) -> str:
+    if not reference_key(value):
+        raise fault("must have a letter or a digit")
+    return value
+
+
+class BankAnswer(Request):
+    """Input: the reference under which the bank moved a payment, and the day on which it did."""
+
+    bank_reference: Annotated[str, Field(min_length=2, max_length=60), AfterValidator(_check_reference)]
+    value_on: Annotated[fields.Day, AfterValidator(_check_past)]
+
+
+class ReceiptInput(BankAnswer):
+    """Input: a payment received from a party."""
+
+    amount: fields.Naira
+
+
+class ReturnInput(Request):
+    """Input: the day on which the bank returned a payment, and why."""
+
+    returned_on: Annotated[fields.Day, AfterValidator(_check_past)]
+    reason: Annotated[str, Field(min_length=5, max_length=500)]
+
+
+def receive(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: Person) -> UUID:
+    """Note a payment received of what a party owes, and return its id; somebody else confirms it.
+
+    InvalidInput names every wrong field, StateForbids what stands against it.
+    """
+    require_finance(by)
+    given: ReceiptInput = request.validate(ReceiptInput, typed)
+    balance = balances.require_payable(session, party)
+    answer = {"bank_reference": given.bank_reference, "value_on": given.value_on}
+    amount = -money.to_minor(given.amount)
+    if balance.amount_minor >= 0:
+        raise StateForbids(f"{balance.name} owes nothing: a payment received for something else is an adjustment")
+    return add(session, balance, amount, by=by, direction="in", **answer)
+
+
+def add(
+    session: ScopedSession, balance: Balance, amount_minor: int, *, by: Person, direction: str, **more: Any
+) -> UUID:
+    """Write a prepared payment with the statements that it would settle, and return its id."""
+    parts = allocation.allocate(balance.dues, amount_minor)
+    sums = {name: sum(getattr(part, name) for part in parts) for name in ("net_minor", "vat_minor", "withheld_minor")}
+    newest = balance.newest
+    assert newest is not None  # noqa: S101 - allocating refuses an empty balance
+    row = Payment(
+        id=ids.new(),
+        **balance.party.columns,
+        direction=direction,
+        statement_id=newest.statement_id,
+        **sums,
+        gross_minor=sums["net_minor"] - sums["vat_minor"] + sums["withheld_minor"],
+        reference_key=reference_key(more["bank_reference"]) if "bank_reference" in more else None,
+        prepared_by=by.id,
+        prepared_at=clock.now(),
+        **more,
+    )
+    _insert(session, row)
+    for part in parts:
+        settled = {name: getattr(part, name) for name in sums}
+        session.insert(PaymentSettlement(payment_id=row.id, statement_id=part.statement_id, **settled))
+    note(session, row, "payment prepared", by=by, settles=", ".join(part.number for part in parts))
+    return row.id
+
+
+def approve_receipt(session: ScopedSession, payment_id: UUID, *, by: Person) -> None:
+    """Confirm what somebody else noted as received: its statements are settled at once."""
+    row = get_for_update(session, payment_id, PaymentState.CONFIRMED, by)
+    if row.direction != "in" or row.state != PaymentState.PREPARED:
+        raise StateForbids("A payout is approved with its batch, and confirmed with the bank's reference")
+    refuse_maker(row.prepared_by, by)
+    now = clock.now()
+    stamps = {"approved_by": by.id, "approved_at": now, "confirmed_by": by.id, "confirmed_at": now}
+    _change(session, row, PaymentState.CONFIRMED, by=by, **stamps)
+
+
+def confirm(session: ScopedSession, payment_id: UUID, typed: Mapping[str, Any], *, by: Person) -> None:
+    """Note that the bank made an approved payout; InvalidInput for a reference that the party has already."""
+    row = get_for_update(session, payment_id, PaymentState.CONFIRMED, by)
+    if row.direction != "out" or row.state != PaymentState.APPROVED:
+        raise StateForbids("Only an approved payout is confirmed with the bank's reference")
+    given: BankAnswer = request.validate(BankAnswer, typed)
+    if row.approved_at and given.value_on < clock.to_lagos_day(row.approved_at):
+        raise InvalidInput.for_field("value_on", "must not be before the day of the approval")
+    stamps = {"confirmed_by": by.id, "confirmed_at": clock.now(), **given.model_dump()}
+    key = reference_key(given.bank_reference)
+    _change(session, row, PaymentState.CONFIRMED, by=by, reference_key=key, **stamps)
+
+
+def return_payment(session: ScopedSession, payment_id: UUID, typed: Mapping[str, Any], *, by: Person) -> None:
+    """Note that the bank returned a payment, or refused an order: its statements are due again."""
+    row = get_for_update(session, payment_id, PaymentState.RETURNED, by)
+    given: ReturnInput = request.validate(ReturnInput, typed)
+    if row.value_on and given.returned_on < row.value_on:
+        raise InvalidInput.for_field("returned_on", "must not be before the day on which it was paid")
+    stamps = {"returned_by": by.id, "returned_on": given.returned_on, "note": given.reason}
+    _change(session, row, PaymentState.RETURNED, by=by, **stamps)
+
+
+def withdraw(session: ScopedSession, payment_id: UUID, *, reason: str, by: Person) -> None:
+    """Give up a noted receipt that nobody confirmed; a payout is given up with its batch."""
+    row = get_for_update(session, payment_id, PaymentState.WITHDRAWN, by)
+    if row.batch_id is not None:
+        raise StateForbids("A payout is given up with its batch")
+    if len(reason.strip()) < 5:
+        raise InvalidInput.for_field("reason", "must say why, in at least five characters")
+    _change(session, row, PaymentState.WITHDRAWN, by=by, note=reason.strip())
+
+
+def require_finance(by: Person) -> None:
+    """NotAllowed for whoever is not of finance."""
+    if not by.has_role("finance"):
+        raise NotAllowed("Only finance works on payments")
+
+
+def refuse_maker(maker: UUID, by: Person) -> None:
+    """NotAllowed for whoever prepared it, and for who has a password that somebody else has just reset."""
+    if maker == by.id:
+        raise NotAllowed("You prepared this: somebody else of finance approves it")
+    staff.refuse_resting(by)
+
+
+def get_for_update(session: ScopedSession, payment_id: UUID, to: PaymentState, by: Person) -> Payment:
+    """Return a payment that may become `to`, held until the transaction ends."""
+    require_finance(by)
+    row: Payment | None = session.execute(
+        sa.select(Payment).where(col(Payment.id) == payment_id).with_for_update()
+    ).scalar_one_or_none()
+    if row is None:
+        raise NotFound("There is no such payment")
+    if to not in TRANSITIONS[PaymentState(row.state)]:
+        raise StateForbids(f"A payment that is {row.state} cannot become {to}")
+    return row
+
+
+def note(session: ScopedSession, row: Payment, action: str, *, by: Person, **more: str) -> None:
+    """Write the audit entry of a payment."""
+    after = {"direction": row.direction, "amount": money.to_wire(row.net_minor), **more}
+    audit.write(session, actor=by.actor, action=action, subject=audit.subject_of("payment", row.id), after=after)
+
+
+def _insert(session: ScopedSession, row: Payment) -> None:
+    if row.reference_key and _is_taken(session, row, row.reference_key):
+        raise InvalidInput.for_field("bank_reference", _TAKEN)
+    if not session.insert_if_absent(row):
+        # Somebody else prepared one at the same instant.
+        raise StateForbids("A payment of this party was prepared meanwhile: look at it first")
+
+
+def _is_taken(session: ScopedSession, row: Payment, key: str) -> bool:
+    query = sa.select(col(Payment.id)).where(
+        party_of(row).owns(Payment),
+        col(Payment.direction) == row.direction,
+        col(Payment.reference_key) == key,
+        col(Payment.state) != PaymentState.WITHDRAWN,
+        col(Payment.id) != row.id,
+    )
+    return session.execute(query).first() is not None
+
+
+def party_of(row: Payment) -> Party:
+    """Return the party of a payment."""
+    party_id = row.distributor_id or row.provider_id
+    assert party_id is not None  # noqa: S101 - the store checks that there is one
+    return Party("distributor" if row.distributor_id else "provider", party_id)
+
+
+def _change(session: ScopedSession, row: Payment, state: PaymentState, *, by: Person, **values: Any) -> None:
+    key = values.get("reference_key")
+    if key and _is_taken(session, row, key):
+        raise InvalidInput.for_field("bank_reference", _TAKEN)
+    change = sa.update(Payment).where(col(Payment.id) == row.id).values(state=state, **values)
+    session.execute(change.execution_options(synchronize_session=False))
+    settle(session, row)
+    told = {name: str(values[name]) for name in ("bank_reference", "value_on", "returned_on") if name in values}
+    note(session, row, _ACTIONS[state], by=by, **told)
+
+
+def settle(session: ScopedSession, row: Payment) -> None:
+    """Bring the states of the statements that a payment settles in line with the confirmed payments of their party."""
+    dues = {due.statement_id: due for due in balances.get_balance(session, party_of(row)).dues}
+    mine = sa.select(col(PaymentSettlement.statement_id)).where(col(PaymentSettlement.payment_id) == row.id)
+    for statement_id in session.execute(mine).scalars():
+        due = dues[statement_id]
+        state = state_of(session, statement_id, due.net_minor)
+        if due.state != state:
+            change = sa.update(Statement).where(col(Statement.id) == statement_id).values(state=state)
+            session.execute(change.execution_options(synchronize_session=False))
+
+
+def state_of(session: ScopedSession, statement_id: UUID, rest_minor: int) -> str:
+    """Return the state of a sent statement by its confirmed payments: Sent, Part paid or Paid."""
+    paid = (
+        sa.select(sa.func.count())
+        .select_from(PaymentSettlement)
+        .join(Payment, col(Payment.id) == col(PaymentSettlement.payment_id))
+        .where(col(PaymentSettlement.statement_id) == statement_id, col(Payment.state) == PaymentState.CONFIRMED)
+    )
+    if not session.execute(paid).scalar_one():
+        return "Sent"
+    return "Part paid" if rest_minor else "Paid"

@@ -1,0 +1,1 @@
+"""Lists of records on a screen: filters, columns, orders, pages, and rows that are links."""

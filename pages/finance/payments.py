@@ -1,0 +1,158 @@
+"""Payments: what is due with each party, the payments, and the payouts that two people make."""
+
+from datetime import date
+
+import streamlit as st
+
+from core.services.finance import tax_schedules
+from core.services.finance.payments import balances, batches
+from core.services.finance.payments import reading as payment_reading
+from core.services.finance.payments.allocation import Balance
+from core.services.finance.statements import overview as statement_overview
+from core.states.payments import PaymentState
+from core.store.access import reading
+from core.ui.finance import payment_actions
+from core.ui.finance.finance_writes import ROLE
+from core.ui.finance.payment_tables import DUE, PAYMENTS, PAYOUTS
+from core.ui.frame import frame
+from core.ui.kit import dialogs, url_state, words
+from core.ui.lists import tables
+
+VIEWS = {"due": "Due", "payments": "Payments", "payouts": "Payouts", "taxes": "Taxes"}
+
+
+def choose() -> str:
+    asked: str = url_state.one_of("view", VIEWS) or "due"
+    st.session_state["view"] = asked
+    st.segmented_control(
+        "Show",
+        list(VIEWS),
+        key="view",
+        required=True,
+        format_func=VIEWS.__getitem__,
+        label_visibility="collapsed",
+        on_change=lambda: st.query_params.from_dict({"view": st.session_state["view"], **frame.mode_query()}),
+    )
+    return asked
+
+
+def due() -> None:
+    with st.skeleton(height=300), reading(frame.scope()) as session:
+        rows = [(each, batches.hindrance_of(session, each)) for each in balances.list_balances(session)]
+    payable = [balance for balance, why in rows if why is None]
+    if payable:
+        st.button(
+            f"Prepare a payout of {words.naira(sum(each.amount_minor for each in payable))}",
+            type="primary",
+            icon=":material/payments:",
+            on_click=dialogs.open_,
+            args=(payment_actions.preparing(payable),),
+        )
+    if not rows:
+        st.info("Nothing is due: every statement that was sent is settled.", icon=":material/task_alt:")
+        return
+    totals([balance for balance, _ in rows])
+    number = tables.page_of(DUE, len(rows))
+    if number is not None:
+        paging = DUE.paging(number)
+        shown = rows[paging.offset : paging.offset + paging.limit]
+        tables.draw(DUE, shown, number=number, total=len(rows))
+
+
+def totals(found: list[Balance]) -> None:
+    owed = sum(each.amount_minor for each in found if each.amount_minor > 0)
+    owing = -sum(each.amount_minor for each in found if each.amount_minor < 0)
+    owes = f"owed by the platform **{words.naira(owed)}** · owed to it **{words.naira(owing)}**"
+    st.markdown(f"{DUE.counted(len(found))} · {owes}")
+
+
+def payments() -> None:
+    states = {state.value: state.value for state in PaymentState}
+    state = url_state.one_of("state", states)
+    st.session_state["state"] = state
+    st.pills(
+        "State",
+        list(states),
+        key="state",
+        label_visibility="collapsed",
+        on_change=lambda: url_state.change({"state": [st.session_state["state"]] if st.session_state["state"] else []}),
+    )
+    with st.skeleton(height=300), reading(frame.scope()) as session:
+        total, minor = payment_reading.count_payments(session, state=state)
+        rows = payment_reading.list_payments(session, PAYMENTS.paging(url_state.page()), state=state)
+    st.markdown(f"{PAYMENTS.counted(total)} · paid out less received {words.naira(minor)}")
+    number = tables.page_of(PAYMENTS, total) if total else None
+    if number is not None:
+        tables.draw(PAYMENTS, rows, number=number, total=total)
+
+
+def payouts() -> None:
+    with st.skeleton(height=300), reading(frame.scope()) as session:
+        rows = payment_reading.list_batches(session)
+    st.markdown(PAYOUTS.counted(len(rows)))
+    number = tables.page_of(PAYOUTS, len(rows)) if rows else None
+    if number is not None:
+        paging = PAYOUTS.paging(number)
+        shown = rows[paging.offset : paging.offset + paging.limit]
+        tables.draw(PAYOUTS, shown, number=number, total=len(rows))
+
+
+def month_of(months: list[date]) -> date:
+    usual = months[1] if len(months) > 1 else months[0]
+    month = next((each for each in months if f"{each:%Y-%m}" == st.query_params.get("month")), usual)
+    names = {f"{each:%Y-%m}": f"{each:%B %Y}" for each in months}
+    st.session_state["month"] = f"{month:%Y-%m}"
+    st.selectbox(
+        "Month",
+        list(names),
+        key="month",
+        format_func=names.__getitem__,
+        width=220,
+        on_change=lambda: url_state.change({"month": [st.session_state["month"]]}),
+    )
+    return month
+
+
+def taxes() -> None:
+    with reading(frame.scope()) as session:
+        month = month_of(statement_overview.list_months(session))
+        found = {kind: tax_schedules.list_lines(session, kind, month) for kind in tax_schedules.KINDS}
+    for kind, lines in found.items():
+        st.subheader(tax_schedules.KINDS[kind], anchor=False)
+        if not lines:
+            st.caption(f"None on the statements of {month:%B %Y}.")
+            continue
+        st.table(
+            [
+                {
+                    "Payee": words.plain(line.payee),
+                    "Tax number": words.plain(line.tax_number or "–"),
+                    "Statement": line.statement,
+                    "Base": words.naira(line.base_minor),
+                    "Rate": f"{line.rate_bp / 100:.2f} %",
+                    "Tax": words.naira(line.tax_minor),
+                }
+                for line in lines
+            ],
+            border="horizontal",
+        )
+        st.markdown(f"**{words.naira(sum(line.tax_minor for line in lines))}** · {words.plain(lines[0].source)}")
+        with st.container(horizontal=True, gap="xsmall"):
+            for format_ in ("xlsx", "csv"):
+                url = f"/taxes/{kind}/{month:%Y-%m}.{format_}"
+                st.link_button(f"{tax_schedules.KINDS[kind]} {format_.upper()}", url, icon=":material/download:")
+    st.caption(
+        "From the statements that are not void. Premium is exempt; a schedule may be filed once all are approved."
+    )
+
+
+frame.require(ROLE)
+frame.page_header(
+    "Payments", "What is due with each party: prepared by one person, approved by another, and settled on statements."
+)
+if not frame.mode():
+    st.info("Payments are made of live records: switch to Live in the menu.", icon=":material/science:")
+    st.stop()
+view = choose()
+dialogs.run(ROLE)
+{"due": due, "payments": payments, "payouts": payouts, "taxes": taxes}[view]()

@@ -1,0 +1,74 @@
+"""One payout: its payments, its bank file, and what may be done with it now."""
+
+import streamlit as st
+
+from core import ids
+from core.errors import InvalidInput, NotFound
+from core.services.finance.payments import reading as payment_reading
+from core.services.finance.payments.reading import BatchRow
+from core.store.access import reading
+from core.ui.finance import payment_actions
+from core.ui.finance.finance_writes import ROLE
+from core.ui.finance.payment_tables import OF_BATCH
+from core.ui.frame import frame
+from core.ui.kit import dialogs, facts, words
+from core.ui.lists import tables
+
+
+def found() -> BatchRow | None:
+    """Return the payout named in the URL; if there is none, show a message and return None."""
+    try:
+        with reading(frame.scope()) as session:
+            return payment_reading.get_batch(session, ids.parse(st.query_params.get("id", "")))
+    except InvalidInput:
+        st.error("The address names no payout: its id has to be a UUID.", icon=":material/link_off:")
+    except NotFound as error:
+        st.error(f"{error}.", icon=":material/search_off:")
+    return None
+
+
+def buttons(row: BatchRow) -> None:
+    if row.state != "Prepared":
+        return
+    with st.container(horizontal=True, gap="xsmall", width="content"):
+        if row.prepared_by != person.id:
+            decision = payment_actions.approving_batch(row)
+            st.button("Approve", type="primary", on_click=dialogs.open_, args=(decision,))
+        st.button("Give up", on_click=dialogs.open_, args=(payment_actions.giving_up_batch(row),))
+
+
+def people(row: BatchRow) -> None:
+    with st.container(border=True):
+        facts.line("Amount", words.naira(row.net_minor))
+        facts.line("Answered by the bank", f"{row.answered} of {row.payments}")
+        facts.line("Prepared", f"{row.preparer}, {words.moment(row.prepared_at)}")
+        facts.line("Approved", f"{row.approver}, {words.moment(row.approved_at)}" if row.approver else "–")
+        if row.note:
+            facts.line("Note", row.note)
+    if row.sha256:
+        st.link_button("Bank file, CSV", f"/payouts/{row.id}.csv", icon=":material/account_balance:")
+        st.code(f"SHA-256 {row.sha256}", language=None)
+        st.caption("It has the whole account numbers: each opening of it is in the audit log.")
+
+
+person = frame.require(ROLE)
+tables.back_link("payouts", "finance/payments.py", "Back to the payments")
+row = found()
+if row is None:
+    st.stop()
+with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+    with st.container(width="content"):
+        frame.page_header(
+            f"{row.number} {words.badge(row.progress)}",
+            "Payments that one person prepared, another approves, and the bank answers line by line.",
+            tab=f"{row.number} · Payout",
+        )
+    buttons(row)
+dialogs.run(ROLE)
+people(row)
+with reading(frame.scope()) as session:
+    rows = payment_reading.list_of_batch(session, row.id)
+number = tables.page_of(OF_BATCH, len(rows))
+if number is not None:
+    paging = OF_BATCH.paging(number)
+    tables.draw(OF_BATCH, rows[paging.offset : paging.offset + paging.limit], number=number, total=len(rows))

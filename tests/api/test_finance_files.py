@@ -1,0 +1,81 @@
+"""The files of finance: who gets them, what is noted, and what is refused."""
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+
+import pytest
+import sqlalchemy as sa
+
+from core import clock
+from core.services.finance import bank_accounts
+from core.services.finance.parties import Party
+from core.services.finance.payments import batches
+from core.services.finance.statements import preparing as statements
+from core.services.finance.statements import states as statement_states
+from core.services.people import sign_in, staff_sessions
+from core.store.access import Scope, Store
+from core.store.schema.tables import AuditEntry
+from tests.api.conftest import Client
+from tests.conftest import Partner
+from tests.portfolio import NOW, Portfolio
+from tests.services.finance_office import OUTSIDERS, Finance
+
+
+@pytest.fixture(autouse=True)
+def now() -> Iterator[None]:
+    with clock.freeze(NOW):
+        yield
+
+
+@pytest.fixture
+def finance(store: Store, partner: Partner) -> Finance:
+    Portfolio(seed=21, size=40, sellers=(partner.id,)).write(store)
+    return Finance(store)
+
+
+def cookie(finance: Finance, name: str) -> dict[str, str]:
+    with finance.store.writing(Scope.system()) as session:
+        return {"cookie": f"{sign_in.COOKIE}={staff_sessions.open_session(session, finance.people[name].id)}"}
+
+
+def test_the_bank_file_goes_to_finance_once_approved_and_each_opening_is_noted(
+    finance: Finance, client: Client, partner: Partner
+) -> None:
+    party = Party("distributor", partner.id)
+    with clock.freeze(NOW - timedelta(days=90)):
+        account = {"bank_name": "Bank", "account_name": "=Swift", "account_number": "0123456789"}
+        finance.do(bank_accounts.confirm, finance.do(bank_accounts.propose, party, account, by="root"), by="second")
+    made = finance.do(statements.prepare, party, date(2026, 8, 1), by="funmi")
+    for state in ("Approved", "Sent"):
+        finance.do(statement_states.move, made, state, by="femi")
+    batch = finance.do(batches.prepare, {party: None}, by="funmi")
+    path, mine = f"/payouts/{batch}.csv", cookie(finance, "funmi")
+    assert client.get(path, headers=mine).status_code == 409
+    finance.do(batches.approve, batch, by="femi")
+    assert client.get(path).status_code == 401
+    assert client.get(path, key=partner.live_key).status_code == 401
+    for name in OUTSIDERS:
+        assert client.get(path, headers=cookie(finance, name)).status_code == 403
+    assert client.get(path, headers=mine | {"sec-fetch-site": "cross-site"}).status_code == 403
+    answer = client.get(path, headers=mine)
+    assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store")
+    assert "0123456789" in answer.text
+    assert ",'=Swift," in answer.text, "a spreadsheet runs no formula of it"
+    with finance.store.reading(Scope.system()) as session:
+        opened = sa.select(AuditEntry.actor).where(AuditEntry.action == "bank file opened")
+        assert list(session.execute(opened).scalars()) == ["staff funmi@f.example"]
+
+
+def test_the_schedule_of_a_tax_is_a_file_of_finance(finance: Finance, client: Client, partner: Partner) -> None:
+    finance.do(statements.prepare, Party("distributor", partner.id), date(2026, 8, 1), by="funmi")
+    mine = cookie(finance, "funmi")
+    answer = client.get("/taxes/withholding/2026-08.csv", headers=mine)
+    assert answer.text.startswith("payee,tax_number,statement,state,base,rate_percent,tax,source")
+    assert client.get("/taxes/withholding/2026-08.xlsx", headers=mine).content[:2] == b"PK"
+    for path, status in (
+        ("/taxes/withholding/2026-13.csv", 400),
+        ("/taxes/other/2026-08.csv", 404),
+        ("/taxes/vat/2026-08.doc", 404),
+    ):
+        assert client.get(path, headers=mine).status_code == status
+    assert client.get("/taxes/vat/2026-08.csv", headers=cookie(finance, "oye")).status_code == 403

@@ -1,0 +1,377 @@
+"""A person is erased from every table and file, in two hands, and every sum stays as it was."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+from sqlmodel import SQLModel, col
+
+from core import clock, seal
+from core.covers.credit_life import CREDIT_LIFE
+from core.covers.registry import COVERS
+from core.errors import NotAllowed, StateForbids
+from core.services import idempotency
+from core.services.admin import store_check
+from core.services.audit import log as audit
+from core.services.claims.workflow import actions as claim_actions
+from core.services.compliance import erasures, remembering, requests, retention
+from core.services.exports import runs
+from core.services.exports.exports import Tally
+from core.services.finance import adjustments, movements
+from core.services.finance.filter import MovementFilter
+from core.services.finance.parties import Party
+from core.services.finance.statements import preparing as statements
+from core.services.idempotency import WireResponse
+from core.services.mail import mail
+from core.services.people import staff
+from core.services.people.staff import Person
+from core.services.renewals import calls
+from core.services.selling import drafts
+from core.settings import settings
+from core.store.access import Scope, ScopedSession, Store
+from core.store.operations import compacting
+from core.store.schema.finance import VIEW
+from core.store.schema.tables import Claim, Customer, Erasure, Movement, Policy, StaffSession, UploadedFile
+from tests.conftest import Partner
+from tests.services.selling import sell
+from tests.services.test_lodging import Desk
+
+SYSTEM, LIVE = Scope.system(), Scope.staff(is_live=True)
+BOUGHT = datetime(2026, 8, 20, 12, tzinfo=UTC)
+LATER = datetime(2033, 3, 1, 9, tzinfo=UTC)
+THIRD_PARTY = next(cover for cover in COVERS if "bvn" in cover.request.model_fields)
+PERSON: dict[str, Any] = {
+    "first_name": "Oluwaseyifunmi",
+    "last_name": "Adebanjo-Quist",
+    "email": "Seyi.Quist@people.example",
+    "phone_number": "08099887766",
+}
+# Nobody else in the store has any of these; the number without its first figure finds every spelling of the phone.
+TRACES = ("oluwaseyifunmi", "adebanjo", "seyi.quist", "8099887766", "22298765432", "quistmail")
+TYPED = {"premium": "-10", "platform_commission": "0", "distributor_commission": "0"}
+ROLES = {
+    "cora": ["compliance"],
+    "dayo": ["compliance"],
+    "root": ["admin"],
+    "oye": ["operations"],
+    "chi": ["claims"],
+    "funmi": ["finance"],
+    "femi": ["finance"],
+    "sade": ["supervisor"],
+}
+
+
+class PrivacyDesk:
+    """A person with everything that a store can hold of one, at two distributors and in both modes."""
+
+    def __init__(self, store: Store, partner: Partner, stranger: Partner) -> None:
+        self.store = store
+        with store.writing(SYSTEM) as session:
+            staff_rows = staff.Staff
+            for name, roles in ROLES.items():
+                session.add(staff_rows(email=f"{name}@d.example", name=name, roles=roles))
+        with store.reading(SYSTEM) as session:
+            self.people = {name: staff.get_by_email(session, f"{name}@d.example") for name in ROLES}
+        self.desk = Desk(store, partner, is_live=True, **PERSON)
+        self.claim_id = UUID(self.desk.lodge(incident_type="Loss of job", text="Oluwaseyifunmi")[0]["id"])
+        with clock.freeze(BOUGHT):
+            sell(store, partner, CREDIT_LIFE, is_live=False, **PERSON)
+            sell(store, stranger, THIRD_PARTY, is_live=True, bvn="22298765432", **PERSON)
+            sell(store, partner, CREDIT_LIFE, is_live=True, email="other@people.example", first_name="Chidi")
+            self._traces(partner)
+
+    def _traces(self, partner: Partner) -> None:
+        policy_id, text = self.desk.sale.policy_id, "Oluwaseyifunmi called from seyi.quist@people.example"
+        with self.store.writing(LIVE) as session:
+            claim_actions.add_comment(session, self.claim_id, text=text, for_claimant=False, person=self.people["chi"])
+            calls.record_calls(session, [policy_id], {"outcome": "thinking", "note": text}, by=self.people["oye"])
+            movement = session.execute(sa.select(col(Movement.id)).where(col(Movement.policy_id) == policy_id))
+            proposal = adjustments.propose(
+                session, movement.scalar_one(), {**TYPED, "reason": text}, by=self.people["funmi"]
+            )
+            adjustments.confirm(session, proposal, by=self.people["femi"])
+            policy = session.get_one(Policy, policy_id)
+            drafts.keep_draft(
+                session,
+                "credit-life",
+                partner.id,
+                policy.product_id,
+                {"email": PERSON["email"]},
+                is_live=True,
+                by=self.people["oye"],
+            )
+        with self.store.writing(SYSTEM) as session:
+            mail.send(
+                session,
+                "seyi.quist@people.example",
+                "endpoint failing",
+                {"mode": "live", "endpoint": "Dear Oluwaseyifunmi", "reason": "none"},
+            )
+        with self.store.writing(partner.scope(is_live=True)) as session:
+            answer = WireResponse(201, json.dumps({"email": PERSON["email"]}).encode())
+            idempotency.run_once(session, partner.scope(is_live=True), "loan-1", "f" * 64, lambda: answer)
+        order = runs.create_order("purchases", "csv", {"email": [PERSON["email"].lower()]}, by=self.people["funmi"])
+        b"".join(runs.stream(order, Tally()))
+
+    def do(self, verb: Any, *given: Any, **more: Any) -> Any:
+        if isinstance(more.get("by"), str):
+            more["by"] = self.people[more["by"]]
+        with self.store.writing(SYSTEM) as session:
+            return verb(session, *given, **more)
+
+    def read(self, verb: Any, *given: Any) -> Any:
+        with self.store.reading(SYSTEM) as session:
+            return verb(session, *given)
+
+    def ask(self, kind: str = "erasure") -> UUID:
+        """A request of the person, with the identity proven."""
+        typed = {"kind": kind, "name": "Oluwaseyifunmi Adebanjo-Quist", "email": PERSON["email"], "details": "Please"}
+        asked: UUID = self.do(requests.register, {**typed, "phone": "08099887766"}, by="cora")
+        self.do(requests.note_identity, asked, method="Identity document seen", version=1, by="cora")
+        return asked
+
+    def prepare(self, asked: UUID, **more: Any) -> UUID:
+        given = {"reason": "The person asked for it in writing", "early": False, **more}
+        prepared: UUID = self.do(erasures.prepare_for_request, asked, by="cora", **given)
+        return prepared
+
+    def settle(self) -> None:
+        """End what stands against an erasure."""
+        with clock.freeze(datetime(2026, 12, 2, 9, tzinfo=UTC)), self.store.writing(LIVE) as session:
+            version = session.get_one(Claim, self.claim_id).version
+            claim_actions.move_claim(
+                session,
+                self.claim_id,
+                to="Declined",
+                person=self.people["chi"],
+                version=version,
+                reason="exclusion",
+                note="Oluwaseyifunmi was told",
+            )
+
+    def erase(self) -> UUID:
+        self.settle()
+        erasure = self.prepare(self.ask())
+        erasures.remove_files(self.do(erasures.carry_out, erasure, by="dayo"))
+        return erasure
+
+
+@pytest.fixture
+def privacy(store: Store, partner: Partner, stranger: Partner) -> PrivacyDesk:
+    return PrivacyDesk(store, partner, stranger)
+
+
+@pytest.fixture
+def later() -> Iterator[None]:
+    with clock.freeze(LATER):
+        yield
+
+
+def told(store: Store) -> dict[str, str]:
+    """Every row of every table as text in lower case, what is sealed opened."""
+    found: dict[str, str] = {}
+    with store.engine.connect() as connection:
+        for table in SQLModel.metadata.sorted_tables:
+            if table.info.get(VIEW):
+                continue
+            rows = connection.execute(sa.select(table)).mappings().all()
+            opened = [seal.unseal(row["sealed"]) for row in rows if row.get("sealed") and table.name != "webhook"]
+            text = json.dumps([list(row.values()) for row in rows], default=_plain, ensure_ascii=False)
+            found[table.name] = (text + json.dumps(opened)).lower()
+    return found
+
+
+def _plain(value: object) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def traces(store: Store) -> set[str]:
+    return {name for name, text in told(store).items() if any(trace in text for trace in TRACES)}
+
+
+def sums(session: ScopedSession) -> Any:
+    amounts = {
+        f"{table.name}.{column.name}": sa.func.coalesce(sa.func.sum(column), 0)
+        for table in SQLModel.metadata.sorted_tables
+        for column in table.c
+        if column.name.endswith("_minor")
+    }
+    found = {name: session.connection().execute(sa.select(total)).scalar_one() for name, total in amounts.items()}
+    return found, movements.compute_totals(session, MovementFilter.read({}))
+
+
+def faults(session: ScopedSession) -> list[str]:
+    return store_check.list_faults(session)
+
+
+def test_an_erased_person_is_in_no_table_and_no_file_and_every_sum_stays(
+    privacy: PrivacyDesk, store: Store, partner: Partner, later: None
+) -> None:
+    party = Party("distributor", partner.id)
+    with store.writing(LIVE) as session:
+        statements.prepare(session, party, date(2026, 8, 1), by=privacy.people["funmi"])
+    assert traces(store) >= {
+        *("customer", "policy", "claim", "claim_comment", "renewal_call", "adjustment", "adjustment_proposal"),
+        *("mail", "kept_answer", "export_receipt", "audit_entry", "sale_draft", "statement_line"),
+    }, "the person is everywhere to begin with"
+    before, folder = privacy.read(sums), Path(settings().files_url)
+    assert any(b"Oluwaseyifunmi" in path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    erasure = privacy.erase()
+    assert traces(store) == set()
+    assert not any(path.is_file() for path in folder.rglob("*")), "the papers of the claim were the only files"
+    after = privacy.read(sums)
+    assert after == before, "every sum, of each table and of the movements, is the same to the kobo"
+    assert privacy.read(faults) == []
+    certificate = privacy.read(erasures.get_erasure, erasure)
+    assert (certificate.state, certificate.preparer, certificate.decider) == ("erased", "cora", "dayo")
+    assert certificate.outcome["customer"] == 3
+    assert len(certificate.sha256) == 64
+    with store.reading(SYSTEM) as session:
+        others = session.execute(sa.select(col(Customer.first_name)).where(col(Customer.email).like("other@%")))
+        assert others.scalars().all() == ["Chidi"], "nobody else lost anything"
+        assert session.execute(sa.select(sa.func.count()).select_from(UploadedFile)).scalar_one() == 0
+    order = runs.create_order("customers", "csv", {}, by=privacy.people["oye"])
+    exported = b"".join(runs.stream(order, Tally())).lower()
+    assert not any(trace.encode() in exported for trace in TRACES)
+
+
+def test_the_file_of_a_rewritten_store_holds_no_byte_of_the_person(
+    privacy: PrivacyDesk, store: Store, later: None
+) -> None:
+    privacy.erase()
+    compacting.rewrite(store)
+    if store.is_sqlite:
+        files = Path(str(store.url.database)).parent.glob("store.db*")
+        assert not [path.name for path in files for trace in TRACES if trace.encode() in path.read_bytes().lower()]
+    assert privacy.read(faults) == []
+
+
+def test_only_compliance_erases_and_never_what_it_prepared_itself(privacy: PrivacyDesk, later: None) -> None:
+    privacy.settle()
+    asked = privacy.ask()
+    for outsider in ("oye", "chi", "funmi", "sade"):
+        with pytest.raises(NotAllowed):
+            privacy.do(erasures.prepare_for_request, asked, reason="Because I can", early=True, by=outsider)
+    erasure = privacy.prepare(asked)
+    for outsider in ("cora", "oye", "chi", "funmi", "sade"):
+        with pytest.raises(NotAllowed):
+            privacy.do(erasures.carry_out, erasure, by=outsider)
+        with pytest.raises(NotAllowed):
+            privacy.do(erasures.refuse, erasure, reason="No, for a reason", by=outsider)
+    resting = Person(
+        **{name: getattr(privacy.people["dayo"], name) for name in ("id", "email", "name", "roles")},
+        claim_limit_minor=None,
+        approves_from=LATER.replace(year=2034),
+    )
+    with pytest.raises(NotAllowed, match="reset your password"):
+        privacy.do(erasures.carry_out, erasure, by=resting)
+    with pytest.raises(NotAllowed, match="takes it back"):
+        privacy.do(erasures.take_back, erasure, by="dayo")
+    privacy.do(erasures.take_back, erasure, by="cora")
+    with pytest.raises(StateForbids, match="wait for a decision"):
+        privacy.do(erasures.carry_out, erasure, by="dayo")
+
+
+def test_nothing_is_erased_that_runs_is_held_or_must_be_kept(privacy: PrivacyDesk, store: Store) -> None:
+    with clock.freeze(datetime(2026, 12, 1, 9, tzinfo=UTC)):
+        asked = privacy.ask()
+        with pytest.raises(StateForbids, match=r"policies in force.*1 open claims"):
+            privacy.prepare(asked, early=True)
+    with clock.freeze(datetime(2028, 12, 1, 9, tzinfo=UTC)):
+        privacy.settle()
+        with pytest.raises(StateForbids, match="kept until"):
+            privacy.prepare(asked)
+        held = privacy.read(requests.get_request, asked).customers[0]
+        hold = privacy.do(retention.set_hold, UUID(held), reason="A dispute at court about it", by="cora")
+        with pytest.raises(StateForbids, match="1 legal holds"):
+            privacy.prepare(asked, early=True)
+        with pytest.raises(NotAllowed, match="somebody else lifts it"):
+            privacy.do(retention.lift_hold, hold, by="cora")
+        privacy.do(retention.lift_hold, hold, by="root")
+        erasure = privacy.prepare(asked, early=True)
+        again = privacy.do(retention.set_hold, UUID(held), reason="It came back to court", by="cora")
+        with pytest.raises(StateForbids, match="1 legal holds"):
+            privacy.do(erasures.carry_out, erasure, by="dayo")
+        privacy.do(retention.lift_hold, again, by="dayo")
+        privacy.do(erasures.carry_out, erasure, by="dayo")
+        assert privacy.read(requests.get_request, asked).state == "answered"
+
+
+def _while_erasing(store: Store, statement: str) -> None:
+    with store.writing(SYSTEM) as session:
+        for each in ("INSERT INTO erasure_window (id) VALUES (1)", statement, "DELETE FROM erasure_window"):
+            session.connection().exec_driver_sql(each)
+
+
+def test_append_only_tables_open_for_texts_while_erasing_and_never_for_figures(
+    privacy: PrivacyDesk, store: Store
+) -> None:
+    for statement in (
+        "UPDATE audit_entry SET after = NULL",
+        "UPDATE claim_event SET note = 'x'",
+        "UPDATE adjustment SET reason = 'x'",
+        "UPDATE adjustment SET total_minor = 1",
+        "UPDATE compliance_figure SET amount = 1",
+    ):
+        with pytest.raises(sa.exc.DBAPIError, match="keeps what it holds"), store.writing(SYSTEM) as session:
+            session.connection().exec_driver_sql(statement)
+    for statement in ("UPDATE adjustment SET total_minor = 1", "UPDATE audit_entry SET actor = 'x'"):
+        with pytest.raises(sa.exc.DBAPIError, match="keeps what it holds"):
+            _while_erasing(store, statement)
+    with store.reading(SYSTEM) as session:
+        assert not session.connection().exec_driver_sql("SELECT 1 FROM erasure_window").all()
+
+
+def test_a_redacted_entry_that_is_changed_once_more_breaks_the_chain(
+    privacy: PrivacyDesk, store: Store, later: None
+) -> None:
+    privacy.erase()
+    assert privacy.read(audit.find_broken_links) == []
+    _while_erasing(store, "UPDATE audit_entry SET after = '{}' WHERE action = 'claim commented'")
+    assert len(privacy.read(audit.find_broken_links)) == 1
+
+
+def test_what_is_due_is_previewed_and_erased_by_class(privacy: PrivacyDesk, store: Store, later: None) -> None:
+    privacy.settle()
+    with store.writing(SYSTEM) as session:
+        session.add(
+            StaffSession(token_hash="a" * 64, staff_id=privacy.people["oye"].id, created_at=BOUGHT, seen_at=BOUGHT)
+        )
+    previews = {preview.record_class: preview for preview in privacy.read(retention.list_previews)}
+    assert {name: found.count for name, found in previews.items()} == {
+        "person": 4,
+        "lead": 0,
+        "staff_session": 1,
+        "delivery_log": 0,
+    }
+    with pytest.raises(StateForbids, match="Nothing"):
+        privacy.do(erasures.prepare_due, "lead", by="cora")
+    for record_class in ("person", "staff_session"):
+        erasure = privacy.do(erasures.prepare_due, record_class, by="cora")
+        privacy.do(erasures.carry_out, erasure, by="dayo")
+    assert {name.count for name in privacy.read(retention.list_previews)} == {0}
+    assert traces(store) == set()
+    assert privacy.read(faults) == []
+
+
+def test_an_erasure_is_applied_again_to_a_store_that_still_has_the_person(
+    privacy: PrivacyDesk, store: Store, later: None
+) -> None:
+    privacy.settle()
+    with store.reading(SYSTEM) as session:
+        ids = [str(each) for each in session.execute(sa.select(col(Customer.id))).scalars()]
+    assert privacy.read(remembering.remember) == []
+    entry = {"id": str(UUID(int=7)), "number": "ER-2030-0001", "record_class": "person", "customers": ids}
+    count, files = privacy.do(remembering.apply_again, [entry])
+    erasures.remove_files(files)
+    assert count == 4
+    assert traces(store) == set()
+    assert privacy.read(faults) == []
+    assert privacy.do(remembering.apply_again, [entry]) == (0, [])
+    with store.reading(SYSTEM) as session:
+        assert [row.number for row in session.execute(sa.select(Erasure)).scalars()] == ["ER-2030-0001"]

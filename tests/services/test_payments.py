@@ -1,0 +1,394 @@
+"""Payments: what is due is paid once, by two people, and statements say what was paid on them (contract F4)."""
+
+import csv
+import hashlib
+import io
+from collections.abc import Iterator
+from datetime import date, timedelta
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+
+from core import clock, money
+from core.errors import InvalidInput, NotAllowed, StateForbids
+from core.services.finance import agreements, bank_accounts, tax_schedules
+from core.services.finance.parties import Party
+from core.services.finance.payments import allocation, balances, batches, transitions
+from core.services.finance.payments import reading as payment_reading
+from core.services.finance.payments.allocation import Due
+from core.services.finance.statements import preparing as statements
+from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements import states as statement_states
+from core.services.finance.statements.files import Paper
+from core.services.paging import Paging
+from core.store.access import Scope, Store
+from core.store.schema.tables import Payment, PaymentSettlement, PayoutBatch
+from tests.conftest import Partner
+from tests.portfolio import NOW, Portfolio
+from tests.services.finance_office import OUTSIDERS, Finance
+
+AUGUST, SEPTEMBER, OCTOBER = (date(2026, month, 1) for month in (8, 9, 10))
+ACCOUNT = {"bank_name": "First Bank", "account_name": "Swift Lenders Ltd", "account_number": "0123456789"}
+PAID = {"bank_reference": "TRF/1", "value_on": "2026-11-20"}
+TERMS = {"number": "AG/1", "starts_on": "2026-01-01", "tin": "12345678-0001", "charges_vat": True}
+
+
+@pytest.fixture(autouse=True)
+def now() -> Iterator[None]:
+    with clock.freeze(NOW):
+        yield
+
+
+@pytest.fixture
+def finance(store: Store, partner: Partner) -> Finance:
+    Portfolio(seed=21, size=60, sellers=(partner.id,)).write(store)
+    return Finance(store)
+
+
+@pytest.fixture
+def party(finance: Finance, partner: Partner) -> Party:
+    """A distributor with terms and an account that has rested."""
+    found = Party("distributor", partner.id)
+    finance.do(agreements.add, found, TERMS, by="root")
+    bank(finance, found)
+    return found
+
+
+def bank(finance: Finance, party: Party, **given: str) -> None:
+    with clock.freeze(NOW - timedelta(days=90)):
+        account = finance.do(bank_accounts.propose, party, {**ACCOUNT, **given}, by="root")
+        finance.do(bank_accounts.confirm, account, by="second")
+
+
+def sent(finance: Finance, party: Party, *months: date) -> list[UUID]:
+    made = []
+    for month in months:
+        made.append(finance.do(statements.prepare, party, month, by="funmi"))
+        finance.do(statement_states.move, made[-1], "Approved", by="femi")
+        finance.do(statement_states.move, made[-1], "Sent", by="femi")
+    return made
+
+
+def paper(finance: Finance, statement_id: UUID) -> Paper:
+    return finance.read(statement_reading.get_statement, statement_id).paper
+
+
+def due(finance: Finance, party: Party) -> int:
+    return int(finance.read(balances.get_balance, party).amount_minor)
+
+
+def approved(finance: Finance, party: Party, amount: int | None = None) -> UUID:
+    """The one payment of an approved batch."""
+    batch = finance.do(batches.prepare, {party: amount}, by="funmi")
+    finance.do(batches.approve, batch, by="femi")
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
+    return UUID(str(row.id))
+
+
+def test_a_payout_settles_every_statement_until_the_newest_that_was_sent(finance: Finance, party: Party) -> None:
+    first, second = sent(finance, party, AUGUST, SEPTEMBER)
+    owed = paper(finance, second).closing_minor
+    assert owed == due(finance, party) > 0
+    payment = approved(finance, party)
+    row, parts = finance.read(payment_reading.get_payment, payment)
+    assert [part.statement_id for part in parts] == [first, second]
+    assert row.net_minor == sum(part.net_minor for part in parts) == owed
+    papers = [paper(finance, each) for each in (first, second)]
+    assert row.vat_minor == sum(each.vat_minor for each in papers) > 0
+    assert row.withheld_minor == sum(each.withheld_minor for each in papers) > 0
+    assert row.gross_minor == row.net_minor - row.vat_minor + row.withheld_minor
+    assert row.gross_minor == sum(each.earned_minor + each.clawback_minor for each in papers)
+    finance.do(transitions.confirm, payment, PAID, by="funmi")
+    assert [paper(finance, each).state for each in (first, second)] == ["Paid", "Paid"]
+    assert due(finance, party) == 0
+    with pytest.raises(StateForbids, match="Nothing is due"):
+        finance.do(batches.prepare, {party: None}, by="funmi")
+    assert finance.money_faults() == []
+
+
+def test_parts_of_a_statement_are_paid_until_nothing_remains_and_their_taxes_make_its_taxes(
+    finance: Finance, party: Party
+) -> None:
+    (made,) = sent(finance, party, AUGUST)
+    whole = paper(finance, made)
+    third = whole.closing_minor // 3
+    for number, (amount, state) in enumerate(((third, "Part paid"), (third, "Part paid"), (None, "Paid"))):
+        payment = approved(finance, party, amount)
+        finance.do(transitions.confirm, payment, {**PAID, "bank_reference": f"TRF/{number}"}, by="femi")
+        assert paper(finance, made).state == state
+    rows = finance.read(payment_reading.list_of_statement, made)
+    assert sum(row.net_minor for row in rows) == whole.closing_minor
+    assert sum(row.vat_minor for row in rows) == whole.vat_minor
+    assert sum(row.withheld_minor for row in rows) == whole.withheld_minor
+    number, minor = finance.read(payment_reading.count_payments)
+    assert (number, minor) == (3, whole.closing_minor)
+    assert finance.read(payment_reading.list_payments, Paging(1, 2))[0].value_on == date(2026, 11, 20)
+    assert finance.money_faults() == []
+
+
+def test_a_payment_is_on_the_statement_of_its_value_day_or_the_next_and_a_return_undoes_it(
+    finance: Finance, party: Party
+) -> None:
+    (august,) = sent(finance, party, AUGUST)
+    owed = paper(finance, august).closing_minor
+    with clock.freeze(NOW.replace(month=9)):
+        payment = approved(finance, party)
+        finance.do(transitions.confirm, payment, {**PAID, "value_on": "2026-09-20"}, by="femi")
+    (september,) = sent(finance, party, SEPTEMBER)
+    found = paper(finance, september)
+    assert found.paid_minor == owed
+    assert found.closing_minor == sum(minor for label, minor in found.trailer if label != "Closing balance")
+    assert ("Payment 20 Sep 2026, TRF/1", -owed) in found.trailer
+    finance.do(
+        transitions.return_payment, payment, {"returned_on": "2026-10-02", "reason": "Account closed"}, by="femi"
+    )
+    assert paper(finance, august).state == "Sent"
+    assert due(finance, party) == found.closing_minor + owed
+    (october,) = sent(finance, party, OCTOBER)
+    late = paper(finance, october)
+    assert (late.paid_minor, late.opening_minor) == (-owed, found.closing_minor)
+    assert due(finance, party) == late.closing_minor
+    with finance.reading() as session:
+        lines = b"".join(statement_reading.csv_of(session, session.get_one(statement_reading.Statement, october)))
+    assert hashlib.sha256(lines).hexdigest() == late.sha256
+    assert b",payment returned,TRF/1," in lines
+    assert finance.money_faults() == []
+
+
+def test_a_reversed_statement_frees_its_payments_for_the_next_one(finance: Finance, party: Party) -> None:
+    sent(finance, party, AUGUST)
+    with clock.freeze(NOW.replace(month=9)):
+        payment = approved(finance, party)
+        finance.do(transitions.confirm, payment, {**PAID, "value_on": "2026-09-20"}, by="femi")
+    (september,) = sent(finance, party, SEPTEMBER)
+    before = paper(finance, september)
+    reversal = finance.do(statements.reverse, september, reason="The agreement was another", by="funmi")
+    finance.do(statement_states.move, reversal, "Approved", by="femi")
+    (again,) = sent(finance, party, SEPTEMBER)
+    assert paper(finance, again).paid_minor == before.paid_minor > 0
+    assert paper(finance, again).closing_minor == before.closing_minor
+    assert finance.money_faults() == []
+
+
+def test_nobody_approves_a_payout_that_they_prepared_and_only_finance_touches_one(
+    finance: Finance, party: Party
+) -> None:
+    sent(finance, party, AUGUST)
+    for name in OUTSIDERS:
+        with pytest.raises(NotAllowed):
+            finance.do(batches.prepare, {party: None}, by=name)
+    batch = finance.do(batches.prepare, {party: None}, by="funmi")
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
+    with pytest.raises(NotAllowed, match="You prepared"):
+        finance.do(batches.approve, batch, by="funmi")
+    resting = finance.rest("femi", NOW + timedelta(hours=1))
+    with pytest.raises(NotAllowed, match="reset your password"):
+        finance.do(batches.approve, batch, by=resting)
+    for name in OUTSIDERS:
+        for verb in (batches.approve, batches.open_bank_file):
+            with pytest.raises(NotAllowed):
+                finance.do(verb, batch, by=name)
+        for verb, given in ((transitions.confirm, PAID), (transitions.return_payment, PAID)):
+            with pytest.raises(NotAllowed):
+                finance.do(verb, row.id, given, by=name)
+    for refused in (
+        lambda: finance.do(transitions.confirm, row.id, PAID, by="femi"),
+        lambda: finance.do(transitions.approve_receipt, row.id, by="wale"),
+        lambda: finance.do(transitions.withdraw, row.id, reason="Not this way", by="wale"),
+        lambda: finance.do(batches.open_bank_file, batch, by="wale"),
+    ):
+        with pytest.raises(StateForbids):
+            refused()
+    finance.do(batches.approve, batch, by="wale")
+    with pytest.raises(StateForbids, match="approved already"):
+        finance.do(batches.withdraw, batch, reason="Too late now", by="wale")
+
+
+def test_money_is_not_paid_twice_not_too_much_and_not_while_something_stands_against_it(
+    finance: Finance, party: Party
+) -> None:
+    with pytest.raises(StateForbids, match="No statement was sent yet"):
+        finance.do(batches.prepare, {party: None}, by="funmi")
+    (made,) = sent(finance, party, AUGUST)
+    owed = due(finance, party)
+    for amount in (0, -1, owed + 1):
+        with pytest.raises(StateForbids, match="At most"):
+            finance.do(batches.prepare, {party: amount}, by="funmi")
+    batch = finance.do(batches.prepare, {party: None}, by="funmi")
+    for attempt in (
+        lambda: finance.do(batches.prepare, {party: None}, by="femi"),
+        lambda: finance.do(statement_states.move, made, "Disputed", by="femi", note="Not ours at all"),
+        lambda: finance.do(statements.reverse, made, reason="The agreement was another", by="funmi"),
+    ):
+        with pytest.raises(StateForbids, match="under way"):
+            attempt()
+    finance.do(batches.withdraw, batch, reason="Another account", by="funmi")
+    finance.do(statement_states.move, made, "Disputed", by="femi", note="Not ours at all")
+    with pytest.raises(StateForbids, match="in dispute"):
+        finance.do(batches.prepare, {party: None}, by="funmi")
+    assert finance.money_faults() == []
+
+
+def test_a_changed_bank_account_stops_a_payout_that_was_prepared_before(finance: Finance, party: Party) -> None:
+    sent(finance, party, AUGUST)
+    batch = finance.do(batches.prepare, {party: None}, by="funmi")
+    bank(finance, party, account_number="9876543210")
+    with pytest.raises(StateForbids, match="another bank account"):
+        finance.do(batches.approve, batch, by="femi")
+
+
+def test_without_an_account_nothing_is_paid_out(finance: Finance, partner: Partner) -> None:
+    party = Party("distributor", partner.id)
+    sent(finance, party, AUGUST)
+    (balance,) = finance.read(balances.list_balances)
+    assert finance.read(batches.hindrance_of, balance) == "There is no bank account that can be paid to"
+    assert finance.read(batches.list_payable) == []
+    with pytest.raises(StateForbids, match="no bank account"):
+        finance.do(batches.prepare, {party: None}, by="funmi")
+
+
+def test_the_bank_file_has_every_line_the_whole_number_and_a_hash(finance: Finance, party: Party) -> None:
+    sent(finance, party, AUGUST)
+    payment = approved(finance, party)
+    row, _ = finance.read(payment_reading.get_payment, payment)
+    name, content = finance.do(batches.open_bank_file, row.batch_id, by="funmi")
+    (line,) = csv.DictReader(io.StringIO(content.decode()))
+    assert name == f"{row.batch}.csv" == "PB-0001.csv"
+    assert line["account_number"] == "0123456789"
+    assert (line["amount"], line["batch"]) == (money.to_wire(row.net_minor), "PB-0001")
+    assert hashlib.sha256(content).hexdigest() == finance.read(payment_reading.get_batch, row.batch_id).sha256
+
+
+def test_the_banks_answer_names_a_reference_and_a_day_that_can_be(finance: Finance, party: Party) -> None:
+    sent(finance, party, AUGUST)
+    payment = approved(finance, party, due(finance, party) // 2)
+    for wrong, field in (
+        ({**PAID, "value_on": "2026-11-21"}, "value_on"),
+        ({**PAID, "value_on": "2026-11-19"}, "value_on"),
+        ({**PAID, "bank_reference": "  "}, "bank_reference"),
+    ):
+        with pytest.raises(InvalidInput) as refused:
+            finance.do(transitions.confirm, payment, wrong, by="femi")
+        assert field in str(refused.value.detail or refused.value)
+    finance.do(transitions.confirm, payment, PAID, by="femi")
+    again = approved(finance, party)
+    with pytest.raises(InvalidInput, match="another payment"):
+        finance.do(transitions.confirm, again, {**PAID, "bank_reference": "trf / 1"}, by="femi")
+    back = {"returned_on": "2026-11-20", "reason": "The account is closed"}
+    finance.do(transitions.return_payment, again, back, by="femi")
+    assert due(finance, party) > 0
+    assert finance.money_faults() == []
+
+
+def test_a_party_that_holds_the_premium_pays_and_another_person_confirms_it(finance: Finance, partner: Partner) -> None:
+    party = Party("distributor", partner.id)
+    finance.do(agreements.add, party, {**TERMS, "collects": "distributor"}, by="root")
+    (made,) = sent(finance, party, AUGUST)
+    owed = -paper(finance, made).closing_minor
+    assert owed > 0
+    given = {"amount": money.to_wire(owed), "bank_reference": "IN/7", "value_on": "2026-11-19"}
+    with pytest.raises(StateForbids, match="Owed to the platform"):
+        finance.do(batches.prepare, {party: None}, by="funmi")
+    for name in OUTSIDERS:
+        with pytest.raises(NotAllowed):
+            finance.do(transitions.receive, party, given, by=name)
+    with pytest.raises(StateForbids, match="At most"):
+        finance.do(transitions.receive, party, {**given, "amount": money.to_wire(owed + 1)}, by="funmi")
+    payment = finance.do(transitions.receive, party, given, by="funmi")
+    with pytest.raises(NotAllowed, match="You prepared"):
+        finance.do(transitions.approve_receipt, payment, by="funmi")
+    assert paper(finance, made).state == "Sent"
+    row, _ = finance.read(payment_reading.get_payment, payment)
+    assert payment_reading.list_allowed(row, finance.people["funmi"]) == ["withdraw"]
+    assert payment_reading.list_allowed(row, finance.people["oye"]) == []
+    finance.do(transitions.approve_receipt, payment, by="femi")
+    assert paper(finance, made).state == "Paid"
+    assert due(finance, party) == 0
+    assert finance.money_faults() == []
+
+
+def test_schedules_of_taxes_add_up_to_the_statements(finance: Finance, party: Party) -> None:
+    made = sent(finance, party, AUGUST, SEPTEMBER)
+    for kind, amount, rate in (("vat", "vat_minor", 750), ("withholding", "withheld_minor", 500)):
+        (line,) = finance.read(tax_schedules.list_lines, kind, SEPTEMBER)
+        found = paper(finance, made[1])
+        assert line.tax_minor == getattr(found, amount) == money.share(line.base_minor, rate) > 0
+        assert (line.rate_bp, line.tax_number) == (rate, TERMS["tin"])
+        rows = list(csv.DictReader(io.StringIO(b"".join(tax_schedules.csv_chunks([line])).decode())))
+        assert rows[-1]["tax"] == money.to_wire(line.tax_minor)
+        assert rows[0]["rate_percent"] == money.to_wire(rate)
+
+
+def test_an_amount_divides_oldest_first_and_never_beyond_what_is_due() -> None:
+    def of(net: int, tax: int = 0) -> Due:
+        return Due(
+            statement_id=UUID(int=abs(net)),
+            number="",
+            month=AUGUST,
+            state="Sent",
+            net_minor=net,
+            vat_minor=tax,
+            withheld_minor=0,
+        )
+
+    dues = [of(100, 7), of(-30, -2), of(50, 3)]
+    assert allocation.allocate(dues, 120) == dues
+    (first,) = allocation.allocate(dues, 60)
+    assert (first.net_minor, first.vat_minor) == (60, 4)
+    assert [part.net_minor for part in allocation.allocate(dues, 119)] == [100, 19]
+    (owing,) = allocation.allocate([of(-100, -7)], -40)
+    assert (owing.net_minor, owing.vat_minor) == (-40, -2)
+
+
+def test_the_store_itself_keeps_figures_and_two_people(finance: Finance, party: Party) -> None:
+    sent(finance, party, AUGUST)
+    batch = finance.do(batches.prepare, {party: None}, by="funmi")
+    maker = finance.people["funmi"].id
+    for attempt in (
+        sa.update(Payment).values(net_minor=1, gross_minor=1),
+        sa.update(Payment).values(state="Approved", approved_by=maker, approved_at=clock.now()),
+        sa.update(Payment).values(state="Confirmed"),
+        sa.update(PayoutBatch).values(state="Approved"),
+        sa.update(PayoutBatch).values(net_minor=1),
+        sa.update(PaymentSettlement).values(net_minor=1),
+        *(sa.delete(table) for table in (PaymentSettlement, Payment, PayoutBatch)),
+    ):
+        with pytest.raises(sa.exc.DBAPIError), finance.store.writing(Scope.system()) as session:
+            session.execute(attempt)
+    assert finance.read(payment_reading.get_batch, batch).state == "Prepared"
+
+
+@pytest.mark.parametrize(
+    ("triggers", "planted", "said"),
+    [
+        ({"statement_figures": "statement"}, "UPDATE statement SET state = 'Sent'", "by its payments Paid"),
+        (
+            {"payment_settlement_update": "payment_settlement"},
+            "UPDATE payment_settlement SET net_minor = net_minor + 1",
+            "sums of what it settles",
+        ),
+        (
+            {"payout_batch_figures": "payout_batch", "payout_batch_decided": "payout_batch"},
+            "UPDATE payout_batch SET net_minor = 1",
+            "number and sum of its payments",
+        ),
+        (
+            {"payout_batch_figures": "payout_batch", "payout_batch_decided": "payout_batch"},
+            "UPDATE payout_batch SET sha256 = 'x'",
+            "not what its hash says",
+        ),
+    ],
+)
+def test_check_finds_a_planted_error(
+    finance: Finance, party: Party, triggers: dict[str, str], planted: str, said: str
+) -> None:
+    sent(finance, party, AUGUST)
+    finance.do(transitions.confirm, approved(finance, party), PAID, by="femi")
+    assert finance.money_faults() == []
+    with finance.store.writers.begin() as connection:
+        for trigger, table in triggers.items():
+            on = "" if finance.store.is_sqlite else f" ON {table}"
+            connection.exec_driver_sql(f"DROP TRIGGER {trigger}{on}")
+        connection.exec_driver_sql(planted)
+    assert any(said in fault for fault in finance.money_faults())

@@ -1,0 +1,130 @@
+"""Payments on the screens: a payout that two people make, the bank's answer, and what a party pays in."""
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from uuid import UUID
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import clock
+from core.services.finance import agreements, bank_accounts
+from core.services.finance.parties import Party
+from core.services.finance.payments import reading as payment_reading
+from core.services.finance.statements import preparing as statements
+from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements import states as statement_states
+from core.services.paging import Paging
+from core.store.access import Store
+from core.ui.kit import words
+from tests.conftest import Partner
+from tests.portfolio import NOW, Portfolio
+from tests.services.finance_office import Finance
+from tests.ui.conftest import Screen, follow, lists, press, row_links, texts
+
+LIST, BATCH, ONE, STATEMENT = (f"finance/{name}.py" for name in ("payments", "payout", "payment", "statement"))
+ACCOUNT = {"bank_name": "First Bank", "account_name": "Swift Ltd", "account_number": "0123456789"}
+TERMS = {"number": "AG/1", "starts_on": "2026-01-01", "tin": "12345678-0001", "charges_vat": True}
+
+
+@pytest.fixture(autouse=True)
+def now() -> Iterator[None]:
+    with clock.freeze(NOW):
+        yield
+
+
+@pytest.fixture
+def finance(store: Store, partner: Partner) -> Finance:
+    Portfolio(seed=21, size=60, sellers=(partner.id,)).write(store)
+    return Finance(store)
+
+
+def sent(finance: Finance, party: Party, **terms: object) -> UUID:
+    """A statement that was sent, of a party with terms and an account."""
+    finance.do(agreements.add, party, {**TERMS, **terms}, by="root")
+    with clock.freeze(NOW - timedelta(days=90)):
+        account = finance.do(bank_accounts.propose, party, ACCOUNT, by="root")
+        finance.do(bank_accounts.confirm, account, by="second")
+    made = finance.do(statements.prepare, party, date(2026, 8, 1), by="funmi")
+    for state in ("Approved", "Sent"):
+        finance.do(statement_states.move, made, state, by="femi")
+    return UUID(str(made))
+
+
+def opened(screen: Screen, finance: Finance, path: str, *, by: str, **query: str) -> AppTest:
+    at = screen(page=path, signed_in=finance.people[by])
+    at.query_params.clear()
+    for name, value in query.items():
+        at.query_params[name] = value
+    at.run()
+    assert not at.exception
+    return at
+
+
+def confirm(at: AppTest, **typed: str) -> AppTest:
+    for name, value in typed.items():
+        at.text_input(key=f"decision.field.{name}").set_value(value)
+    at.button(key="decision.confirm").click().run()
+    assert not at.exception
+    return at
+
+
+def labels(at: AppTest) -> list[str]:
+    return [button.label for button in at.button]
+
+
+def links(at: AppTest) -> list[str]:
+    return [link.proto.url for link in at.get("link_button")]
+
+
+def test_a_payout_goes_from_one_person_to_another_and_to_the_bank(
+    finance: Finance, screen: Screen, partner: Partner
+) -> None:
+    made = sent(finance, Party("distributor", partner.id))
+    owed = finance.read(statement_reading.get_statement, made).paper.closing_minor
+    at = opened(screen, finance, LIST, by="funmi")
+    assert list(lists(at)[0]["Due"]) == [words.naira(owed)]
+    confirm(press(at, f"Prepare a payout of {words.naira(owed)}"))
+    assert "A payment is under way" in list(lists(at)[0]["Can be paid out"])
+    batch = finance.read(payment_reading.list_batches)[0]
+    at = opened(screen, finance, BATCH, by="funmi", id=str(batch.id))
+    assert "Approve" not in labels(at), "who prepared it does not approve it"
+    assert links(at) == []
+    at = confirm(press(opened(screen, finance, BATCH, by="femi", id=str(batch.id)), "Approve"))
+    assert links(at) == [f"/payouts/{batch.id}.csv"]
+    follow(at, row_links(at)[0])
+    confirm(press(at, "The bank has paid"), bank_reference="TRF/1")
+    assert "its statements are settled" in texts(at)
+    assert finance.read(statement_reading.get_statement, made).paper.state == "Paid"
+    confirm(press(at, "Returned"), reason="The account is closed")
+    assert finance.read(statement_reading.get_statement, made).paper.state == "Sent"
+    at = opened(screen, finance, LIST, by="femi", view="payments", state="Returned")
+    assert list(lists(at)[0]["State"]) == ["Returned"]
+    at = opened(screen, finance, LIST, by="femi", view="payouts")
+    assert list(lists(at)[0]["State"]) == ["Paid"]
+    at = opened(screen, finance, LIST, by="femi", view="taxes", month="2026-08")
+    assert "/taxes/vat/2026-08.xlsx" in links(at)
+
+
+def test_a_payment_received_is_noted_on_the_statement_and_confirmed_by_another(
+    finance: Finance, screen: Screen, partner: Partner
+) -> None:
+    made = sent(finance, Party("distributor", partner.id), collects="distributor")
+    at = press(opened(screen, finance, STATEMENT, by="funmi", id=str(made)), "Note a payment received")
+    confirm(at, bank_reference="")
+    assert "required" in texts(at) or "at least" in texts(at)
+    confirm(at, bank_reference="IN/7")
+    (row,) = finance.read(payment_reading.list_payments, Paging(1, 5))
+    assert "Confirm" not in labels(opened(screen, finance, ONE, by="funmi", id=str(row.id)))
+    confirm(press(opened(screen, finance, ONE, by="femi", id=str(row.id)), "Confirm"))
+    assert finance.read(statement_reading.get_statement, made).paper.state == "Paid"
+
+
+def test_other_roles_do_not_reach_payments_and_a_wrong_one_is_explained(finance: Finance, screen: Screen) -> None:
+    for role in ("operations", "claims", "supervisor"):
+        for path in (LIST, BATCH, ONE):
+            with pytest.raises(ValueError, match="pay"):
+                screen(role, page=path)
+    for path in (BATCH, ONE):
+        for given in ("1", "0" * 8 + "-0000-7000-8000-" + "0" * 12):
+            assert opened(screen, finance, path, by="funmi", id=given).error[0].value
