@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from core.covers.claims import registry
+from core.covers.claims.gadget import GADGET
 from core.covers.claims.line import ClaimLine
 from core.covers.claims.request import DEATH
 from core.services.claims.intake import requirements
@@ -15,7 +16,9 @@ LOAN_AMOUNTS: Final = ("loan_amount", "pending_repayment_amount")
 
 def get_line(claim: Claim) -> ClaimLine | None:
     """Return the line of a claim; None for credit life."""
-    return registry.get_line(claim.claim_type)
+    if claim.credit_life_claim_meta is not None:
+        return None
+    return registry.get_line(claim.claim_type) or (GADGET if claim.gadget_claim_meta is not None else None)
 
 
 def get_column(claim: Claim) -> str:

@@ -50,7 +50,7 @@ def _describe_against(need: Need, claim: Claim, person: Person, judgement: Judge
         return None
     limits = judgement.limits
     left = claim.offer_amount_minor - limits.offer_paid_minor
-    if need is claim_states.STILL_OWED and left > claim_offers.get_max_offer(claim, limits):
+    if need is claim_states.STILL_OWED and not 0 < left <= claim_offers.get_max_offer(claim, limits):
         return f"{need.words}, {claim_offers.describe_max_offer(claim, limits)}"
     if need is claim_states.NOT_PAID_ELSEWHERE and judgement.new_duplicates:
         return f"{need.words}: {'; '.join(each.text for each in judgement.new_duplicates)}"
