@@ -32,7 +32,8 @@ def stream(
             return
         last = found[-1].Movement
         # As columns know how their database writes them.
-        after = sa.tuple_(sa.literal(last.created_at, col(Movement.created_at).type), sa.literal(last.id, sa.Uuid()))
+        moment: Any = col(Movement.created_at)
+        after = sa.tuple_(sa.literal(last.created_at, moment.type), sa.literal(last.id, sa.Uuid()))
         yield [_build(row, about) for row in found]
 
 
