@@ -22,6 +22,7 @@ from core.store.schema.claims import (
     ClaimQuestion,
     ClaimReferral,
     ClaimReserve,
+    ClaimTask,
     UploadedFile,
 )
 from core.store.schema.compliance import (
@@ -91,6 +92,7 @@ __all__ = [
     "ClaimQuestion",
     "ClaimReferral",
     "ClaimReserve",
+    "ClaimTask",
     "Complaint",
     "ComplianceFigure",
     "Customer",

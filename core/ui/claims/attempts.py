@@ -27,6 +27,7 @@ PAYEE: Final = "payee form"
 PART: Final = "part form"
 AMOUNTS: Final = "amounts form"
 CLAIMANT: Final = "claimant form"
+TASK: Final = "task form"
 _VERSIONED: Final = frozenset({DAY, DEDUCTIONS, ASSIGNEE, DOCUMENT, RESERVE, REFERRAL, PAYEE, PART, AMOUNTS, CLAIMANT})
 _NOTHING: Final[Mapping[str, Any]] = {}
 

@@ -14,6 +14,8 @@ from core import seal
 from core.covers.cover import Price
 from core.errors import NotFound
 from core.services.audit.log import AuditEvent
+from core.services.claims.diary import tasks as claim_tasks
+from core.services.claims.diary.tasks import Task
 from core.services.claims.intake import documents as claim_documents
 from core.services.claims.intake import requirements
 from core.services.claims.intake import submitted as claim_submitted
@@ -113,6 +115,7 @@ class ClaimReview:
     referral: Referral | None
     fraud_flags: Sequence[str]
     documents: Sequence[Document]
+    tasks: Sequence[Task]
     document_names: Sequence[str]
     amounts: Amounts
     offer: Price
@@ -209,6 +212,7 @@ def get_review(session: ScopedSession, claim_id: UUID, *, person: Person) -> Cla
         overrides=claim_judgement.list_overrides(session, claim.id),
         fraud_flags=related.describe_fraud_flags(claim, related_claims),
         documents=claim_documents.list_documents(session, claim),
+        tasks=claim_tasks.list_by_claim(session, claim),
         document_names=claim_submitted.list_document_names(claim),
         amounts=_amounts(claim, judgement.limits),
         offer=claim_offers.compute_claim_offer(claim, judgement.limits),
