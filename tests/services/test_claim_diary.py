@@ -146,8 +146,8 @@ def test_a_move_closes_a_question_unanswered_and_an_answer_is_kept(office: Offic
     assert "Lagoon" not in str([entry.after for entry in office.log(claim_id)])
     with clock.freeze(NOON + timedelta(hours=1)):
         assert review(office, claim_id).clock.is_running
-    with office.store.reading(Scope.system()) as session:
-        assert store_check.list_faults(session) == []
+        with office.store.reading(Scope.system()) as session:
+            assert store_check.list_faults(session) == []
 
 
 def test_a_replaced_document_stays_readable_as_an_earlier_version(office: Office) -> None:
