@@ -11,6 +11,7 @@ from core.store.schema.admin import (
     StoreSecret,
 )
 from core.store.schema.agreements import Agreement, BankAccount
+from core.store.schema.bordereaux import Bordereau, BordereauLine
 from core.store.schema.catalogue import Product, ProductBlock, ProductCategory, ProductVersion, RateProposal
 from core.store.schema.claims import (
     Claim,
@@ -41,12 +42,13 @@ from core.store.schema.events import (
     EventCursor,
     EventFeed,
     Mail,
+    MailText,
     WebhookDelivery,
     WebhookEndpoint,
     WebhookTry,
 )
 from core.store.schema.finance import Adjustment, AdjustmentProposal, Movement
-from core.store.schema.follow_up import RenewalCall
+from core.store.schema.follow_up import CustomerNote, ReminderOptOut, RenewalCall, RenewalReminder
 from core.store.schema.parties import (
     ApiKey,
     Customer,
@@ -71,6 +73,7 @@ from core.store.schema.sales import (
     Renewal,
     Submission,
 )
+from core.store.schema.saved_views import SavedView, StartView
 from core.store.schema.statements import Statement, StatementLine, TaxRate
 
 __all__ = [
@@ -81,6 +84,8 @@ __all__ = [
     "AuditEntry",
     "AuditHead",
     "BankAccount",
+    "Bordereau",
+    "BordereauLine",
     "Breach",
     "Certificate",
     "Claim",
@@ -96,6 +101,7 @@ __all__ = [
     "Complaint",
     "ComplianceFigure",
     "Customer",
+    "CustomerNote",
     "DataRequest",
     "DayTotal",
     "DaybookLine",
@@ -114,6 +120,7 @@ __all__ = [
     "KeptAnswer",
     "LegalHold",
     "Mail",
+    "MailText",
     "Movement",
     "NumberCounter",
     "OneTimeTicket",
@@ -130,13 +137,17 @@ __all__ = [
     "RateProposal",
     "Redaction",
     "Refund",
+    "ReminderOptOut",
     "Renewal",
     "RenewalCall",
+    "RenewalReminder",
     "SaleDraft",
     "SalesTarget",
+    "SavedView",
     "SignInAttempt",
     "Staff",
     "StaffSession",
+    "StartView",
     "Statement",
     "StatementLine",
     "StatementPayment",
