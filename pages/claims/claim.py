@@ -14,6 +14,7 @@ from core.ui.claims import corrections as claim_corrections
 from core.ui.claims import decision as claim_decision
 from core.ui.claims import document_viewer, review_actions
 from core.ui.claims import tabs as claim_tabs
+from core.ui.claims_diary import letters as diary_letters
 from core.ui.claims_diary import tasks as claims_diary
 from core.ui.frame import frame
 from core.ui.kit import attempts, url_state, words
@@ -69,6 +70,7 @@ def details(review: ClaimReview, officers: list[Officer]) -> None:
         claim_tabs.conversation(review)
     with diary:
         claims_diary.draw(review, officers, person)
+        diary_letters.draw(review)
     with kin:
         none = "No other claim is on this policy, of this customer, or to this account."
         claim_tabs.others(review.related_claims, linked=True, empty=none)

@@ -28,7 +28,10 @@ PART: Final = "part form"
 AMOUNTS: Final = "amounts form"
 CLAIMANT: Final = "claimant form"
 TASK: Final = "task form"
-_VERSIONED: Final = frozenset({DAY, DEDUCTIONS, ASSIGNEE, DOCUMENT, RESERVE, REFERRAL, PAYEE, PART, AMOUNTS, CLAIMANT})
+LETTER: Final = "letter form"
+_VERSIONED: Final = frozenset(
+    {DAY, DEDUCTIONS, ASSIGNEE, DOCUMENT, RESERVE, REFERRAL, PAYEE, PART, AMOUNTS, CLAIMANT, LETTER}
+)
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 

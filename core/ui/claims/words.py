@@ -19,6 +19,7 @@ _ACTIONS: Final = {
     "claim reserve set": "Reserve",
     "claim payee set": "Payee",
     "claim corrected": "Corrected",
+    "claim letter written": "Letter",
     "claim task made": "Task made",
     "claim task done": "Task done",
     "claimant set": "Claimant",
