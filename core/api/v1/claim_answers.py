@@ -59,7 +59,7 @@ def _as_form() -> dict[str, Any]:
     responses=openapi.answers(Claim, _ANSWERED, status=201, found=True),
     openapi_extra=openapi.body_example(AnswerInput),
 )
-async def answer_question(request: Request, caller: Signed, claim_id: Id, body: AnswerInput) -> Response:
+async def answer_claim_question(request: Request, caller: Signed, claim_id: Id, body: AnswerInput) -> Response:
     """Answer the open question of a claim of yours; its statutory clock runs again. Without one it is 409."""
 
     def work(session: ScopedSession) -> WireResponse:
@@ -81,7 +81,7 @@ async def answer_question(request: Request, caller: Signed, claim_id: Id, body: 
         }
     ),
 )
-async def add_documents(request: Request, caller: Signed, claim_id: Id) -> Response:
+async def upload_claim_documents(request: Request, caller: Signed, claim_id: Id) -> Response:
     """Add documents to a claim of yours that is not decided, or better copies; files, or addresses of your uploads."""
     form = await read_submitted(request, files=len(_NAMES))
     return await forms.run_with_form(form, lambda: _added(request, caller, form, claim_id))
