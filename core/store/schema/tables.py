@@ -23,6 +23,7 @@ from core.store.schema.claims import (
     ClaimQuestion,
     ClaimReferral,
     ClaimReserve,
+    ClaimTask,
     UploadedFile,
 )
 from core.store.schema.compliance import (
@@ -96,6 +97,7 @@ __all__ = [
     "ClaimQuestion",
     "ClaimReferral",
     "ClaimReserve",
+    "ClaimTask",
     "Complaint",
     "ComplianceFigure",
     "Customer",
