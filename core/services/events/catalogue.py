@@ -184,6 +184,8 @@ UNTOLD: Final[Mapping[str, str]] = dict.fromkeys(
         "statement given up",
         *("payment prepared", "payment approved", "payment confirmed", "payment returned", "payment given up"),
         *("bordereau issued", "bordereau sent", "bordereau acknowledged", "bordereau queried"),
+        *("file reconciled", "difference explained", "difference adjusted", "write-off asked"),
+        "difference written off",
         *("payout prepared", "payout approved", "payout given up", "bank file opened"),
         *("rates proposed", "rates refused", "rates taken back", "rates withdrawn", "product described"),
     ),

@@ -57,6 +57,7 @@ from core.store.schema.parties import (
     StaffSession,
 )
 from core.store.schema.payments import Payment, PaymentSettlement, PayoutBatch, StatementPayment
+from core.store.schema.reconciliations import Difference, FileMapping, Reconciliation
 from core.store.schema.rollups import DaybookLine, DayTotal
 from core.store.schema.sales import (
     Certificate,
@@ -98,6 +99,7 @@ __all__ = [
     "DataRequest",
     "DayTotal",
     "DaybookLine",
+    "Difference",
     "Distributor",
     "Erasure",
     "ErasureWindow",
@@ -105,6 +107,7 @@ __all__ = [
     "EventCursor",
     "EventFeed",
     "ExportReceipt",
+    "FileMapping",
     "Filing",
     "Heartbeat",
     "Inspection",
@@ -127,6 +130,7 @@ __all__ = [
     "Provider",
     "Purchase",
     "RateProposal",
+    "Reconciliation",
     "Redaction",
     "Refund",
     "Renewal",
