@@ -16,7 +16,7 @@ from core import ids
 from core.api.outside import desk_session
 from core.api.outside.statements import MEDIA_TYPES
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound
-from core.services.finance import tax_schedules
+from core.services.finance import journal, tax_schedules
 from core.services.finance.bordereaux import columns as bordereau_columns
 from core.services.finance.bordereaux import reading as bordereau_reading
 from core.services.finance.payments import batches
@@ -115,7 +115,15 @@ def _reconciliation(request: Request, _: Person) -> tuple[str, bytes]:
     return f"differences-{row.month:%Y-%m}.{format_}", content
 
 
+def _journal(request: Request, _: Person) -> tuple[str, bytes]:
+    month = parse_month(request.path_params["month"])
+    with reading(_LIVE) as session:
+        entries = journal.list_entries(session, month)
+    return f"journal-{month:%Y-%m}.csv", b"".join(journal.csv_chunks(entries))
+
+
 routes = [
+    Route("/closes/{month}/journal.csv", partial(serve, work=_journal), methods=["GET"]),
     Route("/reconciliations/{reconciliation}.{format}", partial(serve, work=_reconciliation), methods=["GET"]),
     Route("/bordereaux/{bordereau}.{format}", partial(serve, work=_bordereau), methods=["GET"]),
     Route("/payouts/{batch}.csv", partial(serve, work=_bank_file), methods=["GET"]),

@@ -186,6 +186,7 @@ UNTOLD: Final[Mapping[str, str]] = dict.fromkeys(
         *("bordereau issued", "bordereau sent", "bordereau acknowledged", "bordereau queried"),
         *("file reconciled", "difference explained", "difference adjusted", "write-off asked"),
         "difference written off",
+        *("month closing begun", "month closing given up", "month closed", "month reopening asked", "month reopened"),
         *("payout prepared", "payout approved", "payout given up", "bank file opened"),
         *("rates proposed", "rates refused", "rates taken back", "rates withdrawn", "product described"),
     ),

@@ -46,6 +46,7 @@ from core.store.schema.events import (
 )
 from core.store.schema.finance import Adjustment, AdjustmentProposal, Movement
 from core.store.schema.follow_up import RenewalCall
+from core.store.schema.months import MonthStep
 from core.store.schema.parties import (
     ApiKey,
     Customer,
@@ -116,6 +117,7 @@ __all__ = [
     "KeptAnswer",
     "LegalHold",
     "Mail",
+    "MonthStep",
     "Movement",
     "NumberCounter",
     "OneTimeTicket",

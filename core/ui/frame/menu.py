@@ -98,6 +98,7 @@ SCREENS: tuple[Screen, ...] = (
     Screen(
         section="Finance", title="Difference", path="finance/difference.py", icon="balance", roles=_FINANCE, hidden=True
     ),
+    Screen(section="Finance", title="Month close", path="finance/close.py", icon="lock_clock", roles=_FINANCE),
     Screen(section="Finance", title="Exports", path="finance/exports.py", icon="file_export", roles=_SALES),
     Screen(section="Finance", title="Export", path="finance/export.py", icon="receipt_long", roles=_SALES, hidden=True),
     Screen(section="Admin", title="Staff", path="admin/staff.py", icon="group", roles=("admin",)),
