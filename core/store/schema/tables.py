@@ -18,6 +18,7 @@ from core.store.schema.claims import (
     ClaimComment,
     ClaimEvent,
     ClaimOverride,
+    ClaimPayee,
     ClaimPayment,
     ClaimQuestion,
     ClaimReferral,
@@ -40,12 +41,13 @@ from core.store.schema.events import (
     EventCursor,
     EventFeed,
     Mail,
+    MailText,
     WebhookDelivery,
     WebhookEndpoint,
     WebhookTry,
 )
 from core.store.schema.finance import Adjustment, AdjustmentProposal, Movement
-from core.store.schema.follow_up import RenewalCall
+from core.store.schema.follow_up import CustomerNote, ReminderOptOut, RenewalCall, RenewalReminder
 from core.store.schema.months import MonthStep
 from core.store.schema.parties import (
     ApiKey,
@@ -72,6 +74,7 @@ from core.store.schema.sales import (
     Renewal,
     Submission,
 )
+from core.store.schema.saved_views import SavedView, StartView
 from core.store.schema.statements import Statement, StatementLine, TaxRate
 
 __all__ = [
@@ -90,6 +93,7 @@ __all__ = [
     "ClaimComment",
     "ClaimEvent",
     "ClaimOverride",
+    "ClaimPayee",
     "ClaimPayment",
     "ClaimQuestion",
     "ClaimReferral",
@@ -97,6 +101,7 @@ __all__ = [
     "Complaint",
     "ComplianceFigure",
     "Customer",
+    "CustomerNote",
     "DataRequest",
     "DayTotal",
     "DaybookLine",
@@ -117,6 +122,7 @@ __all__ = [
     "KeptAnswer",
     "LegalHold",
     "Mail",
+    "MailText",
     "MonthStep",
     "Movement",
     "NumberCounter",
@@ -135,13 +141,17 @@ __all__ = [
     "Reconciliation",
     "Redaction",
     "Refund",
+    "ReminderOptOut",
     "Renewal",
     "RenewalCall",
+    "RenewalReminder",
     "SaleDraft",
     "SalesTarget",
+    "SavedView",
     "SignInAttempt",
     "Staff",
     "StaffSession",
+    "StartView",
     "Statement",
     "StatementLine",
     "StatementPayment",

@@ -29,6 +29,7 @@ _CLAIMS = ("claims", "supervisor")
 _PRODUCTS = ("operations",)
 _FINANCE = ("finance",)
 _ADMIN = ("admin",)
+_PRIVACY = ("compliance",)
 SCREENS: tuple[Screen, ...] = (
     Screen(section="Sales", title="Dashboard", path="sales/dashboard.py", icon="monitoring", roles=_SALES),
     Screen(section="Sales", title="Purchases", path="sales/purchases.py", icon="receipt_long", roles=_SALES),
@@ -101,6 +102,24 @@ SCREENS: tuple[Screen, ...] = (
     Screen(section="Finance", title="Month close", path="finance/close.py", icon="lock_clock", roles=_FINANCE),
     Screen(section="Finance", title="Exports", path="finance/exports.py", icon="file_export", roles=_SALES),
     Screen(section="Finance", title="Export", path="finance/export.py", icon="receipt_long", roles=_SALES, hidden=True),
+    *(
+        Screen(
+            section="Compliance", title=title, path=f"compliance/{page}.py", icon=icon, roles=_PRIVACY, hidden=is_hidden
+        )
+        for title, page, icon, is_hidden in (
+            ("Data requests", "requests", "contact_mail", False),
+            ("Data request", "request", "contact_mail", True),
+            ("Retention", "retention", "auto_delete", False),
+            ("Erasure", "erasure", "auto_delete", True),
+            ("Breaches", "breaches", "gpp_bad", False),
+            ("Breach", "breach", "gpp_bad", True),
+            ("Complaints", "complaints", "feedback", False),
+            ("Complaint", "complaint", "feedback", True),
+            ("Returns and licences", "returns", "event_note", False),
+            ("Return", "filing", "event_note", True),
+            ("Figures", "figures", "tune", False),
+        )
+    ),
     Screen(section="Admin", title="Staff", path="admin/staff.py", icon="group", roles=("admin",)),
     Screen(section="Admin", title="Person", path="admin/person.py", icon="person", roles=("admin",), hidden=True),
     Screen(section="Admin", title="API keys", path="admin/keys.py", icon="key", roles=("admin",)),
@@ -121,6 +140,7 @@ SCREENS: tuple[Screen, ...] = (
     Screen(section="Admin", title="Agreement", path="admin/agreement.py", icon="contract", roles=_ADMIN, hidden=True),
     Screen(section="Admin", title="Audit log", path="admin/audit_log.py", icon="history", roles=_ADMIN),
     Screen(section="Admin", title="Entry", path="admin/audit_entry.py", icon="history", roles=_ADMIN, hidden=True),
+    Screen(section="Admin", title="E-mail texts", path="admin/mail_texts.py", icon="mail", roles=_ADMIN),
     Screen(section="Admin", title="System", path="admin/system.py", icon="dns", roles=("admin",)),
 )
 

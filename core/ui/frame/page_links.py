@@ -8,7 +8,7 @@ a chart) does so and then calls `go`:
         page_links.go("sales/purchase.py", id=receipt.purchase_id)
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 from urllib.parse import urlencode
@@ -28,11 +28,12 @@ def go(path: str, *, replaces: bool = False, **query: str | Sequence[str]) -> No
 
     With `replaces` the current page is replaced in the history: for a page whose URL redirects.
     """
-    token = ids.new_token()
+    # Streamlit refuses a component's key that holds "__", as a random text of letters may.
+    token = str(ids.new())
     _mount(key=f"go {token}", data={"href": frame.link(path, **query), "token": token, "replaces": replaces})
     st.stop()
 
 
-def keep_mode() -> None:
-    """Make the menu's links carry the mode, which Streamlit leaves out of them."""
-    _mount(key="menu links", data={"query": urlencode(frame.mode_query())}, height=1)
+def keep_mode(starts: Mapping[str, str]) -> None:
+    """Make the menu's links carry the mode, which Streamlit leaves out, and the query of `starts` by URL path."""
+    _mount(key="menu links", data={"query": urlencode(frame.mode_query()), "starts": dict(starts)}, height=1)
