@@ -88,6 +88,19 @@ SCREENS: tuple[Screen, ...] = (
         roles=_FINANCE,
         hidden=True,
     ),
+    Screen(section="Finance", title="Reconcile", path="finance/reconcile.py", icon="balance", roles=_FINANCE),
+    Screen(
+        section="Finance",
+        title="Reconciliation",
+        path="finance/reconciliation.py",
+        icon="balance",
+        roles=_FINANCE,
+        hidden=True,
+    ),
+    Screen(
+        section="Finance", title="Difference", path="finance/difference.py", icon="balance", roles=_FINANCE, hidden=True
+    ),
+    Screen(section="Finance", title="Month close", path="finance/close.py", icon="lock_clock", roles=_FINANCE),
     Screen(section="Finance", title="Exports", path="finance/exports.py", icon="file_export", roles=_SALES),
     Screen(section="Finance", title="Export", path="finance/export.py", icon="receipt_long", roles=_SALES, hidden=True),
     *(
