@@ -38,6 +38,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "backups",
         "Make the store what FILE says. What stood there before is kept beside it under another name.",
     ),
+    "compact": (
+        "backups",
+        "Rewrite the store, so that its files hold nothing that was erased; stop the servers first.",
+    ),
     "reseal": (
         "reseal",
         "Seal every personal number anew with the newest key, while sales go on; older keys may be removed afterwards.",
@@ -58,6 +62,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "statements",
         "Statements, payouts and taxes of distributors and insurers: what is due, and preparing it.",
     ),
+    "bordereaux": ("bordereaux", "Premium and claims bordereaux of insurers: what is due, and issuing it."),
     "export": ("export", "Exports, each with a receipt."),
 }
 

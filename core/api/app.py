@@ -31,6 +31,7 @@ from core.api.outside import (
     finding,
     health,
     metrics_page,
+    privacy_files,
     signing_in,
     statements,
 )
@@ -150,6 +151,7 @@ _plain = [
     *downloads.routes,
     *finding.routes,
     *statements.routes,
+    *privacy_files.routes,
     *finance_files.routes,
 ]
 for route in _plain:

@@ -12,6 +12,7 @@ from rich.progress import Progress
 from core import demo as portfolio
 from core.errors import NotFound
 from core.services.admin import demonstration
+from core.services.compliance import demonstration as privacy
 from core.services.finance import demonstration as finance
 from core.services.people import invitations
 from core.services.products import catalogue
@@ -57,6 +58,7 @@ def demo(
         with writing(Scope.system()) as session:
             demonstration.add_accounts(session)
         _add_statements(purchases)
+        _add_privacy_cases()
     _print_first_steps()
 
 
@@ -73,6 +75,13 @@ def _add_statements(purchases: int) -> None:
         for month in months:
             number += transact(live, partial(finance.write_month, month=month))
         out.print(f"{number:,} statements of the months that are over.", highlight=False)
+
+
+def _add_privacy_cases() -> None:
+    """A case of each register of the privacy desk, where two of the accounts can still sign in."""
+    with suppress(NotFound):
+        number = transact(Scope.system(), privacy.write_cases)
+        out.print(f"{number:,} cases of the privacy desk.", highlight=False)
 
 
 def _refuse_business() -> None:

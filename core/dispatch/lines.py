@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import structlog
 
@@ -10,6 +10,7 @@ from core.dispatch import events, mail, webhooks
 from core.outbound.webhook_client import SendLimits, WebhookClient
 from core.services.webhooks import log as webhook_log
 from core.services.webhooks import sending
+from core.services.webhooks.sending import DeliveryJob
 from core.store.access import Scope, Store
 
 _log = structlog.get_logger("coverdesk.worker")
@@ -28,6 +29,9 @@ class DispatchLines:
 
     def __init__(self, store: Store, *, limits: SendLimits = SendLimits()) -> None:
         self._store, self._limits = store, limits
+        self._mail = _Line(
+            _MAIL_AT_ONCE, lambda limit: mail.lease_due(store, limit), lambda job: mail.deliver(store, job)
+        )
 
     async def run(self, stopped: asyncio.Event, *, until_idle: bool) -> None:
         """Run all lines until stopped; with `until_idle` until everything that is due was tried once."""
@@ -35,11 +39,12 @@ class DispatchLines:
             if until_idle:
                 await self._drain(client)
                 return
+            deliveries = self._build_webhook_line(client)
             async with asyncio.TaskGroup() as lines:
-                lines.create_task(self._follow_log(stopped))
+                lines.create_task(self._follow_log(stopped, deliveries))
                 lines.create_task(self._purge(stopped))
-                lines.create_task(self._webhooks(client, stopped))
-                lines.create_task(self._mail(stopped))
+                lines.create_task(deliveries.run(stopped))
+                lines.create_task(self._mail.run(stopped))
 
     async def _drain(self, client: WebhookClient) -> None:
         await _guarded(asyncio.to_thread, self._catch_up)
@@ -48,66 +53,73 @@ class DispatchLines:
         while letters := await _leased(mail.lease_due, self._store, _MAIL_AT_ONCE):
             await asyncio.gather(*(mail.deliver(self._store, each) for each in letters))
 
-    async def _follow_log(self, stopped: asyncio.Event) -> None:
-        while not await _wait(stopped, LOOK_SECONDS):
-            await _guarded(asyncio.to_thread, self._catch_up)
-
-    def _catch_up(self) -> None:
-        events.catch_up(self._store)
-        events.sweep(self._store)
-
-    async def _purge(self, stopped: asyncio.Event) -> None:
-        while not await _wait(stopped, _PURGE_SECONDS):
-            await _guarded(asyncio.to_thread, self._store.transact, Scope.system(), webhook_log.purge)
-
-    async def _webhooks(self, client: WebhookClient, stopped: asyncio.Event) -> None:
-        await _work_off(
-            stopped,
+    def _build_webhook_line(self, client: WebhookClient) -> "_Line[DeliveryJob, webhooks.Sent]":
+        return _Line(
             sending.AT_ONCE,
             lambda limit: webhooks.lease_due(self._store, limit),
             lambda job: webhooks.send(client, job),
             lambda sent: webhooks.record(self._store, sent),
         )
 
-    async def _mail(self, stopped: asyncio.Event) -> None:
-        await _work_off(
-            stopped,
-            _MAIL_AT_ONCE,
-            lambda limit: mail.lease_due(self._store, limit),
-            lambda job: mail.deliver(self._store, job),
-        )
+    async def _follow_log(self, stopped: asyncio.Event, deliveries: "_Line[DeliveryJob, webhooks.Sent]") -> None:
+        while not await _wait(stopped, LOOK_SECONDS):
+            if await _guarded(asyncio.to_thread, self._catch_up):
+                deliveries.wake()
+
+    def _catch_up(self) -> int:
+        return events.catch_up(self._store) + events.sweep(self._store)
+
+    async def _purge(self, stopped: asyncio.Event) -> None:
+        while not await _wait(stopped, _PURGE_SECONDS):
+            await _guarded(asyncio.to_thread, self._store.transact, Scope.system(), webhook_log.purge)
 
 
-async def _work_off(
-    stopped: asyncio.Event,
-    at_once: int,
-    lease: Callable[[int], Sequence[J]],
-    send: Callable[[J], Awaitable[T]],
-    record: Callable[[Sequence[T]], None] = lambda _: None,
-) -> None:
-    """Keep up to so many jobs in flight until stopped, and finish those that began; results are recorded together."""
-    in_flight: set[asyncio.Future[T]] = set()
-    while not stopped.is_set():
-        jobs = await _leased(lease, at_once - len(in_flight)) if len(in_flight) < at_once else []
-        in_flight |= {asyncio.ensure_future(send(job)) for job in jobs}
-        if in_flight:
-            in_flight = await _record_finished(in_flight, record)
-        if not jobs and not in_flight:
-            await _wait(stopped, LOOK_SECONDS)
-    while in_flight:
-        in_flight = await _record_finished(in_flight, record)
+class _Line(Generic[J, T]):
+    """One queue that is worked off: up to `at_once` jobs are leased and not yet recorded, and recorded together."""
 
+    def __init__(
+        self,
+        at_once: int,
+        lease: Callable[[int], Sequence[J]],
+        send: Callable[[J], Awaitable[T]],
+        record: Callable[[Sequence[T]], None] = lambda _: None,
+    ) -> None:
+        self._at_once, self._lease, self._send, self._record = at_once, lease, send, record
+        self._finished: asyncio.Queue[T] = asyncio.Queue()
+        self._outstanding = 0
+        self._changed = asyncio.Event()
 
-async def _record_finished(
-    in_flight: "set[asyncio.Future[T]]", record: Callable[[Sequence[T]], None]
-) -> "set[asyncio.Future[T]]":
-    """Wait for the first to finish, and a moment for those beside it; record them and return those that still run."""
-    done, _ = await asyncio.wait(in_flight, timeout=LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-    if done:
-        await asyncio.sleep(_TOGETHER_SECONDS)
-        done = {each for each in in_flight if each.done()}
-        await _guarded(asyncio.to_thread, record, [each.result() for each in done])
-    return in_flight - done
+    def wake(self) -> None:
+        """Look for due jobs now."""
+        self._changed.set()
+
+    async def run(self, stopped: asyncio.Event) -> None:
+        """Work until stopped, and finish what began."""
+        async with asyncio.TaskGroup() as tasks:
+            recorder = tasks.create_task(self._record_finished())
+            while not stopped.is_set() or self._outstanding:
+                self._changed.clear()
+                free = 0 if stopped.is_set() else self._at_once - self._outstanding
+                jobs = await _leased(self._lease, free) if free else []
+                self._outstanding += len(jobs)
+                for job in jobs:
+                    tasks.create_task(self._work(job))
+                if not jobs:
+                    await _wait(self._changed, LOOK_SECONDS)
+            recorder.cancel()
+
+    async def _work(self, job: J) -> None:
+        self._finished.put_nowait(await self._send(job))
+
+    async def _record_finished(self) -> None:
+        while True:
+            results = [await self._finished.get()]
+            await asyncio.sleep(_TOGETHER_SECONDS)
+            while not self._finished.empty():
+                results.append(self._finished.get_nowait())
+            await _guarded(asyncio.to_thread, self._record, results)
+            self._outstanding -= len(results)
+            self.wake()
 
 
 async def _leased(lease: Callable[..., Sequence[J]], *given: Any) -> Sequence[J]:
@@ -124,10 +136,10 @@ async def _guarded(call: Callable[..., Awaitable[T]], *given: Any) -> T | None:
         return None
 
 
-async def _wait(stopped: asyncio.Event, seconds: float) -> bool:
-    """Wait so long, or less when asked to stop; returns whether asked to stop."""
+async def _wait(event: asyncio.Event, seconds: float) -> bool:
+    """Wait so long, or less when the event is set; returns whether it is."""
     try:
-        await asyncio.wait_for(stopped.wait(), seconds)
+        await asyncio.wait_for(event.wait(), seconds)
     except TimeoutError:
         return False
     return True

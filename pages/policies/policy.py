@@ -7,6 +7,7 @@ from core.errors import InvalidInput, NotFound
 from core.services.views import policy as policy_view
 from core.services.views.policy import PolicyDetail
 from core.store.access import reading
+from core.ui.finance import policy_papers
 from core.ui.frame import frame
 from core.ui.kit import facts, reveal_dialog, url_state, words
 from core.ui.letters import certificate_mail, mail_log
@@ -65,6 +66,7 @@ def details(policy: PolicyDetail) -> None:
         policy_cards.certificate(policy)
     with money:
         policy_cards.money(policy)
+        policy_papers.draw(policy.id, person)
     with terms:
         policy_cards.terms(policy)
         renewal_calls.history(policy.id)

@@ -61,6 +61,8 @@ class _Handler(BaseHTTPRequestHandler):
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
+    # With the five of the standard library a connection beyond them waits for the system's next try, seconds later.
+    request_queue_size = 128
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         pass

@@ -366,7 +366,8 @@ def test_an_erasure_is_applied_again_to_a_store_that_still_has_the_person(
     with store.reading(SYSTEM) as session:
         ids = [str(each) for each in session.execute(sa.select(col(Customer.id))).scalars()]
     assert privacy.read(remembering.remember) == []
-    entry = {"id": str(UUID(int=7)), "number": "ER-2030-0001", "record_class": "person", "customers": ids}
+    entry: dict[str, Any] = {"id": str(UUID(int=7)), "number": "ER-2030-0001", "record_class": "person"}
+    entry |= {"customers": ids, "decided_at": "2030-01-01T10:00:00.000Z", "sha256": "a" * 64}
     count, files = privacy.do(remembering.apply_again, [entry])
     erasures.remove_files(files)
     assert count == 4

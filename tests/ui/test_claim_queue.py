@@ -1,5 +1,6 @@
 """The queue and the performance of claims on the screen: views, filters, who takes what, and where a click leads."""
 
+import secrets
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from uuid import UUID
@@ -268,6 +269,15 @@ def test_performance_leads_from_its_charts_to_the_claims(
     at = opened(PERFORMANCE, by="sade")
     follow(at, row_links(at)[1])
     assert shown(at) == references(office, lives["mine"], lives["asked"])
+
+
+def test_a_page_leads_on_whatever_the_random_texts_are(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(secrets, "token_urlsafe", lambda _: "a__b")
+    at = opened(PERFORMANCE, by="sade")
+    at.session_state["performance_go"] = {"view": "open"}
+    at.run()
+    assert not at.exception
+    follow(at)
 
 
 def test_a_wrong_period_is_said(opened: Opened) -> None:

@@ -8,7 +8,7 @@ from core.services.people.staff import Person
 from core.ui.frame import frame, menu
 from tests.ui.conftest import Screen, person_of, texts
 
-ROLES = ("operations", "claims", "finance", "supervisor", "admin")
+ROLES = ("operations", "claims", "finance", "supervisor", "compliance", "admin")
 
 
 def titles(person: Person) -> set[str]:

@@ -11,7 +11,7 @@ from core.ui.frame import menu, palette
 from core.ui.frame.screen_purposes import PURPOSES
 from tests.ui.conftest import Screen, person_of, sent, texts
 
-ROLES = ("operations", "claims", "finance", "supervisor", "admin")
+ROLES = ("operations", "claims", "finance", "supervisor", "compliance", "admin")
 
 
 def offered(at: Any) -> dict[str, Any]:

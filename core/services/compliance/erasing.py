@@ -15,6 +15,7 @@ from sqlmodel import SQLModel, col
 
 from core import seal
 from core.covers.request_parts import fold_text
+from core.services.claims.intake.submitted import META_COLUMNS
 from core.services.compliance import redactions
 from core.services.compliance.own_records import IDENTITY, PersonRows, erase_rows
 from core.services.compliance.personal_values import ERASED, ERASED_DOMAIN, PersonalValues, list_texts, phone_spellings
@@ -102,10 +103,13 @@ def _collect_values(people: PersonRows) -> PersonalValues:
     """Return what the person's records say of them, numbers in clear, before any of it is gone."""
     distinct: list[str | None] = []
     names: list[str | None] = []
-    for row in (*people.customers, *people.policies):
-        names += [row.first_name, row.last_name]
-        distinct += [row.email, f"{row.first_name} {row.last_name}"]
-        distinct += phone_spellings(row.phone_number if isinstance(row, Customer) else row.phone)
+    held: list[tuple[str, str, str, str | None]] = [
+        *((row.first_name, row.last_name, row.email, row.phone_number) for row in people.customers),
+        *((row.first_name, row.last_name, row.email, row.phone) for row in people.policies),
+    ]
+    for first, last, email, phone in held:
+        names += [first, last]
+        distinct += [email, f"{first} {last}", *phone_spellings(phone)]
     for policy in people.policies:
         distinct += [policy.device_serial_number, policy.submitted.get("plate_number"), policy.plate_key]
         distinct += seal.unseal(policy.sealed).values()
@@ -144,9 +148,9 @@ def _find_files(session: ScopedSession, people: PersonRows) -> list[str]:
     """Return the codes of all files of the person: of their claims, and those that their data links to."""
     texts: list[Any] = [[row.face_image, row.identity_verification] for row in people.customers]
     texts += [[row.submitted, row.payload] for row in people.policies]
-    metas = ("vehicle_claim_meta", "gadget_claim_meta", "credit_life_claim_meta", "claim_invoice_url", "offer_form_url")
+    metas = (*META_COLUMNS, "claim_invoice_url", "offer_form_url")
     texts += [[getattr(row, name) for name in metas] for row in people.claims]
-    linked = {code for text in list_texts(texts) if (code := parse_stored_code(text))}
+    linked = find_codes(texts)
     found: set[str] = set()
     owners = {row.distributor_id for row in people.customers}
     for codes in in_chunks(linked):
@@ -156,6 +160,11 @@ def _find_files(session: ScopedSession, people: PersonRows) -> list[str]:
         query = sa.select(col(UploadedFile.code)).where(col(UploadedFile.claim_id).in_(ids))
         found |= set(session.execute(query).scalars())
     return sorted(found)
+
+
+def find_codes(data: Any) -> set[str]:
+    """Return the codes of the files of ours that plain data links to."""
+    return {code for text in list_texts(data) if (code := parse_stored_code(text))}
 
 
 def _delete_files(session: ScopedSession, codes: Sequence[str]) -> Mapping[str, int]:

@@ -50,8 +50,8 @@ class ErasureRow:
     reason: str
     is_early: bool
     state: str
-    prepared_by: UUID
-    preparer: str
+    prepared_by: UUID | None
+    preparer: str | None
     prepared_at: datetime
     decider: str | None
     decided_at: datetime | None
@@ -74,6 +74,8 @@ def prepare_for_request(session: ScopedSession, request_id: UUID, *, reason: str
         raise StateForbids("Only an open request for erasure is erased")
     if asked.identity_by is None:
         raise StateForbids("First note how the identity of the person was checked")
+    if any(row.state == "open" for row in list_of_request(session, request_id)):
+        raise StateForbids("The erasure of this request is prepared already: somebody else carries it out")
     given: ReasonInput = request.validate(ReasonInput, {"reason": reason})
     customers = retention.with_same_email(session, [UUID(each) for each in asked.customers])
     _refuse_obstacles(session, customers, early=early)
@@ -215,7 +217,7 @@ def _list(session: ScopedSession, *conditions: Any) -> list[ErasureRow]:
     preparer, decider = sa.orm.aliased(Staff), sa.orm.aliased(Staff)
     query: Any = (
         sa.select(Erasure, col(preparer.name).label("preparer"), col(decider.name).label("decider"))
-        .join(preparer, col(preparer.id) == col(Erasure.prepared_by))
+        .outerjoin(preparer, col(preparer.id) == col(Erasure.prepared_by))
         .outerjoin(decider, col(decider.id) == col(Erasure.decided_by))
         .where(*conditions)
         .order_by(col(Erasure.prepared_at).desc(), col(Erasure.id).desc())

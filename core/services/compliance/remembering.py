@@ -1,8 +1,9 @@
 """Erasures are remembered by ids alone, and applied again to a store that was restored from a backup (contract D2)."""
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
@@ -10,14 +11,38 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.errors import StateForbids
+from core.errors import InvalidInput
 from core.services.audit import log as audit
 from core.services.compliance import erasing
 from core.services.compliance.personal_values import ERASED_DOMAIN
 from core.store.access import ScopedSession
-from core.store.schema.tables import Customer, Erasure, Staff
+from core.store.schema.tables import Customer, Erasure
 
+LIST_NAME: Final = "coverdesk-erasures.json"
 _ACTOR: Final = "command line"
+
+
+def write_list(session: ScopedSession, folder: Path) -> Path | None:
+    """Write the list of erasures into a folder, or return None while there are none."""
+    if not (entries := remember(session)):
+        return None
+    path, draft = folder / LIST_NAME, folder / f".{LIST_NAME}"
+    draft.write_text(json.dumps(entries, indent=1), encoding="utf-8")
+    draft.chmod(0o600)
+    return draft.replace(path)
+
+
+def read_list(path: Path) -> list[dict[str, Any]]:
+    """Return the erasures of a list; InvalidInput when the file is none."""
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8"))
+        people = [UUID(each) for entry in entries for each in (entry["id"], *entry["customers"])]
+        told = {(entry["number"], entry["sha256"], datetime.fromisoformat(entry["decided_at"])) for entry in entries}
+    except (OSError, ValueError, TypeError, KeyError):
+        raise InvalidInput.for_field(
+            "--erasures", f"must be a list of erasures as a backup writes it ({LIST_NAME})"
+        ) from None
+    return entries if people and told else []
 
 
 def remember(session: ScopedSession) -> list[dict[str, Any]]:
@@ -30,6 +55,7 @@ def remember(session: ScopedSession) -> list[dict[str, Any]]:
             "record_class": row.record_class,
             "customers": list(row.customers),
             "decided_at": clock.to_wire(row.decided_at),
+            "sha256": row.sha256,
         }
         for row in session.execute(query).scalars()
     ]
@@ -42,39 +68,30 @@ def apply_again(session: ScopedSession, remembered: Sequence[Mapping[str, Any]])
     for some in erasing.in_chunks(sorted(people)):
         mine = sa.and_(col(Customer.id).in_(some), sa.not_(col(Customer.email).endswith(f"@{ERASED_DOMAIN}")))
         found += session.execute(sa.select(col(Customer.id)).where(mine)).scalars()
+    for entry in remembered:
+        session.insert_if_absent(_restored(entry))
     if not found:
         return 0, []
-    row = _restored(session, found, remembered)
-    done = erasing.erase_people(session, found, row)
-    subject = audit.subject_of("erasure", row)
-    after = {"people": len(found), "numbers": sorted(entry["number"] for entry in remembered)}
-    audit.write(session, actor=_ACTOR, action="erasures applied again", subject=subject, after=after)
+    last = UUID(remembered[-1]["id"])
+    done = erasing.erase_people(session, found, last)
+    after = {"people": len(found), "numbers": sorted({entry["number"] for entry in remembered})}
+    audit.write(
+        session, actor=_ACTOR, action="erasures applied again", subject=audit.subject_of("erasure", last), after=after
+    )
     return len(found), done.files
 
 
-def _restored(session: ScopedSession, found: Sequence[UUID], remembered: Sequence[Mapping[str, Any]]) -> UUID:
-    """Return the erasure that redactions of a restored store belong to; two people of it decided then."""
-    known: UUID | None = session.execute(
-        sa.select(col(Erasure.id)).where(col(Erasure.state) == "erased").limit(1)
-    ).scalar()
-    if known is not None:
-        return known
-    people = session.execute(sa.select(col(Staff.id)).order_by(col(Staff.created_at)).limit(2)).scalars().all()
-    if len(people) < 2:
-        raise StateForbids("A store with fewer than two people of staff has no erasures to apply")
-    first = remembered[0]
-    row = Erasure(
-        id=UUID(first["id"]),
-        number=first["number"],
-        record_class=first["record_class"],
-        customers=sorted(map(str, found)),
+def _restored(entry: Mapping[str, Any]) -> Erasure:
+    """Return a remembered erasure as a row, so that the restored store remembers it as well."""
+    return Erasure(
+        id=UUID(entry["id"]),
+        number=entry["number"],
+        record_class=entry["record_class"],
+        customers=list(entry["customers"]),
         reason="Applied again after a restore",
-        prepared_by=people[0],
+        is_restored=True,
         prepared_at=clock.now(),
         state="erased",
-        decided_by=people[1],
-        decided_at=clock.now(),
-        sha256=hashlib.sha256(json.dumps([entry["number"] for entry in remembered]).encode()).hexdigest(),
+        decided_at=datetime.fromisoformat(entry["decided_at"]),
+        sha256=entry["sha256"],
     )
-    session.insert(row)
-    return row.id

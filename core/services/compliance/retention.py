@@ -95,7 +95,7 @@ def preview(session: ScopedSession, record_class: str) -> Preview:
         before, unit = clock.now() - timedelta(days=days), f"{days} days"
         query = sa.select(sa.func.count(), sa.func.min(col(column))).select_from(entity).where(col(column) < before)
         count, oldest = session.execute(query).one()
-        customers: Sequence[UUID] = ()
+        customers: list[UUID] = []
     else:
         months = figures.get_figure(session, f"{record_class}_months")
         before = clock.lagos_midnight(clock.add_months(clock.today(), -months))
@@ -123,22 +123,25 @@ def _find_people(
 
 
 def _due_people(record_class: str, before: datetime) -> list[Any]:
-    mine, held = col(Policy.customer_id) == col(Customer.id), col(LegalHold.customer_id) == col(Customer.id)
-    bought = sa.exists().where(sa.or_(mine, col(Policy.buyer_id) == col(Customer.id)))
-    paid = sa.exists().where(col(Purchase.customer_id) == col(Customer.id))
-    running = sa.exists().where(
-        sa.or_(mine, col(Policy.buyer_id) == col(Customer.id)), sa.or_(_ended_at().is_(None), _ended_at() >= before)
-    )
-    claimed = sa.exists().where(
-        col(Claim.customer_id) == col(Customer.id), sa.or_(_is_open_claim(), col(Claim.updated_at) >= before)
-    )
+    """The conditions of people who are due; sets, so that no row is looked up for each customer."""
+    is_running = sa.or_(_ended_at().is_(None), _ended_at() >= before)
+    parties = (col(Policy.customer_id), col(Policy.buyer_id))
+    held = sa.select(col(LegalHold.customer_id)).where(col(LegalHold.lifted_at).is_(None))
     common = [
         sa.not_(col(Customer.email).endswith(f"@{ERASED_DOMAIN}")),
-        ~sa.exists().where(held, col(LegalHold.lifted_at).is_(None)),
+        col(Customer.id).not_in(held),
+        col(Customer.created_at) < before,
     ]
     if record_class == "lead":
-        return [*common, col(Customer.created_at) < before, ~bought, ~paid]
-    return [*common, bought, ~running, ~claimed]
+        anybody = (*parties, col(Purchase.customer_id))
+        return [*common, *(col(Customer.id).not_in(sa.select(party)) for party in anybody)]
+    claimed = sa.select(col(Claim.customer_id)).where(sa.or_(_is_open_claim(), col(Claim.updated_at) >= before))
+    return [
+        *common,
+        sa.or_(*(col(Customer.id).in_(sa.select(party)) for party in parties)),
+        *(col(Customer.id).not_in(sa.select(party).where(is_running)) for party in parties),
+        col(Customer.id).not_in(claimed),
+    ]
 
 
 def _ended_at() -> Any:

@@ -175,7 +175,8 @@ def fits(pattern: str, name: str) -> bool:
 UNTOLD: Final[Mapping[str, str]] = dict.fromkeys(
     (
         *("claim commented", "claim assigned", "claim incident dated", "claim deductions set", "claimant answered"),
-        *("claim reserve set", "claim referred"),
+        *("claim reserve set", "claim referred", "claim payee set", "claim paid in part", "claim part taken back"),
+        *("claim corrected", "claimant set"),
         *("resent to the insurer", "all set aside resent", "submission set aside", "insurer answered late"),
         *("adjustment proposed", "adjustment confirmed", "adjustment refused", "adjustment taken back"),
         *("target set", "target changed", "target removed", "renewal call recorded", "agreement added"),
@@ -185,6 +186,7 @@ UNTOLD: Final[Mapping[str, str]] = dict.fromkeys(
         *("view saved", "view deleted", "e-mail queued", "e-mail text changed", "e-mail text reset"),
         *("reminders switched off", "reminders switched on", "customer noted"),
         *("payment prepared", "payment approved", "payment confirmed", "payment returned", "payment given up"),
+        *("bordereau issued", "bordereau sent", "bordereau acknowledged", "bordereau queried"),
         *("payout prepared", "payout approved", "payout given up", "bank file opened"),
         *("rates proposed", "rates refused", "rates taken back", "rates withdrawn", "product described"),
     ),

@@ -42,13 +42,15 @@ def has_due(session: ScopedSession) -> bool:
 
 def lease_due(session: ScopedSession, limit: int) -> list[DeliveryJob]:
     """Lease due deliveries, at most four of each endpoint in flight, and one of an endpoint that is slow or fails."""
-    in_flight = _count_in_flight(session)
-    free = min(limit, AT_ONCE - sum(in_flight.values()))
-    jobs: list[DeliveryJob] = []
-    for row in _list_endpoints(session):
-        is_hard = row.is_slow or row.state == "failing" or row.failing_since is not None
-        most = min(1 if is_hard else AT_ONCE_EACH, free - len(jobs) - (_KEPT_FREE if is_hard else 0))
-        jobs += _lease_of(session, row, most - in_flight.get(row.id, 0))
+    places = _share_places(session, limit)
+    if not places:
+        return []
+    endpoints_by_id = {endpoint.id: endpoint for endpoint, _ in places}
+    secrets = {endpoint.id: endpoints.list_secrets(endpoint) for endpoint, _ in places}
+    jobs = [
+        _take(row, endpoints_by_id[row.endpoint_id], event, secrets[row.endpoint_id])
+        for row, event in _lock(session, places)
+    ]
     session.flush()
     return jobs
 
@@ -66,17 +68,33 @@ def lease_one(session: ScopedSession, delivery_id: UUID) -> DeliveryJob:
     return job
 
 
-def _list_endpoints(session: ScopedSession) -> Sequence[WebhookEndpoint]:
-    """Return the endpoints with due deliveries, those that wait longest first."""
-    due = {row.endpoint_id: row.oldest for row in session.execute(_build_counts_query())}
-    rows = session.execute(sa.select(WebhookEndpoint).where(col(WebhookEndpoint.id).in_(list(due)))).scalars()
-    return sorted(rows, key=lambda row: due[row.id])
+def _share_places(session: ScopedSession, limit: int) -> list[tuple[WebhookEndpoint, int]]:
+    """Return the endpoints that may send now and how many deliveries of each, those that wait longest first."""
+    in_flight = _count_in_flight(session)
+    free = min(limit, AT_ONCE - sum(in_flight.values()))
+    if free <= 0:
+        return []
+    due = {row.endpoint_id: row for row in session.execute(_build_counts_query())}
+    found = session.execute(sa.select(WebhookEndpoint).where(col(WebhookEndpoint.id).in_(list(due)))).scalars()
+    shared: list[tuple[WebhookEndpoint, int]] = []
+    for row in sorted(found, key=lambda row: due[row.id].oldest):
+        is_hard = row.is_slow or row.state == "failing" or row.failing_since is not None
+        own = (1 if is_hard else AT_ONCE_EACH) - in_flight.get(row.id, 0)
+        number = min(own, due[row.id].number, free - (_KEPT_FREE if is_hard else 0))
+        if number > 0:
+            shared.append((row, number))
+            free -= number
+    return shared
 
 
 def _build_counts_query() -> AnySelect:
     """Build the query for endpoints with due deliveries; a revoked key and a distributor that is off end theirs."""
     return (
-        sa.select(col(WebhookDelivery.endpoint_id), sa.func.min(col(WebhookDelivery.next_try_at)).label("oldest"))
+        sa.select(
+            col(WebhookDelivery.endpoint_id),
+            sa.func.min(col(WebhookDelivery.next_try_at)).label("oldest"),
+            sa.func.count().label("number"),
+        )
         .join(WebhookEndpoint, col(WebhookEndpoint.id) == col(WebhookDelivery.endpoint_id))
         .join(Distributor, col(Distributor.id) == col(WebhookEndpoint.distributor_id))
         .outerjoin(ApiKey, col(ApiKey.id) == col(WebhookEndpoint.key_id))
@@ -100,21 +118,28 @@ def _count_in_flight(session: ScopedSession) -> dict[UUID, int]:
     return {row[0]: int(row[1]) for row in session.execute(query)}
 
 
-def _lease_of(session: ScopedSession, endpoint: WebhookEndpoint, limit: int) -> list[DeliveryJob]:
-    if limit <= 0:
-        return []
-    query = (
-        sa.select(WebhookDelivery)
+def _lock(
+    session: ScopedSession, places: Sequence[tuple[WebhookEndpoint, int]]
+) -> Sequence[tuple[WebhookDelivery, Event]]:
+    """Lock the deliveries of these places, the longest waiting of each endpoint; all of them in one statement."""
+    parts = [
+        sa.select(col(WebhookDelivery.id))
         .where(col(WebhookDelivery.endpoint_id) == endpoint.id, *queue.is_due(WebhookDelivery))
         .order_by(col(WebhookDelivery.next_try_at))
-        .limit(limit)
-        .with_for_update(skip_locked=True)
+        .limit(number)
+        .subquery()
+        for endpoint, number in places
+    ]
+    chosen = sa.union_all(*(sa.select(part.c.id) for part in parts))
+    query = (
+        sa.select(WebhookDelivery, Event)
+        .join(Event, col(Event.id) == col(WebhookDelivery.event_id))
+        .where(col(WebhookDelivery.id).in_(chosen), *queue.is_due(WebhookDelivery))
+        .order_by(col(WebhookDelivery.next_try_at))
+        .with_for_update(skip_locked=True, of=WebhookDelivery)
     )
-    rows = list(session.execute(query.execution_options(populate_existing=True)).scalars())
-    events = session.execute(sa.select(Event).where(col(Event.id).in_([row.event_id for row in rows]))).scalars()
-    by_id = {event.id: event for event in events}
-    secrets = endpoints.list_secrets(endpoint)
-    return [_take(row, endpoint, by_id[row.event_id], secrets) for row in rows]
+    rows = session.execute(query.execution_options(populate_existing=True))
+    return [(row.WebhookDelivery, row.Event) for row in rows]
 
 
 def _take(row: WebhookDelivery, endpoint: WebhookEndpoint, event: Event, secrets: Sequence[str]) -> DeliveryJob:

@@ -25,6 +25,7 @@ _FILE, _ROWS = "store.db", ".csv"
 _CSV = "(FORMAT csv, HEADER)"
 _CHUNK = 1 << 20
 _IN_USE = "The store is in use: stop every server and worker first"
+_ERASED = "SELECT 1 FROM erasure WHERE state = 'erased' LIMIT 1"
 _OTHERS = (
     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
     " AND backend_type = 'client backend'"
@@ -70,6 +71,9 @@ def _of_sqlite(store: Store, target: Path) -> Path:
             # All pages in one step: a copy in several begins anew whenever somebody writes.
             source.backup(copy)
             copy.execute("PRAGMA journal_mode = DELETE")
+            if copy.execute(_ERASED).fetchone():
+                # Pages that nothing uses any more are copied as well: an erased person would be in them.
+                copy.execute("VACUUM")
         finally:
             copy.close()
     return target

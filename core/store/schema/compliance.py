@@ -78,7 +78,8 @@ class DataRequest(Row, table=True):
 class Erasure(Row, table=True):
     """An erasure that one person prepares and another carries out; its certificate is its outcome (contract D1, D2).
 
-    It names records by id alone, so that a restored backup can be erased again.
+    It names records by id alone, so that a restored backup can be erased again; there it `is_restored` and names nobody
+    of staff, whom the backup may not have.
     """
 
     __table_args__ = (
@@ -86,6 +87,9 @@ class Erasure(Row, table=True):
         sa.CheckConstraint("(state = 'open') = (decided_at IS NULL)", name="decided"),
         sa.CheckConstraint("state NOT IN ('erased', 'refused') OR decided_by <> prepared_by", name="two_people"),
         sa.CheckConstraint("(state = 'erased') = (sha256 IS NOT NULL)", name="certified"),
+        sa.CheckConstraint(
+            "is_restored OR (prepared_by IS NOT NULL AND (state <> 'erased' OR decided_by IS NOT NULL))", name="by_whom"
+        ),
         sa.Index(None, "state", "prepared_at"),
     )
     id: UUID = Field(primary_key=True)
@@ -96,7 +100,8 @@ class Erasure(Row, table=True):
     before_at: datetime | None = None
     reason: str
     is_early: bool = False
-    prepared_by: UUID = Field(foreign_key="staff.id")
+    is_restored: bool = False
+    prepared_by: UUID | None = Field(default=None, foreign_key="staff.id")
     prepared_at: datetime
     state: str = Field(default="open", max_length=10)
     decided_by: UUID | None = Field(default=None, foreign_key="staff.id")

@@ -11,12 +11,14 @@ from core.store.schema.admin import (
     StoreSecret,
 )
 from core.store.schema.agreements import Agreement, BankAccount
+from core.store.schema.bordereaux import Bordereau, BordereauLine
 from core.store.schema.catalogue import Product, ProductBlock, ProductCategory, ProductVersion, RateProposal
 from core.store.schema.claims import (
     Claim,
     ClaimComment,
     ClaimEvent,
     ClaimOverride,
+    ClaimPayee,
     ClaimPayment,
     ClaimQuestion,
     ClaimReferral,
@@ -81,12 +83,15 @@ __all__ = [
     "AuditEntry",
     "AuditHead",
     "BankAccount",
+    "Bordereau",
+    "BordereauLine",
     "Breach",
     "Certificate",
     "Claim",
     "ClaimComment",
     "ClaimEvent",
     "ClaimOverride",
+    "ClaimPayee",
     "ClaimPayment",
     "ClaimQuestion",
     "ClaimReferral",

@@ -19,6 +19,7 @@ _DOES = {
     "claims": "claims, policies, customers",
     "finance": "sales, exports, statements",
     "supervisor": "decides claims above a limit, appeals",
+    "compliance": "requests of people, erasure, breaches, returns",
     "admin": "everything, with staff, keys and products",
 }
 _LONGEST = 100

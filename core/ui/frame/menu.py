@@ -29,6 +29,7 @@ _CLAIMS = ("claims", "supervisor")
 _PRODUCTS = ("operations",)
 _FINANCE = ("finance",)
 _ADMIN = ("admin",)
+_PRIVACY = ("compliance",)
 SCREENS: tuple[Screen, ...] = (
     Screen(section="Sales", title="Dashboard", path="sales/dashboard.py", icon="monitoring", roles=_SALES),
     Screen(section="Sales", title="Purchases", path="sales/purchases.py", icon="receipt_long", roles=_SALES),
@@ -71,8 +72,41 @@ SCREENS: tuple[Screen, ...] = (
     Screen(section="Finance", title="Payments", path="finance/payments.py", icon="payments", roles=_FINANCE),
     Screen(section="Finance", title="Payment", path="finance/payment.py", icon="payments", roles=_FINANCE, hidden=True),
     Screen(section="Finance", title="Payout", path="finance/payout.py", icon="payments", roles=_FINANCE, hidden=True),
+    Screen(
+        section="Finance",
+        title="Bordereaux",
+        path="finance/bordereaux.py",
+        icon="assignment_turned_in",
+        roles=_FINANCE,
+    ),
+    Screen(
+        section="Finance",
+        title="Bordereau",
+        path="finance/bordereau.py",
+        icon="assignment_turned_in",
+        roles=_FINANCE,
+        hidden=True,
+    ),
     Screen(section="Finance", title="Exports", path="finance/exports.py", icon="file_export", roles=_SALES),
     Screen(section="Finance", title="Export", path="finance/export.py", icon="receipt_long", roles=_SALES, hidden=True),
+    *(
+        Screen(
+            section="Compliance", title=title, path=f"compliance/{page}.py", icon=icon, roles=_PRIVACY, hidden=is_hidden
+        )
+        for title, page, icon, is_hidden in (
+            ("Data requests", "requests", "contact_mail", False),
+            ("Data request", "request", "contact_mail", True),
+            ("Retention", "retention", "auto_delete", False),
+            ("Erasure", "erasure", "auto_delete", True),
+            ("Breaches", "breaches", "gpp_bad", False),
+            ("Breach", "breach", "gpp_bad", True),
+            ("Complaints", "complaints", "feedback", False),
+            ("Complaint", "complaint", "feedback", True),
+            ("Returns and licences", "returns", "event_note", False),
+            ("Return", "filing", "event_note", True),
+            ("Figures", "figures", "tune", False),
+        )
+    ),
     Screen(section="Admin", title="Staff", path="admin/staff.py", icon="group", roles=("admin",)),
     Screen(section="Admin", title="Person", path="admin/person.py", icon="person", roles=("admin",), hidden=True),
     Screen(section="Admin", title="API keys", path="admin/keys.py", icon="key", roles=("admin",)),

@@ -28,7 +28,8 @@ def go(path: str, *, replaces: bool = False, **query: str | Sequence[str]) -> No
 
     With `replaces` the current page is replaced in the history: for a page whose URL redirects.
     """
-    token = ids.new_token()
+    # Streamlit refuses a component's key that holds "__", as a random text of letters may.
+    token = str(ids.new())
     _mount(key=f"go {token}", data={"href": frame.link(path, **query), "token": token, "replaces": replaces})
     st.stop()
 

@@ -87,7 +87,8 @@ def upgrade() -> None:
         sa.Column("before_at", _INSTANT(), nullable=True),
         sa.Column("reason", _TEXT(), nullable=False),
         sa.Column("is_early", sa.Boolean(), nullable=False),
-        sa.Column("prepared_by", sa.Uuid(), nullable=False),
+        sa.Column("is_restored", sa.Boolean(), nullable=False),
+        sa.Column("prepared_by", sa.Uuid(), nullable=True),
         sa.Column("prepared_at", _INSTANT(), nullable=False),
         sa.Column("state", _TEXT(length=10), nullable=False),
         sa.Column("decided_by", sa.Uuid(), nullable=True),
@@ -96,6 +97,10 @@ def upgrade() -> None:
         sa.Column("outcome", sa.JSON(), nullable=False),
         sa.Column("sha256", _TEXT(length=64), nullable=True),
         sa.CheckConstraint("(state = 'erased') = (sha256 IS NOT NULL)", name=op.f("ck_erasure_certified")),
+        sa.CheckConstraint(
+            "is_restored OR (prepared_by IS NOT NULL AND (state <> 'erased' OR decided_by IS NOT NULL))",
+            name=op.f("ck_erasure_by_whom"),
+        ),
         sa.CheckConstraint("(state = 'open') = (decided_at IS NULL)", name=op.f("ck_erasure_decided")),
         sa.CheckConstraint("state IN ('open', 'erased', 'refused', 'withdrawn')", name=op.f("ck_erasure_state")),
         sa.CheckConstraint(

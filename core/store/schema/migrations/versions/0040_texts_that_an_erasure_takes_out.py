@@ -25,7 +25,8 @@ TEXTS = {
 }
 _CLOSED = "NOT EXISTS (SELECT 1 FROM erasure_window)"
 _FIXED = (
-    "id, number, record_class, request_id, customers, before_at, reason, is_early, prepared_by, prepared_at",
+    "id, number, record_class, request_id, customers, before_at, reason, is_early, is_restored, prepared_by,"
+    " prepared_at",
     "state, decided_by, decided_at, refusal, outcome, sha256",
 )
 _NDPA, _HOUSE = "Nigeria Data Protection Act 2023", "House rule"

@@ -1,0 +1,206 @@
+"""The register of complaints, counted for each insurer, and the clocks of premiums (contract D5)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from pydantic import Field
+from sqlmodel import col
+
+from core import clock, ids
+from core.covers import fields, request
+from core.covers.request import Request
+from core.errors import InvalidInput, NotFound, StateForbids
+from core.services.audit import log as audit
+from core.services.compliance import figures
+from core.services.people.staff import Person
+from core.states.submissions import OPEN
+from core.store.access import ScopedSession
+from core.store.schema.compliance import COMPLAINT_CATEGORIES
+from core.store.schema.tables import Complaint, Policy, Provider, Submission
+
+CATEGORIES: Final[Mapping[str, str]] = {
+    "delay": "Delay",
+    "amount": "Amount",
+    "refusal": "Refusal",
+    "service": "Service",
+    "privacy": "Privacy",
+    "other": "Other",
+}
+_MONTHS: Final = 12
+
+
+class ComplaintInput(Request):
+    """Input: who complains about what; the policy names the insurer and the customer."""
+
+    category: Annotated[str, fields.one_of(*COMPLAINT_CATEGORIES)]
+    name: Annotated[str, Field(min_length=2, max_length=200)]
+    contact: Annotated[str, Field(max_length=254)] | None = None
+    policy_number: Annotated[str, Field(max_length=60)] | None = None
+    text: Annotated[str, Field(min_length=10, max_length=4_000)]
+
+
+class AnswerInput(Request):
+    """Input: what was answered."""
+
+    outcome: Annotated[str, Field(min_length=10, max_length=4_000)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ComplaintRow:
+    """One complaint with the insurer and the policy that it is about."""
+
+    id: UUID
+    number: str
+    category: str
+    insurer: str | None
+    policy_id: UUID | None
+    policy_number: str | None
+    name: str
+    contact: str | None
+    text: str
+    received_at: datetime
+    due_on: date
+    outcome: str | None
+    answered_at: datetime | None
+
+    @property
+    def days_left(self) -> int | None:
+        """Days until it has to be answered, below zero when it is late; None once it was."""
+        return None if self.answered_at else (self.due_on - clock.today()).days
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InsurerLine:
+    """An insurer: complaints of twelve months, those about delay, and premiums whose clock has run out."""
+
+    id: UUID
+    insurer: str
+    complaints: int
+    delays: int
+    open: int
+    notice_late: int
+    placing_late: int
+
+
+def register(session: ScopedSession, typed: Mapping[str, Any], *, by: Person) -> UUID:
+    """Register a complaint; InvalidInput names a policy number that no live policy has."""
+    figures.require_role(by)
+    given: ComplaintInput = request.validate(ComplaintInput, {key: value for key, value in typed.items() if value})
+    policy = _find_policy(session, given.policy_number)
+    row = Complaint(
+        id=ids.new(),
+        number=figures.new_number(session, "CO"),
+        category=given.category,
+        provider_id=policy.provider_id if policy else None,
+        policy_id=policy.id if policy else None,
+        customer_id=policy.customer_id if policy else None,
+        name=given.name,
+        contact=given.contact,
+        text=given.text,
+        received_at=clock.now(),
+        due_on=clock.today() + timedelta(days=figures.get_figure(session, "complaint_days")),
+        created_by=by.id,
+    )
+    session.insert(row)
+    _note(session, row, "complaint registered", by, category=row.category)
+    return row.id
+
+
+def _find_policy(session: ScopedSession, number: str | None) -> Policy | None:
+    if number is None:
+        return None
+    query = sa.select(Policy).where(col(Policy.policy_number) == number.strip(), col(Policy.is_live))
+    found: Policy | None = session.execute(query.limit(1)).scalar_one_or_none()
+    if found is None:
+        raise InvalidInput.for_field("policy_number", "must be the number of a live policy, or left out")
+    return found
+
+
+def answer(session: ScopedSession, complaint_id: UUID, *, outcome: str, by: Person) -> None:
+    """Close a complaint with what was answered."""
+    figures.require_role(by)
+    query = sa.select(Complaint).where(col(Complaint.id) == complaint_id).with_for_update()
+    row: Complaint | None = session.execute(query).scalar_one_or_none()
+    if row is None:
+        raise NotFound("There is no such complaint")
+    if row.answered_at is not None:
+        raise StateForbids("This complaint was answered already")
+    given: AnswerInput = request.validate(AnswerInput, {"outcome": outcome})
+    row.outcome, row.answered_by, row.answered_at = given.outcome, by.id, clock.now()
+    session.flush()
+    _note(session, row, "complaint answered", by)
+
+
+def list_complaints(session: ScopedSession) -> Sequence[ComplaintRow]:
+    """List every complaint: the open ones by the day they are due, then the answered ones, newest first."""
+    query = (
+        sa.select(Complaint, col(Provider.company_name), col(Policy.policy_number))
+        .outerjoin(Provider, col(Provider.id) == col(Complaint.provider_id))
+        .outerjoin(Policy, col(Policy.id) == col(Complaint.policy_id))
+        .order_by(col(Complaint.received_at).desc())
+    )
+    names = set(ComplaintRow.__dataclass_fields__) - {"insurer", "policy_number"}
+    rows = [
+        ComplaintRow(**{name: getattr(row, name) for name in names}, insurer=insurer, policy_number=number)
+        for row, insurer, number in session.execute(query)
+    ]
+    open_ = sorted((row for row in rows if row.answered_at is None), key=lambda row: row.due_on)
+    return [*open_, *(row for row in rows if row.answered_at is not None)]
+
+
+def count_by_insurer(session: ScopedSession) -> list[InsurerLine]:
+    """Count complaints of the last twelve months and late premiums of each insurer, live ones only."""
+    since = clock.lagos_midnight(clock.add_months(clock.today(), -_MONTHS))
+    complaint = col(Complaint.provider_id)
+    kinds = (sa.true(), col(Complaint.category) == "delay", col(Complaint.answered_at).is_(None))
+    counted = sa.select(complaint, *(_count(kind) for kind in kinds)).where(col(Complaint.received_at) >= since)
+    found = {row[0]: tuple(row[1:]) for row in session.execute(counted.group_by(complaint))}
+    late = _count_late(session)
+    query = sa.select(col(Provider.id), col(Provider.company_name)).order_by(col(Provider.company_name))
+    return [
+        InsurerLine(
+            id=row.id,
+            insurer=row.company_name,
+            **dict(zip(("complaints", "delays", "open"), found.get(row.id, (0, 0, 0)), strict=True)),
+            **dict(zip(("notice_late", "placing_late"), late.get(row.id, (0, 0)), strict=True)),
+        )
+        for row in session.execute(query)
+    ]
+
+
+def _count_late(session: ScopedSession) -> dict[UUID, tuple[int, int]]:
+    """Policies that are paid, of which a connected insurer has no notice, or which are not placed, for too long.
+
+    Under delegated authority the sale itself places the cover, and the bordereau is the notice.
+    """
+    notice = clock.now() - timedelta(hours=figures.get_figure(session, "premium_notice_hours"))
+    placed = clock.now() - timedelta(days=figures.get_figure(session, "premium_placed_days"))
+    is_waiting = (
+        col(Policy.is_live),
+        col(Policy.deleted_at).is_(None),
+        col(Policy.cancelled_at).is_(None),
+        col(Policy.declined_at).is_(None),
+        col(Policy.created_at) < notice,
+    )
+    unnotified = sa.and_(sa.not_(col(Policy.submitted_to_provider)), col(Submission.state).in_(OPEN))
+    unplaced = sa.and_(sa.not_(col(Policy.activated)), col(Policy.created_at) < placed)
+    query = (
+        sa.select(col(Policy.provider_id), _count(unnotified), _count(unplaced))
+        .join(Submission, col(Submission.policy_id) == col(Policy.id))
+        .where(*is_waiting, sa.or_(unnotified, unplaced))
+        .group_by(col(Policy.provider_id))
+    )
+    return {row[0]: (row[1], row[2]) for row in session.execute(query)}
+
+
+def _count(condition: Any) -> Any:
+    return sa.func.coalesce(sa.func.sum(sa.case((condition, 1), else_=0)), 0)
+
+
+def _note(session: ScopedSession, row: Complaint, action: str, by: Person, **facts: str) -> None:
+    after = {"number": row.number, **facts}
+    audit.write(session, actor=by.actor, action=action, subject=audit.subject_of("complaint", row.id), after=after)

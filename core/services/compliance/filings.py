@@ -1,0 +1,219 @@
+"""The calendar of returns to authorities: prepared, checked by somebody else, sent; and licences (contract D5)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Annotated, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from pydantic import Field
+from sqlmodel import col
+
+from core import clock, ids
+from core.covers import request
+from core.covers.request import Request
+from core.errors import NotAllowed, NotFound, StateForbids
+from core.services.audit import log as audit
+from core.services.compliance import figures
+from core.services.people import staff
+from core.services.people.staff import Person
+from core.store.access import ScopedSession
+from core.store.schema.tables import Agreement, Distributor, Filing, Staff
+
+# The label of each return, and the months of its period.
+KINDS: Final[Mapping[str, tuple[str, int]]] = {
+    "brokerage": ("Quarterly brokerage", 3),
+    "client_account": ("Client account", 3),
+    "bordereaux": ("Bordereaux to insurers", 1),
+    "data_protection": ("Data protection return", 12),
+}
+_MONTHS_SHOWN: Final = 12
+
+
+class ReferenceInput(Request):
+    """Input: the reference under which an authority took a return."""
+
+    reference: Annotated[str, Field(min_length=3, max_length=60)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FilingRow:
+    """One return of the calendar; without an `id` it is still to be prepared."""
+
+    id: UUID | None
+    kind: str
+    label: str
+    period_ends_on: date
+    due_on: date
+    state: str
+    prepared_by: UUID | None = None
+    preparer: str | None = None
+    checker: str | None = None
+    sender: str | None = None
+    sent_at: datetime | None = None
+    reference: str | None = None
+
+    @property
+    def key(self) -> str:
+        """The kind and the last day of the period."""
+        return f"{self.kind} {self.period_ends_on}"
+
+    @property
+    def days_left(self) -> int | None:
+        """Days until it is due, below zero when it is late; None once it was sent."""
+        return None if self.state == "sent" else (self.due_on - clock.today()).days
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Licence:
+    """The licence of a distributor under its agreement of today."""
+
+    distributor_id: UUID
+    distributor: str
+    number: str | None
+    expires_on: date | None
+
+    @property
+    def state(self) -> str:
+        """The state in a word: a licence that ends within 60 days is worth a letter."""
+        if self.number is None:
+            return "Missing"
+        if self.expires_on is None:
+            return "Active"
+        left = (self.expires_on - clock.today()).days
+        return "Expired" if left < 0 else "Ends soon" if left <= 60 else "Active"
+
+
+def list_calendar(session: ScopedSession) -> list[FilingRow]:
+    """List the returns whose period ended in the last year, the next due first and those that were sent last."""
+    stored = {(row.kind, row.period_ends_on): row for row in _load(session)}
+    rows = [
+        stored.get((kind, ends_on)) or _planned(session, kind, ends_on) for kind in KINDS for ends_on in _periods(kind)
+    ]
+    return sorted(rows, key=lambda row: (row.state == "sent", row.due_on, row.kind))
+
+
+def _periods(kind: str) -> Iterator[date]:
+    """Yield the last days of the periods of a kind that ended within the last year."""
+    months = KINDS[kind][1]
+    first = clock.today().replace(day=1)
+    for back in range(_MONTHS_SHOWN + 1):
+        ends_on = clock.add_months(first, -back) - timedelta(days=1)
+        if ends_on.month % months == 0:
+            yield ends_on
+
+
+def _planned(session: ScopedSession, kind: str, ends_on: date) -> FilingRow:
+    return FilingRow(
+        id=None,
+        kind=kind,
+        label=KINDS[kind][0],
+        period_ends_on=ends_on,
+        due_on=compute_due_day(session, kind, ends_on),
+        state="due",
+    )
+
+
+def compute_due_day(session: ScopedSession, kind: str, ends_on: date) -> date:
+    """Return the day by which the return of a period is due, by the figures of its last day."""
+    if kind == "data_protection":
+        month, day = divmod(figures.get_figure(session, "data_protection_month_day", ends_on), 100)
+        return date(ends_on.year + 1, month, day)
+    return ends_on + timedelta(days=figures.get_figure(session, f"{kind}_days", ends_on))
+
+
+def prepare(session: ScopedSession, kind: str, ends_on: date, *, by: Person) -> UUID:
+    """Note that a return is prepared; NotFound for a period that is not in the calendar."""
+    figures.require_role(by)
+    if kind not in KINDS or ends_on not in set(_periods(kind)):
+        raise NotFound("There is no such return in the calendar")
+    row = Filing(
+        id=ids.new(),
+        kind=kind,
+        period_ends_on=ends_on,
+        due_on=compute_due_day(session, kind, ends_on),
+        prepared_by=by.id,
+        prepared_at=clock.now(),
+    )
+    if not session.insert_if_absent(row):
+        raise StateForbids("This return was prepared already")
+    _note(session, row, "return prepared", by)
+    return row.id
+
+
+def check(session: ScopedSession, filing_id: UUID, *, by: Person) -> None:
+    """Note that a return which somebody else prepared was checked."""
+    row = _get(session, filing_id, "prepared", by)
+    staff.refuse_resting(by)
+    if row.prepared_by == by.id:
+        raise NotAllowed("You prepared this return: somebody else checks it")
+    row.state, row.checked_by, row.checked_at = "checked", by.id, clock.now()
+    session.flush()
+    _note(session, row, "return checked", by)
+
+
+def send(session: ScopedSession, filing_id: UUID, *, reference: str, by: Person) -> None:
+    """Note that a checked return was sent, with the authority's reference."""
+    row = _get(session, filing_id, "checked", by)
+    given: ReferenceInput = request.validate(ReferenceInput, {"reference": reference})
+    row.state, row.sent_by, row.sent_at, row.reference = "sent", by.id, clock.now(), given.reference
+    session.flush()
+    _note(session, row, "return sent", by, reference=given.reference)
+
+
+def list_licences(session: ScopedSession) -> list[Licence]:
+    """List the licence of every active distributor, the first to end first; those without one before them."""
+    held: dict[UUID, Agreement] = {}
+    begun = sa.select(Agreement).where(
+        col(Agreement.distributor_id).is_not(None), col(Agreement.starts_on) <= clock.today()
+    )
+    for agreement in session.execute(begun.order_by(col(Agreement.starts_on))).scalars():
+        held[agreement.distributor_id] = agreement
+    query = sa.select(col(Distributor.id), col(Distributor.business_name)).where(
+        col(Distributor.active), col(Distributor.deleted_at).is_(None)
+    )
+    found = [
+        Licence(
+            distributor_id=row.id,
+            distributor=row.business_name,
+            number=held[row.id].licence_number if row.id in held else None,
+            expires_on=held[row.id].licence_expires_on if row.id in held else None,
+        )
+        for row in session.execute(query)
+    ]
+    return sorted(found, key=lambda row: (row.number is not None, row.expires_on or date.max, row.distributor))
+
+
+def _load(session: ScopedSession) -> list[FilingRow]:
+    people = [sa.orm.aliased(Staff) for _ in range(3)]
+    query = sa.select(Filing, *(col(each.name) for each in people))
+    for each, name in zip(people, ("prepared_by", "checked_by", "sent_by"), strict=True):
+        query = query.outerjoin(each, col(each.id) == col(getattr(Filing, name)))
+    names = ("id", "kind", "period_ends_on", "due_on", "state", "prepared_by", "sent_at", "reference")
+    return [
+        FilingRow(
+            **{name: getattr(row, name) for name in names},
+            label=KINDS[row.kind][0],
+            preparer=preparer,
+            checker=checker,
+            sender=sender,
+        )
+        for row, preparer, checker, sender in session.execute(query)
+    ]
+
+
+def _get(session: ScopedSession, filing_id: UUID, state: str, by: Person) -> Filing:
+    figures.require_role(by)
+    query = sa.select(Filing).where(col(Filing.id) == filing_id).with_for_update()
+    row: Filing | None = session.execute(query).scalar_one_or_none()
+    if row is None:
+        raise NotFound("There is no such return")
+    if row.state != state:
+        raise StateForbids(f"This return is {row.state}")
+    return row
+
+
+def _note(session: ScopedSession, row: Filing, action: str, by: Person, **facts: str) -> None:
+    after = {"kind": row.kind, "period_ends_on": row.period_ends_on.isoformat(), **facts}
+    audit.write(session, actor=by.actor, action=action, subject=audit.subject_of("return", row.id), after=after)

@@ -1,0 +1,174 @@
+"""The pack: everything that the store holds of a person, over all distributors, and who looked at it (contract D1)."""
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import SQLModel, col
+
+from core import clock, seal
+from core.errors import NotFound, StateForbids
+from core.services.audit import log as audit
+from core.services.compliance import erasing, figures, pack_pdf
+from core.services.compliance.requests import RequestRow, get_request
+from core.services.people.staff import Person
+from core.store.access import ScopedSession
+from core.store.operations import blob_storage
+from core.store.schema.finance import VIEW
+from core.store.schema.tables import AuditEntry, Customer, Mail, UploadedFile
+
+_KINDS: Final = ("access", "copy")
+# What links a row to a person's records.
+_LINKS: Final = ("customer_id", "buyer_id", "policy_id", "claim_id", "purchase_id")
+_LEFT_OUT: Final = frozenset({"customer", "redaction", "legal_hold", "statement_line", "data_request", "erasure"})
+_HIDDEN: Final = frozenset({"sealed", "account_key", "risk_hash", "name_key", "email_key", "number_key", "hash"})
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """A pack ready to be handed out: its file name and the bytes of the ZIP."""
+
+    file_name: str
+    content: bytes
+
+
+def make(session: ScopedSession, request_id: UUID, *, by: Person) -> Pack:
+    """Make the pack of a request for access or a copy; the log keeps who made it. Needs the system's scope.
+
+    StateForbids for another kind, before the identity was checked, and when no record is chosen.
+    """
+    figures.require_role(by)
+    asked = get_request(session, request_id)
+    if asked.kind not in _KINDS:
+        raise StateForbids("A pack is made for a request for access or a copy")
+    if asked.identity_at is None:
+        raise StateForbids("First note how the identity of the person was checked")
+    if not asked.customers:
+        raise NotFound("No record of this person is chosen")
+    content = collect(session, asked)
+    audit.write(
+        session,
+        actor=by.actor,
+        action="data pack made",
+        subject=audit.subject_of("data_request", request_id),
+        after={"number": asked.number, "customers": list(asked.customers), "files": len(content["files"])},
+    )
+    return Pack(f"{asked.number}.zip", _zip(asked, content))
+
+
+def collect(session: ScopedSession, asked: RequestRow) -> dict[str, Any]:
+    """Return everything of the person as plain data: records by table, files, and who looked at them."""
+    customers = [UUID(each) for each in asked.customers]
+    rows = {"customer": _load(session, _table(Customer), "id", customers)}
+    ids = _find_ids(session, customers)
+    for table in SQLModel.metadata.sorted_tables:
+        if table.name in _LEFT_OUT or table.info.get(VIEW):
+            continue
+        link = next((name for name in _LINKS if name in table.c), None)
+        if link and (found := _load(session, table, link, ids[link])):
+            rows[table.name] = found
+    files = _files(session, rows)
+    return {
+        "made_at": clock.to_wire(clock.now()),
+        "request": asked.number,
+        "records": rows,
+        "e-mails": _mails(session, rows["customer"]),
+        "files": files,
+        "looked_at_by": _lookers(session, ids, files),
+    }
+
+
+def _find_ids(session: ScopedSession, customers: Sequence[UUID]) -> dict[str, list[UUID]]:
+    """Return the ids that each link may hold."""
+    tables = {table.name: table for table in SQLModel.metadata.sorted_tables}
+    ids = {"customer_id": list(customers), "buyer_id": list(customers)}
+    for kind in ("policy", "claim", "purchase"):
+        query = sa.select(tables[kind].c.id).where(tables[kind].c.customer_id.in_(customers))
+        ids[f"{kind}_id"] = list(session.connection().execute(query).scalars())
+    return ids
+
+
+def _load(session: ScopedSession, table: sa.Table, link: str, ids: Sequence[UUID]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for some in erasing.in_chunks(ids):
+        query = sa.select(table).where(table.c[link].in_(some)).order_by(*table.primary_key)
+        found += [_plain(row) for row in session.connection().execute(query).mappings()]
+    return found
+
+
+def _plain(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return a row as plain data: numbers in clear, money as kobo, and nothing that is only ours."""
+    told = {str(name): _value(value) for name, value in row.items() if name not in _HIDDEN and value not in (None, "")}
+    opened = seal.unseal(row.get("sealed"))
+    return told | ({"numbers": opened} if opened else {})
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return clock.to_wire(value)
+    if isinstance(value, UUID | date):
+        return str(value)
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+def _table(entity: type[SQLModel]) -> sa.Table:
+    found: sa.Table = sa.inspect(entity).local_table
+    return found
+
+
+def _files(session: ScopedSession, rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    codes = set(erasing.find_codes(rows)) | {row["code"] for row in rows.get("uploaded_file", ())}
+    names = ("code", "file_name", "content_type", "sha256")
+    found: list[dict[str, Any]] = []
+    for some in erasing.in_chunks(sorted(codes)):
+        query = sa.select(*(col(getattr(UploadedFile, name)) for name in names)).where(col(UploadedFile.code).in_(some))
+        found += [dict(row._mapping) for row in session.execute(query)]
+    return found
+
+
+def _mails(session: ScopedSession, customers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    emails = {row["email"].lower() for row in customers}
+    query = sa.select(_table(Mail)).where(sa.func.lower(col(Mail.recipient)).in_(emails))
+    return [_plain(row) for row in session.connection().execute(query).mappings()]
+
+
+def _lookers(
+    session: ScopedSession, ids: Mapping[str, Sequence[UUID]], files: Sequence[Mapping[str, Any]]
+) -> list[dict[str, str]]:
+    """Return who did what with these records and when, by the audit log."""
+    subjects = [f"{link.removesuffix('_id')} {id_}" for link, found in ids.items() for id_ in found]
+    subjects += [f"file {row['code']}" for row in files]
+    names = ("created_at", "actor", "action", "subject")
+    found: list[Any] = []
+    for some in erasing.in_chunks(sorted(set(subjects))):
+        query = sa.select(*(col(getattr(AuditEntry, name)) for name in names)).where(col(AuditEntry.subject).in_(some))
+        found += session.execute(query).all()
+    return [
+        {"at": clock.to_wire(row.created_at) or "", "who": row.actor, "what": row.action, "record": row.subject}
+        for row in sorted(found, key=lambda row: row.created_at)
+    ]
+
+
+def _zip(asked: RequestRow, content: Mapping[str, Any]) -> bytes:
+    """Return the pack as a ZIP: JSON for machines, PDF for the person, and the files."""
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
+        text = json.dumps(content, indent=1, ensure_ascii=False, default=str)
+        archive.writestr(f"{asked.number}.json", text)
+        archive.writestr(f"{asked.number}.pdf", pack_pdf.render(asked.number, asked.name, content))
+        for name, path in _named_files(content["files"]):
+            archive.writestr(name, path)
+    return whole.getvalue()
+
+
+def _named_files(files: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, bytes]]:
+    for row in files:
+        path = blob_storage.path_of(row["code"])
+        if path.is_file():
+            yield f"files/{row['code'][:8]}-{row['file_name']}", path.read_bytes()

@@ -1,0 +1,1 @@
+"""Parts of the screens of the privacy desk."""

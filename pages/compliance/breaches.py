@@ -1,0 +1,24 @@
+"""The register of breaches of personal data."""
+
+import streamlit as st
+
+from core.services.compliance import breaches
+from core.ui.compliance import register_actions
+from core.ui.compliance.compliance_writes import ROLE, button, read
+from core.ui.compliance.tables import BREACHES
+from core.ui.kit import dialogs, frame, tables
+
+frame.require(ROLE)
+with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+    with st.container(width="content"):
+        frame.page_header("Breaches", "What happened to personal data, the risk to people, and who was told in time.")
+    button("Register a breach", register_actions.registering_breach(), icon="gpp_bad", primary=True)
+dialogs.run(ROLE)
+rows = read(breaches.list_breaches)
+if not rows:
+    st.info("No breach is known. One that is suspected is registered too: the clock runs from when it was known.")
+    st.stop()
+number = tables.page_of(BREACHES, len(rows))
+if number is not None:
+    paging = BREACHES.paging(number)
+    tables.draw(BREACHES, rows[paging.offset : paging.offset + paging.limit], number=number, total=len(rows))

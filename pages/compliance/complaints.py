@@ -1,0 +1,27 @@
+"""Complaints by insurer, and premiums whose clock has run out."""
+
+import streamlit as st
+
+from core.services.compliance import complaints
+from core.ui.compliance import register_actions
+from core.ui.compliance.compliance_writes import ROLE, button, read
+from core.ui.compliance.tables import COMPLAINTS, INSURERS
+from core.ui.kit import dialogs, frame, tables
+
+frame.require(ROLE)
+with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+    with st.container(width="content"):
+        frame.page_header("Complaints", "What people complain of, counted for each insurer over twelve months.")
+    button("Register a complaint", register_actions.registering_complaint(), icon="feedback", primary=True)
+dialogs.run(ROLE)
+rows = read(complaints.list_complaints)
+if rows:
+    number = tables.page_of(COMPLAINTS, len(rows))
+    if number is not None:
+        paging = COMPLAINTS.paging(number)
+        tables.draw(COMPLAINTS, rows[paging.offset : paging.offset + paging.limit], number=number, total=len(rows))
+else:
+    st.info("Nobody has complained yet. A complaint that arrives by any way is registered here.")
+st.subheader("Insurers", anchor=False)
+st.caption("Premiums and covers are live policies whose insurer had no notice, or that were not placed, in time.")
+tables.listed(INSURERS, read(complaints.count_by_insurer))

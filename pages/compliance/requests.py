@@ -1,0 +1,29 @@
+"""Requests of people about their data: the register, by the days left."""
+
+import streamlit as st
+
+from core.services.compliance import requests
+from core.ui.compliance import request_actions
+from core.ui.compliance.compliance_writes import ROLE, button, read
+from core.ui.compliance.tables import REQUESTS
+from core.ui.kit import dialogs, frame, tables, words
+
+frame.require(ROLE)
+with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+    with st.container(width="content"):
+        frame.page_header(
+            "Data requests", "What people ask about their data, over all distributors; the next due is first."
+        )
+    button("Register a request", request_actions.registering(), icon="contact_mail", primary=True)
+dialogs.run(ROLE)
+rows = read(requests.list_requests)
+if not rows:
+    st.info("Nobody has asked yet. A request that arrives by letter, e-mail or phone is registered here.")
+    st.stop()
+late = sum((row.days_left or 0) < 0 for row in rows)
+open_ = sum(row.is_open for row in rows)
+st.markdown(f"{REQUESTS.counted(len(rows))} · {words.count(open_)} open · {words.count(late)} late")
+number = tables.page_of(REQUESTS, len(rows))
+if number is not None:
+    paging = REQUESTS.paging(number)
+    tables.draw(REQUESTS, rows[paging.offset : paging.offset + paging.limit], number=number, total=len(rows))
