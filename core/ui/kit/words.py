@@ -41,7 +41,6 @@ _COLOURS: dict[str, str] = {
     "Withdrawn": "gray",
     "Disputed": "red",
     "Void": "gray",
-    "Acknowledged": "blue",
     "Answered": "green",
     "Erased": "green",
     "Checked": "violet",
