@@ -7,7 +7,9 @@ from core.services.compliance.breaches import MAX_LISTED, RISKS, BreachRow
 from core.ui.compliance import register_actions
 from core.ui.compliance.compliance_writes import ROLE, button, history, read, record
 from core.ui.compliance.tables import EXPOSURES
-from core.ui.kit import dialogs, facts, frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, facts, words
+from core.ui.lists import tables
 
 
 def buttons(row: BreachRow) -> None:

@@ -6,7 +6,9 @@ from core.services.compliance import breaches
 from core.ui.compliance import register_actions
 from core.ui.compliance.compliance_writes import ROLE, button, read
 from core.ui.compliance.tables import BREACHES
-from core.ui.kit import dialogs, frame, tables
+from core.ui.frame import frame
+from core.ui.kit import dialogs
+from core.ui.lists import tables
 
 frame.require(ROLE)
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):

@@ -11,7 +11,9 @@ from core.store.access import ScopedSession
 from core.ui.compliance import register_actions
 from core.ui.compliance.compliance_writes import ROLE, button, history, record
 from core.ui.compliance.tables import days_left
-from core.ui.kit import dialogs, facts, frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, facts, words
+from core.ui.lists import tables
 
 
 def found(session: ScopedSession, id_: UUID) -> ComplaintRow:

@@ -8,7 +8,9 @@ from core.services.compliance.retention import CLASSES
 from core.ui.compliance import erasure_actions
 from core.ui.compliance.compliance_writes import ROLE, button, history, record
 from core.ui.compliance.tables import STATES
-from core.ui.kit import dialogs, facts, frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, facts, words
+from core.ui.lists import tables
 
 
 def buttons(row: ErasureRow) -> None:

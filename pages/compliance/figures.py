@@ -7,7 +7,9 @@ from core.services.compliance import figures, yearly
 from core.ui.compliance import register_actions
 from core.ui.compliance.compliance_writes import ROLE, button, read
 from core.ui.compliance.tables import FIGURES
-from core.ui.kit import dialogs, frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, words
+from core.ui.lists import tables
 
 _YEARS = 5
 

@@ -7,7 +7,9 @@ from core.services.compliance.request_forms import KINDS
 from core.ui.compliance import request_cards
 from core.ui.compliance.compliance_writes import ROLE, history, read, record
 from core.ui.compliance.tables import ERASURES, STATES
-from core.ui.kit import dialogs, frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, words
+from core.ui.lists import tables
 
 frame.require(ROLE)
 tables.back_link("data_requests", "compliance/requests.py", "Back to the requests")

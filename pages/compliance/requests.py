@@ -6,7 +6,9 @@ from core.services.compliance import requests
 from core.ui.compliance import request_actions
 from core.ui.compliance.compliance_writes import ROLE, button, read
 from core.ui.compliance.tables import REQUESTS
-from core.ui.kit import dialogs, frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, words
+from core.ui.lists import tables
 
 frame.require(ROLE)
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):

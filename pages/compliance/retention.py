@@ -6,7 +6,9 @@ from core.services.compliance import erasures, retention
 from core.ui.compliance import erasure_actions
 from core.ui.compliance.compliance_writes import ROLE, button, read
 from core.ui.compliance.tables import ERASURES, PREVIEWS
-from core.ui.kit import dialogs, frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import dialogs, words
+from core.ui.lists import tables
 
 person = frame.require(ROLE)
 frame.page_header("Retention", "What was kept for long enough is erased in two hands; sums stay as they were.")

@@ -5,7 +5,9 @@ import streamlit as st
 from core.services.compliance import filings
 from core.ui.compliance.compliance_writes import ROLE, read
 from core.ui.compliance.tables import CALENDAR, LICENCES
-from core.ui.kit import frame, tables, words
+from core.ui.frame import frame
+from core.ui.kit import words
+from core.ui.lists import tables
 
 frame.require(ROLE)
 frame.page_header("Returns and licences", "What is due to authorities: prepared, checked by somebody else, and sent.")

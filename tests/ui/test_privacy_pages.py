@@ -13,7 +13,8 @@ from core.services.people import staff
 from core.services.people.staff import Person
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Staff
-from core.ui.kit import dialogs, menu
+from core.ui.frame import menu
+from core.ui.kit import dialogs
 from tests.conftest import Partner
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, person_of, press, texts

@@ -12,7 +12,8 @@ from core.services.audit import log as audit
 from core.services.audit.log import AuditEvent
 from core.services.people.staff import Person
 from core.store.access import Scope, ScopedSession, reading, transact
-from core.ui.kit import dialogs, facts, frame
+from core.ui.frame import frame
+from core.ui.kit import dialogs, facts
 
 Result = TypeVar("Result")
 ROLE = "compliance"

@@ -8,8 +8,9 @@ from core.services.compliance.filings import FilingRow, Licence
 from core.services.compliance.request_forms import KINDS
 from core.services.compliance.requests import RequestRow
 from core.services.compliance.retention import CLASSES, Preview
-from core.ui.kit import columns, words
-from core.ui.kit.tables import Table
+from core.ui.kit import words
+from core.ui.lists import columns
+from core.ui.lists.tables import Table
 
 STATES = {
     "received": "Waiting",
