@@ -191,9 +191,8 @@ def test_what_was_opened_in_the_span_is_found_from_the_log(desk: Registers, stor
     rows = {which: desk.read(breaches.get_breach, which) for which in (named, whole)}
     found = {which: [entry.actor for entry in desk.read(breaches.find_exposures, row)] for which, row in rows.items()}
     assert found == {named: ["staff a@x"], whole: ["staff b@x", "staff a@x"]}
-    notice = desk.read(
-        lambda s: breaches.draft_notice(_breach(s, whole), breaches.find_exposures(s, _breach(s, whole)))
-    )
+    row = desk.read(breaches.get_breach, whole)
+    notice = breaches.draft_notice(row, desk.read(breaches.find_exposures, row))
     assert "1 records were opened" in notice
 
 
