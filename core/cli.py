@@ -62,6 +62,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "statements",
         "Statements, payouts and taxes of distributors and insurers: what is due, and preparing it.",
     ),
+    "bordereaux": ("bordereaux", "Premium and claims bordereaux of insurers: what is due, and issuing it."),
     "export": ("export", "Exports, each with a receipt."),
 }
 

@@ -7,6 +7,7 @@ import streamlit as st
 
 from core.errors import StoreUnavailable
 from core.ui.frame import demonstration, frame, navigation, run_times, unavailable
+from core.ui.lists import saved_views
 from core.ui.sign_in import gate as sign_in_gate
 from core.ui.sign_in import link_forms
 
@@ -17,7 +18,7 @@ with unavailable.explained():
     except StoreUnavailable:
         navigation.keep_address()
         raise
-    page = navigation.page_for(person) if person else None
+    page = navigation.page_for(person, saved_views.start_queries(person)) if person else None
     demonstration.banner()
     frame.name_tab(page.title if page else "Sign in")
     if page is None:

@@ -1,6 +1,6 @@
 """`coverdesk claims ...`: claim commands, using the same services as the screens."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -30,6 +30,8 @@ def move_claim(
     amount: Annotated[str | None, typer.Option(help="Estimate, approved amount or offer, in naira.")] = None,
     reason: Annotated[str | None, typer.Option(help="Why it is declined, as a reason code.")] = None,
     payment_reference: Annotated[str | None, typer.Option(help="How the bank knows the payment.")] = None,
+    value_on: Annotated[str | None, typer.Option(help="The day on which the bank counts a payment.")] = None,
+    method: Annotated[str | None, typer.Option(help="How it is paid.")] = None,
     check_reason: Annotated[
         list[str] | None,
         typer.Option(metavar="CHECK=REASON", help="Why it is approved against a check that is not met."),
@@ -38,12 +40,14 @@ def move_claim(
     """Move a claim, as the screen does; exit code 1 when it is refused or was changed meanwhile."""
     claim_id = ids.parse(claim, "claim")
     reasons = {key: text for key, _, text in (each.partition("=") for each in check_reason or ())}
-    inputs = {"note": note, "amount": amount, "reason": reason, "payment_reference": payment_reference}
+    inputs: dict[str, Any] = {"note": note, "amount": amount, "reason": reason, "payment_reference": payment_reference}
+
+    payment = {name: text for name, text in (("method", method), ("value_on", value_on)) if text}
 
     def work(session: ScopedSession) -> ClaimChange:
         person = staff.get_by_email(session, by)
         return claim_actions.move_claim(
-            session, claim_id, to=to, person=person, version=version, reasons=reasons, **inputs
+            session, claim_id, to=to, person=person, version=version, reasons=reasons, payment=payment, **inputs
         )
 
     change = transact(Scope.system(), work)

@@ -1,15 +1,14 @@
 """`coverdesk statements ...`: preparing statements and payouts; approving them stays with a second person."""
 
-import re
 import sys
-from datetime import date
 from functools import partial
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from core import clock, money
+from core import money
+from core.commands.months import Month, parse_month
 from core.errors import InvalidInput, StateForbids
 from core.services.finance import tax_schedules
 from core.services.finance.payments import batches
@@ -22,22 +21,13 @@ from core.store.access import Scope, reading, transact
 app = typer.Typer(help="Statements of distributors and insurers: what is due, and preparing it.", no_args_is_help=True)
 out, err = Console(), Console(stderr=True)
 _LIVE = Scope.staff(is_live=True)
-_Month = Annotated[str, typer.Option("--month", help="The month, YYYY-MM in Lagos; the last that is over unless told.")]
-
-
-def _parse(month: str) -> date:
-    if not month:
-        return clock.add_months(clock.today().replace(day=1), -1)
-    if not re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", month):
-        raise InvalidInput.for_field("--month", "must be a month as YYYY-MM")
-    return date.fromisoformat(f"{month}-01")
 
 
 @app.command("list")
-def list_statements(month: _Month = "") -> None:
+def list_statements(month: Month = "") -> None:
     """Print every account of a month, with its state and balances."""
     with reading(_LIVE) as session:
-        rows = statement_overview.list_month(session, _parse(month))
+        rows = statement_overview.list_month(session, parse_month(month))
     for row in rows:
         closing = money.format_naira(row.closing_minor) if row.closing_minor is not None else "–"
         # Past Rich, which makes blanks of tabs.
@@ -47,10 +37,10 @@ def list_statements(month: _Month = "") -> None:
 @app.command("prepare")
 def prepare(
     by: Annotated[str, typer.Option(help="E-mail of the person of finance who prepares them.")],
-    month: _Month = "",
+    month: Month = "",
 ) -> None:
     """Prepare the month for every party that is due; exit code 1 when one was refused."""
-    wanted = _parse(month)
+    wanted = parse_month(month)
     with reading(Scope.system()) as session:
         person = staff.get_by_email(session, by)
         statements.require_finance(person)
@@ -85,12 +75,12 @@ def payout(by: Annotated[str, typer.Option(help="E-mail of the person of finance
 
 @app.command("taxes")
 def print_taxes(
-    kind: Annotated[str, typer.Argument(help=f"{' or '.join(tax_schedules.KINDS)}.")], month: _Month = ""
+    kind: Annotated[str, typer.Argument(help=f"{' or '.join(tax_schedules.KINDS)}.")], month: Month = ""
 ) -> None:
     """Print the schedule of a tax as CSV."""
     if kind not in tax_schedules.KINDS:
         raise InvalidInput.for_field("kind", f"must be {' or '.join(tax_schedules.KINDS)}")
     with reading(_LIVE) as session:
-        lines = tax_schedules.list_lines(session, kind, _parse(month))
+        lines = tax_schedules.list_lines(session, kind, parse_month(month))
     for chunk in tax_schedules.csv_chunks(lines):
         sys.stdout.write(chunk.decode())

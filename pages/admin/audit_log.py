@@ -10,7 +10,7 @@ from core.ui.admin.audit_view import ENTRIES
 from core.ui.exports import panel as export_panel
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
-from core.ui.lists import filter_bar, tables
+from core.ui.lists import filter_bar, filter_chips, saved_views, tables
 
 
 def choices(wanted: AuditFilter, known: SearchChoices) -> dict[str, dict[str, str]]:
@@ -30,14 +30,12 @@ def counted(found: SearchResult) -> str:
     return ENTRIES.counted(found.total) + (deepest or "")
 
 
-frame.require("admin")
+person = frame.require("admin")
 frame.page_header("Audit log", "Who changed or took out what, and when; entries are added and never changed.")
 with reading(frame.scope()) as session:
     known = audit_search.load_choices(session)
 wanted = filter_bar.read(AuditFilter)
-with st.grid(4, min_column_width=190, gap="xsmall", vertical_alignment="bottom"):
-    filter_bar.draw(wanted, options=choices(wanted, known))
-    filter_bar.reset(wanted)
+filter_chips.draw(wanted, options=choices(wanted, known), beside=lambda: saved_views.draw("admin/audit_log.py", person))
 with st.skeleton(height=300), reading(frame.scope()) as session:
     found = audit_search.search_entries(session, wanted, ENTRIES.paging(url_state.page()), known)
 if not found.total:
@@ -47,6 +45,7 @@ if not found.total:
 number = tables.page_of(ENTRIES, found.total)
 if number is None:
     st.stop()
-export_panel.offer("audit", wanted.address(), rows=found.total, beside=lambda: tables.choices(ENTRIES))
-st.markdown(counted(found))
+export_panel.offer(
+    "audit", wanted.address(), rows=found.total, line=counted(found), beside=lambda: tables.choices(ENTRIES)
+)
 tables.draw(ENTRIES, found.entries, number=number, total=found.total)

@@ -8,7 +8,7 @@ from core.store.access import reading
 from core.ui.admin.product_table import PRODUCTS
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
-from core.ui.lists import filter_bar, tables
+from core.ui.lists import filter_bar, filter_chips, saved_views, tables
 
 person = frame.require("operations")
 is_admin = person.has_role("admin")
@@ -25,9 +25,9 @@ for product_id, name in waiting:
         query_params={"id": str(product_id), **frame.mode_query()},
     )
 wanted = filter_bar.read(ProductFilter)
-with st.grid(5, min_column_width=140, gap="xsmall", vertical_alignment="bottom"):
-    filter_bar.draw(wanted, {"provider": insurers, "category": categories})
-    filter_bar.reset(wanted)
+filter_chips.draw(
+    wanted, {"provider": insurers, "category": categories}, beside=lambda: saved_views.draw("admin/products.py", person)
+)
 with st.skeleton(height=300), reading(frame.scope()) as session:
     page = product_list.list_products(
         session, wanted, PRODUCTS.paging(url_state.page()), order=PRODUCTS.order_among(product_list.ORDERS)

@@ -9,6 +9,7 @@ from core.services.admin import readiness, system
 from core.settings import settings
 from core.store.access import Scope, reading
 from core.ui.admin import system_cards
+from core.ui.finance import finance_alerts
 from core.ui.frame import frame
 from core.ui.kit import words
 
@@ -32,6 +33,7 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
     with st.container(width="content"):
         system_cards.glance(found, fault)
     st.button("Look again", icon=":material/refresh:", type="tertiary", on_click=looked.clear)
+finance_alerts.overdue_bordereaux()
 st.caption(f"As of {words.moment(at)}. Live and test records together.")
 with st.grid(2, min_column_width=340, gap="small"):
     system_cards.database(found.store)

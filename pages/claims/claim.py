@@ -10,6 +10,7 @@ from core.services.claims.review.review import ClaimReview
 from core.store.access import reading
 from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import cards as claim_cards
+from core.ui.claims import corrections as claim_corrections
 from core.ui.claims import decision as claim_decision
 from core.ui.claims import document_viewer, review_actions
 from core.ui.claims import tabs as claim_tabs
@@ -57,8 +58,9 @@ def details(review: ClaimReview, officers: list[Officer]) -> None:
     with told, st.grid(2, min_column_width=320, gap="small"):
         claim_cards.submitted(review, person)
         claim_cards.people(review, person)
+        claim_corrections.draw(review)
     with money:
-        claim_tabs.amounts(review)
+        claim_tabs.amounts(review, person)
     with line:
         claim_tabs.time_line(review)
     with talk:

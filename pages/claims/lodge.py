@@ -1,4 +1,4 @@
-"""Lodge a claim for a caller: find the credit life policy by number, fill in the form, lodge it once."""
+"""Lodge a claim for a caller: find the policy by number, fill in the form of its line, lodge it once."""
 
 from collections.abc import Sequence
 
@@ -30,12 +30,10 @@ def found() -> ClaimablePolicy | None:
     with reading(frame.scope()) as session:
         policies = claimable_policies.find_by_number(session, number)
     if not number.strip():
-        st.info("Type the number of the caller's credit life policy to begin.", icon=":material/badge:")
+        st.info("Type the number of the caller's policy to begin.", icon=":material/badge:")
         search()
     elif not policies:
-        st.warning(
-            f"There is no credit life policy “{words.plain(number[:60])}” in this mode.", icon=":material/search_off:"
-        )
+        st.warning(f"There is no policy “{words.plain(number[:60])}” in this mode.", icon=":material/search_off:")
         search()
     return chosen(policies) if policies else None
 
@@ -74,8 +72,10 @@ def about(policy: ClaimablePolicy) -> None:
                 facts.line("Insurer", policy.provider)
                 for label, value in policy.cover:
                     facts.line(label, value)
-                facts.line("Insured loan", words.naira_of(policy.loan_amount))
-        st.caption(f"Benefits: {words.plain(', '.join(map(words.title, policy.benefits)) or 'none')}")
+                insured = words.naira(policy.insured_minor) if policy.insured_minor is not None else "–"
+                facts.line("Insured loan" if policy.line is None else "Sum insured", insured)
+        answers = policy.incidents if policy.line else map(words.title, policy.benefits)
+        st.caption(f"{words.plain(policy.product)} answers for: {words.plain(', '.join(answers).lower() or 'nothing')}")
 
 
 def others(policy: ClaimablePolicy) -> None:
@@ -93,7 +93,7 @@ def others(policy: ClaimablePolicy) -> None:
 
 person = frame.require("claims", "supervisor")
 frame.page_header(
-    "Lodge a claim", "Take a credit life claim in for a caller, by the same rules as the API. Nothing is turned away."
+    "Lodge a claim", "Take a claim in for a caller, on any policy. Nothing is turned away, and papers may follow."
 )
 if done := claim_lodging.receipt():
     claim_lodging.show_receipt(done)
@@ -103,5 +103,6 @@ if policy is None:
     st.stop()
 about(policy)
 others(policy)
-st.caption("The loan is filled in as it was insured: type over it what the caller says otherwise.")
+if policy.line is None:
+    st.caption("The loan is filled in as it was insured: type over it what the caller says otherwise.")
 claim_lodging.ask(policy, Counter(distributor_id=policy.distributor_id, is_live=frame.mode(), person=person))

@@ -89,6 +89,7 @@ with st.skeleton(height=300), reading(frame.scope()) as session:
     total = claim_queue.get_totals(session, asked)
     paging = CLAIMS.paging(url_state.page())
     rows = claim_queue.list_rows(session, asked, order=CLAIMS.order, paging=paging)
+    payments = claim_queue.count_payments(session, asked)
 export_panel.offer("claims", asked.address(), rows=total.count, sum_minor=total.claimed_minor, beside=controls)
 st.markdown(CLAIMS.counted(total.count))
 if not total.count:
@@ -105,3 +106,6 @@ claim_assignment.keep(rows, picked)
 with above:
     claim_assignment.bar(person, officers)
 footer(total)
+if payments:
+    st.caption("What was paid on these claims, one line for each payment:")
+    export_panel.offer("claim-payments", asked.address(), rows=payments, sum_minor=total.paid_minor)

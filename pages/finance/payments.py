@@ -1,7 +1,5 @@
 """Payments: what is due with each party, the payments, and the payouts that two people make."""
 
-from datetime import date
-
 import streamlit as st
 
 from core.services.finance import tax_schedules
@@ -13,6 +11,7 @@ from core.states.payments import PaymentState
 from core.store.access import reading
 from core.ui.finance import payment_actions
 from core.ui.finance.finance_writes import ROLE
+from core.ui.finance.months import choose_month
 from core.ui.finance.payment_tables import DUE, PAYMENTS, PAYOUTS
 from core.ui.frame import frame
 from core.ui.kit import dialogs, url_state, words
@@ -97,25 +96,9 @@ def payouts() -> None:
         tables.draw(PAYOUTS, shown, number=number, total=len(rows))
 
 
-def month_of(months: list[date]) -> date:
-    usual = months[1] if len(months) > 1 else months[0]
-    month = next((each for each in months if f"{each:%Y-%m}" == st.query_params.get("month")), usual)
-    names = {f"{each:%Y-%m}": f"{each:%B %Y}" for each in months}
-    st.session_state["month"] = f"{month:%Y-%m}"
-    st.selectbox(
-        "Month",
-        list(names),
-        key="month",
-        format_func=names.__getitem__,
-        width=220,
-        on_change=lambda: url_state.change({"month": [st.session_state["month"]]}),
-    )
-    return month
-
-
 def taxes() -> None:
     with reading(frame.scope()) as session:
-        month = month_of(statement_overview.list_months(session))
+        month = choose_month(statement_overview.list_months(session))
         found = {kind: tax_schedules.list_lines(session, kind, month) for kind in tax_schedules.KINDS}
     for kind, lines in found.items():
         st.subheader(tax_schedules.KINDS[kind], anchor=False)

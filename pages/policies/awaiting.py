@@ -48,7 +48,10 @@ def results(page: Page[OpenSubmission]) -> None:
         st.markdown(f"{TABLE.counted(page.total_count)} waiting")
         with st.container(horizontal=True, width="content", gap="xsmall"):
             tables.choices(TABLE)
-    tables.draw(TABLE, page.items, number=number, total=page.total_count)
+    above = st.container()
+    picked = tables.draw(TABLE, page.items, number=number, total=page.total_count, chosen=())
+    with above:
+        awaiting_view.bulk(picked)
 
 
 frame.require("operations")

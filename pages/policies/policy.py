@@ -7,8 +7,10 @@ from core.errors import InvalidInput, NotFound
 from core.services.views import policy as policy_view
 from core.services.views.policy import PolicyDetail
 from core.store.access import reading
+from core.ui.finance import policy_papers
 from core.ui.frame import frame
 from core.ui.kit import facts, reveal_dialog, url_state, words
+from core.ui.letters import certificate_mail, mail_log
 from core.ui.lists import tables
 from core.ui.policies import cards as policy_cards
 from core.ui.policies import claims as policy_claims
@@ -55,18 +57,23 @@ def header(policy: PolicyDetail) -> None:
 
 
 def details(policy: PolicyDetail) -> None:
-    papers, money, terms, claims, submitted, sent, history = url_state.tabs(
-        "Certificate", "Money", "Terms and renewals", "Claims", "Submitted", "Sent to the insurer", "History"
+    papers, money, terms, claims, letters, submitted, sent, history = url_state.tabs(
+        "Certificate", "Money", "Terms and renewals", "Claims", "E-mail", "Submitted", "Sent to the insurer", "History"
     )
     with papers:
+        if policy.certificate_code and person.has_role("operations"):
+            certificate_mail.button(policy.id, policy.sale.email, key="mail certificate")
         policy_cards.certificate(policy)
     with money:
         policy_cards.money(policy)
+        policy_papers.draw(policy.id, person)
     with terms:
         policy_cards.terms(policy)
         renewal_calls.history(policy.id)
     with claims:
         policy_claims.draw(policy, person)
+    with letters:
+        mail_log.draw(policy.letters)
     with submitted:
         personal(policy, "submitted")
         facts.masked(policy.sale.submitted)
@@ -90,6 +97,7 @@ if policy is None:
 header(policy)
 policy_dialogs.run(policy)
 resends.say()
+certificate_mail.outcome()
 with st.grid(2, min_column_width=320, gap="small"):
     policy_cards.cover(policy)
     policy_cards.holder(policy)

@@ -45,18 +45,18 @@ def results(search: Search, page: Page[PolicyRow]) -> None:
         "policies",
         search.asked.criteria.address(),
         rows=page.total_count,
+        line=f"{POLICIES.counted(page.total_count)} · sold {days[:1].lower() + days[1:]}",
         beside=lambda: tables.choices(POLICIES),
     )
-    st.markdown(f"{POLICIES.counted(page.total_count)} · sold {days[:1].lower() + days[1:]}")
     tables.draw(POLICIES, page.items, number=number, total=page.total_count)
 
 
-frame.require("operations", "claims", "supervisor")
+person = frame.require("operations", "claims", "supervisor")
 frame.page_header("Policy search", "Find any policy by its number, plate or customer, and see where it stands.")
 with reading(frame.scope()) as session:
     names = load_choices(session)
 search = policy_filters.read(names)
-policy_filters.draw(search, names)
+policy_filters.draw(search, names, person)
 if search.fault:
     st.stop()
 page = found(search)

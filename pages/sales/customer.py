@@ -11,7 +11,7 @@ from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import words
 from core.ui.lists import tables
-from core.ui.sales import customer_cards
+from core.ui.sales import customer_cards, customer_notes, renewal_reminders
 
 CUSTOMERS = "sales/customers.py"
 
@@ -42,5 +42,7 @@ customer_cards.figures(customer)
 with st.grid(2, min_column_width=320, gap="small"):
     customer_cards.contact(customer)
     customer_cards.personal(customer, person)
+renewal_reminders.opt_out(customer.id, person)
+customer_notes.draw(customer.id, person)
 customer_cards.lists(customer, person)
 st.caption(f"Customer {customer.id} · details last changed {words.moment(customer.updated_at)}")

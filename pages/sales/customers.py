@@ -11,7 +11,7 @@ from core.store.access import reading
 from core.ui.exports import panel as export_panel
 from core.ui.frame import frame
 from core.ui.kit import url_state
-from core.ui.lists import filter_bar, tables
+from core.ui.lists import filter_bar, filter_chips, saved_views, tables
 from core.ui.sales.customer_table import CUSTOMERS
 
 
@@ -37,20 +37,22 @@ def results(page: Page[CustomerRow]) -> None:
     number = tables.page_of(CUSTOMERS, page.total_count)
     if number is None:
         return
-    export_panel.offer("customers", criteria.address(), rows=page.total_count, beside=lambda: tables.choices(CUSTOMERS))
-    st.markdown(CUSTOMERS.counted(page.total_count))
+    export_panel.offer(
+        "customers",
+        criteria.address(),
+        rows=page.total_count,
+        line=CUSTOMERS.counted(page.total_count),
+        beside=lambda: tables.choices(CUSTOMERS),
+    )
     tables.draw(CUSTOMERS, page.items, number=number, total=page.total_count)
 
 
-frame.require("operations", "claims")
+person = frame.require("operations", "claims")
 frame.page_header("Customers", "Find anybody who was sold to, with all that they bought and claimed.")
 with reading(frame.scope()) as session:
     names = load_choices(session)
 criteria = filter_bar.read(CustomerFilter, names.names)
-filter_bar.draw(criteria, place="search")
-with st.grid(5, min_column_width=140, gap="xsmall", vertical_alignment="bottom"):
-    filter_bar.draw(criteria, names.names)
-    filter_bar.reset(criteria)
+filter_chips.draw(criteria, names.names, beside=lambda: saved_views.draw("sales/customers.py", person))
 page = found(criteria)
 if page.total_count:
     results(page)

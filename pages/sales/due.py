@@ -20,11 +20,11 @@ from core.ui.sales.renewal_table import DUE
 
 
 def toolbar(bucket: Bucket) -> None:
-    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
-        tables.choices(table)
     when = "lapsed in the last 30 days" if bucket.key == "lapsed" else f"end in {due_filters.called(bucket.key)}"
     at_risk = words.plain(words.naira(bucket.premium_minor))
-    st.markdown(f"{table.counted(bucket.policies)} {when} · {at_risk} at risk")
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+        st.markdown(f"{table.counted(bucket.policies)} {when} · {at_risk} at risk")
+        tables.choices(table)
 
 
 def nothing(criteria: DueFilter, everywhere: int) -> None:
@@ -54,7 +54,7 @@ dialogs.run(*renewal_calls.ROLES)
 with reading(frame.scope()) as session:
     names = load_choices(session)
 open_bucket, criteria = due_filters.read(names)
-due_filters.draw(criteria, names)
+due_filters.draw(criteria, names, person)
 with st.skeleton(height=300), reading(frame.scope()) as session:
     buckets = renewals_due.list_due(session, clock.today(), criteria)
     paging = table.paging(url_state.page())

@@ -11,22 +11,23 @@ from core.store.access import reading
 from core.ui.exports import panel as export_panel
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
-from core.ui.lists import periods, tables
+from core.ui.lists import periods, saved_views, tables
 from core.ui.sales import money_table, sales_filters
 from core.ui.sales.sales_filters import Asked
 from core.ui.sales.sales_table import PURCHASES
 
 
 def toolbar(asked: Asked[PurchaseFilter], total: SalesTotals) -> None:
+    days = periods.describe_period(asked.window) if asked.window else "All time"
+    premium = words.plain(words.naira(total.sold_minor))
     export_panel.offer(
         "purchases",
         asked.criteria.address(),
         rows=total.sold,
         sum_minor=total.sold_minor,
+        line=f"{PURCHASES.counted(total.sold)} · {premium} · {days}",
         beside=lambda: tables.choices(PURCHASES),
     )
-    days = periods.describe_period(asked.window) if asked.window else "All time"
-    st.markdown(f"{PURCHASES.counted(total.sold)} · {days}")
 
 
 def footer(total: SalesTotals, given_back: Split) -> None:
@@ -65,8 +66,7 @@ with reading(frame.scope()) as session:
     names = load_choices(session)
 asked = sales_filters.read(PurchaseFilter, names, usual=periods.ALL)
 sales_filters.draw_period(asked)
-with st.grid(3, min_column_width=190, gap="xsmall"):
-    sales_filters.draw(asked, names)
+sales_filters.chips(asked, names, beside=lambda: saved_views.draw("sales/purchases.py", person))
 with st.skeleton(height=300), reading(frame.scope()) as session:
     wanted, paging = asked.criteria, PURCHASES.paging(url_state.page())
     total = sales_table.compute_total(session, wanted)

@@ -13,22 +13,23 @@ from core.store.access import reading
 from core.ui.exports import panel as export_panel
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
-from core.ui.lists import periods, tables
+from core.ui.lists import periods, saved_views, tables
 from core.ui.sales import money_table, sales_filters
 from core.ui.sales.renewal_table import RENEWALS
 from core.ui.sales.sales_filters import Asked
 
 
 def toolbar(asked: Asked[RenewalFilter], total: RenewalTotal) -> None:
+    days = periods.describe_period(asked.window) if asked.window else "All time"
+    premium = words.plain(words.naira(total.all_rows.total_minor))
     export_panel.offer(
         "renewals",
         asked.criteria.address(),
         rows=total.all_rows.renewals,
         sum_minor=total.all_rows.total_minor,
+        line=f"{table.counted(total.all_rows.renewals)} · {premium} · {days}",
         beside=lambda: tables.choices(table),
     )
-    days = periods.describe_period(asked.window) if asked.window else "All time"
-    st.markdown(f"{table.counted(total.all_rows.renewals)} · {days}")
 
 
 def footer(total: RenewalTotal, given_back: Split) -> None:
@@ -79,8 +80,7 @@ with reading(frame.scope()) as session:
     names = load_choices(session)
 asked = sales_filters.read(RenewalFilter, names, usual=periods.ALL)
 sales_filters.draw_period(asked)
-with st.grid(3, min_column_width=190, gap="xsmall"):
-    sales_filters.draw(asked, names)
+sales_filters.chips(asked, names, beside=lambda: saved_views.draw("sales/renewals.py", person))
 with st.skeleton(height=300), reading(frame.scope()) as session:
     total = renewals_table.compute_total(session, asked.criteria)
     order, paging = table.order_among(renewals_table.ORDERS), table.paging(url_state.page())

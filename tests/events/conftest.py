@@ -22,6 +22,7 @@ from core.services.webhooks.endpoints import Endpoint, NewSecret
 from core.services.webhooks.log import Delivery, DeliveryDetail
 from core.services.webhooks.requests import EndpointRequest
 from core.store.access import Scope, Store
+from tests.api import conftest as api
 from tests.conftest import Partner
 from tests.services.selling import sell
 
@@ -84,6 +85,9 @@ class Hooks:
     def detail(self, delivery: Delivery) -> DeliveryDetail:
         with self.store.reading(Scope.system()) as session:
             return log.get_delivery(session, delivery.id)
+
+
+client, portal = api.client, api.portal
 
 
 @pytest.fixture

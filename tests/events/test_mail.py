@@ -161,7 +161,7 @@ def test_what_is_not_one_address_is_refused(hooks: Hooks, to: str) -> None:
 @pytest.mark.parametrize("name", sorted(TEMPLATES))
 def test_a_template_names_its_values_and_its_subject_is_one_line(name: str) -> None:
     template = TEMPLATES[name]
-    names = set(re.findall(r"\$(\w+)", template.subject + template.body))
+    names = set(re.findall(r"\$(\w+)", f"{template.subject}\n{template.body}"))
     subject, body = template.render({each: f"<{each}>\r\nBcc: x@y.example" for each in names})
     assert "\n" not in subject
     assert all(f"<{each}>" in subject + body for each in names)

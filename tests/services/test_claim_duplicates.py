@@ -92,7 +92,7 @@ def test_claims_of_one_policy_never_come_to_more_than_is_insured(office: Office)
     office.move(first, "Paid", by="ada", payment_reference="ONE")
     # What the lender states now knows of the first payment; the policy insures 100,000 in all.
     with clock.freeze(NOON + timedelta(hours=1)):
-        second = office.lodge_again(incident_type="Death", at=NOON + timedelta(hours=1))
+        second = office.lodge_again(incident_type="Permanent disability", at=NOON + timedelta(hours=1))
         with pytest.raises(InvalidInput, match=r"amount must not be above ₦25,000.00, what is insured after"):
             office.move(second, "Approved", by="sade", amount="75000")
         office.move(second, "Approved", by="sade", amount="25000")

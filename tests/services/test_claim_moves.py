@@ -92,7 +92,7 @@ def test_officer_is_told_what_each_move_still_needs(office: Office) -> None:
     assert not any(words(office, claim_id, "ada").values())
     office.put(claim_id, credit_life_claim_meta={"incident_type": "Death", "accidental": "true"})
     assert words(office, claim_id, "ada")["Approved"] == (
-        "the required documents: loan offer letter, police report, medical report",
+        "the required documents: loan offer letter, police report, medical report, death certificate",
     )
     office.put(claim_id, claim_status="Repair estimate submitted")
     assert words(office, claim_id, "ada")["Offer sent"] == ("an earlier approval",)

@@ -197,17 +197,18 @@ def test_document_that_comes_later_takes_its_place_and_is_written_down(office: O
     claim_id, other = office.lodge(), office.lodge(incident_date="2026-10-01")
     meta = office.claim(claim_id).credit_life_claim_meta or {}
     office.put(claim_id, credit_life_claim_meta={**meta, "incident_type": "Death", "loan_offer_letter": None})
-    assert review(office, claim_id).missing_documents == ["loan_offer_letter", "medical_report"]
+    assert review(office, claim_id).missing_documents == ["loan_offer_letter", "medical_report", "death_certificate"]
     attach(office, claim_id, "loan_offer_letter", version=1)
     attach(office, claim_id, "medical_report", version=2, text="report")
+    attach(office, claim_id, "death_certificate", version=3, text="certificate")
     found = review(office, claim_id)
     assert (found.missing_documents, [paper.file_name for paper in found.documents[:2]]) == (
         [],
         ["later.pdf", "later.pdf"],
     )
     entry = office.log(claim_id)[-1]
-    assert (entry.action, (entry.after or {})["document"]) == ("claim document added", "medical_report")
-    attach(office, claim_id, "medical_report", version=3, text="new")
+    assert (entry.action, (entry.after or {})["document"]) == ("claim document added", "death_certificate")
+    attach(office, claim_id, "medical_report", version=4, text="new")
     assert office.claim(claim_id).flags == []
     attach(office, other, "medical_report", version=1, text="report")
     assert "same_file" in office.claim(other).flags

@@ -52,8 +52,12 @@ from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.spreadsheets import cells, moment
 
-# The audit log is no record of sales, and each export adds to it: it has a test of its own beside its search.
-BY_KIND = pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.name != "audit"], ids=lambda kind: kind.name)
+# The audit log is no record of sales, and each export adds to it: it has a test of its own beside its search; what was
+# paid on claims has one beside its payments.
+_ELSEWHERE = {"audit", "claim-payments"}
+BY_KIND = pytest.mark.parametrize(
+    "kind", [kind for kind in KINDS if kind.name not in _ELSEWHERE], ids=lambda kind: kind.name
+)
 _OF_SALES = {"from", "to", "provider", "category", "product", "distributor", "email", "source"}
 PARAMETERS = {
     "purchases": _OF_SALES,
@@ -68,7 +72,7 @@ PARAMETERS = {
     },
 }
 # The log of the office has tests of its own.
-OF_DESK = [kind for kind in KINDS if kind.name != "audit"]
+OF_DESK = [kind for kind in KINDS if kind.name not in _ELSEWHERE]
 EVERY_CLAIM = ClaimFilter()
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from core import clock
+from core import clock, ids
 from core import settings as settings_module
 from core.covers.insurers import insurer_a, insurer_b_auto, insurer_d
-from core.errors import NotAllowed, NotFound, StateForbids
+from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.insurers.faults import InsurerFault
 from core.services.audit import log as audit
 from core.services.dimensions import load_choices
@@ -192,3 +192,31 @@ def test_health_counts_by_insurer_and_mode(store: Store, partner: Partner, sold:
     with store.reading(Scope.staff(is_live=False)) as session:
         test = {row.segment: row for row in awaiting.list_health(session)}
     assert (test["insurer-b"].queued, test["insurer-b"].health) == (1, "Delegated")
+
+
+def test_several_are_acted_on_at_once_and_those_that_refuse_are_left_out(
+    store: Store, sold: Callable[..., Sale]
+) -> None:
+    waiting, active = sold(), sold(insurer_d.COVERS[0])
+    break_(store)
+    with store.writing(DESK) as session:
+        found = resending.act_on_each(
+            session,
+            [waiting.policy_id, active.policy_id, waiting.policy_id],
+            resending.record_reported,
+            person=OPERATIONS,
+        )
+    assert (found.done, list(found.left_out.values())) == (1, [1])
+    assert "pending" in next(iter(found.left_out))
+    assert (told(store, waiting).state, told(store, active).state) == ("dead", "accepted")
+    with store.writing(DESK) as session:
+        found = resending.act_on_each(
+            session, [waiting.policy_id, active.policy_id], resending.resend, person=OPERATIONS
+        )
+    assert (found.done, told(store, waiting).state) == (1, "queued")
+    with store.writing(DESK) as session:
+        for wrong in ([], [waiting.policy_id, *(ids.new() for _ in range(50))]):
+            with pytest.raises(InvalidInput, match="policies"):
+                resending.act_on_each(session, wrong, resending.resend, person=OPERATIONS)
+        with pytest.raises(NotAllowed):
+            resending.act_on_each(session, [waiting.policy_id], resending.resend, person=person_of("finance"))

@@ -13,7 +13,7 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import Submission
 from tests.conftest import Partner
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, follow, lists, press, row_links, texts
+from tests.ui.conftest import Screen, follow, lists, press, row_links, sent, texts
 
 PAGE = "policies/awaiting.py"
 REFUSAL = "The insurer refused the request (422): The engine number is missing"
@@ -84,6 +84,18 @@ def test_a_row_is_retried_and_opened_by_its_buttons(screen: Screen, store: Store
     follow(at, row_links(at)[0])
     assert "Policy awaiting its number" in at.title[0].value
     assert "Back to awaiting insurer" in [link.proto.label for link in at.get("page_link")]
+
+
+def test_ticked_policies_are_sent_again_together(screen: Screen, store: Store, partner: Partner, aside: Sale) -> None:
+    other = sell(store, partner, insurer_d.COVERS[0], is_live=True)
+    at = opened(screen)
+    assert at.button(key="awaiting.resend").disabled
+    mark = next(payload["mark"] for payload in sent(at) if "rows" in payload)
+    at.session_state["awaiting_picked"] = (mark, [str(aside.policy_id), str(other.policy_id)])
+    at.run()
+    at.button(key="awaiting.resend").click().run()
+    assert "1 policy first in the queue. Left out 1: This insurer has no connection" in texts(at)
+    assert state(store, aside) == "queued"
 
 
 def test_retrying_all_asks_first_and_then_queues_them(screen: Screen, store: Store, aside: Sale) -> None:

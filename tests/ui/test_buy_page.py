@@ -16,7 +16,7 @@ from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.products import products
 from core.store.access import Scope, Store
-from core.store.schema.tables import Policy, ProductBlock, Purchase, SaleDraft, Staff
+from core.store.schema.tables import Mail, Policy, ProductBlock, Purchase, SaleDraft, Staff
 from core.ui.buying import live_prices
 from core.ui.forms import forms, questions
 from core.ui.forms.questions import Kind
@@ -245,8 +245,11 @@ def test_the_receipt_says_who_earns_what_and_sends_the_certificate(page: AppTest
     rest = purchase.total_minor - purchase.mca_profit_minor - purchase.distributor_profit_minor
     assert parts == list(map(words.naira, (purchase.distributor_profit_minor, purchase.mca_profit_minor, rest)))
     links = {link.proto.label: link.proto.url for link in page.get("link_button")}
-    typed = fields.build_example(insurer_a.THIRD_PARTY.request)
-    assert links["By e-mail"].startswith(f"mailto:{typed['email']}?subject=".replace("@", "%40"))
+    press(page, "By e-mail")
+    with store.reading(Scope.system()) as session:
+        letter = session.execute(sa.select(Mail)).scalar_one()
+    assert f"The certificate goes to {letter.recipient}." in texts(page)
+    assert links["Certificate"] in letter.body
     assert links["By WhatsApp"].startswith("https://wa.me/234")
     assert quote(links["Certificate"], safe="") in links["By WhatsApp"]
 

@@ -1,6 +1,7 @@
 """Customers on the screen: found, narrowed, opened; one with everything of theirs; a hidden value shown once."""
 
 from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import sqlalchemy as sa
@@ -171,3 +172,14 @@ def test_who_may_not_see_a_value_has_no_button_for_it(store: Store, screen: Scre
     hidden = f"reveal.policy.{sale.policy_id}.submitted.bvn"
     assert hidden in shown["operations"]
     assert not [key for key in shown["claims"] if key.startswith("reveal.")]
+
+
+def test_a_note_is_added_beside_those_before_it(sold: Store, screen: Screen) -> None:
+    customer_id = parse_qs(urlsplit(str(row_links(opened(screen, LIST))[0])).query)["id"][0]
+    at = opened(screen, ONE, "claims", id=customer_id)
+    at.button(key="add_note").click().run()
+    assert "Write what was said or done" in texts(at)
+    at.text_input(key="note_text").set_value("Wants *no* calls").run()
+    at.button(key="add_note").click().run()
+    assert [text.value for text in at.text] == ["Wants *no* calls"]
+    assert (at.text_input(key="note_text").value, "Notes · 1" in texts(at)) == ("", True)

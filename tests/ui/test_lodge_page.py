@@ -7,7 +7,15 @@ import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core import clock
+from core.covers.claims.registry import get_line_of
+from core.covers.cover import Cover
 from core.covers.credit_life import CREDIT_LIFE
+from core.covers.insurers.insurer_a import THIRD_PARTY
+from core.covers.insurers.insurer_b_contents import HOME
+from core.covers.insurers.insurer_c import TRAVEL
+from core.covers.insurers.insurer_e import MARINE_IMPORT
+from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
+from core.services.claims.intake import submitted
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim, UploadedFile
@@ -64,17 +72,13 @@ def test_unknown_number_says_where_to_look(screen: Screen) -> None:
     at = screen("supervisor", page=PAGE)
     assert "Type the number" in texts(at)
     at.text_input(key="policy").set_value("NO/SUCH/1").run()
-    assert "no credit life policy “NO/SUCH/1” in this mode" in texts(at)
+    assert "no policy “NO/SUCH/1” in this mode" in texts(at)
 
 
-def test_incident_decides_which_documents_are_required(page: AppTest, sale: Sale) -> None:
+def test_incident_decides_which_documents_are_called_for(page: AppTest, sale: Sale) -> None:
+    assert "Choose the incident to see what it calls for" in texts(page)
     fill(page, sale, accidental="Yes")
-    labels = {name: page.file_uploader(key=field(sale, f"{name}.chosen")).label for name in DOCUMENTS}
-    assert [name for name, label in labels.items() if "(optional)" not in label] == [
-        "loan_offer_letter",
-        "police_report",
-        "employment_termination_letter",
-    ]
+    assert "calls for: loan offer letter, police report, employment termination letter" in texts(page)
     assert page.text_input(key=field(sale, "loan_amount")).value == "100,000.00"
 
 
@@ -85,7 +89,6 @@ def test_faults_stand_beside_the_fields_and_nothing_typed_is_lost(page: AppTest,
     press(page, "Lodge the claim")
     assert "Must not be more than “Loan amount”" in texts(page)
     assert "loan_amount" not in texts(page)
-    assert "Is required for Loss of job" in texts(page)
     assert page.text_input(key=field(sale, "pending_repayment_amount")).value == "200000"
     assert page.selectbox(key=field(sale, "incident_type")).value == "Loss of job"
     assert (count(store, Claim), count(store, UploadedFile)) == (0, 0)
@@ -144,3 +147,51 @@ def test_claims_that_the_policy_has_are_shown_before_another_is_lodged(page: App
     page.text_input(key="policy").set_value(sale.policy["meta"]["policy_number"]).run()
     assert "This policy has 1 claim already: is this another loss?" in texts(page)
     assert "Loss of job" in texts(page)
+
+
+def test_first_notice_of_a_death_needs_no_papers_but_a_claimant(page: AppTest, sale: Sale, store: Store) -> None:
+    fill(page, sale)
+    page.selectbox(key=field(sale, "incident_type")).set_value("Death").run()
+    assert "calls for: loan offer letter, medical report, death certificate" in texts(page)
+    press(page, "Lodge the claim")
+    assert "Must be another than the owner after a death" in texts(page)
+    page.selectbox(key=field(sale, "claimant")).set_value("Next of kin").run()
+    for name, typed in (("first_name", "Bisi"), ("last_name", "Okafor"), ("phone_number", "08027654321")):
+        page.text_input(key=field(sale, f"claimant_{name}")).set_value(typed)
+    press(page, "Lodge the claim")
+    assert "is lodged" in page.success[0].value
+    with store.reading(Scope.system()) as session:
+        claim = session.execute(sa.select(Claim)).scalar_one()
+        assert (claim.claim_owner, claim.claim_owner_first_name) == ("Next of kin", "Bisi")
+        assert submitted.list_missing_documents(claim) == ("loan_offer_letter", "medical_report", "death_certificate")
+
+
+@pytest.mark.parametrize(
+    "cover", [THIRD_PARTY, TRAVEL, HOME, MARINE_IMPORT, PERSONAL_ACCIDENT], ids=lambda cover: cover.key
+)
+def test_every_line_is_lodged_by_its_own_form(
+    screen: Screen, store: Store, partner: Partner, cover: Cover[Any]
+) -> None:
+    bought = sell(store, partner, cover, is_live=True)
+    line = get_line_of((cover.prefix, cover.route))
+    assert line is not None
+    at = screen("claims", page=PAGE)
+    at.text_input(key="policy").set_value(bought.policy["meta"]["policy_number"]).run()
+    incident = min(line.covers[cover.prefix, cover.route])
+    at.selectbox(key=field(bought, "incident_type")).set_value(incident).run()
+    at.date_input(key=field(bought, "incident_date")).set_value(clock.today()).run()
+    at.text_input(key=field(bought, "incident_place")).set_value("Third Mainland Bridge, Lagos")
+    press(at, "Lodge the claim")
+    assert "Is required" in texts(at)
+    at.text_area(key=field(bought, "incident_description")).set_value("Told on the phone")
+    if incident == "Death":
+        at.selectbox(key=field(bought, "claimant")).set_value("Next of kin").run()
+        for name, typed in (("first_name", "Bisi"), ("last_name", "Okafor"), ("phone_number", "08027654321")):
+            at.text_input(key=field(bought, f"claimant_{name}")).set_value(typed)
+    press(at, "Lodge the claim")
+    assert not at.exception
+    assert "is lodged" in at.success[0].value
+    with store.reading(Scope.system()) as session:
+        claim = session.execute(sa.select(Claim)).scalar_one()
+        assert (claim.claim_type, claim.incident_date) == (line.title, clock.today().isoformat())
+        assert submitted.get_meta(claim)["incident_type"] == incident

@@ -108,7 +108,7 @@ def test_it_has_a_widget_and_an_address_and_the_total_is_that_of_its_rows(
         at.multiselect(key="instalment").set_value([instalment]).run()
         found = paid(sold, instalment)
         assert address(at)["instalment"] == [instalment]
-        assert f"**{len(found)}** purchases · All time" in texts(at)
+        assert f"**{len(found)}** purchases · ₦" in texts(at)
         assert f"**{format_naira(sum(found.values()))}**" in texts(at)
         export_link = urlsplit(at.get("link_button")[0].proto.url)
         assert parse_qs(export_link.query)["instalment"] == [instalment]

@@ -68,7 +68,7 @@ def test_the_table_shows_a_page_and_the_footer_the_whole(sold: Store, screen: Sc
     assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold, distributor=str(partner.id))]
     for minor in (total.sold_minor, total.sold_mca_minor, total.sold_distributor_minor, rest):
         assert f"**{words.naira(minor)}**" in texts(at)
-    assert f"**{total.sold}** purchases · All time" in texts(at)
+    assert f"**{total.sold}** purchases · {words.naira(total.sold_minor)} · All time" in texts(at)
 
 
 def test_pages_are_read_from_the_store_and_linked_to(sold: Store, screen: Screen) -> None:

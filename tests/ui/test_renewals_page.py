@@ -64,7 +64,7 @@ def test_the_table_shows_a_page_and_the_footer_the_whole_with_what_failed_apart(
     with sold.reading(LIVE) as session:
         total = renewals_table.compute_total(session, RenewalFilter())
     assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold)]
-    assert f"**{total.all_rows.renewals}** renewals · All time" in texts(at)
+    assert f"**{total.all_rows.renewals}** renewals · {words.naira(total.all_rows.total_minor)} · All time" in texts(at)
     for minor in (total.all_rows.total_minor, total.all_rows.mca_minor, total.all_rows.rest_minor):
         assert f"**{words.naira(minor)}**" in texts(at)
     assert total.failed.renewals

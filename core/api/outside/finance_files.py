@@ -1,4 +1,4 @@
-"""Files of finance for signed-in people: bank files of payouts and schedules of taxes."""
+"""Files of finance for signed-in people: bank files of payouts, schedules of taxes, bordereaux."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +17,8 @@ from core.api.outside import desk_session
 from core.api.outside.statements import MEDIA_TYPES
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound
 from core.services.finance import tax_schedules
+from core.services.finance.bordereaux import columns as bordereau_columns
+from core.services.finance.bordereaux import reading as bordereau_reading
 from core.services.finance.payments import batches
 from core.services.people.staff import Person
 from core.services.spreadsheets import workbooks
@@ -87,7 +89,22 @@ def _taxes(request: Request, _: Person) -> tuple[str, bytes]:
     return f"{kind}-{month}.{format_}", content
 
 
+def _bordereau(request: Request, _: Person) -> tuple[str, bytes]:
+    bordereau_id, format_ = ids.parse(request.path_params["bordereau"], "bordereau"), request.path_params["format"]
+    with reading(_LIVE) as session:
+        row = bordereau_reading.get_bordereau(session, bordereau_id)
+        content = file_of(
+            bordereau_reading.csv_of(session, row),
+            format_,
+            bordereau_columns.OF[row.kind],
+            title=f"{bordereau_reading.KIND_NAMES[row.kind]} bordereau",
+            facts=bordereau_reading.facts_of(row),
+        )
+    return f"{row.number}-{row.month:%Y-%m}.{format_}", content
+
+
 routes = [
+    Route("/bordereaux/{bordereau}.{format}", partial(serve, work=_bordereau), methods=["GET"]),
     Route("/payouts/{batch}.csv", partial(serve, work=_bank_file), methods=["GET"]),
     Route("/taxes/{kind}/{month}.{format}", partial(serve, work=_taxes), methods=["GET"]),
 ]

@@ -1,5 +1,7 @@
 """Claims over the API: lodge, list, search, get (contract C1-C6, P6)."""
 
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request, Response
@@ -13,6 +15,8 @@ from core.api.http.queries import FilterQuery, Id, PageQuery
 from core.api.http.reads import ReadRoute
 from core.covers import fields
 from core.covers import request as requests
+from core.covers.claims.registry import LINES
+from core.covers.claims.request import LossRequest
 from core.errors import FieldFault, InvalidInput
 from core.services.claims.intake import lodging, requirements
 from core.services.claims.intake.request import CreditLifeClaimRequest
@@ -60,16 +64,35 @@ def get_claim(caller: Signed, claim_id: Id) -> Response:
         return success({"claim": claims.get_claim(session, claim_id)}, _ONE)
 
 
-_EXAMPLE: Final = fields.build_example(CreditLifeClaimRequest)
+@dataclass(frozen=True, slots=True)
+class _Door:
+    """What one lodging endpoint takes: the request, and which of its fields are documents."""
+
+    route: str
+    title: str
+    model: type[CreditLifeClaimRequest] | type[LossRequest]
+    documents: tuple[str, ...]
+
+    def build_body(self) -> dict[str, Any]:
+        """The request body for OpenAPI, with an example that works."""
+        example = fields.build_example(self.model)
+        return openapi.form_body(
+            {
+                "multipart/form-data": {"schema": self._build_form_schema(), "example": example},
+                "application/json": {"schema": self.model.model_json_schema(), "example": example},
+            }
+        )
+
+    def _build_form_schema(self) -> dict[str, Any]:
+        """The body as a multipart form, where each document is a file or the address of one."""
+        schema = self.model.model_json_schema()
+        for name in self.documents:
+            link = schema["properties"][name]
+            schema["properties"][name] = {"anyOf": [{"type": "string", "format": "binary"}, link]}
+        return {**schema, "title": f"{self.model.__name__.removesuffix('Request')}Form"}
 
 
-def _as_form() -> dict[str, Any]:
-    """The body as a multipart form, where each document is a file or the address of one."""
-    schema = CreditLifeClaimRequest.model_json_schema()
-    for name in requirements.DOCUMENTS:
-        link = schema["properties"][name]
-        schema["properties"][name] = {"anyOf": [{"type": "string", "format": "binary"}, link]}
-    return {**schema, "title": "CreditLifeClaimForm"}
+_CREDIT_LIFE: Final = _Door("credit-life", "credit life", CreditLifeClaimRequest, requirements.DOCUMENTS)
 
 
 @router.post(
@@ -77,36 +100,64 @@ def _as_form() -> dict[str, Any]:
     status_code=201,
     summary="Lodge a credit life claim",
     responses=openapi.answers(_Claim, _LODGED, status=201),
-    openapi_extra=openapi.form_body(
-        {
-            "multipart/form-data": {"schema": _as_form(), "example": _EXAMPLE},
-            "application/json": {"schema": CreditLifeClaimRequest.model_json_schema(), "example": _EXAMPLE},
-        }
-    ),
+    openapi_extra=_CREDIT_LIFE.build_body(),
 )
 async def lodge_credit_life_claim(request: Request, caller: Signed) -> Response:
     """Lodge a claim on one of your credit life policies; documents are files, or addresses of your uploads."""
-    form = await _submitted(request)
-    return await forms.run_with_form(form, lambda: _lodged(request, caller, form))
+    return await _lodge(request, caller, _CREDIT_LIFE)
 
 
-async def _submitted(request: Request) -> Form:
+def _make_handler(door: _Door) -> Callable[..., Awaitable[Response]]:
+    async def lodge(request: Request, caller: Signed) -> Response:
+        return await _lodge(request, caller, door)
+
+    lodge.__name__ = f"lodge_{door.route.replace('-', '_')}_claim"
+    lodge.__doc__ = (
+        f"Lodge a claim on one of your {door.title} policies. Documents are files, or addresses of your uploads; those"
+        " that the incident requires may follow later."
+    )
+    return lodge
+
+
+def _add_routes() -> None:
+    for line in LINES:
+        door = _Door(line.route, line.title.lower(), line.request, line.documents)
+        router.add_api_route(
+            f"/{door.route}",
+            _make_handler(door),
+            methods=["POST"],
+            status_code=201,
+            summary=f"Lodge a {door.title} claim",
+            responses=openapi.answers(_Claim, _LODGED, status=201),
+            openapi_extra=door.build_body(),
+        )
+
+
+_add_routes()
+
+
+async def _lodge(request: Request, caller: Caller, door: _Door) -> Response:
+    form = await _submitted(request, door)
+    return await forms.run_with_form(form, lambda: _lodged(request, caller, form, door))
+
+
+async def _submitted(request: Request, door: _Door) -> Form:
     if forms.is_form(request):
-        return await forms.read(request, files=len(requirements.DOCUMENTS))
+        return await forms.read(request, files=len(door.documents))
     data = await bodies.read(request, accepted="multipart/form-data or application/json")
     if not isinstance(data, dict):
         raise InvalidInput.for_field("body", "must be an object")
     return Form(texts=data, uploads={})
 
 
-def _lodged(request: Request, caller: Caller, form: Form) -> Response:
+def _lodged(request: Request, caller: Caller, form: Form, door: _Door) -> Response:
     sent = form.read_files()
     request.state.raw = form.idempotency_content(sent)
-    strays = sent.keys() & CreditLifeClaimRequest.model_fields.keys() - set(requirements.DOCUMENTS)
+    strays = sent.keys() & door.model.model_fields.keys() - set(door.documents)
     if strays:
         raise InvalidInput([FieldFault(name, "must be a text, not a file") for name in sorted(strays)])
-    body: CreditLifeClaimRequest = requests.validate(CreditLifeClaimRequest, form.values(sent))
-    with files.store_files([sent[name] for name in requirements.DOCUMENTS if name in sent]) as stored:
+    body = requests.validate(door.model, form.values(sent))
+    with files.store_files([sent[name] for name in door.documents if name in sent]) as stored:
 
         def work(session: ScopedSession) -> WireResponse:
             claim = lodging.lodge_claim(session, body, stored, owner=caller.owner, actor=caller.actor)

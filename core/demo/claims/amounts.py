@@ -1,7 +1,7 @@
 """Amounts of a claim: claimed, approved, deducted and offered, as far as the claim has gone (contract C8)."""
 
 from core import money
-from core.demo.claims.claims import Loss
+from core.demo.claims.claims import LOAN, Loss
 from core.states.claims import ClaimStatus
 
 _EXCESS_BP, _BETTERMENT_BP = 1_000, 500
@@ -9,7 +9,7 @@ _EXCESS_BP, _BETTERMENT_BP = 1_000, 500
 
 def amounts(loss: Loss) -> dict[str, int]:
     """The amount columns of a claim; each is 0 until the claim has come to where it is set (contract C4)."""
-    owed, is_device = loss.owed_minor, loss.kind == "device"
+    owed, is_device = loss.owed_minor, loss.kind != LOAN
     judged = is_device or any(map(loss.came_to, (ClaimStatus.REVIEWING, ClaimStatus.APPROVED)))
     excess = money.share(owed, _EXCESS_BP) if is_device and loss.came_to(ClaimStatus.APPROVED) else 0
     betterment = money.share(owed, _BETTERMENT_BP) if excess and loss.is_worn else 0

@@ -8,19 +8,24 @@ from itertools import pairwise
 from random import Random
 
 from core import clock, money
+from core.covers.claims.gadget import GADGET
+from core.covers.claims.line import ClaimLine
+from core.covers.claims.motor import MOTOR
+from core.covers.claims.registry import LINES, get_line_of
 from core.covers.refunds import count_months_left
-from core.demo.claims.paths import DEVICES, LOANS, Reached, list_open, timed, way
+from core.demo.claims.paths import DEVICES, LOANS, Path, Reached, list_open, timed, way
 from core.demo.market.sellers import Officer
 from core.demo.random_source import new_id
 from core.demo.sales.sales import Sale
 from core.states.claims import ClaimStatus
 
-_RATES = {"loan": 0.011, "device": 0.05}
-_WAYS = {"loan": LOANS, "device": DEVICES}
+LOAN, DEVICE = "loan", GADGET.route
+_RATES = {LOAN: 0.011, DEVICE: 0.05, "motor": 0.012, "travel": 0.03, "contents": 0.03, "personal-accident": 0.008}
+_USUAL_RATE = 0.05
+_REPAIRED = {DEVICE, MOTOR.route}
 # A small demonstration has more claims than its sales would bring, so that there is one of everything.
 _ENOUGH_SALES = 2_000
-_OPEN_OF_EACH = {"loan": 3, "device": 1}
-_SPREAD_OPEN = {"loan": 60, "device": 2_000}
+_LOAN_OPEN, _LOAN_SPREAD, _OTHER_SPREAD = 3, 60, 2_000
 _INCIDENTS = ("Loss of job", "Death", "Temporary disability", "Permanent disability", "Critical illness", "Burglary")
 _HOW_OFTEN = (44, 22, 13, 10, 8, 3)
 _PAPERS = {
@@ -31,16 +36,23 @@ _PAPERS = {
     "Loss of job": "employment_termination_letter",
 }
 _BODILY = ("Death", "Permanent disability", "Temporary disability")
-_DAMAGES = ("Cracked screen", "Liquid damage", "Theft")
 BENEFITS = {
     "Loss of job": "loss_of_job",
     "Death": "death",
     "Temporary disability": "temporary_disability",
     "Permanent disability": "permanent_disability",
 }
+_WITHOUT_PAPERS = (ClaimStatus.PENDING, ClaimStatus.VIEWED)
 _EARLY = timedelta(days=30)
 _NAIRA = 100
+# A sale whose price states no sum insured: third-party motor, travel, personal accident.
+_UNKNOWN_SUM = 60_000_000
 _LONG_FORGOTTEN = 0.15
+
+
+def _ways(kind: str) -> Sequence[tuple[Path, int]]:
+    """Return the ways of a kind of claim; where something is repaired, it is inspected first."""
+    return DEVICES if kind in _REPAIRED else LOANS
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +83,18 @@ class Loss:
         return self.reached[0].at
 
     @property
+    def line(self) -> ClaimLine | None:
+        """The line of cover; None for credit life."""
+        return get_line_of(self.sale.offer.endpoint)
+
+    @property
     def papers(self) -> list[str]:
-        """The documents that prove the incident."""
+        """The documents that prove the incident; a first notice has none yet."""
+        if self.line is not None:
+            return [] if self.status in _WITHOUT_PAPERS else list(self.line.list_required(self.incident))
         proof = _PAPERS.get(self.incident)
-        return [*([proof] if proof else []), *(["police_report"] if self.accidental else [])]
+        certificate = ["death_certificate"] if self.incident == "Death" and self.status not in _WITHOUT_PAPERS else []
+        return [*([proof] if proof else []), *(["police_report"] if self.accidental else []), *certificate]
 
     @property
     def is_approved(self) -> bool:
@@ -95,27 +115,29 @@ class Losses:
     def __init__(self, dice: Random, desk: Sequence[Officer], *, purchases: int, until: datetime) -> None:
         self.dice, self.desk, self.until = dice, desk, until
         self.boost = max(1.0, _ENOUGH_SALES / purchases)
-        self._open = {kind: list_open(_WAYS[kind]) * times for kind, times in _OPEN_OF_EACH.items()}
-        self._open_chance = {kind: _SPREAD_OPEN[kind] * len(deck) / purchases for kind, deck in self._open.items()}
+        kinds = (LOAN, *(line.route for line in LINES))
+        self._open = {kind: list_open(_ways(kind)) * (_LOAN_OPEN if kind == LOAN else 1) for kind in kinds}
+        spread = {kind: _LOAN_SPREAD if kind == LOAN else _OTHER_SPREAD for kind in kinds}
+        self._open_chance = {kind: spread[kind] * len(deck) / purchases for kind, deck in self._open.items()}
         for deck in self._open.values():
             dice.shuffle(deck)
 
     def of(self, sale: Sale) -> Loss | None:
         """The claim on a sale, if there is one."""
-        body = sale.variant.body
-        kind = "loan" if "loan_tenure" in body else "device" if "device_serial_number" in body else None
-        if kind is None or not sale.life.stretches:
+        line = get_line_of(sale.offer.endpoint)
+        kind = line.route if line else LOAN
+        if not sale.life.stretches:
             return None
         reached = self._still_open(sale, kind) or self._natural(sale, kind)
         return self._loss(sale, kind, reached) if reached else None
 
     def _natural(self, sale: Sale, kind: str) -> list[Reached] | None:
-        if self.dice.random() > _RATES[kind] * self.boost:
+        if self.dice.random() > _RATES.get(kind, _USUAL_RATE) * self.boost:
             return None
         start, end = sale.life.stretches[0]
         lodged_at = sale.at + timedelta(days=2) + min(end - start, timedelta(300)) * self.dice.uniform(0.02, 1.04)
         lodged_at = lodged_at.replace(microsecond=0)
-        reached = timed(self.dice, way(self.dice, _WAYS[kind]), lodged_at)
+        reached = timed(self.dice, way(self.dice, _ways(kind)), lodged_at)
         # A claim that is open or paid holds the refund of a cancellation back: these policies had none.
         if lodged_at >= self.until or (sale.life.ended and lodged_at <= sale.life.ended.at):
             return None
@@ -126,7 +148,7 @@ class Losses:
         deck = self._open[kind]
         if not deck or self.dice.random() > self._open_chance[kind]:
             return None
-        steps = way(self.dice, _WAYS[kind], to=deck[-1])
+        steps = way(self.dice, _ways(kind), to=deck[-1])
         forgotten = self.dice.uniform(55, 75) if self.dice.random() < _LONG_FORGOTTEN else 0
         lodged_at = self.until - timedelta(days=len(steps) * 2.2 + self.dice.triangular(0.2, 25, 3) + forgotten)
         lodged_at = lodged_at.replace(microsecond=0)
@@ -162,8 +184,10 @@ class Losses:
     def _incident(self, sale: Sale, kind: str, reached: Sequence[Reached]) -> str:
         """Draw the incident; an insured one where the claim was approved."""
         went = {step.status for step in reached}
-        if kind == "device":
-            return self.dice.choices(_DAMAGES, (6, 3, 2))[0]
+        line = get_line_of(sale.offer.endpoint)
+        if line is not None:
+            insured = line.covers[sale.offer.endpoint]
+            return self.dice.choice([incident for incident in line.incidents if incident in insured])
         if ClaimStatus.INSPECTION_SUBMITTED in went:
             return "Burglary"
         bought = sale.variant.body["benefit_coverage"]
@@ -177,8 +201,11 @@ class Losses:
     def _owed(self, sale: Sale, kind: str, happened_on: date) -> int:
         """Return the loss in kobo: the balance of the loan on the day of the loss, or the cost of the repair."""
         body = sale.variant.body
-        if kind == "device":
+        if kind == DEVICE:
             return int(body["device_value"] * self.dice.triangular(0.12, 0.4, 0.2)) * _NAIRA
+        if kind != LOAN:
+            insured_minor = sale.variant.sum_insured_minor or _UNKNOWN_SUM
+            return int(insured_minor / _NAIRA * self.dice.triangular(0.02, 0.5, 0.08)) * _NAIRA
         loan, months = money.to_minor(Decimal(body["loan_amount"])), int(body["loan_tenure"])
         left = count_months_left(happened_on, clock.to_lagos_day(sale.life.stretches[0][1]), months)
         return loan * max(left, 1) // months // _NAIRA * _NAIRA
@@ -196,7 +223,7 @@ class Losses:
 
 def _flags(loss: Loss) -> list[str]:
     """Return the fraud flags (contract C3)."""
-    if loss.kind != "loan":
+    if loss.kind != LOAN:
         return []
     sale, (start, end) = loss.sale, loss.sale.life.stretches[0]
     bought = BENEFITS.get(loss.incident) in sale.variant.body["benefit_coverage"]

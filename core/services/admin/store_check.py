@@ -15,6 +15,7 @@ from core.services.audit import log as audit
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import questions as claim_questions
 from core.services.finance import proofs
+from core.services.finance.bordereaux import proofs as bordereau_proofs
 from core.services.finance.payments import proofs as payment_proofs
 from core.services.finance.statements import proofs as statement_proofs
 from core.states import claims as claim_states
@@ -211,6 +212,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "The daybook has the sums of the sales": lambda session: daily_rollup.faults(session.connection()),
     "Every movement is its row, and its premium the sum of its shares": proofs.find_movement_faults,
     "Movements have the sums of the daybook": proofs.find_rollup_faults,
+    "Every bordereau is its rows, its hash, and leaves nothing out": bordereau_proofs.find_bordereau_faults,
     "Every payment is what it settles, and the state of each statement follows": payment_proofs.find_payment_faults,
     "Every statement is its lines, its hash, and one of a chain": statement_proofs.find_statement_faults,
     "Every claim came to where it stands by allowed moves": _find_history_faults,

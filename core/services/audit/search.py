@@ -31,7 +31,7 @@ MAX_SEARCHED: Final = 50_000
 # The kinds of records that can be searched by id.
 RECORD_KINDS: Final = (
     *("policy", "purchase", "renewal", "claim", "customer", "product", "distributor", "insurer"),
-    *("staff", "key", "export", "file", "statement", "payment", "payout", "backup"),
+    *("staff", "key", "export", "file", "statement", "payment", "payout", "bordereau", "backup"),
 )
 _KEY_PREFIX = "key "
 _SUBJECT = col(AuditEntry.subject)

@@ -15,6 +15,7 @@ from sqlmodel import SQLModel, col
 
 from core import seal
 from core.covers.request_parts import fold_text
+from core.services.claims.intake.submitted import META_COLUMNS
 from core.services.compliance import redactions
 from core.services.compliance.own_records import IDENTITY, PersonRows, erase_rows
 from core.services.compliance.personal_values import ERASED, ERASED_DOMAIN, PersonalValues, list_texts, phone_spellings
@@ -147,7 +148,7 @@ def _find_files(session: ScopedSession, people: PersonRows) -> list[str]:
     """Return the codes of all files of the person: of their claims, and those that their data links to."""
     texts: list[Any] = [[row.face_image, row.identity_verification] for row in people.customers]
     texts += [[row.submitted, row.payload] for row in people.policies]
-    metas = ("vehicle_claim_meta", "gadget_claim_meta", "credit_life_claim_meta", "claim_invoice_url", "offer_form_url")
+    metas = (*META_COLUMNS, "claim_invoice_url", "offer_form_url")
     texts += [[getattr(row, name) for name in metas] for row in people.claims]
     linked = find_codes(texts)
     found: set[str] = set()

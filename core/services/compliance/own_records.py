@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel, col
 
 from core import clock, seal
+from core.services.claims.intake.submitted import META_COLUMNS
 from core.services.compliance.personal_values import ERASED, ERASED_DOMAIN, keep_figures
 from core.store.access import ScopedSession
 from core.store.schema.tables import (
@@ -19,11 +20,13 @@ from core.store.schema.tables import (
     ClaimComment,
     ClaimEvent,
     ClaimOverride,
+    ClaimPayee,
     ClaimQuestion,
     ClaimReferral,
     ClaimReserve,
     Complaint,
     Customer,
+    CustomerNote,
     DataRequest,
     Policy,
     Refund,
@@ -44,6 +47,7 @@ OWN_TEXTS: Final[tuple[tuple[Any, str, tuple[str, ...]], ...]] = (
     (Refund, "policy_id", ("reason",)),
     (Adjustment, "policy_id", ("reason",)),
     (RenewalCall, "policy_id", ("note",)),
+    (CustomerNote, "customer_id", ("text",)),
     (Submission, "policy_id", ("last_error", "insurer_certificate_url")),
     (AdjustmentProposal, "corrects_id", ("reason", "refusal")),
     (StatementLine, "movement_id", ("customer",)),
@@ -95,6 +99,7 @@ def erase_rows(session: ScopedSession, people: PersonRows) -> Counter[str]:
     for claim in people.claims:
         changed["claim"] += _update(session, Claim, claim.id, _erased_claim(claim))
     changed["claim"] += _erase_claimants(session, people)
+    changed["claim_payee"] += _erase_payees(session, people)
     for entity, link, names in OWN_TEXTS:
         changed[entity.__tablename__] += _erase_texts(session, entity, getattr(entity, link), people.ids(link), names)
     changed["data_request"] += _erase_requests(session, people)
@@ -143,7 +148,6 @@ def _erased_policy(row: Policy) -> dict[str, Any]:
 def _erased_claim(row: Claim) -> dict[str, Any]:
     name, email = pseudonym(row.customer_id)
     first, last = name.split()
-    metas = ("vehicle_claim_meta", "gadget_claim_meta", "credit_life_claim_meta")
     gone = (
         *("claim_owner_phone_number", "incident_date", "claim_invoice_url", "offer_form_url", "sealed", "account_key"),
         "payment_reference",
@@ -155,7 +159,7 @@ def _erased_claim(row: Claim) -> dict[str, Any]:
         "claim_owner_email": email,
         "claim_description": ERASED,
         "decline_reason": ERASED if row.decline_reason != "None" else "None",
-        **{meta: keep_figures(held) for meta in metas if (held := getattr(row, meta)) is not None},
+        **{meta: keep_figures(held) for meta in META_COLUMNS if (held := getattr(row, meta)) is not None},
         "version": row.version + 1,
         "updated_at": clock.now(),
     }
@@ -176,6 +180,15 @@ def _erase_claimants(session: ScopedSession, people: PersonRows) -> int:
         theirs = sa.func.lower(col(Claim.claim_owner_email)) == customer.email.lower()
         number += _run(session, sa.update(Claim).where(theirs).values(values))
     return number
+
+
+def _erase_payees(session: ScopedSession, people: PersonRows) -> int:
+    """Who was paid goes; that something was paid stays."""
+    gone = {"name": ERASED, "bank_name": None, "hint": None, "sealed": None, "reason": ERASED}
+    return sum(
+        _run(session, sa.update(ClaimPayee).where(col(ClaimPayee.claim_id) == claim.id).values(gone))
+        for claim in people.claims
+    )
 
 
 def _erase_texts(

@@ -17,6 +17,7 @@ _TEXT_FIELDS: Final = frozenset(
         *("name", "first_name", "last_name", "email", "phone", "phone_number", "address", "date_of_birth", "dob"),
         *("claim_description", "claim_owner_first_name", "claim_owner_last_name", "claim_owner_email"),
         *("claim_owner_phone_number", "decline_reason", "incident_date", "last_error", "file_name"),
+        *("payee", "payee_reason"),
     }
 )
 

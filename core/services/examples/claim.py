@@ -6,7 +6,7 @@ from typing import Final
 from uuid import UUID
 
 from core.covers import request
-from core.services.claims.intake import lodging
+from core.services.claims.intake import lodging, new_claims
 from core.services.claims.intake.request import CreditLifeClaimRequest
 from core.services.claims.lists import records as claim_records
 from core.services.claims.lists.shapes import ClaimRecord, StatusTime
@@ -32,7 +32,9 @@ _SUBMITTED: Final = {
 def build_claim() -> ClaimRecord:
     """Return a newly lodged claim on the example policy."""
     customer, product, provider, policy = sale_example.build_rows()
-    row = lodging.build_initial_claim(policy, customer, request.validate(CreditLifeClaimRequest, _SUBMITTED))
+    row = lodging.build_initial_claim(
+        policy, customer, new_claims.read(request.validate(CreditLifeClaimRequest, _SUBMITTED))
+    )
     row.id = UUID("01a1f7c0-3c00-7000-8000-0000000000a1")
     row.created_at = row.updated_at = _AT
     embedded = SimpleNamespace(Claim=row, Customer=customer, Product=product, Provider=provider, Policy=policy)

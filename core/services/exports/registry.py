@@ -5,6 +5,7 @@ from typing import Any
 from core.errors import NotFound
 from core.services.exports.exports import ExportKind
 from core.services.exports.kinds.audit import AUDIT
+from core.services.exports.kinds.claim_payments import CLAIM_PAYMENTS
 from core.services.exports.kinds.claims import CLAIMS
 from core.services.exports.kinds.customers import CUSTOMERS
 from core.services.exports.kinds.movements import MOVEMENTS
@@ -12,7 +13,10 @@ from core.services.exports.kinds.policies import POLICIES
 from core.services.exports.kinds.purchases import PURCHASES
 from core.services.exports.kinds.renewals import RENEWALS
 
-KINDS: tuple[ExportKind[Any], ...] = (PURCHASES, RENEWALS, MOVEMENTS, POLICIES, CUSTOMERS, CLAIMS, AUDIT)
+KINDS: tuple[ExportKind[Any], ...] = (
+    *(PURCHASES, RENEWALS, MOVEMENTS, POLICIES),
+    *(CUSTOMERS, CLAIMS, CLAIM_PAYMENTS, AUDIT),
+)
 _BY_NAME = {kind.name: kind for kind in KINDS}
 
 

@@ -6,6 +6,8 @@ from typing import Final
 
 from core import clock
 from core.services.finance import agreements, bank_accounts, parties
+from core.services.finance.bordereaux import issuing
+from core.services.finance.bordereaux import overview as bordereau_overview
 from core.services.finance.parties import Party
 from core.services.finance.payments import batches, transitions
 from core.services.finance.payments import reading as payment_reading
@@ -83,7 +85,20 @@ def write_month(session: ScopedSession, month: date) -> int:
     with _in_time(month, _STATED_ON):
         number = _state(session, month)
     pay_month(session, month)
+    report_month(session, month)
     return number
+
+
+def report_month(session: ScopedSession, month: date) -> None:
+    """Issue and send the bordereaux of a month; those of the last one wait, so that some are overdue after the 10th."""
+    maker = staff.get_by_email(session, _MAKER)
+    if month >= clock.add_months(clock.today().replace(day=1), -1):
+        return
+    with _in_time(month, _STATED_ON):
+        for provider_id, _, kind in bordereau_overview.list_due(session, month):
+            made = issuing.issue(session, provider_id, kind, month, by=maker)
+            issuing.move(session, made, "Sent", by=maker)
+            issuing.move(session, made, "Acknowledged", by=maker)
 
 
 def _state(session: ScopedSession, month: date) -> int:

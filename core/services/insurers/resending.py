@@ -1,12 +1,15 @@
 """Actions of the desk on submissions: resend one now, or all that were set aside for one insurer."""
 
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.errors import NotAllowed, NotFound, StateForbids
+from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.insurers import answers as insurer_answers
 from core.services.insurers import connections as insurer_connections
@@ -20,6 +23,15 @@ from core.store.access import ScopedSession
 from core.store.schema.tables import Provider, Submission
 
 SENDING_ROLES = ("operations",)
+MOST_AT_ONCE = 50
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BulkResult:
+    """What became of an action on several policies: how many it reached, and how many refused, by reason."""
+
+    done: int
+    left_out: Mapping[str, int]
 
 
 def resend(session: ScopedSession, policy_id: UUID, *, person: Person) -> None:
@@ -63,6 +75,30 @@ def record_reported(session: ScopedSession, policy_id: UUID, *, person: Person) 
     subject = audit.subject_of("policy", policy_id)
     audit.write(session, actor=person.actor, action="noted as reported", subject=subject, before=before, after=after)
     session.flush()
+
+
+def act_on_each(
+    session: ScopedSession, policy_ids: Sequence[UUID], act: Callable[..., None], *, person: Person
+) -> BulkResult:
+    """Do the same to each of these policies, `resend` or `record_reported`; those that refuse are left out, with why.
+
+    InvalidInput for none or too many.
+    """
+    _require_sender(person)
+    chosen = list(dict.fromkeys(policy_ids))
+    if not 0 < len(chosen) <= MOST_AT_ONCE:
+        raise InvalidInput.for_field("policies", f"choose between 1 and {MOST_AT_ONCE} policies")
+    refusals = [_find_refusal(session, key, act, person) for key in chosen]
+    return BulkResult(done=refusals.count(None), left_out=Counter(each for each in refusals if each))
+
+
+def _find_refusal(session: ScopedSession, policy_id: UUID, act: Callable[..., None], person: Person) -> str | None:
+    # Both actions check everything before they change anything: a refused one leaves no trace in the transaction.
+    try:
+        act(session, policy_id, person=person)
+    except (StateForbids, NotFound) as error:
+        return str(error)
+    return None
 
 
 def resend_all(session: ScopedSession, provider_id: UUID, *, person: Person) -> int:

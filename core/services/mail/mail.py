@@ -2,16 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import ids
+from core import clock, ids
 from core.errors import InvalidInput
-from core.services.mail.templates import TEMPLATES
+from core.services.mail import templates
 from core.services.outbox import queue
 from core.services.outbox.queue import Backoff
 from core.store.access import ScopedSession
@@ -43,17 +43,30 @@ class MailLine:
     attempts: int
     last_error: str | None
     created_at: datetime
+    sent_by: str | None
 
 
-def send(session: ScopedSession, to: str, template: str, values: Mapping[str, str]) -> UUID:
+_COLUMNS: Final = [col(getattr(Mail, name)) for name in MailLine.__dataclass_fields__]
+
+
+def send(
+    session: ScopedSession,
+    to: str,
+    template: str,
+    values: Mapping[str, str],
+    *,
+    about: str | None = None,
+    by: str | None = None,
+) -> UUID:
     """Queue an e-mail; it is sent if, and only if, the caller's transaction commits. Returns its id.
 
-    InvalidInput for an address that cannot be one; KeyError for an unknown template or a missing value.
+    `about` is the record whose page lists it, `by` the actor who asked for it. InvalidInput for an address that cannot
+    be one; KeyError for an unknown template or a missing value.
     """
     if not 3 <= len(to) <= MAX_LENGTH or "@" not in to or any(each in to for each in "\r\n\0 ,;<>"):
         raise InvalidInput.for_field("to", "must be one e-mail address")
-    subject, body = TEMPLATES[template].render(values)
-    row = Mail(id=ids.new(), recipient=to, template=template, subject=subject[:200], body=body)
+    subject, body = templates.get_template(session, template).render(values)
+    row = Mail(id=ids.new(), recipient=to, template=template, subject=subject[:200], body=body, about=about, sent_by=by)
     session.insert(row)
     return row.id
 
@@ -93,8 +106,24 @@ def record_result(session: ScopedSession, job: MailJob, error: str | None, *, is
     session.flush()
 
 
+def find_recent(session: ScopedSession, to: str, template: str, about: str, within: timedelta) -> UUID | None:
+    """Return the same e-mail about the same record if it was queued a moment ago: a second click sends no second."""
+    query = sa.select(col(Mail.id)).where(
+        col(Mail.about) == about,
+        col(Mail.template) == template,
+        col(Mail.recipient) == to,
+        col(Mail.created_at) >= clock.now() - within,
+    )
+    return session.execute(query.limit(1)).scalar_one_or_none()
+
+
+def list_about(session: ScopedSession, about: str) -> Sequence[MailLine]:
+    """Return every e-mail about a record, the newest first."""
+    query = sa.select(*_COLUMNS).where(col(Mail.about) == about).order_by(col(Mail.created_at).desc(), col(Mail.id))
+    return [MailLine(**row._mapping) for row in session.execute(query)]
+
+
 def list_latest(session: ScopedSession, limit: int = 20) -> Sequence[MailLine]:
     """Return the newest e-mails."""
-    columns = [col(getattr(Mail, name)) for name in MailLine.__dataclass_fields__]
-    rows = session.execute(sa.select(*columns).order_by(col(Mail.created_at).desc()).limit(limit))
+    rows = session.execute(sa.select(*_COLUMNS).order_by(col(Mail.created_at).desc()).limit(limit))
     return [MailLine(**row._mapping) for row in rows]

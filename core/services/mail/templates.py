@@ -1,9 +1,18 @@
-"""The texts of e-mails: a subject and a plain body for each, with the values that they need by name."""
+"""The texts of e-mails: a subject and a plain body for each, with the values that they need by name.
+
+An admin may change a text; the changed one is in the store and stands in place of the one here.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from string import Template
 from typing import Final
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core.store.access import ScopedSession
+from core.store.schema.tables import MailText
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +21,11 @@ class MailTemplate:
 
     subject: str
     body: str
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Return the names of the values that the text uses."""
+        return frozenset(Template(f"{self.subject}\n{self.body}").get_identifiers())
 
     def render(self, values: Mapping[str, str]) -> tuple[str, str]:
         """Return subject and body; KeyError names a value that is missing. A subject is one line."""
@@ -34,4 +48,28 @@ TEMPLATES: Final[Mapping[str, MailTemplate]] = {
         "Endpoint: $endpoint\nReason: $reason\n\n"
         "Its events are held. Enable the endpoint to get those that were held meanwhile.\n",
     ),
+    "policy certificate": MailTemplate(
+        "Your policy $policy_number",
+        "Dear $name,\n\n"
+        "Thank you for buying $cover from $seller. Your cover with $insurer runs from $starts to $ends;\n"
+        "the premium was $premium.\n\n"
+        "Your certificate: $certificate\n\n"
+        "Keep this message: the certificate opens from any device, and anybody can verify it by its code.\n",
+    ),
+    "renewal reminder": MailTemplate(
+        "Your policy $policy_number ends on $ends",
+        "Dear $name,\n\n"
+        "Your cover $cover with $insurer, bought from $seller, ends on $ends.\n"
+        "One more term costs $price. Call us or reply to this message, and we renew it for you.\n\n"
+        "If you want no more reminders, reply with the word STOP.\n",
+    ),
 }
+
+
+def get_template(session: ScopedSession, name: str) -> MailTemplate:
+    """Return the text of an e-mail, the changed one if an admin has changed it; KeyError for an unknown name."""
+    usual = TEMPLATES[name]
+    row = session.execute(
+        sa.select(col(MailText.subject), col(MailText.body)).where(col(MailText.name) == name)
+    ).one_or_none()
+    return MailTemplate(row.subject, row.body) if row else usual

@@ -13,7 +13,7 @@ from core import clock, money
 from core.errors import NotRenewable
 from core.services.dimensions import Choices
 from core.services.paging import Paging
-from core.services.renewals import calls, next_terms
+from core.services.renewals import calls, next_terms, reminders
 from core.services.renewals import due as renewals_due
 from core.services.renewals.calls import Call
 from core.services.renewals.filter import DueFilter
@@ -39,7 +39,7 @@ class DueRow:
 
     `is_over` is true as soon as cover has ended, which on its last day it mostly has as the day began.
     `next_minor` is what one more term costs today, none when it cannot be renewed today: `refusal` says why.
-    `call` is the latest call about this end of a term.
+    `call` is the latest call about this end of a term, `reminded_at` the latest reminder of it.
     """
 
     id: UUID
@@ -58,6 +58,7 @@ class DueRow:
     next_minor: int | None
     refusal: str | None
     call: Call | None
+    reminded_at: datetime | None
 
 
 def list_rows(
@@ -82,11 +83,20 @@ def list_rows(
     found = session.execute(query.order_by(*ORDERS[order])).all()
     terms_by_policy = next_terms.get_next_terms(session, [row.id for row in found])
     latest = calls.load_latest(session, [row.id for row in found])
-    return [_build_row(row, terms_by_policy[row.id], names, today, latest.get(row.id)) for row in found]
+    reminded = reminders.load_latest(session, [row.id for row in found])
+    return [
+        _build_row(row, terms_by_policy[row.id], names, today, latest.get(row.id), reminded.get(row.id))
+        for row in found
+    ]
 
 
 def _build_row(
-    row: AnyRow, next_term: NextTerm | NotRenewable, names: Choices, today: date, call: Call | None
+    row: AnyRow,
+    next_term: NextTerm | NotRenewable,
+    names: Choices,
+    today: date,
+    call: Call | None,
+    reminded_at: datetime | None,
 ) -> DueRow:
     distributor, provider, product, _ = names.get_names_of_sale(row.product_id, row.distributor_id)
     return DueRow(
@@ -106,4 +116,5 @@ def _build_row(
         next_minor=None if isinstance(next_term, NotRenewable) else money.to_minor(next_term.price.total),
         refusal=str(next_term) if isinstance(next_term, NotRenewable) else None,
         call=call,
+        reminded_at=reminded_at,
     )

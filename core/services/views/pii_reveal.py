@@ -16,6 +16,7 @@ from core.covers.faults import fault
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, NotFound
 from core.services.audit import log as audit
+from core.services.claims.intake.submitted import META_COLUMNS
 from core.services.people.staff import Person
 from core.services.policies import policies
 from core.store.access import ScopedSession
@@ -149,8 +150,7 @@ def _load_customer(session: ScopedSession, customer_id: UUID) -> tuple[Mapping[s
 
 
 def _load_claim(session: ScopedSession, claim_id: UUID) -> tuple[Mapping[str, Any], str | None]:
-    metas = ("gadget_claim_meta", "credit_life_claim_meta", "vehicle_claim_meta")
-    stored = _columns(session, Claim, claim_id, (*metas, "claim_invoice_url", "offer_form_url", "sealed"))
+    stored = _columns(session, Claim, claim_id, (*META_COLUMNS, "claim_invoice_url", "offer_form_url", "sealed"))
     return stored, stored["sealed"]
 
 

@@ -10,8 +10,11 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.money import Split
+from core.services.audit import log as audit
 from core.services.insurers import submission_detail
 from core.services.insurers.submission_detail import SubmissionDetail
+from core.services.mail import mail
+from core.services.mail.mail import MailLine
 from core.services.policies import paid_terms, policies
 from core.services.policies import states as policy_states
 from core.services.policies.states import PolicyState
@@ -74,6 +77,7 @@ class PolicyDetail:
     refunds: Sequence[RefundLine]
     renewal_window: RenewalWindow | None
     not_renewable: str | None
+    letters: Sequence[MailLine]
 
     @property
     def refunded_minor(self) -> int:
@@ -104,6 +108,7 @@ def get_policy(session: ScopedSession, policy_id: UUID) -> PolicyDetail:
         refunds=_refunds(session, policy_id),
         renewal_window=_get_renewal_window(session, policy) if PolicyAction.RENEW in state.actions else None,
         not_renewable=next_terms.find_refusal(session, policy) if PolicyAction.RENEW in state.actions else None,
+        letters=mail.list_about(session, audit.subject_of("policy", policy.id)),
     )
 
 

@@ -116,7 +116,7 @@ def redeliver(session: ScopedSession, delivery_id: UUID, *, actor: str, endpoint
 
 def count_replay(session: ScopedSession, endpoint_id: UUID, request: ReplayRequest) -> int:
     """Return how many events a replay would send now."""
-    endpoints.get_endpoint(session, endpoint_id)
+    request = _choose_types(request, endpoints.get_endpoint(session, endpoint_id).events)
     found = _build_replay_query(endpoint_id, request).with_only_columns(sa.func.count(col(Event.id)))
     return int(session.execute(found).scalar_one())
 
@@ -124,6 +124,7 @@ def count_replay(session: ScopedSession, endpoint_id: UUID, request: ReplayReque
 def replay(session: ScopedSession, endpoint_id: UUID, request: ReplayRequest, *, actor: str) -> int:
     """Queue every event of a span again for an endpoint, under their old ids; returns how many there are."""
     endpoint = _require_open(session, endpoint_id)
+    request = _choose_types(request, endpoint.events)
     count = count_replay(session, endpoint_id, request)
     if count > _MAX_REPLAYED:
         raise StateForbids(f"These are {count:,} events, and at most {_MAX_REPLAYED:,} are sent at once: choose less")
@@ -150,6 +151,11 @@ def replay(session: ScopedSession, endpoint_id: UUID, request: ReplayRequest, *,
     return count
 
 
+def _choose_types(request: ReplayRequest, own: Sequence[str]) -> ReplayRequest:
+    """Return the request with the types of its endpoint where it names none."""
+    return request if request.events else request.model_copy(update={"events": list(own)})
+
+
 def _require_open(session: ScopedSession, endpoint_id: UUID) -> Any:
     endpoint = endpoints.get_for_update(session, endpoint_id)
     if endpoint.state not in {"active", "failing"}:
@@ -163,7 +169,7 @@ def _select() -> AnySelect:
 
 def _build_replay_query(endpoint_id: UUID, request: ReplayRequest) -> AnySelect:
     """Build the query for the events of a span that an endpoint is to get again."""
-    names = [name for name in catalogue.BY_NAME if any(catalogue.fits(each, name) for each in request.events)]
+    names = [name for name in catalogue.BY_NAME if any(catalogue.fits(each, name) for each in request.events or ())]
     query: AnySelect = (
         sa.select(Event)
         .join(

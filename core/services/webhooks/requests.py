@@ -86,7 +86,7 @@ class ReplayRequest(Request):
 
     from_: datetime = Field(alias="from", examples=["2026-11-01T00:00:00Z"])
     to: datetime = Field(examples=["2026-11-30T00:00:00Z"])
-    events: Patterns = Field(default_factory=lambda: ["*"])
+    events: Patterns | None = Field(default=None, description="Without it, the types that the endpoint wants.")
     only_failed: bool = Field(default=False, description="Only those that never got a 2xx.")
     dry_run: bool = Field(default=False, description="Count them and send nothing.")
 

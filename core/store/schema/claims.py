@@ -1,6 +1,6 @@
 """Claims: the record, its documents, every status it ever had, and what officers said."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +15,7 @@ from core.store.schema.columns import Owned, Record, among, json_field, minor_fi
 class Claim(Record, Owned, table=True):
     """A claim on a policy; amounts in kobo, `version` guards against two officers (contract C1-C9).
 
+    `claim_meta` is what was submitted, for the lines of cover that have no place of their own on the wire.
     `account_key` is the keyed hash of the account to be paid, by which claims on the same one are found.
     `clock_from` is the lodging, moved on by every stretch in which the statutory clock stood still, and
     `clock_stopped_at` the instant since which it does: for the claimant, or for good by a decision (contract C9).
@@ -70,6 +71,7 @@ class Claim(Record, Owned, table=True):
     vehicle_claim_meta: dict[str, Any] | None = Field(default=None, sa_type=sa.JSON)
     gadget_claim_meta: dict[str, Any] | None = Field(default=None, sa_type=sa.JSON)
     credit_life_claim_meta: dict[str, Any] | None = Field(default=None, sa_type=sa.JSON)
+    claim_meta: dict[str, Any] | None = Field(default=None, sa_type=sa.JSON)
     sealed: str | None = None
     account_key: str | None = Field(default=None, max_length=64, index=True)
     clock_from: datetime = Field(default_factory=clock.now)
@@ -94,7 +96,7 @@ class ClaimPayment(Owned, table=True):
     """Money that was paid on a claim, kept for ever: what a claim was paid is the sum of its rows (contract C10).
 
     `reference_key` is the reference without case and blanks; an insurer's payments of one mode never share one. A row
-    with a negative amount reverses an earlier one: the money came back.
+    with a negative amount reverses an earlier one: the money came back. Rows from before there were payees have none.
     """
 
     __tablename__ = "claim_payment"
@@ -113,6 +115,27 @@ class ClaimPayment(Owned, table=True):
     reference_key: str
     paid_by: UUID | None = Field(default=None, foreign_key="staff.id")
     reverses: UUID | None = None
+    payee_id: UUID | None = None
+    method: str | None = Field(default=None, max_length=20)
+    value_on: date | None = None
+    created_at: datetime
+
+
+class ClaimPayee(Owned, table=True):
+    """Who is paid on a claim: the newest row is the payee, and a payment names the row that it went to.
+
+    `hint` is the last four digits of the account, which is sealed; `reason` is why it was set (contract C10).
+    """
+
+    __tablename__ = "claim_payee"
+    id: UUID = Field(primary_key=True)
+    claim_id: UUID = Field(foreign_key="claim.id", index=True)
+    name: str = Field(max_length=200)
+    bank_name: str | None = Field(default=None, max_length=200)
+    hint: str | None = Field(default=None, max_length=4)
+    sealed: str | None = None
+    reason: str = Field(max_length=500)
+    staff_id: UUID | None = Field(default=None, foreign_key="staff.id")
     created_at: datetime
 
 

@@ -134,14 +134,31 @@ class WebhookTry(Owned, table=True):
 
 
 class Mail(QueuedRow, table=True):
-    """One e-mail, written in the transaction of its cause and sent later."""
+    """One e-mail, written in the transaction of its cause and sent later.
+
+    `about` is the record whose page shows it ("policy:<id>"), `sent_by` the person who asked for it.
+    """
 
     __table_args__ = (
         among("state", MAIL_STATES, "state"),
         sa.Index("ix_mail_due", "state", "next_try_at", "leased_until"),
         sa.Index(None, "created_at"),
+        sa.Index(None, "about", "created_at"),
     )
     recipient: str = Field(max_length=254)
     template: str = Field(max_length=40)
     subject: str = Field(max_length=200)
     body: str
+    about: str | None = Field(default=None, max_length=80)
+    sent_by: str | None = Field(default=None, max_length=120)
+
+
+class MailText(Row, table=True):
+    """The text of an e-mail as an admin has changed it, in place of the one that comes with the software."""
+
+    __tablename__ = "mail_text"
+    name: str = Field(primary_key=True, max_length=40)
+    subject: str = Field(max_length=150)
+    body: str
+    version: int = 1
+    updated_at: datetime = Field(default_factory=clock.now)

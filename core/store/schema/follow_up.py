@@ -1,4 +1,4 @@
-"""Follow-up with customers: calls about the end of a term."""
+"""Follow-up with customers: calls and reminders about the end of a term, and notes."""
 
 from datetime import date, datetime
 from uuid import UUID
@@ -9,6 +9,7 @@ from sqlmodel import Field
 from core import clock, ids
 from core.store.schema.columns import Owned, among
 
+NOTE_KINDS = ("note", "call", "message", "visit")
 CALL_OUTCOMES = ("will_renew", "thinking", "refused", "no_answer", "wrong_number")
 
 
@@ -30,4 +31,38 @@ class RenewalCall(Owned, table=True):
     caller_id: UUID
     owner_id: UUID
     call_again_on: date | None = None
+    created_at: datetime = Field(default_factory=clock.now)
+
+
+class RenewalReminder(Owned, table=True):
+    """One reminder of the end of a term; each is sent once."""
+
+    __tablename__ = "renewal_reminder"
+    __table_args__ = (sa.UniqueConstraint("policy_id", "expiration_at", "days_before"),)
+    id: UUID = Field(default_factory=ids.new, primary_key=True)
+    policy_id: UUID = Field(foreign_key="policy.id")
+    expiration_at: datetime
+    days_before: int
+    mail_id: UUID
+    created_at: datetime = Field(default_factory=clock.now)
+
+
+class ReminderOptOut(Owned, table=True):
+    """A customer who wants no reminders."""
+
+    __tablename__ = "reminder_opt_out"
+    customer_id: UUID = Field(foreign_key="customer.id", primary_key=True)
+    created_at: datetime = Field(default_factory=clock.now)
+
+
+class CustomerNote(Owned, table=True):
+    """One note on a customer, or one contact with them; notes are added and never changed."""
+
+    __tablename__ = "customer_note"
+    __table_args__ = (among("kind", NOTE_KINDS, "kind"), sa.Index(None, "customer_id", "created_at"))
+    id: UUID = Field(default_factory=ids.new, primary_key=True)
+    customer_id: UUID = Field(foreign_key="customer.id")
+    kind: str = Field(default="note", max_length=10)
+    text: str = Field(max_length=1000)
+    author_id: UUID
     created_at: datetime = Field(default_factory=clock.now)

@@ -11,12 +11,14 @@ from core.store.schema.admin import (
     StoreSecret,
 )
 from core.store.schema.agreements import Agreement, BankAccount
+from core.store.schema.bordereaux import Bordereau, BordereauLine
 from core.store.schema.catalogue import Product, ProductBlock, ProductCategory, ProductVersion, RateProposal
 from core.store.schema.claims import (
     Claim,
     ClaimComment,
     ClaimEvent,
     ClaimOverride,
+    ClaimPayee,
     ClaimPayment,
     ClaimQuestion,
     ClaimReferral,
@@ -39,12 +41,13 @@ from core.store.schema.events import (
     EventCursor,
     EventFeed,
     Mail,
+    MailText,
     WebhookDelivery,
     WebhookEndpoint,
     WebhookTry,
 )
 from core.store.schema.finance import Adjustment, AdjustmentProposal, Movement
-from core.store.schema.follow_up import RenewalCall
+from core.store.schema.follow_up import CustomerNote, ReminderOptOut, RenewalCall, RenewalReminder
 from core.store.schema.parties import (
     ApiKey,
     Customer,
@@ -69,6 +72,7 @@ from core.store.schema.sales import (
     Renewal,
     Submission,
 )
+from core.store.schema.saved_views import SavedView, StartView
 from core.store.schema.statements import Statement, StatementLine, TaxRate
 
 __all__ = [
@@ -79,12 +83,15 @@ __all__ = [
     "AuditEntry",
     "AuditHead",
     "BankAccount",
+    "Bordereau",
+    "BordereauLine",
     "Breach",
     "Certificate",
     "Claim",
     "ClaimComment",
     "ClaimEvent",
     "ClaimOverride",
+    "ClaimPayee",
     "ClaimPayment",
     "ClaimQuestion",
     "ClaimReferral",
@@ -92,6 +99,7 @@ __all__ = [
     "Complaint",
     "ComplianceFigure",
     "Customer",
+    "CustomerNote",
     "DataRequest",
     "DayTotal",
     "DaybookLine",
@@ -110,6 +118,7 @@ __all__ = [
     "KeptAnswer",
     "LegalHold",
     "Mail",
+    "MailText",
     "Movement",
     "NumberCounter",
     "OneTimeTicket",
@@ -126,13 +135,17 @@ __all__ = [
     "RateProposal",
     "Redaction",
     "Refund",
+    "ReminderOptOut",
     "Renewal",
     "RenewalCall",
+    "RenewalReminder",
     "SaleDraft",
     "SalesTarget",
+    "SavedView",
     "SignInAttempt",
     "Staff",
     "StaffSession",
+    "StartView",
     "Statement",
     "StatementLine",
     "StatementPayment",

@@ -38,6 +38,11 @@ def doing(work: Work[object], said: str, *, then: Callable[[], None] | None = No
     return do
 
 
+def say(sentence: str) -> None:
+    """Store a success message for `outcome`."""
+    st.session_state[_SAID] = sentence
+
+
 def refuse(error: CoverdeskError) -> None:
     """Store a refusal for `outcome`."""
     st.session_state[_REFUSED] = str(error)

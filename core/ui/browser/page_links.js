@@ -1,29 +1,32 @@
 // Two services of page_links.py: navigation requested by a screen after its work is done, and the menu's links, which
-// keep the mode. State is kept per browser tab, because the component is mounted many times.
-const desk = (window.coverdesk ??= { visited: new Set(), query: "", listens: false });
+// keep the mode and open a person's start views. State is kept per browser tab, because the component is mounted many times.
+const desk = (window.coverdesk ??= { visited: new Set(), query: "", starts: {}, listens: false });
 
 const NARROW = 1000;
 
 function onMenuClick(event) {
   const link = event.target.closest?.('[data-testid="stSidebarNavLink"]');
   if (link && isPlain(event)) setTimeout(closeMenu);
-  if (!link || !desk.query || !isPlain(event)) return;
+  if (!link || !isPlain(event)) return;
+  const query = [desk.starts[new URL(link.href).pathname], desk.query].filter(Boolean).join("&");
+  if (!query) return;
   event.preventDefault();
   event.stopImmediatePropagation();
-  visit(`${link.href}?${desk.query}`);
+  visit(`${link.href}?${query}`);
 }
 
 // On a narrow screen the menu would leave the page half the width: it is closed when the desk is opened, which may be
 // before the menu is drawn, and after each choice.
 function closeMenu(frames = 90) {
   if (window.innerWidth > NARROW || !frames) return;
-  const button = document.querySelector('[data-testid="stSidebar"][aria-expanded="true"] [data-testid="stSidebarCollapseButton"] button');
+  const button = document.querySelector('[data-testid="stSidebar"][data-collapsed="false"] [data-testid="stSidebarCollapseButton"] button');
   if (button) button.click();
   else requestAnimationFrame(() => closeMenu(frames - 1));
 }
 
 export default function ({ data }) {
   if (data.query !== undefined) desk.query = data.query;
+  if (data.starts !== undefined) desk.starts = data.starts;
   if (!desk.listens) {
     document.addEventListener("click", onMenuClick, true);
     closeMenu();

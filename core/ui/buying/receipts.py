@@ -10,6 +10,7 @@ from core.store.access import reading
 from core.ui.buying.selling import Counter, Receipt
 from core.ui.frame import frame, page_links
 from core.ui.kit import words
+from core.ui.letters import certificate_mail
 
 # The customer of the last sale, whose details fill the next form.
 SAME_CUSTOMER = "buy.same_customer"
@@ -41,19 +42,21 @@ def show(key: str, receipt: Receipt, counter: Counter | None = None) -> None:
             )
         if receipt.certificate_url:
             _sending(receipt, receipt.certificate_url)
+        certificate_mail.outcome()
         _next(key, receipt, counter)
 
 
 def _sending(receipt: Receipt, certificate_url: str) -> None:
-    """Draw the links that send the certificate: by e-mail, WhatsApp and SMS, each opened with the words filled in."""
+    """Draw the links that send the certificate: by e-mail, and by WhatsApp and SMS with the words filled in."""
     number = f" {receipt.policy_number}" if receipt.policy_number else ""
     said = f"Your policy{number} is in force. The certificate: {certificate_url}"
-    mail = urlencode({"subject": f"Your policy{number}", "body": said}, quote_via=quote)
     phone = "".join(letter for letter in receipt.phone or "" if letter.isdigit())
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption("Send the certificate", width="content")
         if receipt.email:
-            st.link_button("By e-mail", f"mailto:{quote(receipt.email)}?{mail}", icon=":material/mail:")
+            certificate_mail.button(
+                UUID(receipt.policy_id), receipt.email, key=f"mail {receipt.policy_id}", label="By e-mail"
+            )
         st.link_button(
             "By WhatsApp", f"https://wa.me/{_abroad(phone)}?{urlencode({'text': said})}", icon=":material/chat:"
         )

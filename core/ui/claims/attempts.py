@@ -23,7 +23,11 @@ MOVE, TALK, DAY, DEDUCTIONS, ASSIGNEE, ANSWER = "move", "talk", "day", "deductio
 DOCUMENT: Final = "document"
 RESERVE: Final = "reserve form"
 REFERRAL: Final = "referral form"
-_VERSIONED: Final = frozenset({DAY, DEDUCTIONS, ASSIGNEE, DOCUMENT, RESERVE, REFERRAL})
+PAYEE: Final = "payee form"
+PART: Final = "part form"
+AMOUNTS: Final = "amounts form"
+CLAIMANT: Final = "claimant form"
+_VERSIONED: Final = frozenset({DAY, DEDUCTIONS, ASSIGNEE, DOCUMENT, RESERVE, REFERRAL, PAYEE, PART, AMOUNTS, CLAIMANT})
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 

@@ -26,7 +26,7 @@ _MARKS: Final = {
     None: ":orange[:material/help:]",
 }
 _NOBODY: Final = "Nobody"
-_MONEY: Final = frozenset({"loan_amount", "pending_repayment_amount", "cost_of_repair"})
+_MONEY: Final = frozenset({"loan_amount", "pending_repayment_amount", "cost_of_repair", "amount_claimed"})
 _OLDEST_MONTHS: Final = 120
 
 
@@ -71,7 +71,8 @@ def _amount(review: ClaimReview) -> tuple[str, str, str]:
         )
     if "pending_repayment_amount" in review.facts:
         return "Owed", words.naira_of(amounts.owed), "the lower of pending repayment and loan"
-    return "Cost of repair", words.naira_of(amounts.owed), "as claimed or estimated"
+    label = "Cost of repair" if "cost_of_repair" in review.facts else "Loss"
+    return label, words.naira_of(amounts.owed), "as claimed or estimated"
 
 
 def _days_left(clock: Clock) -> tuple[str, str]:
@@ -245,6 +246,8 @@ def submitted(review: ClaimReview, person: Person) -> None:
     with st.container(border=True, height="stretch"):
         st.markdown("**The loan**" if review.claim_type == "Credit life" else "**What happened**")
         for name, value in review.facts.items():
+            if value in {None, ""}:
+                continue
             if name in review.hidden:
                 place = HiddenField(kind="claim", record_id=review.id, path=review.hidden[name])
                 reveal_dialog.value(words.title(name), value, of=place, by=person)

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from core import clock, money
+from core import money
 from core.services.claims.intake import requirements
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import offers as claim_offers
@@ -13,7 +13,7 @@ from core.services.people.staff import Person
 from core.states.claims import APPROVED_AMOUNT, AUTHORITY, ESTIMATE, OFFER, Effect, Transition
 from core.ui.buying import prices
 from core.ui.claims import attempts as claim_attempts
-from core.ui.claims import referral, review_actions
+from core.ui.claims import paying, referral, review_actions
 from core.ui.claims.attempts import MOVE, Open, key
 from core.ui.claims.review_actions import Hand
 from core.ui.kit import attempts, words
@@ -63,10 +63,7 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
     asked = {need.field for need in move.inputs_needed if need.field}
     st.markdown(f"**{words.plain(move.label)}**")
     if Effect.PAYS in move.effects:
-        st.metric("To pay", words.naira(review.amounts.offer_minor))
-        if paid := review.amounts.limits.paid_minor:
-            st.caption(f"{words.naira(paid)} was paid on this claim before, and comes on top.")
-        st.caption(_payee(review))
+        paying.ask(review)
     if "amount" in asked:
         _ask_amount(review, move, person)
     if "reason" in asked:
@@ -76,7 +73,10 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
     if "reasons" in asked:
         _ask_reasons(review)
     _ask_note(review, required="note" in asked)
-    attempts.complain(key(review.id, MOVE), *asked, "note", *(f"reasons.{check.key}" for check in review.unmet_checks))
+    asked_too = paying.FIELDS if Effect.PAYS in move.effects else ()
+    attempts.complain(
+        key(review.id, MOVE), *asked, *asked_too, "note", *(f"reasons.{check.key}" for check in review.unmet_checks)
+    )
     with st.container(horizontal=True, gap="xsmall"):
         st.button(
             f"Confirm: {move.label.lower()}",
@@ -94,23 +94,17 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
         )
 
 
-def _payee(review: ClaimReview) -> str:
-    """Return who is paid, on which account and on which day, as the claim says."""
-    told = review.facts
-    payee = told.get("account_name") or f"{review.distributor}, the lender of {review.owner}"
-    account = f", account {told['account_number']}" if told.get("account_number") else ""
-    bank = f" at {told['bank_name']}" if told.get("bank_name") else ""
-    return f"To {words.plain(str(payee))}{words.plain(account)}{words.plain(bank)}, dated {words.day(clock.today())}."
-
-
 def _cleared(review: ClaimReview, move: Transition) -> Mapping[str, Any]:
     return {**_EMPTY, f"amount {move.to}": None, **{f"reasons {check.key}": "" for check in review.unmet_checks}}
 
 
 def _carried(review: ClaimReview, hand: Hand, move: Transition, asked: set[str]) -> str:
-    told = {name: _typed(hand, move, name) for name in _FIELDS if name in asked or name == "note"}
+    told: dict[str, Any] = {name: _typed(hand, move, name) for name in _FIELDS if name in asked or name == "note"}
     unmet = review.unmet_checks if "reasons" in asked else []
     given = {check.key: claim_attempts.typed(review.id, f"reasons {check.key}") for check in unmet}
+    if Effect.PAYS in move.effects:
+        told.pop("amount", None)
+        return paying.carry_out(review, hand, **told)
     return review_actions.move(hand, to=move.to, reasons={name: text for name, text in given.items() if text}, **told)
 
 
@@ -175,7 +169,7 @@ def _source(review: ClaimReview) -> str:
     if limits.insured_minor is not None and limits.most_minor != limits.owed_minor:
         return "less than the claim names, as no more is insured"
     loan = "pending_repayment_amount" in review.facts
-    return "the lower of pending repayment and loan" if loan else "the cost of repair, as estimated or claimed"
+    return "the lower of pending repayment and loan" if loan else "the loss, as estimated or claimed"
 
 
 def _show_offer(review: ClaimReview, typed: str) -> None:

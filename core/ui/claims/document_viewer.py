@@ -114,7 +114,7 @@ def _chosen(review: ClaimReview, there: list[Document]) -> Document | None:
 
 
 def _hidden(review: ClaimReview, document: Document) -> HiddenField:
-    return HiddenField(kind="claim", record_id=review.id, path=f"credit_life_claim_meta.{document.name}")
+    return HiddenField(kind="claim", record_id=review.id, path=f"{review.meta_column}.{document.name}")
 
 
 def _line(document: Document) -> str:

@@ -9,10 +9,12 @@ from uuid import UUID
 import streamlit as st
 
 from core import clock, ids
+from core.covers.claims.request import DEATH, OWNER
 from core.errors import CoverdeskError, InvalidInput
 from core.services.claims.intake import lodging, requirements
 from core.services.claims.intake.claimable_policies import ClaimablePolicy
-from core.services.claims.intake.request import CreditLifeClaimRequest
+from core.services.claims.intake.new_claims import ClaimRequest
+from core.services.claims.intake.request import CreditLifeDeskRequest
 from core.store.access import ScopedSession
 from core.ui.buying.selling import Counter
 from core.ui.forms import forms
@@ -21,7 +23,8 @@ from core.ui.frame import frame, page_links
 from core.ui.kit import attempts, words
 
 _RECEIPT: Final = "lodge.receipt"
-_LIVE: Final = frozenset({"incident_type", "accidental", "incident_date"})
+_LIVE: Final = frozenset({"incident_type", "accidental", "incident_date", "claimant"})
+_NAMED: Final = frozenset({"claimant_first_name", "claimant_last_name"})
 _FUTURE: Final = "This day is in the future. The claim would be taken in and flagged: ask the caller for the day again."
 
 
@@ -46,7 +49,7 @@ def ask(policy: ClaimablePolicy, counter: Counter) -> None:
     # Idempotency token of a filled form: it lodges once, however often the page reruns.
     token = st.session_state.setdefault(f"{form.key}.token", ids.new_token())
     _fill_in(form, policy)
-    typed = forms.ask(form, live=_LIVE)
+    typed = forms.ask(form, live=_LIVE, before={"Papers": lambda: _say_papers(policy)})
     if refusal := st.session_state.pop(f"{form.key}.refusal", None):
         st.error(words.plain(refusal), icon=":material/error:")
     if st.button("Lodge the claim", type="primary", icon=":material/note_add:", key=f"{form.key}.lodge"):
@@ -54,22 +57,42 @@ def ask(policy: ClaimablePolicy, counter: Counter) -> None:
         st.rerun()
 
 
-def _form(policy: ClaimablePolicy) -> Form:
-    """Return the form; the incident type decides which documents are required (contract C2, C3)."""
-    key = f"lodge {policy.id.hex}"
-    incident = st.session_state.get(f"{key}.incident_type") or ""
-    accidental = st.session_state.get(f"{key}.accidental") == "Yes"
-    needed = (
-        frozenset(requirements.list_required_documents(incident, accidental=accidental)) if incident else frozenset()
+def _say_papers(policy: ClaimablePolicy) -> None:
+    papers = ", ".join(words.title(name).lower() for name in checklist(policy))
+    st.caption(
+        f"This incident calls for: {words.plain(papers)}. What is not there yet is owed, and can follow later."
+        if papers
+        else "Choose the incident to see what it calls for."
     )
+
+
+def _form(policy: ClaimablePolicy) -> Form:
+    """Return the form of the policy's line; papers may follow, so none is required (contract C3, C16)."""
+    key = f"lodge {policy.id.hex}"
     happened: date | None = st.session_state.get(f"{key}.incident_date")
+    claimant = st.session_state.get(f"{key}.claimant") or OWNER
     return Form(
         key=key,
-        model=CreditLifeClaimRequest,
+        model=policy.line.request if policy.line else CreditLifeDeskRequest,
         given={"policy_number": policy.number},
-        needed=needed,
+        needed=_NAMED if claimant != OWNER else frozenset(),
         cautions={"incident_date": _FUTURE} if happened and happened > clock.today() else {},
     )
+
+
+def checklist(policy: ClaimablePolicy) -> tuple[str, ...]:
+    """Return the documents that the chosen incident requires, those not chosen yet included (contract C16)."""
+    chosen = {
+        name: st.session_state.get(f"lodge {policy.id.hex}.{name}")
+        for name in ("incident_type", "accidental", "no_police_report")
+    }
+    incident = chosen["incident_type"]
+    if not incident:
+        return ()
+    if policy.line:
+        return policy.line.list_required(incident, no_police_report=chosen["no_police_report"])
+    papers = requirements.list_required_documents(incident, accidental=chosen["accidental"] == "Yes")
+    return (*papers, *([requirements.DEATH_CERTIFICATE] if incident == DEATH else []))
 
 
 def _fill_in(form: Form, policy: ClaimablePolicy) -> None:
@@ -99,7 +122,7 @@ def _lodge(form: Form, typed: Mapping[str, Any], policy: ClaimablePolicy, counte
     st.session_state[_RECEIPT] = Receipt(claim_id=UUID(claim_id), policy_number=policy.number, holder=policy.holder)
 
 
-def _lodged(request: CreditLifeClaimRequest, counter: Counter, token: str) -> str:
+def _lodged(request: ClaimRequest, counter: Counter, token: str) -> str:
     frame.require("claims", "supervisor")
 
     def work(session: ScopedSession) -> str:

@@ -65,17 +65,35 @@ def _review(scope: Scope, claim_id: UUID, person: Person) -> ClaimReview:
         return claim_review.get_review(session, claim_id, person=person)
 
 
-def move(hand: Hand, *, to: str, reasons: Mapping[str, str] = MappingProxyType({}), **said: str | None) -> str:
-    """Move the claim to a state with the typed `amount`, `reason`, `note`, `payment_reference`."""
+def move(
+    hand: Hand,
+    *,
+    to: str,
+    reasons: Mapping[str, str] = MappingProxyType({}),
+    payment: Mapping[str, Any] = MappingProxyType({}),
+    **said: str | None,
+) -> str:
+    """Move the claim to a state with the typed `amount`, `reason`, `note`, `payment_reference`.
+
+    `payment` is the method and value date of a payment.
+    """
 
     def work(session: ScopedSession) -> str:
         given: dict[str, Any] = {name: text or None for name, text in said.items()}
         change = claim_actions.move_claim(
-            session, hand.claim_id, to=to, person=hand.person, version=hand.version, reasons=reasons, **given
+            session,
+            hand.claim_id,
+            to=to,
+            person=hand.person,
+            version=hand.version,
+            reasons=reasons,
+            payment=payment,
+            **given,
         )
         return f"The claim is {change.claim['claim_status']} now."
 
-    return _once(hand, work, "move", to, *(f"{name} {text}" for name, text in (*said.items(), *reasons.items())))
+    told = (*said.items(), *reasons.items(), *payment.items())
+    return once(hand, work, "move", to, *(f"{name} {text}" for name, text in told))
 
 
 def assign(hand: Hand, *, to: UUID | None, name: str) -> str:
@@ -85,7 +103,7 @@ def assign(hand: Hand, *, to: UUID | None, name: str) -> str:
         claim_actions.assign_claim(session, hand.claim_id, to=to, person=hand.person, version=hand.version)
         return f"The claim is with {name} now." if to else "The claim is with nobody now."
 
-    return _once(hand, work, "assign", str(to))
+    return once(hand, work, "assign", str(to))
 
 
 def date_incident(hand: Hand, *, on: date | None) -> str:
@@ -96,7 +114,7 @@ def date_incident(hand: Hand, *, on: date | None) -> str:
         claim_actions.set_incident_date(session, hand.claim_id, on=day, person=hand.person, version=hand.version)
         return "The day of the incident is kept, and the checks are made with it."
 
-    return _once(hand, work, "incident date", str(on))
+    return once(hand, work, "incident date", str(on))
 
 
 def deduct(hand: Hand, *, excess: str, betterment: str) -> str:
@@ -107,7 +125,7 @@ def deduct(hand: Hand, *, excess: str, betterment: str) -> str:
         claim_actions.set_deductions(session, hand.claim_id, person=hand.person, version=hand.version, **given)
         return "The deductions are kept."
 
-    return _once(hand, work, "deductions", excess, betterment)
+    return once(hand, work, "deductions", excess, betterment)
 
 
 def reserve(hand: Hand, *, amount: str, reason: str) -> str:
@@ -119,7 +137,7 @@ def reserve(hand: Hand, *, amount: str, reason: str) -> str:
         )
         return "The reserve is changed."
 
-    return _once(hand, work, "reserve", amount, reason)
+    return once(hand, work, "reserve", amount, reason)
 
 
 def refer(hand: Hand, *, to: str, amount: str, note: str) -> str:
@@ -131,7 +149,7 @@ def refer(hand: Hand, *, to: str, amount: str, note: str) -> str:
         )
         return "The claim is referred: supervisors find it under Referred."
 
-    return _once(hand, work, "refer", to, amount, note)
+    return once(hand, work, "refer", to, amount, note)
 
 
 def attach(hand: Hand, *, name: str, file_name: str, content: bytes) -> str:
@@ -143,7 +161,7 @@ def attach(hand: Hand, *, name: str, file_name: str, content: bytes) -> str:
             claim_attaching.attach_document(session, hand.claim_id, kept, person=hand.person, version=hand.version)
             return "The document is kept with the claim."
 
-        return _once(hand, work, "document", name, arriving.sha256)
+        return once(hand, work, "document", name, arriving.sha256)
 
 
 def comment(hand: Hand, *, text: str, for_claimant: bool, token: str) -> str:
@@ -176,7 +194,7 @@ def note_answer(hand: Hand, *, question_id: UUID) -> str:
     return attempts.run_once(hand.scope, f"answer {question_id}", work, str(question_id))
 
 
-def _once(hand: Hand, work: Callable[[ScopedSession], str], *given: str) -> str:
+def once(hand: Hand, work: Callable[[ScopedSession], str], *given: str) -> str:
     """Run the work once per person and claim version: a version changes only once, so no other token is needed."""
     what = seal.keyed_hash("claim change", "\n".join((str(hand.person.id), str(hand.claim_id), *given)))
     # The desk sees every distributor: a duplicate may have come through another one.

@@ -10,10 +10,11 @@ from core.services.claims.review.officers import Officer
 from core.services.claims.review.related import ClaimLine
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.review.timeline import Message
+from core.services.people.staff import Person
 from core.states.claims import ClaimStatus
 from core.ui.buying import prices
 from core.ui.claims import attempts as claim_attempts
-from core.ui.claims import review_actions
+from core.ui.claims import paying, review_actions
 from core.ui.claims import words as claim_words
 from core.ui.claims.attempts import DEDUCTIONS, RESERVE, TALK, key
 from core.ui.frame import frame
@@ -101,7 +102,7 @@ def _say(review: ClaimReview, kind: str, token: str) -> None:
     )
 
 
-def amounts(review: ClaimReview) -> None:
+def amounts(review: ClaimReview, person: Person) -> None:
     """Draw the amounts, the deductions, and the steps to the offer."""
     kept = review.amounts
     with st.grid(2, min_column_width=320, gap="small"):
@@ -117,7 +118,7 @@ def amounts(review: ClaimReview) -> None:
             facts.line("Excess", words.naira(kept.excess_minor))
             facts.line("Betterment", words.naira(kept.betterment_minor))
             facts.line("Offer", words.naira(kept.offer_minor))
-            _payments(review)
+            paying.draw(review, person)
             _reserve(review)
         with st.container(border=True, height="stretch"):
             st.markdown("**How an offer comes about**")
@@ -129,18 +130,6 @@ def amounts(review: ClaimReview) -> None:
                 st.caption("The deductions stand with the offer that was accepted; a supervisor can take it back.")
             elif not review.is_fixed:
                 _deductions(review)
-
-
-def _payments(review: ClaimReview) -> None:
-    """Draw every payment and their total."""
-    if not review.payments:
-        return
-    facts.line(ClaimStatus.PAID, words.naira(review.amounts.limits.paid_minor))
-    for payment in review.payments:
-        who = words.plain(payment.by or "somebody who left")
-        kind = "Came back: " if payment.amount_minor < 0 else ""
-        told = f"{kind}{words.naira(payment.amount_minor)} on {words.moment(payment.at)} by {who}"
-        st.caption(f"{told}, reference {words.plain(payment.reference)}")
 
 
 def _reserve(review: ClaimReview) -> None:

@@ -17,12 +17,18 @@ _ACTIONS: Final = {
     "claim document added": "Document added",
     "claim deductions set": "Deductions",
     "claim reserve set": "Reserve",
+    "claim payee set": "Payee",
+    "claim corrected": "Corrected",
+    "claimant set": "Claimant",
+    "claim paid in part": "Paid in part",
+    "claim part taken back": "A part came back",
     "claim referred": "Referred to a supervisor",
     "claimant asked": "Asked the claimant",
     "claimant answered": "The claimant's answer is in",
     "personal value shown": "Personal value shown",
 }
 _UNTOLD: Final = frozenset({"version", "comment_id", "question_id", "policy_id", "approved_by", "for_claimant"})
+_SUBMITTED: Final = ("loan_amount", "pending_repayment_amount", "cost_of_repair", "amount_claimed")
 _AMOUNTS: Final = frozenset(
     {
         "claim_amount",
@@ -32,6 +38,7 @@ _AMOUNTS: Final = frozenset(
         "paid",
         "reserve",
         "reserve_before",
+        *(f"{name}{when}" for name in _SUBMITTED for when in ("", "_before")),
         "reversed",
         "referred_amount",
         "excess_deduction_amount",

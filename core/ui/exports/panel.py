@@ -113,19 +113,24 @@ def offer(
     *,
     rows: int,
     sum_minor: int | None = None,
+    line: str = "",
     beside: Callable[[], None] = _nothing,
 ) -> None:
-    """Draw a button for each format, and below them the progress or the receipt of the last export.
+    """Draw one row: `line`, the formats behind one button, `beside`; below it the last export's progress or receipt.
 
     `rows` and `sum_minor` (None where the screen shows no sum) are the screen's totals for the same selection. A person
-    without the role for this kind sees only `beside`.
+    without the role for this kind sees only `line` and `beside`.
     """
     wanted = Offer(kind=export_registry.get_kind(kind), address=address, rows=rows, sum_minor=sum_minor)
     person = frame.current()
     allowed = person is not None and person.has_role(*wanted.kind.roles)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
-        for format_ in FORMATS.values() if allowed else ():
-            _button(wanted, format_)
+        if line:
+            st.markdown(line)
+        if allowed:
+            with st.popover("Export", icon=":material/download:", key="export_formats"):
+                for format_ in FORMATS.values():
+                    _button(wanted, format_)
         beside()
     if allowed:
         _panel(wanted)

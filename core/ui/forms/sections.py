@@ -39,7 +39,25 @@ _JOURNEY: Final = ("departure_", "arrival_", "destination", "num_of_passengers",
 _GOODS: Final = ("cargo_", "country_of_origin", "destination_country", "shipping_")
 _CONTENTS: Final = ("pre_ownership", "tenancy", "shop_", "nature_of_", "stock_", "description", "office_", "home_")
 _INSURANCE: Final = ("vehicle_insurance_type", "vehicle_category")
-_ORDER: Final = ("Customer", "Vehicle", "Goods", "Journey", "Contents", "Loan", "Cover", "Papers")
+_INCIDENT: Final = ("incident_", "no_police_report", "accidental")
+_THINGS: Final = (
+    *("traveller_", "things_lost", "injured_", "hospital", "vessel", "device_", "driver_", "third_party_"),
+    *("amount_claimed", "cost_of_repair"),
+)
+_ORDER: Final = (
+    "Incident",
+    "Loss",
+    "Claimant",
+    "Payout",
+    "Customer",
+    "Vehicle",
+    "Goods",
+    "Journey",
+    "Contents",
+    "Loan",
+    "Cover",
+    "Papers",
+)
 
 
 def group(asked: Sequence[Question]) -> list[tuple[str, list[Question]]]:
@@ -61,6 +79,10 @@ def section_of(question: Question) -> str:
         return "Cover"
     # The goods come before the journey: a country of destination is theirs.
     for section, prefixes in (
+        ("Incident", _INCIDENT),
+        ("Loss", _THINGS),
+        ("Claimant", ("claimant",)),
+        ("Payout", ("bank_", "account_")),
         ("Vehicle", _VEHICLE),
         ("Goods", _GOODS),
         ("Journey", _JOURNEY),

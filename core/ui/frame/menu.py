@@ -72,6 +72,21 @@ SCREENS: tuple[Screen, ...] = (
     Screen(section="Finance", title="Payments", path="finance/payments.py", icon="payments", roles=_FINANCE),
     Screen(section="Finance", title="Payment", path="finance/payment.py", icon="payments", roles=_FINANCE, hidden=True),
     Screen(section="Finance", title="Payout", path="finance/payout.py", icon="payments", roles=_FINANCE, hidden=True),
+    Screen(
+        section="Finance",
+        title="Bordereaux",
+        path="finance/bordereaux.py",
+        icon="assignment_turned_in",
+        roles=_FINANCE,
+    ),
+    Screen(
+        section="Finance",
+        title="Bordereau",
+        path="finance/bordereau.py",
+        icon="assignment_turned_in",
+        roles=_FINANCE,
+        hidden=True,
+    ),
     Screen(section="Finance", title="Exports", path="finance/exports.py", icon="file_export", roles=_SALES),
     Screen(section="Finance", title="Export", path="finance/export.py", icon="receipt_long", roles=_SALES, hidden=True),
     *(
@@ -112,6 +127,7 @@ SCREENS: tuple[Screen, ...] = (
     Screen(section="Admin", title="Agreement", path="admin/agreement.py", icon="contract", roles=_ADMIN, hidden=True),
     Screen(section="Admin", title="Audit log", path="admin/audit_log.py", icon="history", roles=_ADMIN),
     Screen(section="Admin", title="Entry", path="admin/audit_entry.py", icon="history", roles=_ADMIN, hidden=True),
+    Screen(section="Admin", title="E-mail texts", path="admin/mail_texts.py", icon="mail", roles=_ADMIN),
     Screen(section="Admin", title="System", path="admin/system.py", icon="dns", roles=("admin",)),
 )
 

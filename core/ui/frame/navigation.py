@@ -1,6 +1,6 @@
 """The sidebar: the pages of a person's roles, the live/test switch and the sign-out button."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime, timedelta
 from urllib.parse import unquote, urlsplit
 
@@ -26,8 +26,11 @@ document.body.append(form); form.submit();
 </script>"""
 
 
-def page_for(person: Person) -> StreamlitPage:
-    """Draw the sidebar and return the page that the URL asks for; pages without the needed role show a refusal."""
+def page_for(person: Person, starts: Mapping[str, str]) -> StreamlitPage:
+    """Draw the sidebar and return the page that the URL asks for; pages without the needed role show a refusal.
+
+    `starts` are the queries with which the menu opens some pages, by URL path.
+    """
     screens = menu.allowed(person)
     home = next((screen for screen in screens if not screen.hidden), None)
     pages: dict[str, list[StreamlitPage]] = {}
@@ -47,7 +50,7 @@ def page_for(person: Person) -> StreamlitPage:
         frame.mode_switch()
         with place:
             palette.draw(person)
-        page_links.keep_mode()
+        page_links.keep_mode(starts)
         _who(person)
     return page
 

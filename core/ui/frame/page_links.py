@@ -8,7 +8,7 @@ a chart) does so and then calls `go`:
         page_links.go("sales/purchase.py", id=receipt.purchase_id)
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 from urllib.parse import urlencode
@@ -34,6 +34,6 @@ def go(path: str, *, replaces: bool = False, **query: str | Sequence[str]) -> No
     st.stop()
 
 
-def keep_mode() -> None:
-    """Make the menu's links carry the mode, which Streamlit leaves out of them."""
-    _mount(key="menu links", data={"query": urlencode(frame.mode_query())}, height=1)
+def keep_mode(starts: Mapping[str, str]) -> None:
+    """Make the menu's links carry the mode, which Streamlit leaves out, and the query of `starts` by URL path."""
+    _mount(key="menu links", data={"query": urlencode(frame.mode_query()), "starts": dict(starts)}, height=1)

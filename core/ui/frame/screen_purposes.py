@@ -24,6 +24,8 @@ PURPOSES: Final[Mapping[str, str]] = {
     "finance/payments.py": "What is due with each party, and the payments that settle it.",
     "finance/payment.py": "One payment and the statements that it settles.",
     "finance/payout.py": "One payout with its payments and its bank file.",
+    "finance/bordereaux.py": "Premium and claims of a month as they are reported to each insurer.",
+    "finance/bordereau.py": "One bordereau with its rows and its files.",
     "finance/exports.py": "The files that were exported, with their receipts.",
     "finance/export.py": "The receipt of one exported file.",
     "compliance/requests.py": "What people ask about their data, by the days left to answer.",
@@ -49,5 +51,6 @@ PURPOSES: Final[Mapping[str, str]] = {
     "admin/insurer.py": "One insurer and its connection.",
     "admin/audit_log.py": "Who changed what, and when.",
     "admin/audit_entry.py": "One entry of the audit log.",
+    "admin/mail_texts.py": "What the desk writes to policyholders and distributors.",
     "admin/system.py": "The state of the store, the queue and the server.",
 }

@@ -1,1 +1,1 @@
-"""Lists of records on a screen: filters, columns, orders, pages, and rows that are links."""
+"""Lists of records on a screen: filters, saved views, columns, orders, pages, and rows that are links."""

@@ -120,19 +120,18 @@ def page_of(table: Table[Any], total: int) -> int | None:
 
 def choices(table: Table[Any]) -> None:
     """Draw the choice of sort order and columns; to be placed in a row of controls."""
-    if table.orders:
-        st.session_state[_ORDER] = table.order
-        st.selectbox(
-            "Order",
-            list(table.orders),
-            key=_ORDER,
-            format_func=lambda name: table.orders[name],
-            label_visibility="collapsed",
-            width=210,
-            on_change=lambda: url_state.change({_ORDER: [st.session_state[_ORDER]]}),
-        )
     st.session_state[_SHOW] = table.shown
     with st.popover("Columns", icon=":material/view_column:"):
+        if table.orders:
+            # Headers sort too; on a narrow screen some of them are hidden.
+            st.session_state[_ORDER] = table.order
+            st.selectbox(
+                "Order",
+                list(table.orders),
+                key=_ORDER,
+                format_func=lambda name: table.orders[name],
+                on_change=lambda: url_state.change({_ORDER: [st.session_state[_ORDER]]}),
+            )
         st.pills(
             "Columns to show",
             list(table.columns),

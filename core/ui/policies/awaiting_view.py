@@ -8,6 +8,7 @@ import streamlit as st
 
 from core import ids
 from core.errors import FieldFault, InvalidInput
+from core.services.insurers import resending
 from core.services.insurers.awaiting import InsurerHealth, OpenSubmission, Order, QueueView
 from core.ui.kit import url_state
 from core.ui.lists import columns, tables
@@ -79,6 +80,32 @@ def follow_retry() -> None:
     """Resend the policy whose button was just clicked."""
     if policy_id := tables.acted(WAITING):
         resends.one(policy_id)
+
+
+def bulk(picked: Sequence[OpenSubmission]) -> None:
+    """Draw what can be done with the ticked policies at once."""
+    ids_ = [row.id for row in picked]
+    number = f" ({len(picked)})" if len(picked) > 1 else ""
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+        st.button(
+            f"Send again{number}",
+            key="awaiting.resend",
+            icon=":material/send:",
+            disabled=not any(row.retryable for row in picked),
+            on_click=resends.chosen,
+            args=(ids_, resending.resend, "first in the queue", WAITING),
+        )
+        st.button(
+            f"Reported by bordereau{number}",
+            key="awaiting.reported",
+            icon=":material/task:",
+            disabled=not picked,
+            help="The insurer was told of these active policies another way.",
+            on_click=resends.chosen,
+            args=(ids_, resending.record_reported, "noted as reported", WAITING),
+        )
+        if not picked:
+            st.caption("Tick policies to act on several at once.", width="content")
 
 
 WAITING: Table[OpenSubmission] = Table(

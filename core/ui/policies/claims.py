@@ -1,7 +1,5 @@
 """The claims on a policy, on its screen; people who handle claims can open them and lodge another."""
 
-from typing import Final
-
 import streamlit as st
 
 from core.services.claims.review import related
@@ -12,8 +10,6 @@ from core.store.access import reading
 from core.ui.claims import tabs as claim_tabs
 from core.ui.frame import frame
 
-_CLAIMED_HERE: Final = "Credit Life"
-
 
 def draw(policy: PolicyDetail, person: Person) -> None:
     """Draw every claim with its state, and the link to lodge one for people who may."""
@@ -21,7 +17,7 @@ def draw(policy: PolicyDetail, person: Person) -> None:
         lines = related.list_by_policy(session, policy.id)
     works = person.has_role(*CLAIMS_ROLES)
     claim_tabs.others(lines, linked=works, empty="Nobody has claimed on this policy.")
-    if works and policy.sale.category == _CLAIMED_HERE and policy.sale.policy_number:
+    if works and policy.sale.policy_number:
         st.page_link(
             "claims/lodge.py",
             label="Lodge a claim on it",

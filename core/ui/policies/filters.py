@@ -6,11 +6,12 @@ import streamlit as st
 
 from core.errors import InvalidInput
 from core.services.dimensions import Choices
+from core.services.people.staff import Person
 from core.services.policies import filter as policy_filter
 from core.services.policies.filter import PolicyFilter
 from core.ui.forms import forms
 from core.ui.kit import url_state, words
-from core.ui.lists import filter_bar, periods
+from core.ui.lists import filter_bar, periods, saved_views
 from core.ui.sales import sales_filters
 from core.ui.sales.sales_filters import Asked
 
@@ -46,16 +47,17 @@ def _fault(text: str) -> str | None:
     return None
 
 
-def draw(search: Search, names: Choices) -> None:
+def draw(search: Search, names: Choices, person: Person) -> None:
     """Draw the search field, then the filters."""
     filter_bar.draw_field(PolicyFilter.FIELDS["find"], search.text, {})
     if search.fault:
         st.markdown(forms.complaint(search.fault))
     elif search.text:
         st.caption(f"Looked for as {_kinds(search.text)}.")
-    with st.grid(4, min_column_width=125, gap="xsmall"):
-        sales_filters.draw(search.asked, names)
     sales_filters.draw_period(search.asked)
+    sales_filters.chips(
+        search.asked, names, leave_out=("find",), beside=lambda: saved_views.draw("policies/search.py", person)
+    )
 
 
 def _kinds(text: str) -> str:

@@ -1,6 +1,7 @@
 """Resending policies to insurers, from any screen: button callbacks and their messages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 from uuid import UUID
 
 import streamlit as st
@@ -9,6 +10,8 @@ from core.services.insurers import resending
 from core.store.access import ScopedSession, transact
 from core.ui.frame import frame
 from core.ui.kit import attempts, words
+from core.ui.lists import tables
+from core.ui.lists.tables import Table
 
 _PLACE = "resends"
 
@@ -47,6 +50,20 @@ def all_of(provider_id: UUID, name: str) -> None:
         )
 
     _do(work)
+
+
+def chosen(policy_ids: Sequence[UUID], act: Callable[..., None], done: str, table: Table[Any]) -> None:
+    """Do the same to the chosen policies, as the callback of a button; the ticks go when it is done."""
+    person = frame.require(*resending.SENDING_ROLES)
+
+    def work(session: ScopedSession) -> str:
+        found = resending.act_on_each(session, policy_ids, act, person=person)
+        noun = "policy" if found.done == 1 else "policies"
+        reasons = "; ".join(f"{number}: {reason}" for reason, number in found.left_out.items())
+        return f"{words.count(found.done)} {noun} {done}." + (f" Left out {reasons}." if reasons else "")
+
+    _do(work)
+    tables.let_go(table)
 
 
 def say() -> None:

@@ -6,10 +6,11 @@ import streamlit as st
 
 from core.errors import InvalidInput
 from core.services.dimensions import Choices
+from core.services.people.staff import Person
 from core.services.renewals.due import BUCKETS, Bucket
 from core.services.renewals.filter import DueFilter
 from core.ui.kit import url_state, words
-from core.ui.lists import filter_bar
+from core.ui.lists import filter_bar, filter_chips, saved_views
 
 _BUCKET, _USUAL, _LAPSED = "bucket", "week", "lapsed"
 
@@ -23,11 +24,9 @@ def read(names: Choices) -> tuple[str, DueFilter]:
     return bucket, criteria
 
 
-def draw(criteria: DueFilter, names: Choices) -> None:
+def draw(criteria: DueFilter, names: Choices, person: Person) -> None:
     """Draw the filters, which apply to all buckets."""
-    with st.grid(4, min_column_width=170, gap="xsmall", vertical_alignment="bottom"):
-        filter_bar.draw(criteria, names.names)
-        filter_bar.reset(criteria)
+    filter_chips.draw(criteria, names.names, beside=lambda: saved_views.draw("sales/due.py", person))
 
 
 def tiles(buckets: Sequence[Bucket], chosen: str) -> None:

@@ -17,6 +17,7 @@ from core.ui.kit import dialogs, facts, words
 from core.ui.kit.dialogs import Decision
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
+from core.ui.sales import renewal_reminders
 from core.ui.sales.renewal_table import DUE
 
 ROLES = ("operations",)
@@ -39,7 +40,7 @@ CALLERS: Table[CallerFigures] = Table(
 
 
 def bar(picked: Sequence[DueRow], person: Person) -> None:
-    """Draw the button that records a call with the chosen customers."""
+    """Draw the buttons that record a call with the chosen customers, and that remind them."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.button(
             f"Record a call ({len(picked)})" if len(picked) > 1 else "Record a call",
@@ -47,8 +48,9 @@ def bar(picked: Sequence[DueRow], person: Person) -> None:
             disabled=not picked,
             on_click=lambda: dialogs.open_(recording([row.id for row in picked], _about(picked), person)),
         )
+        renewal_reminders.button(picked, person)
         if not picked:
-            st.caption("Tick the customers whom you called.", width="content")
+            st.caption("Tick the customers whom you called, or want to remind.", width="content")
 
 
 def _about(picked: Sequence[DueRow]) -> str:

@@ -59,6 +59,7 @@ DUE: Table[DueRow] = Table(
             "Next premium", _next_premium, 150, right=True, says="What one more term costs today, or why there is none."
         ),
         "call": columns.text("Last call", _last_call, 165),
+        "reminded": columns.day("Reminded", lambda row: row.reminded_at),
         "product": columns.text("Product", lambda row: row.product, 130),
         "email": columns.text("E-mail", lambda row: row.email, 190, usual=False),
         "policy": columns.text("Policy number", lambda row: row.policy_number, 165, usual=False),

@@ -14,7 +14,7 @@ from core.services.sales.filter import SalesFilter
 from core.services.windows import EARLIEST, Window
 from core.ui.frame import frame
 from core.ui.kit import url_state
-from core.ui.lists import filter_bar, periods
+from core.ui.lists import filter_bar, filter_chips, periods
 
 S = TypeVar("S", bound=SalesFilter)
 EVERY_PERIOD = tuple(periods.NAMES)
@@ -126,6 +126,11 @@ def _period_changed(asked: Asked[SalesFilter]) -> None:
         narrow_to_days(asked.window or periods.window_of("30d", clock.today()))
     else:
         url_state.change({"period": [period], "from": [], "to": []})
+
+
+def chips(asked: Asked[S], names: Choices, **more: Any) -> None:
+    """Draw the filters in one line, without the period and its reset button; for `more`: `filter_chips.draw`."""
+    filter_chips.draw(asked.criteria, names.names, reset=lambda: None, **more)
 
 
 def draw(asked: Asked[S], names: Choices) -> None:

@@ -139,12 +139,11 @@ def replaying(of: Endpoint) -> Decision:
 
     def asked() -> ReplayRequest:
         said = dialogs.typed("from", "to", "events")
-        patterns = [each for each in said["events"].split(",") if each.strip()] or ["*"]
+        patterns = [each for each in said["events"].split(",") if each.strip()]
         only_failed = bool(st.session_state.get(f"{dialogs.FIELD}only_failed"))
         span = {"from": said["from"], "to": said["to"]}
-        request: ReplayRequest = requests.validate(
-            ReplayRequest, {**span, "events": patterns, "only_failed": only_failed}
-        )
+        chosen = {"events": patterns} if patterns else {}
+        request: ReplayRequest = requests.validate(ReplayRequest, {**span, **chosen, "only_failed": only_failed})
         return request
 
     def act() -> str:
@@ -159,7 +158,7 @@ def replaying(of: Endpoint) -> Decision:
         _show_count(of, asked)
 
     now = clock.now()
-    given = {"from": clock.to_wire(now - _DAYS) or "", "to": clock.to_wire(now) or "", "events": "*"}
+    given = {"from": clock.to_wire(now - _DAYS) or "", "to": clock.to_wire(now) or "", "events": ", ".join(of.events)}
     says = "Events of a span are sent again, under their old ids: a receiver that keeps ids takes each once."
     return Decision(
         title="Replay events", icon="replay", says=says, asks=ask, given=given, confirm="Send them again", act=act

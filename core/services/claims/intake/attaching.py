@@ -1,11 +1,9 @@
 """Adding a document to a lodged claim, or replacing one (contract C2)."""
 
-from typing import Final
 from uuid import UUID
 
 from core.errors import InvalidInput, StateForbids
-from core.services.claims.intake import documents as claim_documents
-from core.services.claims.intake import requirements
+from core.services.claims.intake import requirements, submitted
 from core.services.claims.review import fraud_flags
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow.changes import ClaimChange
@@ -15,9 +13,6 @@ from core.services.files.links import Owner
 from core.services.people.staff import Person
 from core.states.claims import DECIDED
 from core.store.access import ScopedSession
-from core.store.schema.tables import Claim
-
-_META_COLUMNS: Final = ("credit_life_claim_meta", "gadget_claim_meta", "vehicle_claim_meta")
 
 
 def attach_document(
@@ -31,7 +26,7 @@ def attach_document(
     claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
     if claim.claim_status in DECIDED:
         raise StateForbids(f"A claim that is {claim.claim_status} keeps its documents")
-    if file.field not in claim_documents.list_document_names(claim):
+    if file.field not in submitted.list_document_names(claim):
         raise InvalidInput.for_field("document", "must be one that this kind of claim has")
     before = claim_changes.get_audited_facts(claim)
     if fraud_flags.is_file_reused(session, {file.sent_sha256}, except_claim_id=claim.id):
@@ -39,13 +34,8 @@ def attach_document(
         claim.flags = [name for name in requirements.FLAG_DESCRIPTIONS if name in flags]
     owner = Owner(distributor_id=claim.distributor_id, is_live=claim.is_live)
     address = files.record(session, file, owner, actor=person.actor, claim_id=claim.id)["file_url"]
-    _set_document(claim, file.field, address)
+    submitted.set_meta(claim, {file.field: address})
     extra_facts = {"document": file.field}
     return claim_changes.save_change(
         session, claim, before, person=person, action="claim document added", extra_facts=extra_facts
     )
-
-
-def _set_document(claim: Claim, name: str, address: str) -> None:
-    column = next((column for column in _META_COLUMNS if getattr(claim, column) is not None), "gadget_claim_meta")
-    setattr(claim, column, {**(getattr(claim, column) or {}), name: address})

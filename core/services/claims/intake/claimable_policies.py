@@ -10,18 +10,23 @@ from uuid import UUID
 from sqlmodel import col
 
 from core import clock
+from core.covers.claims import registry
+from core.covers.claims.line import ClaimLine
+from core.covers.credit_life import CREDIT_LIFE
 from core.services.claims.intake import lodging
 from core.services.claims.review import fraud_flags
+from core.services.claims.workflow import payments as claim_payments
 from core.services.policies import states as policy_states
 from core.store.access import ScopedSession
-from core.store.schema.tables import Distributor, Policy, Provider
+from core.store.schema.tables import Distributor, Policy, Product, Provider
 
 MAX_POLICIES: Final = 10
+_ENDPOINTS: Final = ((CREDIT_LIFE.prefix, CREDIT_LIFE.route), *registry.list_endpoints())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClaimablePolicy:
-    """A credit life policy with the facts a claim starts from; the loan is as insured, in naira."""
+    """A policy with the facts a claim starts from; the loan is as insured, in naira, `line` None for credit life."""
 
     id: UUID
     number: str
@@ -32,6 +37,10 @@ class ClaimablePolicy:
     email: str
     stage: str
     cover: Sequence[tuple[str, str]]
+    line: ClaimLine | None
+    incidents: Sequence[str]
+    product: str
+    insured_minor: int | None
     benefits: Sequence[str]
     loan_amount: Decimal | None
     loan_start_on: date | None
@@ -39,11 +48,11 @@ class ClaimablePolicy:
 
 
 def find_by_number(session: ScopedSession, policy_number: str) -> list[ClaimablePolicy]:
-    """Find the credit life policies with this number in the session's mode, in any spelling; at most 10."""
+    """Find the policies with this number in the session's mode, in any spelling; at most 10."""
     if not policy_number.strip():
         return []
-    query = lodging.build_policy_query(policy_number).add_columns(
-        col(Distributor.business_name), col(Provider.company_name)
+    query = lodging.build_policy_query(policy_number, _ENDPOINTS).add_columns(
+        col(Distributor.business_name), col(Provider.company_name), col(Product.name).label("product")
     )
     query = query.join(Distributor, col(Distributor.id) == col(Policy.distributor_id))
     query = query.join(Provider, col(Provider.id) == col(Policy.provider_id)).limit(MAX_POLICIES)
@@ -53,7 +62,7 @@ def find_by_number(session: ScopedSession, policy_number: str) -> list[Claimable
 def _claimable(row: Any) -> ClaimablePolicy:
     policy, submitted = row.Policy, row.Policy.submitted
     first, last = fraud_flags.get_cover_days(policy)
-    start = submitted.get("loan_start_date")
+    start, line = submitted.get("loan_start_date"), registry.get_line_of((row.prefix, row.route_name))
     starts_on = date.fromisoformat(start[:10]) if start else first
     tenure = submitted.get("loan_tenure")
     return ClaimablePolicy(
@@ -66,6 +75,10 @@ def _claimable(row: Any) -> ClaimablePolicy:
         email=policy.email,
         stage=policy_states.get_stage(policy),
         cover=fraud_flags.describe_cover(policy),
+        line=line,
+        incidents=sorted(line.covers[row.prefix, row.route_name]) if line else (),
+        product=row.product,
+        insured_minor=claim_payments.insured_minor(policy),
         benefits=submitted.get("benefit_coverage", ()),
         loan_amount=Decimal(str(submitted["loan_amount"])) if submitted.get("loan_amount") else None,
         loan_start_on=starts_on,

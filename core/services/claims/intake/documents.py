@@ -1,27 +1,18 @@
 """Documents of a claim: required and received (contract C2)."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.services.claims.intake import requirements
-from core.services.claims.workflow import transitions
+from core.services.claims.intake import requirements, submitted
 from core.services.files import links as file_links
 from core.store.access import ScopedSession
 from core.store.operations import blob_storage
 from core.store.schema.tables import Claim, UploadedFile
 
-_DEVICE_DOCUMENTS: Final = (
-    "front_image",
-    "back_image",
-    "side_image",
-    "police_report",
-    "repair_receipt",
-    "payment_receipt",
-)
 _DESK_DOCUMENTS: Final = ("claim_invoice_url", "offer_form_url")
 
 
@@ -53,7 +44,7 @@ class Document:
 
 def list_documents(session: ScopedSession, claim: Claim) -> list[Document]:
     """List every document that a claim has or requires, in the order of the form."""
-    links, needed = get_document_links(claim), transitions.list_required_documents(claim)
+    links, needed = get_document_links(claim), submitted.list_required_documents(claim)
     codes = {name: file_links.parse_stored_code(link) for name, link in links.items()}
     files = _files(session, codes.values())
     return [
@@ -63,16 +54,11 @@ def list_documents(session: ScopedSession, claim: Claim) -> list[Document]:
     ]
 
 
-def list_document_names(claim: Claim) -> Sequence[str]:
-    """Return the names of the documents that this type of claim can have."""
-    return _DEVICE_DOCUMENTS if claim.credit_life_claim_meta is None else requirements.DOCUMENTS
-
-
 def get_document_links(claim: Claim) -> Mapping[str, str | None]:
     """Return the URL of every possible document by name, None where it is absent; includes those added by the desk."""
-    meta = claim.credit_life_claim_meta or claim.gadget_claim_meta or claim.vehicle_claim_meta or {}
+    meta = submitted.get_meta(claim)
     of_claim = {name: getattr(claim, name) for name in _DESK_DOCUMENTS}
-    return {**{name: meta.get(name) or None for name in list_document_names(claim)}, **of_claim}
+    return {**{name: meta.get(name) or None for name in submitted.list_document_names(claim)}, **of_claim}
 
 
 def _files(session: ScopedSession, codes: Collection[str]) -> Mapping[str, dict[str, Any]]:

@@ -1,6 +1,6 @@
 """Lodging a claim: accept it as Pending and flag it for the officer (contract C1-C4)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -8,11 +8,11 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids
-from core.covers.credit_life import CREDIT_LIFE
+from core.covers.claims.line import Endpoint
 from core.errors import FieldFault, InvalidInput
 from core.services.audit import log as audit
-from core.services.claims.intake import requirements
-from core.services.claims.intake.request import CreditLifeClaimRequest
+from core.services.claims.intake import new_claims
+from core.services.claims.intake.new_claims import ClaimRequest, NewClaim
 from core.services.claims.lists import claims
 from core.services.claims.lists.shapes import ClaimRecord
 from core.services.claims.review import fraud_flags
@@ -40,19 +40,20 @@ _ZERO_AMOUNTS: dict[str, Any] = dict.fromkeys(
 
 
 def lodge_claim(
-    session: ScopedSession, request: CreditLifeClaimRequest, uploads: Sequence[StoredFile], *, owner: Owner, actor: str
+    session: ScopedSession, request: ClaimRequest, uploads: Sequence[StoredFile], *, owner: Owner, actor: str
 ) -> ClaimRecord:
-    """Lodge a credit life claim as Pending, with fraud flags (contract C3).
+    """Lodge a claim of any line as Pending, with fraud flags (contract C3, C16).
 
     The uploads given are stored with the claim; the other documents must be earlier uploads of the owner.
-    InvalidInput names a policy number that is not one of the owner's credit life policies, and every document that
+    InvalidInput names a policy number that is not one of the owner's policies of that line, and every document that
     is not an upload of the owner.
     """
-    policy, customer = _get_accepted_policy(session, request, uploads, owner)
-    linked = set(file_links.find_codes(request.documents).values()) - {file.code for file in uploads}
-    claim = build_initial_claim(policy, customer, request)
+    new = new_claims.read(request)
+    policy, customer, endpoint = _get_accepted_policy(session, new, uploads, owner)
+    linked = set(file_links.find_codes(new.documents).values()) - {file.code for file in uploads}
+    claim = build_initial_claim(policy, customer, new)
     hashes = {file.sent_sha256 for file in uploads} | _hashes(session, linked)
-    claim.flags = fraud_flags.find_flags(session, policy, request, hashes)
+    claim.flags = fraud_flags.find_flags(session, policy, endpoint, new, hashes)
     session.insert(claim, _build_initial_event(claim))
     for file in uploads:
         files.record(session, file, owner, actor=actor, claim_id=claim.id)
@@ -68,46 +69,49 @@ def lodge_claim(
 
 
 def _get_accepted_policy(
-    session: ScopedSession, request: CreditLifeClaimRequest, uploads: Sequence[StoredFile], owner: Owner
-) -> tuple[Policy, Customer]:
-    """Return the policy of the claim and its customer, or raise InvalidInput (contract C1, C2)."""
-    row = session.execute(_build_owner_query(request.policy_number, owner)).first()
-    codes = file_links.find_codes(request.documents)
+    session: ScopedSession, new: NewClaim, uploads: Sequence[StoredFile], owner: Owner
+) -> tuple[Policy, Customer, Endpoint]:
+    """Return the policy of the claim, its customer and its endpoint, or raise InvalidInput (contract C1, C2)."""
+    row = session.execute(_build_owner_query(new, owner)).first()
+    codes = file_links.find_codes(new.documents)
     known = {file.code for file in uploads} | file_links.list_owned(session, set(codes.values()), owner)
     faults = [
         FieldFault(name, "must be a file, or the address of one that you uploaded in this mode")
-        for name in request.documents
+        for name in new.documents
         if codes.get(name) not in known
     ]
     if row is None:
-        faults.insert(0, FieldFault("policy_number", "must be a credit life policy of yours in this mode"))
+        faults.insert(0, FieldFault("policy_number", f"must be a {new.policy_words} of yours in this mode"))
     if row is None or faults:
         raise InvalidInput(faults)
-    return row.Policy, row.Customer
+    return row.Policy, row.Customer, (row.prefix, row.route_name)
 
 
-def _build_owner_query(policy_number: str, owner: Owner) -> AnySelect:
+def _build_owner_query(new: NewClaim, owner: Owner) -> AnySelect:
     mine = (col(Policy.distributor_id) == owner.distributor_id, col(Policy.is_live) == owner.is_live)
-    return build_policy_query(policy_number).where(*mine).limit(1)
+    return build_policy_query(new.policy_number, new.endpoints).where(*mine).limit(1)
 
 
-def build_policy_query(policy_number: str) -> AnySelect:
-    """Build the query of credit life policies with this number, newest first; insurers may use a number twice."""
+def build_policy_query(policy_number: str, endpoints: Iterable[Endpoint]) -> AnySelect:
+    """Build the query of policies with this number that these endpoints sold, newest first.
+
+    Insurers may use a number twice.
+    """
+    sold_by = (sa.and_(col(Product.prefix) == prefix, col(Product.route_name) == route) for prefix, route in endpoints)
     return (
-        sa.select(Policy, Customer)
+        sa.select(Policy, Customer, col(Product.prefix), col(Product.route_name))
         .join(Customer, col(Customer.id) == col(Policy.customer_id))
         .join(Product, col(Product.id) == col(Policy.product_id))
         .where(
             col(Policy.number_key) == numbering.key(policy_number),
             col(Policy.deleted_at).is_(None),
-            col(Product.prefix) == CREDIT_LIFE.prefix,
-            col(Product.route_name) == CREDIT_LIFE.route,
+            sa.or_(*sold_by),
         )
         .order_by(col(Policy.created_at).desc())
     )
 
 
-def build_initial_claim(policy: Policy, customer: Customer, request: CreditLifeClaimRequest) -> Claim:
+def build_initial_claim(policy: Policy, customer: Customer, new: NewClaim) -> Claim:
     """Build the initial record of a claim (contract C4)."""
     now = clock.now()
     return Claim(
@@ -120,30 +124,16 @@ def build_initial_claim(policy: Policy, customer: Customer, request: CreditLifeC
         customer_id=policy.customer_id,
         product_id=policy.product_id,
         provider_id=policy.provider_id,
-        claim_type=requirements.CREDIT_LIFE,
+        claim_type=new.claim_type,
         claim_status=ClaimStatus.PENDING,
-        claim_description=f"{request.incident_type}, policy {policy.policy_number}",
-        claim_owner="Owner",
-        claim_owner_first_name=customer.first_name,
-        claim_owner_last_name=customer.last_name,
-        claim_owner_email=customer.email,
-        claim_owner_phone_number=customer.phone_number,
-        incident_date=request.incident_date.isoformat() if request.incident_date else None,
-        credit_life_claim_meta=_build_meta(request),
+        claim_description=f"{new.incident_type}, policy {policy.policy_number}",
+        **new.build_owner(customer),
+        incident_date=new.happened_on.isoformat() if new.happened_on else None,
+        sealed=new.sealed,
+        account_key=new.account_key,
+        **new.build_meta_column(),
         **_ZERO_AMOUNTS,
     )
-
-
-def _build_meta(request: CreditLifeClaimRequest) -> dict[str, Any]:
-    return {
-        **{name: getattr(request, name) for name in requirements.DOCUMENTS},
-        "loan_amount": f"{request.loan_amount:.2f}",
-        "pending_repayment_amount": f"{request.pending_repayment_amount:.2f}",
-        "incident_type": request.incident_type,
-        "loan_offer_date": request.loan_offer_date.isoformat(),
-        "loan_repayment_date": request.loan_repayment_date.isoformat(),
-        "accidental": str(request.accidental).lower(),
-    }
 
 
 def _build_initial_event(claim: Claim) -> ClaimEvent:

@@ -7,6 +7,7 @@ from typing import Annotated, Final
 from pydantic import Field, ValidationInfo, field_validator
 
 from core.covers import fields
+from core.covers.claims.request import Claimant
 from core.covers.faults import fault
 from core.covers.request import Request
 from core.services.claims.intake import requirements
@@ -42,7 +43,7 @@ class CreditLifeClaimRequest(Request):
     @property
     def documents(self) -> dict[str, str]:
         """The submitted documents, by field."""
-        found = {name: getattr(self, name) for name in requirements.DOCUMENTS}
+        found = {name: getattr(self, name, None) for name in (*requirements.DOCUMENTS, requirements.DEATH_CERTIFICATE)}
         return {name: link for name, link in found.items() if link is not None}
 
     @field_validator("loan_repayment_date")
@@ -68,4 +69,16 @@ class CreditLifeClaimRequest(Request):
         if value is None and info.field_name in requirements.list_required_documents(incident, accidental=accidental):
             reason = "an accident" if info.field_name in requirements.REQUIRED_AFTER_ACCIDENT else incident
             raise fault(f"is required for {reason}")
+        return value
+
+
+class CreditLifeDeskRequest(Claimant, CreditLifeClaimRequest):
+    """A credit life claim taken in at the desk: its papers may follow, and somebody else may claim (contract C16)."""
+
+    loan_offer_letter: fields.Document | None = Field(default=None)  # type: ignore[assignment]
+    death_certificate: fields.Document | None = Field(default=None)
+
+    @field_validator("police_report", "medical_report", "employment_termination_letter")
+    @classmethod
+    def _there_when_required(cls, value: str | None, _: ValidationInfo) -> str | None:
         return value

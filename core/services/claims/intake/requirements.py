@@ -33,6 +33,8 @@ INCIDENTS: Final[Mapping[str, Incident]] = {
 ALWAYS_REQUIRED: Final = ("loan_offer_letter",)
 REQUIRED_AFTER_ACCIDENT: Final = ("police_report",)
 DOCUMENTS: Final = (*ALWAYS_REQUIRED, *REQUIRED_AFTER_ACCIDENT, MEDICAL_REPORT, "employment_termination_letter")
+# Asked for after a death before it is approved; the API of credit life does not ask for it at lodging.
+DEATH_CERTIFICATE: Final = "death_certificate"
 
 DECLINE_REASONS: Final = (
     "not covered",

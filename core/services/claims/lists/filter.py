@@ -8,8 +8,9 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
+from core.covers.claims.registry import LINES
 from core.errors import InvalidInput
-from core.services.claims.intake.requirements import CLAIM_STATUSES, DECLINE_REASONS
+from core.services.claims.intake.requirements import CLAIM_STATUSES, CREDIT_LIFE, DECLINE_REASONS
 from core.services.claims.lists import search as claim_search
 from core.services.claims.lists.search import Stage
 from core.services.filters.declaration import Filter, Ids, of
@@ -33,7 +34,7 @@ VIEWS: Final[Mapping[View, Stage | None]] = {
 ASSIGNED_VIEWS: Final = ("mine", "unassigned")
 NOBODY: Final = "nobody"
 _ME: Final = "me"
-_TYPES: Final = {"Credit life": "Credit life", "Gadget": "Gadget"}
+_TYPES: Final = {title: title for title in (CREDIT_LIFE, *(line.title for line in LINES))}
 
 
 def _is_in_view(_: Any, view: View) -> Condition:

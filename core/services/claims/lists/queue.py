@@ -12,6 +12,7 @@ from sqlmodel import col
 
 from core import clock
 from core.services.claims.intake import requirements
+from core.services.claims.intake.submitted import META_COLUMNS
 from core.services.claims.lists import search as claim_search
 from core.services.claims.lists.filter import VIEWS, ClaimFilter, View, build_conditions
 from core.services.claims.workflow import clock as claim_clock
@@ -160,6 +161,13 @@ def get_totals(session: ScopedSession, criteria: ClaimFilter) -> QueueTotal:
     )
 
 
+def count_payments(session: ScopedSession, criteria: ClaimFilter) -> int:
+    """Return the number of payments, reversals included, of the claims in a filter."""
+    query = sa.select(sa.func.count()).select_from(ClaimPayment)
+    query = query.join(Claim, col(Claim.id) == col(ClaimPayment.claim_id)).where(*build_conditions(criteria))
+    return int(session.execute(query).scalar_one())
+
+
 def list_rows(
     session: ScopedSession, criteria: ClaimFilter, *, order: str = "urgent", paging: Paging = Paging()
 ) -> list[QueueRow]:
@@ -180,9 +188,7 @@ def _build_row_query() -> AnySelect:
         *("claim_owner_email", "claim_owner_phone_number", "incident_date", "claim_amount_minor"),
         *("offer_amount_minor", "created_at", "clock_from", "clock_stopped_at", "assigned_to", "flags"),
     )
-    incident = sa.func.coalesce(
-        col(Claim.credit_life_claim_meta)[_INCIDENT].as_string(), col(Claim.gadget_claim_meta)[_INCIDENT].as_string()
-    )
+    incident = sa.func.coalesce(*(col(getattr(Claim, name))[_INCIDENT].as_string() for name in META_COLUMNS))
     return (
         sa.select(
             *(col(getattr(Claim, name)) for name in names),

@@ -78,6 +78,7 @@ def build_record(row: Any, status_history: list[StatusTime], comments: list[Comm
         "vehicle_claim_meta": mask_account_number(claim.vehicle_claim_meta),
         "gadget_claim_meta": _gadget(claim.gadget_claim_meta, status_history),
         "credit_life_claim_meta": _credit_life(claim.credit_life_claim_meta),
+        **({"claim_meta": mask_account_number(claim.claim_meta)} if claim.claim_meta is not None else {}),
         "status_time_line": status_history,
         "customer": {"id": str(customer.id), **{name: getattr(customer, name) for name in _CLAIMANT_FIELDS}},
         "provider": {"id": str(provider.id), "company_name": provider.company_name},

@@ -1,6 +1,6 @@
 """The claim record of the specification: fields and types on the wire."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import WithJsonSchema
 from typing_extensions import TypedDict
@@ -94,6 +94,7 @@ class ClaimRecord(Times):
     vehicle_claim_meta: dict[str, Any] | None
     gadget_claim_meta: dict[str, Any] | None
     credit_life_claim_meta: CreditLifeClaimMeta | None
+    claim_meta: NotRequired[dict[str, Any]]
     status_time_line: list[StatusTime]
     product_id: Id
     customer_id: Id

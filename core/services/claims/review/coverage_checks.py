@@ -7,7 +7,9 @@ from decimal import Decimal
 from typing import Any, Final
 
 from core import clock, money
-from core.services.claims.intake import requirements
+from core.covers.claims.line import ClaimLine, Endpoint
+from core.covers.claims.request import DEATH, OWNER, POLICE_REPORT
+from core.services.claims.intake import requirements, submitted
 from core.services.claims.review import duplicates, fraud_flags
 from core.services.claims.review.duplicates import Duplicate
 from core.services.claims.review.fraud_flags import format_day
@@ -15,7 +17,8 @@ from core.store.schema.tables import Claim, Policy
 
 DUPLICATE: Final = "duplicate"
 CHECK_KEYS: Final = (
-    *("in_force", "benefit", "loan_dates", "insured_loan", "sum_insured", "reported", "velocity"),
+    *("in_force", "benefit", "loan_dates", "insured_loan", "insured_thing", "police", "sum_insured", "reported"),
+    *("claimant", "velocity"),
     DUPLICATE,
 )
 
@@ -30,21 +33,32 @@ class CoverageCheck:
     detail: str
 
 
-def run_checks(claim: Claim, policy: Policy, found: Sequence[Duplicate], recent_count: int) -> list[CoverageCheck]:
-    """Run the checks that apply to this type of claim, the most decisive first."""
+def run_checks(
+    claim: Claim, policy: Policy, endpoint: Endpoint, found: Sequence[Duplicate], recent_count: int
+) -> list[CoverageCheck]:
+    """Run the checks that apply to this type of claim, the most decisive first; `endpoint` sold the policy."""
     happened = date.fromisoformat(claim.incident_date[:10]) if claim.incident_date else None
     checks = [_check_in_force(policy, happened)]
     if claim.credit_life_claim_meta is not None:
         meta = claim.credit_life_claim_meta
         checks += [_check_benefit(policy, meta), _check_loan_dates(meta, happened), _check_loan_amount(policy, meta)]
-    elif policy.sum_insured_minor is not None:
-        checks.append(_check_sum_insured(claim, policy.sum_insured_minor))
+    elif line := submitted.get_line(claim):
+        checks += _check_line(line, claim, policy, endpoint)
+    if submitted.get_meta(claim).get("incident_type") == DEATH:
+        checks.append(_check_claimant(claim))
     return [
         *checks,
         _check_reported_in_time(claim, happened),
         _check_duplicates(found),
         _check_velocity(recent_count),
     ]
+
+
+def _check_claimant(claim: Claim) -> CoverageCheck:
+    """Fails where the deceased claims."""
+    is_other = claim.claim_owner != OWNER
+    detail = f"The {claim.claim_owner.lower()} claims" if is_other else "The claimant is the insured, who has died"
+    return CoverageCheck(key="claimant", question="Somebody else claims", passed=is_other, detail=detail)
 
 
 def _check_duplicates(found: Sequence[Duplicate]) -> CoverageCheck:
@@ -114,10 +128,41 @@ def _check_loan_amount(policy: Policy, meta: Mapping[str, Any]) -> CoverageCheck
     return CoverageCheck("insured_loan", "The insured loan", passed=passed, detail=detail)
 
 
-def _check_sum_insured(claim: Claim, insured_minor: int) -> CoverageCheck:
-    cost = (claim.gadget_claim_meta or {}).get("cost_of_repair")
+def _check_line(line: ClaimLine, claim: Claim, policy: Policy, endpoint: Endpoint) -> list[CoverageCheck]:
+    """Run the checks that a line of cover declares (contract C16)."""
+    meta = submitted.get_meta(claim)
+    same = line.same_thing(meta, policy.submitted)
+    checks = [
+        _check_insured_incident(line, meta, endpoint),
+        CoverageCheck("insured_thing", same.question, passed=same.passed, detail=same.detail),
+    ]
+    if POLICE_REPORT in line.incidents.get(meta.get("incident_type", ""), ()):
+        checks.append(_check_police(meta))
+    if policy.sum_insured_minor is not None:
+        checks.append(_check_sum_insured(line, meta, policy.sum_insured_minor))
+    return checks
+
+
+def _check_insured_incident(line: ClaimLine, meta: Mapping[str, Any], endpoint: Endpoint) -> CoverageCheck:
+    incident, insured = meta.get("incident_type"), line.covers.get(endpoint)
+    passed = None if insured is None or incident is None else incident in insured
+    detail = f"{incident or 'The incident'} {'is insured' if passed else 'is not insured by this cover'}"
+    return CoverageCheck("benefit", "Incident insured", passed=passed, detail=detail)
+
+
+def _check_police(meta: Mapping[str, Any]) -> CoverageCheck:
+    reason = meta.get("no_police_report")
+    if meta.get(POLICE_REPORT):
+        return CoverageCheck("police", "Told to the police", passed=True, detail="The report is with the claim")
+    detail = f"No report: {reason}" if reason else "The report is owed"
+    return CoverageCheck("police", "Told to the police", passed=None, detail=detail)
+
+
+def _check_sum_insured(line: ClaimLine, meta: Mapping[str, Any], insured_minor: int) -> CoverageCheck:
+    cost = meta.get(line.amount)
     passed = None if cost is None else money.to_minor(money.round_half_up(Decimal(str(cost)))) <= insured_minor
-    detail = f"Repair {_naira(cost)}, insured {money.format_naira(insured_minor)}"
+    what = "Repair" if line.amount == "cost_of_repair" else "Claimed"
+    detail = f"{what} {_naira(cost)}, insured {money.format_naira(insured_minor)}"
     return CoverageCheck("sum_insured", "Within the sum insured", passed=passed, detail=detail)
 
 

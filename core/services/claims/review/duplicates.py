@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.services.claims.intake import requirements
+from core.services.claims.intake import requirements, submitted
 from core.states.claims import ClaimStatus
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, ClaimPayment, UploadedFile
@@ -105,17 +105,13 @@ def _match(claim: Claim, other: Claim, *, shares_document: bool) -> tuple[str, .
     return tuple(match for match, holds in found.items() if holds)
 
 
-def _meta(claim: Claim) -> dict[str, Any]:
-    return claim.credit_life_claim_meta or claim.gadget_claim_meta or claim.vehicle_claim_meta or {}
-
-
 def _incident(claim: Claim) -> str | None:
-    incident: str | None = _meta(claim).get("incident_type")
+    incident: str | None = submitted.get_meta(claim).get("incident_type")
     return incident
 
 
 def _links(claim: Claim) -> set[str]:
-    return {link for name in requirements.DOCUMENTS if (link := _meta(claim).get(name))}
+    return {link for name in submitted.list_document_names(claim) if (link := submitted.get_meta(claim).get(name))}
 
 
 def _find_sharing_documents(session: ScopedSession, claim: Claim) -> Sequence[UUID]:

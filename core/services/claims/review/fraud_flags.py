@@ -10,8 +10,9 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services.claims.intake import requirements
-from core.services.claims.intake.request import CreditLifeClaimRequest
+from core.covers.claims.line import Endpoint
+from core.services.claims.intake import requirements, submitted
+from core.services.claims.intake.new_claims import NewClaim
 from core.states.policies import PolicyStage
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, Policy, UploadedFile
@@ -21,29 +22,23 @@ _DATE_FLAGS: Final = frozenset({"outside_cover", "outside_loan", "early_loss", "
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Loss:
-    """The incident, its date, and the first and last day of the loan."""
+    """The incident, its date, and the first and last day of the loan, where there is one."""
 
-    incident_type: str
+    incident_type: str | None
     happened_on: date | None
-    loan_start_on: date
-    loan_end_on: date
+    loan_days: tuple[date, date] | None
 
 
 def find_flags(
-    session: ScopedSession, policy: Policy, request: CreditLifeClaimRequest, hashes: Collection[str]
+    session: ScopedSession, policy: Policy, endpoint: Endpoint, new: NewClaim, hashes: Collection[str]
 ) -> list[str]:
     """Return the names of all flags of a claim about to be lodged (keys of the flag descriptions in `requirements`).
 
-    `hashes` are the hashes of its documents as uploaded.
+    `endpoint` sold the policy; `hashes` are the hashes of its documents as uploaded.
     """
-    loss = Loss(
-        incident_type=request.incident_type,
-        happened_on=request.incident_date,
-        loan_start_on=request.loan_offer_date,
-        loan_end_on=request.loan_repayment_date,
-    )
+    loss = Loss(incident_type=new.incident_type, happened_on=new.happened_on, loan_days=new.loan_days)
     results = {
-        **_check_policy(policy, request),
+        **_check_policy(policy, endpoint, new),
         **_check_dates(policy, loss),
         "duplicate": _is_duplicate_claim(session, policy.id, loss),
         "same_file": is_file_reused(session, hashes),
@@ -53,14 +48,11 @@ def find_flags(
 
 def recompute_flags(session: ScopedSession, claim: Claim, happened_on: date) -> list[str]:
     """Return the flags of a claim once the date of its incident is known."""
-    meta = claim.credit_life_claim_meta
-    if meta is None:
-        return claim.flags
+    meta = submitted.get_meta(claim)
     loss = Loss(
-        incident_type=meta["incident_type"],
+        incident_type=meta.get("incident_type"),
         happened_on=happened_on,
-        loan_start_on=date.fromisoformat(meta["loan_offer_date"]),
-        loan_end_on=date.fromisoformat(meta["loan_repayment_date"]),
+        loan_days=_get_loan_days(claim.credit_life_claim_meta),
     )
     policy = session.get_one(Policy, claim.policy_id)
     results = {
@@ -71,14 +63,18 @@ def recompute_flags(session: ScopedSession, claim: Claim, happened_on: date) -> 
     return [name for name in requirements.FLAG_DESCRIPTIONS if name in lasting or results.get(name)]
 
 
-def _check_policy(policy: Policy, request: CreditLifeClaimRequest) -> Mapping[str, bool]:
-    bought: dict[str, Any] = policy.submitted
-    benefit = requirements.INCIDENTS[request.incident_type].benefit
+def _get_loan_days(loan: Mapping[str, Any] | None) -> tuple[date, date] | None:
+    if not loan:
+        return None
+    return date.fromisoformat(loan["loan_offer_date"]), date.fromisoformat(loan["loan_repayment_date"])
+
+
+def _check_policy(policy: Policy, endpoint: Endpoint, new: NewClaim) -> Mapping[str, bool]:
     return {
         "policy_expired": policy.expiration_at is not None and policy.expiration_at <= clock.now(),
         "policy_cancelled": bool(policy.cancelled_at or policy.declined_at),
-        "benefit_not_bought": benefit not in bought.get("benefit_coverage", ()),
-        "loan_differs": f"{request.loan_amount:.2f}" != bought.get("loan_amount"),
+        "benefit_not_bought": not new.is_insured(endpoint, policy.submitted),
+        "loan_differs": new.loan_amount is not None and new.loan_amount != policy.submitted.get("loan_amount"),
     }
 
 
@@ -89,7 +85,7 @@ def _check_dates(policy: Policy, loss: Loss) -> Mapping[str, bool]:
     start, last = get_cover_days(policy)
     return {
         "outside_cover": is_outside(happened, start, last),
-        "outside_loan": is_outside(happened, loss.loan_start_on, loss.loan_end_on),
+        "outside_loan": loss.loan_days is not None and is_outside(happened, *loss.loan_days),
         "early_loss": start is not None and timedelta(0) <= happened - start < _EARLY_LOSS_PERIOD,
         "future_incident": happened > clock.today(),
     }
@@ -142,13 +138,13 @@ def is_outside(day: date, first: date | None, last: date | None) -> bool:
 def _is_duplicate_claim(
     session: ScopedSession, policy_id: UUID, loss: Loss, *, except_claim_id: UUID | None = None
 ) -> bool:
-    same_day: AnySelect = sa.select(col(Claim.id), col(Claim.credit_life_claim_meta).label("meta")).where(
+    same_day: AnySelect = sa.select(Claim).where(
         col(Claim.policy_id) == policy_id,
         col(Claim.incident_date) == (loss.happened_on and loss.happened_on.isoformat()),
         col(Claim.deleted_at).is_(None),
     )
-    others = (row.meta for row in session.execute(same_day) if row.id != except_claim_id)
-    return any(meta and meta["incident_type"] == loss.incident_type for meta in others)
+    others = (claim for claim in session.execute(same_day).scalars() if claim.id != except_claim_id)
+    return any(submitted.get_meta(other).get("incident_type") == loss.incident_type for other in others)
 
 
 def is_file_reused(session: ScopedSession, hashes: Collection[str], *, except_claim_id: UUID | None = None) -> bool:

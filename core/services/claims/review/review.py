@@ -16,6 +16,7 @@ from core.errors import NotFound
 from core.services.audit.log import AuditEvent
 from core.services.claims.intake import documents as claim_documents
 from core.services.claims.intake import requirements
+from core.services.claims.intake import submitted as claim_submitted
 from core.services.claims.intake.documents import Document
 from core.services.claims.lists import records as claim_records
 from core.services.claims.review import officers as claim_officers
@@ -26,6 +27,7 @@ from core.services.claims.review.related import ClaimLine
 from core.services.claims.review.timeline import Message, StatusStep
 from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import offers as claim_offers
+from core.services.claims.workflow import payees as claim_payees
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow import referrals as claim_referrals
@@ -34,6 +36,7 @@ from core.services.claims.workflow import transitions
 from core.services.claims.workflow.clock import Clock
 from core.services.claims.workflow.judgement import Override
 from core.services.claims.workflow.offers import Limits
+from core.services.claims.workflow.payees import Payee
 from core.services.claims.workflow.payments import Payment
 from core.services.claims.workflow.referrals import Referral
 from core.services.claims.workflow.reserves import ReserveChange
@@ -91,6 +94,8 @@ class ClaimReview:
     customer_id: UUID
     incident_type: str | None
     incident_on: str | None
+    meta_column: str
+    submitted_amounts: Mapping[str, str | None]
     facts: Mapping[str, Any]
     hidden: Mapping[str, str]
     personal: Mapping[str, str]
@@ -99,6 +104,7 @@ class ClaimReview:
     approved_name: str | None
     payment_reference: str | None
     payments: Sequence[Payment]
+    payees: Sequence[Payee]
     reserves: Sequence[ReserveChange]
     clock: Clock
     checks: Sequence[CoverageCheck]
@@ -130,6 +136,16 @@ class ClaimReview:
     def open_question(self) -> Message | None:
         """The question that the claimant has not answered yet, None when there is none."""
         return next((said for said in self.messages if said.is_open), None)
+
+    @property
+    def payee(self) -> Payee:
+        """Who is paid now."""
+        return self.payees[-1]
+
+    @property
+    def balance_minor(self) -> int:
+        """What is left to pay of the offer, in kobo."""
+        return self.amounts.offer_minor - self.amounts.limits.offer_paid_minor
 
     @property
     def unmet_checks(self) -> list[CoverageCheck]:
@@ -176,12 +192,15 @@ def get_review(session: ScopedSession, claim_id: UUID, *, person: Person) -> Cla
         policy_number=policy.policy_number,
         incident_type=submitted.get("incident_type"),
         incident_on=claim.incident_date,
+        meta_column=claim_submitted.get_column(claim),
+        submitted_amounts=claim_submitted.list_amounts(claim),
         facts=submitted,
         hidden={path.rpartition(".")[2]: path for path in seal.unseal(claim.sealed)},
         personal={name: policy.submitted[name] for name in _PERSONAL_FIELDS if policy.submitted.get(name)},
         assigned_name=names.get(claim.assigned_to),
         approved_name=names.get(claim.approved_by),
         payments=claim_payments.of_claim(session, claim),
+        payees=claim_payees.list_payees(session, claim),
         reserves=claim_reserves.list_changes(session, claim.id),
         clock=claim_questions.compute_clocks(session, [claim.id])[claim.id],
         checks=judgement.checks,
@@ -190,7 +209,7 @@ def get_review(session: ScopedSession, claim_id: UUID, *, person: Person) -> Cla
         overrides=claim_judgement.list_overrides(session, claim.id),
         fraud_flags=related.describe_fraud_flags(claim, related_claims),
         documents=claim_documents.list_documents(session, claim),
-        document_names=claim_documents.list_document_names(claim),
+        document_names=claim_submitted.list_document_names(claim),
         amounts=_amounts(claim, judgement.limits),
         offer=claim_offers.compute_claim_offer(claim, judgement.limits),
         transitions_allowed=transitions.list_allowed(claim, person, judgement),
@@ -225,7 +244,7 @@ def _copy_fields(claim: Claim) -> dict[str, Any]:
 
 def _build_facts(claim: Claim) -> dict[str, Any]:
     """Return the submitted data of the claim without its documents."""
-    meta = claim.credit_life_claim_meta or claim.gadget_claim_meta or claim.vehicle_claim_meta
+    meta = dict(claim_submitted.get_meta(claim))
     papers = claim_documents.get_document_links(claim)
     return {
         name: value for name, value in (claim_records.mask_account_number(meta) or {}).items() if name not in papers

@@ -25,7 +25,13 @@ from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow import referrals as claim_referrals
 from core.services.claims.workflow import reserves as claim_reserves
 from core.services.claims.workflow.changes import ClaimChange
-from core.services.claims.workflow.inputs import CommentInput, DeductionsInput, IncidentDateInput, TransitionInput
+from core.services.claims.workflow.inputs import (
+    CommentInput,
+    DeductionsInput,
+    IncidentDateInput,
+    PaymentInput,
+    TransitionInput,
+)
 from core.services.claims.workflow.judgement import Judgement
 from core.services.people.staff import Person
 from core.states import claims as claim_states
@@ -46,10 +52,12 @@ def move_claim(  # noqa: PLR0913 - all inputs of a transition, each by its name
     reason: str | None = None,
     payment_reference: str | None = None,
     reasons: Mapping[str, str] | None = None,
+    payment: Mapping[str, Any] | None = None,
 ) -> ClaimChange:
     """Move a claim to a status; `amount` in naira is the estimate, the approved amount or the offer.
 
-    `reasons` are by the keys of the coverage checks that are not met (contract C13).
+    `reasons` are by the keys of the coverage checks that are not met (contract C13); `payment` is the `method` and
+    `value_on` of a payment (contract C10).
 
     Without an amount the claim's own is used, and an offer follows the rule of C8. Raises NotAllowed, NotFound,
     StaleVersion, StateForbids or InvalidInput, naming what is missing; the claim is then unchanged.
@@ -64,8 +72,18 @@ def move_claim(  # noqa: PLR0913 - all inputs of a transition, each by its name
     transition = claim_guards.require_transition(claim, status)
     judgement = claim_judgement.judge(session, claim, for_update=True)
     amount_minor = claim_guards.check_amount(transition, claim, person, inputs, judgement)
+    if payment and Effect.PAYS not in transition.effects:
+        raise InvalidInput.for_field("payment", f"is no part of the move to {transition.to}")
+    details: PaymentInput = request.validate(PaymentInput, dict(payment or {}))
     return _apply_transition(
-        session, claim, transition, person=person, inputs=inputs, amount_minor=amount_minor, judgement=judgement
+        session,
+        claim,
+        transition,
+        person=person,
+        inputs=inputs,
+        amount_minor=amount_minor,
+        judgement=judgement,
+        details=details,
     )
 
 
@@ -92,6 +110,7 @@ def _apply_transition(
     inputs: TransitionInput,
     amount_minor: int,
     judgement: Judgement | None = None,
+    details: PaymentInput | None = None,
 ) -> ClaimChange:
     before = claim_changes.get_audited_facts(claim)
     claim.claim_status = transition.to
@@ -118,7 +137,15 @@ def _apply_transition(
     claim_reserves.follow_transition(session, claim, transition, person=person, at=at)
     if Effect.PAYS in transition.effects:
         reference = inputs.payment_reference or ""
-        claim_payments.record(session, claim, amount_minor=amount_minor, reference=reference, person=person, at=at)
+        claim_payments.pay(
+            session,
+            claim,
+            amount_minor=amount_minor,
+            reference=reference,
+            details=details or PaymentInput(),
+            person=person,
+            at=at,
+        )
         extra_facts["paid"] = money.to_wire(amount_minor)
     return claim_changes.save_change(
         session, claim, before, person=person, action="claim moved", extra_facts=extra_facts

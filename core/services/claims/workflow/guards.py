@@ -5,6 +5,7 @@ from core.covers.request import refuse_unless
 from core.errors import CoverdeskError, NotAllowed, StateForbids
 from core.services.claims.review.coverage_checks import CHECK_KEYS
 from core.services.claims.workflow import offers as claim_offers
+from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import transitions
 from core.services.claims.workflow.inputs import TransitionInput
 from core.services.claims.workflow.judgement import Judgement
@@ -40,7 +41,7 @@ def check_amount(
     minor = _amount(transition, claim, inputs, limits)
     refuse_unless(
         [
-            *_check_amount_input(transition, claim, inputs, minor),
+            *_check_amount_input(transition, claim, inputs, minor, limits),
             *_check_offer(transition, claim, inputs, minor, limits),
             *_check_text_inputs(transition, inputs),
             *_check_reasons(transition, inputs, judgement),
@@ -82,17 +83,18 @@ def _amount(transition: Transition, claim: Claim, inputs: TransitionInput, limit
     if OFFER in transition.needs:
         return claim_offers.get_max_offer(claim, limits)
     if Effect.PAYS in transition.effects:
-        return claim.offer_amount_minor
+        return claim_payments.get_balance(claim, limits)
     return getattr(claim, transition.column) if transition.column else 0
 
 
 def _check_amount_input(
-    transition: Transition, claim: Claim, inputs: TransitionInput, minor: int
+    transition: Transition, claim: Claim, inputs: TransitionInput, minor: int, limits: Limits
 ) -> list[tuple[bool, str, str]]:
     need = next((need for need in transition.needs if need.field == "amount"), None)
     if Effect.PAYS in transition.effects:
-        offered = money.format_naira(claim.offer_amount_minor)
-        return [(minor == claim.offer_amount_minor, "amount", f"must be the offer that was accepted, {offered}")]
+        left = claim_payments.get_balance(claim, limits)
+        words = "what is left of the offer" if limits.offer_paid_minor else "the offer that was accepted"
+        return [(minor == left, "amount", f"must be {words}, {money.format_naira(left)}")]
     if need is None:
         return [(inputs.amount is None, "amount", f"is no part of the move to {transition.to}")]
     return [(minor > 0, "amount", f"must be given: {transition.to} needs {need.words}")]

@@ -1,12 +1,13 @@
 """Officer inputs on a claim, validated like every other input (contract C5, E4)."""
 
 from datetime import date
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from core import clock
 from core.covers import fields
+from core.covers.claims.request import AccountNumber
 from core.covers.faults import fault
 from core.covers.request import Request
 from core.services.claims.intake import requirements
@@ -38,6 +39,25 @@ class TransitionInput(Request):
     reasons: dict[str, Annotated[str, Field(min_length=2, max_length=500)]] = Field(default_factory=dict)
 
 
+PAYMENT_METHODS: Final = ("Bank transfer", "Cheque", "Direct credit to the loan")
+
+
+class PaymentInput(Request):
+    """How a claim is paid, and on which day the bank counts it."""
+
+    method: Annotated[str, fields.one_of(*PAYMENT_METHODS)] = PAYMENT_METHODS[0]
+    value_on: Annotated[fields.Day, AfterValidator(_refuse_future)] = Field(default_factory=clock.today)
+
+
+class PayeeInput(Request):
+    """Who is paid on which account, and why it is set."""
+
+    payee: fields.Text
+    payee_bank: fields.Text
+    payee_account: AccountNumber
+    payee_reason: Annotated[str, Field(min_length=2, max_length=500)]
+
+
 class CommentInput(Request):
     """A comment on a claim, or a question to the claimant."""
 
@@ -57,6 +77,21 @@ class DeductionsInput(Request):
 
     excess: fields.Naira
     betterment: fields.Naira
+
+
+class ReasonInput(Request):
+    """Why something is corrected."""
+
+    correction_reason: Annotated[str, Field(min_length=2, max_length=500)]
+
+
+class AmountsInput(ReasonInput):
+    """Submitted amounts as they should have been, in naira."""
+
+    loan_amount: fields.PositiveNaira | None = None
+    pending_repayment_amount: fields.Naira | None = None
+    cost_of_repair: fields.PositiveNaira | None = None
+    amount_claimed: fields.PositiveNaira | None = None
 
 
 class ReserveInput(Request):

@@ -16,7 +16,7 @@ from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.offers import Limits
 from core.services.people.staff import Person
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Claim, ClaimOverride, Policy, Staff
+from core.store.schema.tables import Claim, ClaimOverride, Policy, Product, Staff
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,10 +56,15 @@ def judge(session: ScopedSession, claim: Claim, *, for_update: bool = False) -> 
     limits = claim_payments.limits(session, claim, for_update=for_update)
     found = duplicates.find_duplicates(session, claim)
     known = _list_known_duplicates(session, claim)
+    product = session.get_one(Product, claim.product_id)
     return Judgement(
         limits=limits,
         checks=coverage_checks.run_checks(
-            claim, session.get_one(Policy, claim.policy_id), found, duplicates.count_recent(session, claim)
+            claim,
+            session.get_one(Policy, claim.policy_id),
+            (product.prefix, product.route_name),
+            found,
+            duplicates.count_recent(session, claim),
         ),
         duplicates=found,
         new_duplicates=[each for each in found if each.is_same_loss and str(each.id) not in known],

@@ -9,6 +9,7 @@ from core import money
 from core.covers import request
 from core.covers.cover import Price, Step
 from core.errors import InvalidInput
+from core.services.claims.intake import submitted
 from core.services.claims.workflow.inputs import TransitionInput
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.schema.tables import Claim
@@ -22,15 +23,15 @@ class Limits:
     """Upper limits of a claim's total, in kobo: owed and insured amounts, None where the records do not say.
 
     `paid_minor` was paid on the claim before and counts towards its total. `elsewhere_minor` was paid on other claims
-    of
-    the policy in the same term; it is already deducted from the insured amount, and from the owed amount if it was paid
-    after lodging.
+    of the policy in the same term; it is already deducted from the insured amount, and from the owed amount if it was
+    paid after lodging. `offer_paid_minor` was paid of the offer that stands, in parts.
     """
 
     owed_minor: int | None = None
     insured_minor: int | None = None
     paid_minor: int = 0
     elsewhere_minor: int = 0
+    offer_paid_minor: int = 0
 
     @property
     def most_minor(self) -> int | None:
@@ -134,12 +135,11 @@ def of_amounts(limits: Limits, *, approved: Decimal, excess_minor: int, betterme
 
 
 def get_amount_owed(claim: Claim) -> Decimal | None:
-    """Return the amount owed in naira: pending repayment, at most the loan; for a device the repair cost."""
-    if claim.credit_life_claim_meta is not None:
-        return _lowest(claim.credit_life_claim_meta, "pending_repayment_amount", "loan_amount")
-    if claim.repair_estimate_minor:
-        return money.to_naira(claim.repair_estimate_minor)
-    return _lowest(claim.gadget_claim_meta or {}, "cost_of_repair")
+    """Return the amount owed in naira: pending repayment, at most the loan; else the estimate, or what is claimed."""
+    line, meta = submitted.get_line(claim), submitted.get_meta(claim)
+    if line is None:
+        return _lowest(meta, "pending_repayment_amount", "loan_amount")
+    return money.to_naira(claim.repair_estimate_minor) if claim.repair_estimate_minor else _lowest(meta, line.amount)
 
 
 def _lowest(meta: Mapping[str, Any], *names: str) -> Decimal | None:

@@ -9,17 +9,22 @@ from typing import Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
+from sqlalchemy import orm
 from sqlmodel import col
 
 from core import clock, ids, money
+from core.covers.request import refuse_unless
 from core.errors import InvalidInput, StateForbids
 from core.services.claims.workflow import offers as claim_offers
+from core.services.claims.workflow import payees as claim_payees
+from core.services.claims.workflow.inputs import PaymentInput
 from core.services.claims.workflow.offers import Limits
 from core.services.people.staff import Person
 from core.services.policies import paid_terms
 from core.services.policies.paid_terms import PaidTerm
+from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Claim, ClaimPayment, Policy, Staff
+from core.store.schema.tables import Claim, ClaimEvent, ClaimPayee, ClaimPayment, Policy, Staff
 
 TAKEN: Final = "was used for another payment of this insurer already: give the reference of this one"
 # Where a sale names what is insured, if its price does not: the loan, or the value of the device.
@@ -35,6 +40,10 @@ class Payment:
     amount_minor: int
     reference: str
     by: str | None
+    payee: str | None
+    hint: str | None
+    method: str | None
+    value_on: date | None
 
 
 def reference_key(reference: str) -> str:
@@ -52,8 +61,11 @@ def record(
     person: Person,
     at: datetime,
     reverses: UUID | None = None,
+    **details: Any,
 ) -> None:
-    """Write one payment or reversal; InvalidInput names a reference that another payment of the insurer has.
+    """Write one payment or reversal, with the payee, method and value date of a payment in `details`.
+
+    InvalidInput names a reference that another payment of the insurer has.
 
     Whoever pays at the same instant under the same reference waits here, and one of the two is refused.
     """
@@ -72,9 +84,33 @@ def record(
         paid_by=person.id,
         reverses=reverses,
         created_at=at,
+        **details,
     )
     if not session.insert_if_absent(row):
         raise InvalidInput.for_field("payment_reference", TAKEN)
+
+
+def pay(
+    session: ScopedSession,
+    claim: Claim,
+    *,
+    amount_minor: int,
+    reference: str,
+    details: PaymentInput,
+    person: Person,
+    at: datetime,
+) -> None:
+    """Pay an amount to the payee of the claim; NotAllowed where the payer has set the payee."""
+    lodged_on = clock.to_lagos_day(claim.created_at)
+    refuse_unless([(details.value_on >= lodged_on, "value_on", "must not be before the claim was lodged")])
+    payee_id = claim_payees.get_for_payment(session, claim, person=person, at=at)
+    how: dict[str, Any] = {"payee_id": payee_id, "method": details.method, "value_on": details.value_on}
+    record(session, claim, amount_minor=amount_minor, reference=reference, person=person, at=at, **how)
+
+
+def get_balance(claim: Claim, limits: Limits) -> int:
+    """What is left to pay of the offer of a claim, in kobo."""
+    return claim.offer_amount_minor - limits.offer_paid_minor
 
 
 def reverse_last(session: ScopedSession, claim: Claim, *, reference: str, person: Person, at: datetime) -> int:
@@ -107,7 +143,8 @@ def reverse_last(session: ScopedSession, claim: Claim, *, reference: str, person
 def of_claim(session: ScopedSession, claim: Claim) -> Sequence[Payment]:
     """Every payment of a claim, oldest first."""
     query: AnySelect = (
-        sa.select(ClaimPayment, col(Staff.name).label("by"))
+        sa.select(ClaimPayment, ClaimPayee, col(Staff.name).label("by"))
+        .outerjoin(ClaimPayee, col(ClaimPayee.id) == col(ClaimPayment.payee_id))
         .outerjoin(Staff, col(Staff.id) == col(ClaimPayment.paid_by))
         .where(col(ClaimPayment.claim_id) == claim.id)
         .order_by(col(ClaimPayment.created_at), col(ClaimPayment.id))
@@ -118,6 +155,10 @@ def of_claim(session: ScopedSession, claim: Claim) -> Sequence[Payment]:
             amount_minor=row.ClaimPayment.amount_minor,
             reference=row.ClaimPayment.reference,
             by=row.by,
+            payee=row.ClaimPayee and row.ClaimPayee.name,
+            hint=row.ClaimPayee and row.ClaimPayee.hint,
+            method=row.ClaimPayment.method,
+            value_on=row.ClaimPayment.value_on,
         )
         for row in session.execute(query)
     ]
@@ -145,7 +186,27 @@ def limits(session: ScopedSession, claim: Claim, *, for_update: bool = False) ->
         insured_minor=None if insured is None else max(0, insured - elsewhere),
         paid_minor=int(session.execute(payments).scalar_one() or 0),
         elsewhere_minor=elsewhere,
+        offer_paid_minor=_sum_of_offer(session, claim),
     )
+
+
+def _sum_of_offer(session: ScopedSession, claim: Claim) -> int:
+    """Return what was paid since the offer that stands was sent, without what came back of it."""
+    sent_at = (
+        sa.select(sa.func.max(col(ClaimEvent.created_at)))
+        .where(col(ClaimEvent.claim_id) == claim.id, col(ClaimEvent.status) == ClaimStatus.OFFER_SENT)
+        .scalar_subquery()
+    )
+    paid = orm.aliased(ClaimPayment)
+    query = (
+        sa.select(sa.func.sum(AMOUNT))
+        .outerjoin(paid, col(paid.id) == col(ClaimPayment.reverses))
+        .where(
+            col(ClaimPayment.claim_id) == claim.id,
+            sa.func.coalesce(col(paid.created_at), col(ClaimPayment.created_at)) >= sent_at,
+        )
+    )
+    return int(session.execute(query).scalar_one() or 0)
 
 
 def _sum_elsewhere(session: ScopedSession, claim: Claim, policy: Policy) -> tuple[int, int]:

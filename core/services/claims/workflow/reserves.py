@@ -96,6 +96,14 @@ def follow_transition(
         )
 
 
+def reduce(
+    session: ScopedSession, claim: Claim, amount_minor: int, *, reason: str, person: Person, at: datetime
+) -> None:
+    """Take what was paid off the reserve, never below zero; a negative amount puts back what came back."""
+    change = -min(amount_minor, get_reserve(session, claim.id))
+    _add(session, claim, change, reason=reason, person=person, at=at)
+
+
 def set_reserve(
     session: ScopedSession, claim_id: UUID, *, amount: Decimal | str, reason: str, person: Person, version: int
 ) -> ClaimChange:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from core import money
-from core.services.claims.intake import requirements
+from core.services.claims.intake import submitted
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow.judgement import Judgement
 from core.services.people.staff import Person
@@ -37,7 +37,7 @@ def describe_unmet_need(
     need: Need, transition: Transition, claim: Claim, person: Person, judgement: Judgement | None
 ) -> str | None:
     """One need that is not met, in words; none when it is, or when only typing can meet it."""
-    if need is claim_states.DOCUMENTS and (absent := list_missing_documents(claim)):
+    if need is claim_states.DOCUMENTS and (absent := submitted.list_missing_documents(claim)):
         return f"{need.words}: {', '.join(name.replace('_', ' ') for name in absent)}"
     if need is claim_states.AUTHORITY and Effect.PAYS in transition.effects:
         return describe_limit_exceeded(person, claim.offer_amount_minor)
@@ -49,7 +49,8 @@ def _describe_against(need: Need, claim: Claim, person: Person, judgement: Judge
     if judgement is None:
         return None
     limits = judgement.limits
-    if need is claim_states.STILL_OWED and claim.offer_amount_minor > claim_offers.get_max_offer(claim, limits):
+    left = claim.offer_amount_minor - limits.offer_paid_minor
+    if need is claim_states.STILL_OWED and not 0 < left <= claim_offers.get_max_offer(claim, limits):
         return f"{need.words}, {claim_offers.describe_max_offer(claim, limits)}"
     if need is claim_states.NOT_PAID_ELSEWHERE and judgement.new_duplicates:
         return f"{need.words}: {'; '.join(each.text for each in judgement.new_duplicates)}"
@@ -66,20 +67,6 @@ def _describe_unmet(need: Need, claim: Claim, person: Person) -> str | None:
         or (need is claim_states.OWN_PASSWORD and not person.may_approve)
     )
     return need.words if is_unmet else None
-
-
-def list_required_documents(claim: Claim) -> tuple[str, ...]:
-    """Return the documents that a credit life claim requires (contract C2)."""
-    meta = claim.credit_life_claim_meta
-    if meta is None:
-        return ()
-    return requirements.list_required_documents(meta["incident_type"], accidental=meta["accidental"] == "true")
-
-
-def list_missing_documents(claim: Claim) -> tuple[str, ...]:
-    """Return the required documents that a claim lacks."""
-    meta = claim.credit_life_claim_meta or {}
-    return tuple(name for name in list_required_documents(claim) if not meta.get(name))
 
 
 def describe_limit_exceeded(person: Person, minor: int) -> str | None:

@@ -9,6 +9,7 @@ from sqlmodel import col
 
 from core import clock
 from core.services.claims.intake.requirements import NOT_DECLINED
+from core.services.claims.intake.submitted import META_COLUMNS
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists.filter import ClaimFilter, build_conditions
 from core.services.claims.workflow import clock as claim_clock
@@ -39,8 +40,7 @@ _DECIDED = sa.case((_STATUS.in_(sorted(claim_states.DECIDED)), _STOPPED))
 
 def _get_submitted(name: str) -> Any:
     """Return a submitted fact of the incident, whichever type of claim it is."""
-    metas = (Claim.credit_life_claim_meta, Claim.gadget_claim_meta, Claim.vehicle_claim_meta)
-    return sa.func.coalesce(*(col(meta)[name].as_string() for meta in metas))
+    return sa.func.coalesce(*(col(getattr(Claim, meta))[name].as_string() for meta in META_COLUMNS))
 
 
 def _days(lodged: str, begins: str, stopped: str, status: str) -> list[str]:

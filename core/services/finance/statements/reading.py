@@ -145,16 +145,16 @@ def list_statements(session: ScopedSession, *, month: date | None = None) -> lis
     return [_build(session, row) for row in session.execute(query.order_by(*order, col(Statement.id)))]
 
 
-def list_of_policy(session: ScopedSession, movement_ids: Sequence[UUID]) -> list[tuple[UUID, str, str]]:
-    """List the statements that hold some movements: id, number and party."""
+def list_of_policy(session: ScopedSession, movement_ids: Sequence[UUID]) -> list[tuple[UUID, str, str, date]]:
+    """List the statements that hold some movements: id, number, party and month."""
     query = (
         sa.select(Statement)
         .join(StatementLine, col(StatementLine.statement_id) == col(Statement.id))
         .where(col(StatementLine.movement_id).in_(movement_ids), col(StatementLine.released_by).is_(None))
-        .distinct()
         .order_by(col(Statement.month), col(Statement.account))
     )
-    return [(row.id, number_of(row), str(row.facts["party"])) for row in session.execute(query).scalars()]
+    found = {row.id: row for row in session.execute(query).scalars()}
+    return [(row.id, number_of(row), str(row.facts["party"]), row.month) for row in found.values()]
 
 
 def _mine(session: ScopedSession) -> list[sa.ColumnElement[bool]]:

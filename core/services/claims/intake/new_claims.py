@@ -1,0 +1,142 @@
+"""A claim about to be lodged, read from the request of its line (contract C1, C16)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final
+
+from core import seal
+from core.covers.claims import registry
+from core.covers.claims.line import ClaimLine, Endpoint
+from core.covers.claims.request import OWNER, Claimant, LossRequest
+from core.covers.credit_life import CREDIT_LIFE
+from core.covers.request import Request
+from core.services import personal
+from core.services.claims.intake import requirements
+from core.services.claims.intake.request import CreditLifeClaimRequest
+from core.store.schema.tables import Customer
+
+_CREDIT_LIFE_ENDPOINT: Final = (CREDIT_LIFE.prefix, CREDIT_LIFE.route)
+ClaimRequest = CreditLifeClaimRequest | LossRequest
+ACCOUNT_KEY_PURPOSE: Final = "payout account"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewClaim:
+    """What any claim says; `meta` is what it keeps in `column`, without personal numbers, which are `sealed`."""
+
+    line: ClaimLine | None
+    policy_number: str
+    claim_type: str
+    incident_type: str
+    happened_on: date | None
+    loan_days: tuple[date, date] | None
+    loan_amount: str | None
+    documents: Mapping[str, str]
+    column: str
+    meta: Mapping[str, Any]
+    sealed: str | None
+    account_key: str | None
+    claimant: Claimant | None
+
+    @property
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """The endpoints that sell what such a claim can be lodged on."""
+        return tuple(self.line.covers) if self.line else (_CREDIT_LIFE_ENDPOINT,)
+
+    @property
+    def policy_words(self) -> str:
+        """The kind of policy, for refusals: "credit life policy"."""
+        return f"{self.claim_type.lower()} policy"
+
+    def is_insured(self, endpoint: Endpoint, submitted: Mapping[str, Any]) -> bool:
+        """Return True when the cover answers for the incident."""
+        if self.line:
+            return self.incident_type in self.line.covers.get(endpoint, ())
+        return requirements.INCIDENTS[self.incident_type].benefit in submitted.get("benefit_coverage", ())
+
+    def build_meta_column(self) -> dict[str, Any]:
+        """Return the column of what was submitted."""
+        return {self.column: dict(self.meta)}
+
+    def build_owner(self, customer: Customer) -> dict[str, Any]:
+        """Return the claimant's columns: the customer, unless somebody else claims."""
+        return build_claimant_columns(self.claimant, customer)
+
+
+def build_claimant_columns(claimant: Claimant | None, customer: Customer) -> dict[str, Any]:
+    """Return who claims as columns of a claim: the customer, unless somebody else is named."""
+    if claimant is None or claimant.claimant == OWNER:
+        names = ("first_name", "last_name", "email", "phone_number")
+        return {"claim_owner": OWNER, **{f"claim_owner_{name}": getattr(customer, name) for name in names}}
+    return {
+        "claim_owner": claimant.claimant,
+        "claim_owner_first_name": claimant.claimant_first_name,
+        "claim_owner_last_name": claimant.claimant_last_name,
+        "claim_owner_email": claimant.claimant_email or customer.email,
+        "claim_owner_phone_number": claimant.claimant_phone_number,
+    }
+
+
+def read(request: ClaimRequest) -> NewClaim:
+    """Read a validated request of any line."""
+    return _read_credit_life(request) if isinstance(request, CreditLifeClaimRequest) else _read_line(request)
+
+
+def _read_credit_life(request: CreditLifeClaimRequest) -> NewClaim:
+    return NewClaim(
+        line=None,
+        policy_number=request.policy_number,
+        claim_type=requirements.CREDIT_LIFE,
+        incident_type=request.incident_type,
+        happened_on=request.incident_date,
+        loan_days=(request.loan_offer_date, request.loan_repayment_date),
+        loan_amount=f"{request.loan_amount:.2f}",
+        documents=request.documents,
+        column="credit_life_claim_meta",
+        meta=_build_loan_meta(request),
+        sealed=None,
+        account_key=None,
+        claimant=request if isinstance(request, Claimant) else None,
+    )
+
+
+def _build_loan_meta(request: CreditLifeClaimRequest) -> dict[str, Any]:
+    extra = {name: link for name, link in request.documents.items() if name not in requirements.DOCUMENTS}
+    if isinstance(request, Claimant) and request.claimant_relation:
+        extra["claimant_relation"] = request.claimant_relation
+    return {
+        **{name: getattr(request, name) for name in requirements.DOCUMENTS},
+        "loan_amount": f"{request.loan_amount:.2f}",
+        "pending_repayment_amount": f"{request.pending_repayment_amount:.2f}",
+        "incident_type": request.incident_type,
+        "loan_offer_date": request.loan_offer_date.isoformat(),
+        "loan_repayment_date": request.loan_repayment_date.isoformat(),
+        "accidental": str(request.accidental).lower(),
+        **extra,
+    }
+
+
+def _read_line(request: LossRequest) -> NewClaim:
+    line = registry.get_line_by_request(type(request))
+    meta, numbers = line.build_meta(request), personal.find_personal_numbers(request)
+    account = request.account_number
+    return NewClaim(
+        line=line,
+        policy_number=request.policy_number,
+        claim_type=line.title,
+        incident_type=request.incident_type,
+        happened_on=request.incident_date,
+        loan_days=None,
+        loan_amount=None,
+        documents=_list_links(request, line),
+        column=line.column,
+        meta=personal.mask_personal_numbers(meta, numbers),
+        sealed=personal.seal_personal_numbers({line.column: meta}, numbers),
+        account_key=seal.keyed_hash(ACCOUNT_KEY_PURPOSE, account) if account else None,
+        claimant=request,
+    )
+
+
+def _list_links(request: Request, line: ClaimLine) -> dict[str, str]:
+    return {name: link for name in line.documents if (link := getattr(request, name)) is not None}

@@ -1,0 +1,70 @@
+"""What was submitted with a claim, whatever its line of cover: its place, its documents, its amount (contract C16)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from core.covers.claims import registry
+from core.covers.claims.gadget import GADGET
+from core.covers.claims.line import ClaimLine
+from core.covers.claims.request import DEATH
+from core.services.claims.intake import requirements
+from core.store.schema.tables import Claim
+
+META_COLUMNS: Final = ("credit_life_claim_meta", "gadget_claim_meta", "vehicle_claim_meta", "claim_meta")
+LOAN_AMOUNTS: Final = ("loan_amount", "pending_repayment_amount")
+
+
+def get_line(claim: Claim) -> ClaimLine | None:
+    """Return the line of a claim; None for credit life."""
+    if claim.credit_life_claim_meta is not None:
+        return None
+    return registry.get_line(claim.claim_type) or (GADGET if claim.gadget_claim_meta is not None else None)
+
+
+def get_column(claim: Claim) -> str:
+    """Return the column that holds what was submitted."""
+    line = get_line(claim)
+    usual = line.column if line else META_COLUMNS[0]
+    return next((column for column in META_COLUMNS if getattr(claim, column) is not None), usual)
+
+
+def get_meta(claim: Claim) -> Mapping[str, Any]:
+    """Return what was submitted; empty for a claim without anything."""
+    return getattr(claim, get_column(claim)) or {}
+
+
+def set_meta(claim: Claim, changed: Mapping[str, Any]) -> None:
+    """Replace some of what was submitted."""
+    setattr(claim, get_column(claim), {**get_meta(claim), **changed})
+
+
+def list_document_names(claim: Claim) -> Sequence[str]:
+    """Return the names of the documents that this claim can have, in the order of the form."""
+    line = get_line(claim)
+    if line is not None:
+        return line.documents
+    is_death = get_meta(claim).get("incident_type") == DEATH
+    return (*requirements.DOCUMENTS, *([requirements.DEATH_CERTIFICATE] if is_death else []))
+
+
+def list_required_documents(claim: Claim) -> tuple[str, ...]:
+    """Return the documents that the claim requires before it can be approved (contract C2, C16)."""
+    line, meta = get_line(claim), get_meta(claim)
+    if line is not None:
+        return line.list_required_of(meta)
+    if not meta:
+        return ()
+    needed = requirements.list_required_documents(meta["incident_type"], accidental=meta["accidental"] == "true")
+    return (*needed, *([requirements.DEATH_CERTIFICATE] if meta["incident_type"] == DEATH else []))
+
+
+def list_missing_documents(claim: Claim) -> tuple[str, ...]:
+    """Return the required documents that the claim lacks: the papers that are owed."""
+    meta = get_meta(claim)
+    return tuple(name for name in list_required_documents(claim) if not meta.get(name))
+
+
+def list_amounts(claim: Claim) -> Mapping[str, str | None]:
+    """Return the submitted amounts that can be corrected, in naira, by name."""
+    line, meta = get_line(claim), get_meta(claim)
+    return {name: meta.get(name) for name in ((line.amount,) if line else LOAN_AMOUNTS)}

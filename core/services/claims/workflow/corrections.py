@@ -1,0 +1,102 @@
+"""Corrections of what was submitted: amounts and the claimant, with a reason, before and after in the history."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from core import money
+from core.covers import request
+from core.covers.claims.request import Claimant
+from core.covers.request import refuse_unless
+from core.errors import NotAllowed, StateForbids
+from core.services.claims.intake import requirements, submitted
+from core.services.claims.intake.new_claims import build_claimant_columns
+from core.services.claims.workflow import changes as claim_changes
+from core.services.claims.workflow import offers as claim_offers
+from core.services.claims.workflow.changes import ClaimChange
+from core.services.claims.workflow.inputs import AmountsInput, ReasonInput
+from core.services.people.staff import Person
+from core.store.access import ScopedSession
+from core.store.schema.tables import Claim, Customer, Policy
+
+
+def correct_amounts(
+    session: ScopedSession, claim_id: UUID, *, amounts: Mapping[str, Any], reason: str, person: Person, version: int
+) -> ClaimChange:
+    """Correct submitted amounts in naira; only a supervisor raises what is owed by it.
+
+    StateForbids once an offer was accepted; InvalidInput names an amount that the claim does not have or that is not
+    one, and a pending repayment above the loan.
+    """
+    given: AmountsInput = request.validate(AmountsInput, {**amounts, "correction_reason": reason})
+    claim = _get_open(session, claim_id, person, version)
+    known, typed = submitted.list_amounts(claim), given.model_dump(exclude_none=True, exclude={"correction_reason"})
+    wanted = {name: f"{value:.2f}" for name, value in typed.items()}
+    merged = {**known, **wanted}
+    over = known.keys() == set(submitted.LOAN_AMOUNTS) and Decimal(merged["pending_repayment_amount"] or 0) > Decimal(
+        merged["loan_amount"] or 0
+    )
+    refuse_unless(
+        [
+            *((name in known, name, "is no part of this kind of claim") for name in wanted),
+            (merged != dict(known), next(iter(known)), "is what it was: give another amount"),
+            (not over, "pending_repayment_amount", "must not be more than loan_amount"),
+        ]
+    )
+    before, owed = claim_changes.get_audited_facts(claim), claim_offers.get_amount_owed(claim)
+    submitted.set_meta(claim, wanted)
+    raised = claim_offers.get_amount_owed(claim)
+    if raised is not None and raised > (owed or money.ZERO) and not person.has_role("supervisor"):
+        raise NotAllowed("Raising what is owed needs a supervisor")
+    _flag_loan(session, claim)
+    changed = {name: value for name, value in wanted.items() if value != known[name]}
+    facts = {**changed, **{f"{name}_before": known[name] for name in changed}, "reason": given.correction_reason}
+    return claim_changes.save_change(session, claim, before, person=person, action="claim corrected", extra_facts=facts)
+
+
+def set_claimant(
+    session: ScopedSession, claim_id: UUID, *, claimant: Mapping[str, Any], reason: str, person: Person, version: int
+) -> ClaimChange:
+    """Set who claims, with a reason; after a death it is not the owner (contract C16).
+
+    StateForbids once an offer was accepted; InvalidInput names what is missing or wrong.
+    """
+    given: ReasonInput = request.validate(ReasonInput, {"correction_reason": reason})
+    claim = _get_open(session, claim_id, person, version)
+    typed = {**claimant, "incident_type": submitted.get_meta(claim).get("incident_type")}
+    named: Claimant = request.validate(_ClaimantOf, typed)
+    before = claim_changes.get_audited_facts(claim)
+    previous = claim.claim_owner
+    for column, value in build_claimant_columns(named, session.get_one(Customer, claim.customer_id)).items():
+        setattr(claim, column, value)
+    submitted.set_meta(claim, {"claimant_relation": named.claimant_relation})
+    # Names stay out of the log, which cannot be erased.
+    facts = {"claimant": named.claimant, "claimant_before": previous, "reason": given.correction_reason}
+    return claim_changes.save_change(session, claim, before, person=person, action="claimant set", extra_facts=facts)
+
+
+class _IncidentOf(request.Request):
+    incident_type: str | None = None
+
+
+class _ClaimantOf(Claimant, _IncidentOf):
+    """A claimant, judged by the incident."""
+
+
+def _get_open(session: ScopedSession, claim_id: UUID, person: Person, version: int) -> Claim:
+    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+    if claim.claim_status in claim_offers.FIXED:
+        raise StateForbids(f"A claim that is {claim.claim_status} keeps what was submitted")
+    return claim
+
+
+def _flag_loan(session: ScopedSession, claim: Claim) -> None:
+    """Raise or lower the flag of a loan other than the insured one."""
+    if claim.credit_life_claim_meta is None:
+        return
+    insured = session.get_one(Policy, claim.policy_id).submitted.get("loan_amount")
+    flags = {*claim.flags} - {"loan_differs"}
+    if claim.credit_life_claim_meta["loan_amount"] != insured:
+        flags.add("loan_differs")
+    claim.flags = [name for name in requirements.FLAG_DESCRIPTIONS if name in flags]

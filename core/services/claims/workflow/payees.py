@@ -1,0 +1,108 @@
+"""The payee of a claim, kept as it was at each payment (contract C10)."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import ids, seal
+from core.errors import NotAllowed
+from core.services.claims.intake import submitted
+from core.services.people.staff import Person
+from core.store.access import AnySelect, ScopedSession
+from core.store.schema.tables import Claim, ClaimPayee, Distributor, Staff
+
+AS_SUBMITTED: Final = "As submitted with the claim"
+NUMBER: Final = "account_number"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Payee:
+    """Who is paid, with the last four digits of the account; `by` set it, nobody where it is as submitted."""
+
+    name: str
+    bank_name: str | None
+    hint: str | None
+    reason: str
+    by: str | None = None
+    set_by: UUID | None = None
+    at: datetime | None = None
+
+
+def list_payees(session: ScopedSession, claim: Claim) -> list[Payee]:
+    """List every payee of a claim, the one as submitted first and the one of now last."""
+    query: AnySelect = (
+        sa.select(ClaimPayee, col(Staff.name).label("by"))
+        .outerjoin(Staff, col(Staff.id) == col(ClaimPayee.staff_id))
+        .where(col(ClaimPayee.claim_id) == claim.id)
+        .order_by(col(ClaimPayee.created_at), col(ClaimPayee.id))
+    )
+    rows = session.execute(query).all()
+    first = [] if any(row.ClaimPayee.staff_id is None for row in rows) else [_as_submitted(session, claim)]
+    return [*first, *(_payee(row.ClaimPayee, row.by) for row in rows)]
+
+
+def _payee(row: ClaimPayee, by: str | None) -> Payee:
+    return Payee(
+        name=row.name,
+        bank_name=row.bank_name,
+        hint=row.hint,
+        reason=row.reason,
+        by=by,
+        set_by=row.staff_id,
+        at=row.created_at,
+    )
+
+
+def _as_submitted(session: ScopedSession, claim: Claim) -> Payee:
+    """Return the account that the claim named; without one the lender is paid, or the claimant."""
+    meta = submitted.get_meta(claim)
+    owner = f"{claim.claim_owner_first_name} {claim.claim_owner_last_name}"
+    lender = sa.select(col(Distributor.business_name)).where(col(Distributor.id) == claim.distributor_id)
+    default = owner if submitted.get_line(claim) else session.execute(lender).scalar_one()
+    number = str(meta.get(NUMBER) or "")
+    return Payee(
+        name=str(meta.get("account_name") or default),
+        bank_name=meta.get("bank_name"),
+        hint=number[-4:] or None,
+        reason=AS_SUBMITTED,
+    )
+
+
+def get_for_payment(session: ScopedSession, claim: Claim, *, person: Person, at: datetime) -> UUID:
+    """Return the id of the payee's row, made of what was submitted where there is none.
+
+    NotAllowed where the payer has set the payee.
+    """
+    query = sa.select(ClaimPayee).where(col(ClaimPayee.claim_id) == claim.id)
+    newest = query.order_by(col(ClaimPayee.created_at).desc(), col(ClaimPayee.id).desc()).limit(1)
+    row: ClaimPayee | None = session.execute(newest).scalar_one_or_none()
+    if row is not None and row.staff_id == person.id:
+        raise NotAllowed("Paying needs another than who has set the payee")
+    if row is not None:
+        return row.id
+    number = next((value for path, value in seal.unseal(claim.sealed).items() if path.endswith(NUMBER)), None)
+    sealed = seal.seal({NUMBER: number}) if number else None
+    return insert(session, claim, _as_submitted(session, claim), sealed=sealed, at=at)
+
+
+def insert(session: ScopedSession, claim: Claim, payee: Payee, *, sealed: str | None, at: datetime) -> UUID:
+    """Write a payee, which is the one of the claim from then on; returns the id of its row."""
+    row = ClaimPayee(
+        id=ids.new(),
+        distributor_id=claim.distributor_id,
+        is_live=claim.is_live,
+        claim_id=claim.id,
+        name=payee.name,
+        bank_name=payee.bank_name,
+        hint=payee.hint,
+        sealed=sealed,
+        reason=payee.reason,
+        staff_id=payee.set_by,
+        created_at=at,
+    )
+    session.insert(row)
+    return row.id

@@ -1,0 +1,180 @@
+"""Saved views of the record lists: filters, order and columns under a name, for oneself or for a role."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from pydantic import AfterValidator, Field
+from sqlmodel import col
+
+from core.covers import request
+from core.covers.faults import fault
+from core.covers.request import Request
+from core.errors import InvalidInput, NotAllowed, NotFound
+from core.services.audit import log as audit
+from core.services.people.staff import ROLES, Person
+from core.store.access import AnySelect, ScopedSession
+from core.store.schema.tables import SavedView, Staff, StartView
+
+MOST: Final = 50
+_LONGEST_ADDRESS: Final = 4_000
+# The page and the mode are those of the moment; a search for a person is no view, and their data would outlive them.
+_NOT_KEPT: Final = frozenset({"page", "mode", "find", "email"})
+
+
+def _check_name(name: str) -> str:
+    name = " ".join(name.split())
+    if not name.isprintable() or not name:
+        raise fault("must be plain text")
+    return name
+
+
+class ViewInput(Request):
+    """Input: the name of a view, and the role that shares it, if any."""
+
+    name: Annotated[str, Field(min_length=1, max_length=60), AfterValidator(_check_name)]
+    shared_role: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class View:
+    """One view that a person sees; `parameters` are those of the list's URL, without the page and the mode."""
+
+    id: UUID
+    name: str
+    shared_role: str | None
+    owner: str
+    is_own: bool
+    is_start: bool
+    parameters: Mapping[str, Sequence[str]]
+
+
+def keep(parameters: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return the parameters of a URL that a view keeps."""
+    return {name: list(given) for name, given in parameters.items() if name not in _NOT_KEPT and any(given)}
+
+
+def save_view(
+    session: ScopedSession,
+    screen: str,
+    parameters: Mapping[str, Sequence[str]],
+    inputs: Mapping[str, Any],
+    *,
+    by: Person,
+) -> UUID:
+    """Save the parameters of a list under a name, in place of the person's earlier view of that name; returns its id.
+
+    InvalidInput names what is wrong: the name, a role that the person does not have, too many views.
+    """
+    validated: ViewInput = request.validate(ViewInput, dict(inputs))
+    if validated.shared_role and (validated.shared_role not in ROLES or not by.has_role(validated.shared_role)):
+        raise InvalidInput.for_field("shared_role", "must be a role of your own")
+    kept = keep(parameters)
+    if sum(len(name) + sum(map(len, given)) for name, given in kept.items()) > _LONGEST_ADDRESS:
+        raise InvalidInput.for_field("parameters", "are too many: take some filters away")
+    held = {row.name: row for row in _own(session, screen, by)}
+    row = held.get(validated.name)
+    if row is None and len(held) >= MOST:
+        raise InvalidInput.for_field("name", f"is one too many: delete one of your {MOST} views of this list first")
+    if row is None:
+        row = SavedView(staff_id=by.id, screen=screen, name=validated.name, parameters=kept)
+        row.shared_role = validated.shared_role
+        session.insert(row)
+    else:
+        row.parameters, row.shared_role = kept, validated.shared_role
+        session.flush()
+    _record(session, "view saved", row, by)
+    return row.id
+
+
+def list_views(session: ScopedSession, screen: str, *, by: Person) -> list[View]:
+    """Return the person's own views of a list and those shared with their roles, by name; own ones first."""
+    is_shared = col(SavedView.shared_role).is_not(None)
+    seen = is_shared if by.has_role() else col(SavedView.shared_role).in_(by.roles)
+    query: AnySelect = (
+        sa.select(SavedView, col(Staff.name).label("owner"))
+        .outerjoin(Staff, col(Staff.id) == col(SavedView.staff_id))
+        .where(col(SavedView.screen) == screen, sa.or_(col(SavedView.staff_id) == by.id, seen))
+    )
+    start = session.execute(_start_of(screen, by)).scalar_one_or_none()
+    found = [_build(row.SavedView, row.owner or "?", by, start) for row in session.execute(query)]
+    return sorted(found, key=lambda view: (not view.is_own, view.name.lower(), view.owner))
+
+
+def delete_view(session: ScopedSession, view_id: UUID, *, by: Person) -> None:
+    """Delete a view for everybody; only its owner or an admin may."""
+    row = _get(session, view_id, by)
+    if row.staff_id != by.id and not by.has_role():
+        raise NotAllowed("A shared view is deleted by whoever saved it, or by an admin")
+    _record(session, "view deleted", row, by)
+    session.execute(sa.delete(StartView).where(col(StartView.view_id) == view_id))
+    session.delete(row)
+    session.flush()
+
+
+def set_start(session: ScopedSession, screen: str, view_id: UUID | None, *, by: Person) -> None:
+    """Choose the view that the menu opens for this person; None for the whole list."""
+    if view_id is not None and _get(session, view_id, by).screen != screen:
+        raise NotFound("No such view")
+    session.execute(
+        sa.delete(StartView).where(col(StartView.staff_id) == by.id, col(StartView.screen) == screen),
+        execution_options={"synchronize_session": False},
+    )
+    if view_id is not None:
+        session.insert(StartView(staff_id=by.id, screen=screen, view_id=view_id))
+
+
+def list_starts(session: ScopedSession, *, by: Person) -> dict[str, dict[str, list[str]]]:
+    """Return the parameters of the person's start views by screen, without those that are no longer shared."""
+    query = (
+        sa.select(SavedView)
+        .join(StartView, col(StartView.view_id) == col(SavedView.id))
+        .where(col(StartView.staff_id) == by.id)
+    )
+    return {row.screen: row.parameters for row in session.execute(query).scalars() if _sees(row, by)}
+
+
+def _sees(row: SavedView, by: Person) -> bool:
+    return row.staff_id == by.id or (row.shared_role is not None and by.has_role(row.shared_role))
+
+
+def _get(session: ScopedSession, view_id: UUID, by: Person) -> SavedView:
+    found = session.execute(sa.select(SavedView).where(col(SavedView.id) == view_id))
+    row: SavedView | None = found.scalar_one_or_none()
+    if row is None or not _sees(row, by):
+        raise NotFound("No such view")
+    return row
+
+
+def _own(session: ScopedSession, screen: str, by: Person) -> list[SavedView]:
+    query = sa.select(SavedView).where(col(SavedView.staff_id) == by.id, col(SavedView.screen) == screen)
+    return list(session.execute(query).scalars())
+
+
+def _start_of(screen: str, by: Person) -> Any:
+    return sa.select(col(StartView.view_id)).where(col(StartView.staff_id) == by.id, col(StartView.screen) == screen)
+
+
+def _build(row: SavedView, owner: str, by: Person, start: UUID | None) -> View:
+    return View(
+        id=row.id,
+        name=row.name,
+        shared_role=row.shared_role,
+        owner=owner,
+        is_own=row.staff_id == by.id,
+        is_start=row.id == start,
+        parameters=row.parameters,
+    )
+
+
+def _record(session: ScopedSession, action: str, row: SavedView, by: Person) -> None:
+    shared = {"shared_role": row.shared_role} if row.shared_role else {}
+    audit.write(
+        session,
+        actor=by.actor,
+        action=action,
+        subject=audit.subject_of("staff", by.id),
+        after={"screen": row.screen, "name": row.name, **shared},
+    )

@@ -1,0 +1,25 @@
+"""Warnings of finance that stand on more than one screen."""
+
+import streamlit as st
+
+from core.services.finance.bordereaux import overview
+from core.services.finance.bordereaux.reading import KIND_NAMES
+from core.store.access import Scope, reading
+from core.ui.kit import words
+
+_NAMED = 3
+
+
+def overdue_bordereaux() -> None:
+    """Say in red which insurers should have had a bordereau by now."""
+    with reading(Scope.staff(is_live=True)) as session:
+        found = overview.list_overdue(session)
+    if not found:
+        return
+    named = [
+        f"{words.plain(each.party)}, {KIND_NAMES[each.kind].lower()} of {each.month:%B %Y},"
+        f" due {words.day(each.due_on)}"
+        for each in sorted(found, key=lambda each: each.due_on)[:_NAMED]
+    ]
+    more = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    st.error(f"Bordereaux are overdue: {'; '.join(named)}{more}.", icon=":material/assignment_late:")

@@ -1,0 +1,25 @@
+"""The choice of a month, whose state is in the address."""
+
+from collections.abc import Sequence
+from datetime import date
+
+import streamlit as st
+
+from core.ui.kit import url_state
+
+
+def choose_month(months: Sequence[date]) -> date:
+    """Draw the choice and return the month in the URL, or the newest that is over; `months` has the newest first."""
+    usual = months[1] if len(months) > 1 else months[0]
+    month = next((each for each in months if f"{each:%Y-%m}" == st.query_params.get("month")), usual)
+    names = {f"{each:%Y-%m}": f"{each:%B %Y}" for each in months}
+    st.session_state["month"] = f"{month:%Y-%m}"
+    st.selectbox(
+        "Month",
+        list(names),
+        key="month",
+        format_func=names.__getitem__,
+        width=220,
+        on_change=lambda: url_state.change({"month": [st.session_state["month"]]}),
+    )
+    return month

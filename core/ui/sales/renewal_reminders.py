@@ -1,0 +1,101 @@
+"""Reminders of the end of a term on the screens: sent to the chosen customers, and switched off for one of them."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+import streamlit as st
+
+from core.errors import CoverdeskError
+from core.outbound import mail as smtp
+from core.services.people.staff import Person
+from core.services.renewals import reminders
+from core.services.renewals.due_table import DueRow
+from core.services.renewals.reminders import Reminded
+from core.store.access import reading, transact
+from core.ui.frame import frame
+from core.ui.kit import dialogs, words
+from core.ui.kit.dialogs import Decision
+from core.ui.letters.certificate_mail import WAITS
+from core.ui.lists import tables
+from core.ui.sales.renewal_table import DUE
+
+_SWITCH = "reminders_off"
+
+
+def button(picked: Sequence[DueRow], person: Person) -> None:
+    """Draw the button that sends a reminder to the chosen customers."""
+    st.button(
+        f"Remind ({len(picked)})" if len(picked) > 1 else "Remind",
+        icon=":material/mail:",
+        disabled=not picked or not frame.mode(),
+        help="By e-mail, 60, 30, 7 and 1 days before the end, each once."
+        if frame.mode()
+        else "Test policies send no e-mail: the address may be a stranger's.",
+        on_click=lambda: dialogs.open_(_reminding(picked, person)),
+    )
+
+
+def _reminding(picked: Sequence[DueRow], person: Person) -> Decision:
+    def act() -> str:
+        chosen = [row.id for row in picked]
+        found = transact(frame.scope(), lambda session: reminders.remind(session, chosen, by=person))
+        tables.let_go(DUE)
+        return say(found) + ("" if smtp.can_send() or not found.queued else WAITS)
+
+    return Decision(
+        title="Send reminders",
+        icon="mail",
+        says="One e-mail to each customer, with the day on which cover ends and the price of one more term. Left out"
+        " is whoever was reminded already, wants no reminders, or cannot renew.",
+        asks=lambda: _ask(picked),
+        confirm=f"Remind {len(picked)} customers" if len(picked) > 1 else "Remind",
+        act=act,
+    )
+
+
+def _ask(picked: Sequence[DueRow]) -> None:
+    """Draw whom it goes to, and the same as a text message."""
+    for row in picked[:5]:
+        st.caption(f"{words.plain(row.customer)} · {words.plain(row.email)} · ends {words.day(row.expiration_at)}")
+    if len(picked) > 5:
+        st.caption(f"and {len(picked) - 5} more")
+    if len(picked) == 1:
+        st.caption("As a text message, to copy:")
+        st.code(text_message(picked[0]), language=None, wrap_lines=True)
+
+
+def text_message(row: DueRow) -> str:
+    """Return the reminder as a text message."""
+    price = f" One more term costs {words.naira(row.next_minor)}." if row.next_minor is not None else ""
+    return (
+        f"{row.customer}, your {row.product} cover with {row.provider} ends on {words.day(row.expiration_at)}.{price}"
+    )
+
+
+def say(found: Reminded) -> str:
+    """Return what became of a request in words: "12 reminders are queued; left out: 2 reminded already"."""
+    number = {0: "No reminder is", 1: "1 reminder is"}.get(found.queued, f"{found.queued} reminders are")
+    queued = f"{number} queued"
+    reasons = ", ".join(f"{number} {reason}" for reason, number in found.left_out.items())
+    return f"{queued}; left out: {reasons}." if reasons else f"{queued}."
+
+
+def opt_out(customer_id: UUID, person: Person) -> None:
+    """Draw the switch of a customer's reminders; only operations may turn it."""
+    with reading(frame.scope()) as session:
+        st.session_state[_SWITCH] = customer_id not in reminders.list_opted_out(session, [customer_id])
+    st.toggle(
+        "Reminders of renewals by e-mail",
+        key=_SWITCH,
+        disabled=not person.has_role("operations"),
+        on_change=_switch,
+        args=(customer_id, person),
+    )
+
+
+def _switch(customer_id: UUID, person: Person) -> None:
+    is_out = not st.session_state[_SWITCH]
+    try:
+        transact(frame.scope(), lambda session: reminders.set_opt_out(session, customer_id, is_out=is_out, by=person))
+    except CoverdeskError as error:
+        st.toast(words.plain(str(error)), icon=":material/block:")

@@ -1,0 +1,129 @@
+"""One bordereau: its control figures, its files, its first rows, and what may be done with it now."""
+
+from datetime import date
+
+import streamlit as st
+
+from core import clock, ids
+from core.errors import InvalidInput, NotFound
+from core.services.finance.bordereaux import issuing
+from core.services.finance.bordereaux import reading as bordereau_reading
+from core.services.finance.bordereaux.columns import OF
+from core.services.finance.bordereaux.reading import KIND_NAMES, BordereauRow
+from core.store.access import reading
+from core.ui.finance import bordereau_actions
+from core.ui.finance.finance_writes import ROLE
+from core.ui.frame import frame
+from core.ui.kit import dialogs, facts, words
+from core.ui.lists import tables
+
+SHOWN = 100
+
+
+def found(given: str) -> BordereauRow | None:
+    """Return the bordereau named in the URL; if there is none, show a message and return None."""
+    try:
+        with reading(frame.scope()) as session:
+            return bordereau_reading.get_bordereau(session, ids.parse(given))
+    except InvalidInput:
+        st.error("The address names no bordereau: its id has to be a UUID.", icon=":material/link_off:")
+    except NotFound as error:
+        st.error(f"{error}.", icon=":material/search_off:")
+    return None
+
+
+def draft(kind: str, given: str, text: str) -> None:
+    """Draw what a bordereau would hold now, and the button that issues it."""
+    try:
+        provider_id, month = ids.parse(given), date.fromisoformat(f"{text}-01")
+        with reading(frame.scope()) as session:
+            rows, minor = issuing.count_draft(session, provider_id, kind, month)
+            due = issuing.find_due_month(session, provider_id, kind)
+    except (InvalidInput, NotFound, KeyError, ValueError):
+        st.error("The address names no bordereau.", icon=":material/link_off:")
+        return
+    frame.page_header(
+        f"{KIND_NAMES[kind]} bordereau, {month:%B %Y} {words.badge('Draft')}",
+        f"{words.count(rows)} rows, {words.naira(minor)}: they change until it is issued.",
+        tab=f"{KIND_NAMES[kind]} · Draft",
+    )
+    dialogs.run(ROLE)
+    if due != month:
+        st.caption(
+            f"{due:%B %Y} comes first: months are reported one after the other." if due else "Nothing to report."
+        )
+    elif clock.lagos_midnight(clock.add_months(month, 1)) > clock.now():
+        st.caption("The month runs still: it is issued when it is over.")
+    else:
+        decision = bordereau_actions.issuing_one(provider_id, kind, month)
+        st.button("Issue it", type="primary", on_click=dialogs.open_, args=(decision,))
+
+
+def control(row: BordereauRow) -> None:
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Control figures**")
+        for label, value in bordereau_reading.facts_of(row)[2:-1]:
+            facts.line(label, words.naira(round(value * 100)) if isinstance(value, float) else str(value))
+
+
+def people(row: BordereauRow) -> None:
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Who and when**")
+        facts.line("Issued", f"{row.issuer}, {words.moment(row.issued_at)}")
+        facts.line("Sent", f"{row.sender}, {words.moment(row.sent_at)}" if row.sender else "–")
+        facts.line("Answered", f"{row.answerer}, {words.moment(row.answered_at)}" if row.answerer else "–")
+        if row.note:
+            facts.line("Note", row.note)
+
+
+def rows_of(row: BordereauRow) -> None:
+    if not row.rows:
+        st.caption("A nil bordereau: nothing was written or claimed.")
+        return
+    with reading(frame.scope()) as session:
+        first = next(bordereau_reading.batches_of(session, row.id), [])[:SHOWN]
+    names = [column.name.replace("_", " ").capitalize() for column in OF[row.kind]]
+    with st.expander(f"Rows: the first {len(first)} of {words.count(row.rows)}", icon=":material/table_rows:"):
+        st.dataframe([dict(zip(names, cells, strict=True)) for cells in first], hide_index=True, width="stretch")
+
+
+def whole(row: BordereauRow) -> None:
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        with st.container(width="content"):
+            frame.page_header(
+                f"{row.number} {words.badge(row.state)}",
+                f"{KIND_NAMES[row.kind]} bordereau for {words.plain(row.party)}, {row.month:%B %Y}",
+                tab=f"{row.number} {row.party} · Bordereau",
+            )
+        with st.container(horizontal=True, gap="xsmall", width="content"):
+            for step in issuing.list_steps(row.state):
+                decision = bordereau_actions.moving(row, step)
+                st.button(
+                    step.label,
+                    type="primary" if not step.needs_note else "secondary",
+                    key=step.to,
+                    on_click=dialogs.open_,
+                    args=(decision,),
+                )
+    dialogs.run(ROLE)
+    with st.grid(2, min_column_width=320, gap="small"):
+        control(row)
+        people(row)
+    with st.container(horizontal=True, gap="xsmall"):
+        for format_ in ("xlsx", "csv"):
+            st.link_button(format_.upper(), f"/bordereaux/{row.id}.{format_}", icon=":material/download:")
+    st.code(f"SHA-256 {row.sha256}", language=None)
+    rows_of(row)
+    st.caption(f"Bordereau {row.id}")
+
+
+frame.require(ROLE)
+tables.back_link("bordereaux", "finance/bordereaux.py", "Back to the bordereaux")
+given = st.query_params.get("id", "")
+kind, _, rest = given.partition(".")
+if rest:
+    draft(kind, *rest.split(".", 1) if "." in rest else (rest, ""))
+    st.stop()
+row: BordereauRow | None = found(given)
+if row is not None:
+    whole(row)

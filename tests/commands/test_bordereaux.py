@@ -1,0 +1,39 @@
+"""`coverdesk bordereaux`: issues what is next, as a person of finance."""
+
+from collections.abc import Iterator
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from core import cli, clock
+from core.errors import InvalidInput, NotAllowed
+from core.store.access import Store
+from tests.conftest import Partner
+from tests.portfolio import NOW, Portfolio
+from tests.services.finance_office import Finance
+
+
+@pytest.fixture(autouse=True)
+def now() -> Iterator[None]:
+    with clock.freeze(NOW):
+        yield
+
+
+@pytest.fixture
+def finance(store: Store, partner: Partner) -> Finance:
+    Portfolio(seed=21, size=40, sellers=(partner.id,)).write(store)
+    return Finance(store)
+
+
+def run(*told: str) -> Result:
+    return CliRunner().invoke(cli.app, ["bordereaux", *told])
+
+
+def test_a_month_is_issued_once_and_listed(finance: Finance) -> None:
+    done = run("issue", "--month", "2026-08", "--by", "funmi@f.example")
+    assert done.exit_code == 0
+    assert "bordereaux of August 2026 are issued" in done.stdout
+    assert "BP-0001\tIssued\tpremium" in run("list", "--month", "2026-08").stdout
+    assert "0 bordereaux" in run("issue", "--month", "2026-08", "--by", "funmi@f.example").stdout
+    assert isinstance(run("issue", "--month", "2026-09", "--by", "oye@f.example").exception, NotAllowed)
+    assert isinstance(run("list", "--month", "August").exception, InvalidInput)

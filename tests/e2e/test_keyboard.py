@@ -1,0 +1,96 @@
+"""Journeys without a mouse: the palette, the filters of a list, saved views, a record and back, and a draft."""
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import Visit, settled
+
+
+def tab_to(page: Page, name: str, role: str = "button", *, key: str = "Tab") -> None:
+    """Press Tab, or another key, until the focus is on what a screen reader announces by this name."""
+    wanted = page.get_by_role(role, name=name).first  # type: ignore[arg-type]
+    wanted.wait_for()
+    for _ in range(80):
+        page.keyboard.press(key)
+        if wanted.evaluate("element => element === document.activeElement || element.contains(document.activeElement)"):
+            return
+    raise AssertionError(f"{name} is not reached by Tab")
+
+
+def query(page: Page) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(page.url).query)
+
+
+def test_the_palette_opens_a_screen_and_a_record_by_keys_alone(visit: Visit) -> None:
+    page = visit("operations", "/dashboard")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("due for ren")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/due"))
+    expect(page.get_by_role("heading", name="Due for renewal")).to_be_visible()
+    settled(page)
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("dialog", name="Find anything")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog", name="Find anything")).to_be_hidden()
+    page.go_back()
+    expect(page).to_have_url(re.compile("/dashboard"))
+
+
+def test_a_list_is_filtered_saved_as_a_view_and_opened_from_the_menu_by_keys_alone(visit: Visit) -> None:
+    page = visit("operations", "/purchases?source=desk&order=largest")
+    expect(page.get_by_role("button", name="Request source: Desk")).to_be_visible()
+    tab_to(page, "Views")
+    page.keyboard.press("Enter")
+    tab_to(page, "Name of this view", "textbox")
+    page.keyboard.type("From the desk")
+    page.keyboard.press("Tab")
+    settled(page)
+    tab_to(page, "Save this view")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Start with it")).to_be_visible()
+    tab_to(page, "Start with it", key="Shift+Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Starts")).to_be_visible()
+    page.keyboard.press("Escape")
+    settled(page)
+    tab_to(page, "Renewals", "link")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Renewals")).to_be_visible()
+    settled(page)
+    tab_to(page, "Purchases", "link")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Purchases")).to_be_visible()
+    expect(page.get_by_role("button", name="Request source: Desk")).to_be_visible()
+    assert query(page) == {"source": ["desk"], "order": ["largest"]}
+    settled(page)
+    tab_to(page, "Request source: Desk")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Request source: Desk")).to_have_count(0)
+    assert query(page) == {"order": ["largest"]}
+
+
+def test_a_record_is_opened_from_its_list_and_left_again_by_keys_alone(visit: Visit) -> None:
+    page = visit("operations", "/search?order=ends-back")
+    page.locator("a.record").first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/policy\?id="))
+    settled(page)
+    tab_to(page, "Back to the search", "link")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/search\?order=ends-back$"))
+    expect(page.locator("a.record").first).to_be_visible()
+
+
+def test_the_menu_leaves_the_page_its_width_on_a_narrow_screen(visit: Visit, page: Page) -> None:
+    page.set_viewport_size({"width": 820, "height": 1100})
+    visit("operations", "/purchases")
+    expect(page.locator('[data-testid="stSidebar"][data-collapsed="true"]')).to_have_count(1)
+    box = page.locator(".st-key-filter_chips").bounding_box()
+    assert box is not None
+    assert box["x"] < 100
+    page.locator(".st-key-filter_drawer button").first.click()
+    expect(page.get_by_label("Insurer")).to_be_visible()

@@ -1,0 +1,287 @@
+"""Endpoints and the feed as a distributor's program meets them: HTTP, right and wrong input (contract W3, W6)."""
+
+import secrets
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+import standardwebhooks
+
+from core import settings as settings_module
+from core.services.distributors import keys
+from core.store.access import Scope
+from tests.api.conftest import Client
+from tests.conftest import Partner
+from tests.events.conftest import Hooks
+from tests.events.receivers import Receiver, answers, receiving
+
+pytestmark = pytest.mark.usefixtures("hooks")
+WEBHOOKS = "/v1/webhooks"
+
+
+class Distributor:
+    """A program of one distributor."""
+
+    def __init__(self, client: Client, key: str) -> None:
+        self._client, self._key = client, key
+
+    def call(self, method: str, path: str, body: Any = None, *, status: int = 200, **headers: str) -> Any:
+        """The data of an answer that has this status, or the error of a refusal."""
+        if method == "POST":
+            headers.setdefault("Idempotency-Key", secrets.token_hex(8))
+        answer = self._client.request(method, path, key=self._key, json=body, headers=headers)
+        assert answer.status_code == status, answer.text
+        return answer.json()["data"] if status < 400 else answer.json()
+
+    def register(self, url: str, **said: Any) -> Any:
+        return self.call("POST", WEBHOOKS, {"url": url, "events": ["purchase.*"], **said}, status=201)
+
+
+@pytest.fixture
+def api(client: Client, partner: Partner) -> Distributor:
+    return Distributor(client, partner.test_key)
+
+
+@pytest.fixture
+def other(client: Client, stranger: Partner) -> Distributor:
+    return Distributor(client, stranger.test_key)
+
+
+def test_an_endpoint_is_registered_changed_tried_and_deleted(api: Distributor, hooks: Hooks) -> None:
+    with receiving() as receiver, receiving() as second:
+        made = api.register(receiver.url, description="Back office")
+        endpoint, secret = made["endpoint"], made["secret"]
+        assert (endpoint["state"], endpoint["mode"], endpoint["held"]) == ("active", "test", 0)
+        assert receiver.events == ["endpoint.ping"]
+        standardwebhooks.Webhook(secret).verify(receiver.received[0].body, receiver.received[0].headers)
+
+        one = f"{WEBHOOKS}/{endpoint['id']}"
+        assert api.call("GET", one) == {"endpoint": endpoint}
+        assert api.call("GET", WEBHOOKS) == {"endpoints": [endpoint]}
+        changed = api.call("PATCH", one, {"events": ["claim.*"], "description": "Claims"})["endpoint"]
+        assert (changed["events"], changed["description"], changed["state"]) == (["claim.*"], "Claims", "active")
+        moved = api.call("PATCH", one, {"url": second.url})["endpoint"]
+        assert moved["state"] == "unverified"
+        pinged = api.call("POST", f"{one}/ping")
+        assert (pinged["endpoint"]["state"], pinged["answer"], pinged["delivery"]["status"]) == (
+            "active",
+            "thanks",
+            200,
+        )
+        assert second.events == ["endpoint.ping"]
+
+        assert api.call("DELETE", one) == {"id": endpoint["id"]}
+        assert api.call("GET", WEBHOOKS) == {"endpoints": []}
+        for method, path in (("GET", one), ("DELETE", one), ("POST", f"{one}/ping")):
+            assert api.call(method, path, status=404)["responseCode"] == 0
+
+
+def test_a_secret_is_answered_once(api: Distributor) -> None:
+    with receiving() as receiver:
+        said = {"url": receiver.url, "events": ["*"]}
+        first = api.call("POST", WEBHOOKS, said, status=201, **{"Idempotency-Key": "one"})
+        again = api.call("POST", WEBHOOKS, said, status=201, **{"Idempotency-Key": "one"})
+        assert first["secret"].startswith("whsec_")
+        assert again["secret"] is None
+        assert again["endpoint"]["id"] == first["endpoint"]["id"]
+        one = f"{WEBHOOKS}/{first['endpoint']['id']}"
+        rotated = api.call("POST", f"{one}/rotate-secret", **{"Idempotency-Key": "two"})
+        assert rotated["secret"] not in (None, first["secret"])
+        assert api.call("POST", f"{one}/rotate-secret", **{"Idempotency-Key": "two"})["secret"] is None
+        shown = str([api.call("GET", WEBHOOKS), api.call("GET", one), api.call("GET", f"{one}/deliveries")])
+        assert "whsec_" not in shown
+
+
+def test_what_was_delivered_is_listed_sent_again_and_replayed(api: Distributor, hooks: Hooks) -> None:
+    with receiving() as receiver:
+        one = f"{WEBHOOKS}/{api.register(receiver.url)['endpoint']['id']}"
+        began = hooks.now
+        for _ in range(3):
+            hooks.sell()
+        hooks.drain()
+        found = api.call("GET", f"{one}/deliveries?limit=2&page=2")
+        assert found["total_count"] == 4  # the ping too
+        assert len(found["deliveries"]) == 2
+        sent = api.call("GET", f"{one}/deliveries?state=sent")["deliveries"]
+        assert {row["state"] for row in sent} == {"sent"}
+        assert api.call("GET", f"{one}/deliveries?state=dead")["deliveries"] == []
+
+        last = sent[0]
+        again = api.call("POST", f"{one}/deliveries/{last['id']}/redeliver")["delivery"]
+        assert (again["id"], again["state"], again["event_id"]) == (last["id"], "queued", last["event_id"])
+        hooks.drain()
+        ids = [each.headers["webhook-id"] for each in receiver.received]
+        assert ids.count(last["event_id"]) == 2
+
+        span = {"from": began.isoformat(), "to": (hooks.now.replace(year=hooks.now.year + 1)).isoformat()}
+        assert api.call("POST", f"{one}/replay", {**span, "dry_run": True}) == {"events": 3, "queued": False}
+        assert len(receiver.received) == 5
+        assert api.call("POST", f"{one}/replay", span) == {"events": 3, "queued": True}
+        hooks.drain()
+        assert len(receiver.received) == 8
+        assert receiver.received[-1].headers["coverdesk-replay"] == "true"
+
+
+def test_a_disabled_endpoint_holds_what_happens_until_it_is_enabled(api: Distributor, hooks: Hooks) -> None:
+    with receiving() as receiver:
+        one = f"{WEBHOOKS}/{api.register(receiver.url)['endpoint']['id']}"
+        api.call("POST", f"{one}/enable", {}, status=409)
+        receiver.behave = answers(410)
+        hooks.sell()
+        hooks.drain()
+        hooks.sell()
+        hooks.drain()
+        disabled = api.call("GET", one)["endpoint"]
+        assert (disabled["state"], disabled["held"]) == ("disabled", 2)
+        receiver.behave = answers(204, b"")
+        assert api.call("POST", f"{one}/enable", {"send_held": True}) == {"events": 2, "queued": True}
+        hooks.drain()
+        assert api.call("GET", one)["endpoint"]["state"] == "active"
+        assert len({row["event_id"] for row in api.call("GET", f"{one}/deliveries?state=sent")["deliveries"]}) == 3
+
+
+WRONG = [
+    ({}, {"url", "events"}),
+    ({"url": "ftp://example.com/", "events": ["*"]}, {"url"}),
+    ({"url": "https://user:pass@example.com/", "events": ["*"]}, {"url"}),
+    ({"url": "not an address", "events": ["*"]}, {"url"}),
+    ({"url": "https://example.com/", "events": []}, {"events"}),
+    ({"url": "https://example.com/", "events": ["claims.*"]}, {"events"}),
+    ({"url": "https://example.com/", "events": "claim.*"}, {"events"}),
+    ({"url": "https://example.com/", "events": ["*"], "format": "xml"}, {"format"}),
+    ({"url": "https://example.com/", "events": ["*"], "signature_header": "Host"}, {"signature_header"}),
+    ({"url": "https://example.com/", "events": ["*"], "description": "x" * 201}, {"description"}),
+    ({"url": "https://example.com/" + "x" * 3000, "events": ["*"]}, {"url"}),
+]
+
+
+@pytest.mark.parametrize(("said", "fields"), WRONG, ids=lambda value: str(value)[:60])
+def test_a_wrong_endpoint_is_refused_by_field_and_not_kept(api: Distributor, said: Any, fields: set[str]) -> None:
+    refusal = api.call("POST", WEBHOOKS, said, status=400)
+    assert {fault["field"].split(".")[0] for fault in refusal["errorData"]} == fields
+    assert api.call("GET", WEBHOOKS) == {"endpoints": []}
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9/", "https://127.0.0.1/", "https://[::ffff:10.0.0.1]/"])
+def test_outside_of_a_demonstration_no_address_of_ours_is_called(
+    api: Distributor, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setenv("COVERDESK_DEMO", "false")
+    settings_module.settings.cache_clear()
+    refusal = api.call("POST", WEBHOOKS, {"url": url, "events": ["*"]}, status=400)
+    assert [fault["field"] for fault in refusal["errorData"]] == ["url"]
+    assert not {"127.0.0.1", "10.0.0.1"} & set(refusal["responseText"].split())
+
+
+def test_a_stranger_and_the_other_mode_find_none_of_it(
+    api: Distributor, other: Distributor, client: Client, partner: Partner, hooks: Hooks
+) -> None:
+    with receiving() as receiver:
+        one = f"{WEBHOOKS}/{api.register(receiver.url)['endpoint']['id']}"
+        hooks.sell()
+        hooks.drain()
+        delivery = api.call("GET", f"{one}/deliveries?state=sent")["deliveries"][0]["id"]
+        span = {"from": "2020-01-01T00:00:00Z", "to": "2100-01-01T00:00:00Z"}
+        for who in (other, Distributor(client, partner.live_key)):
+            assert who.call("GET", WEBHOOKS) == {"endpoints": []}
+            assert who.call("GET", "/v1/events")["events"] == []
+            for method, path, body in (
+                ("GET", one, None),
+                ("PATCH", one, {"description": "mine"}),
+                ("DELETE", one, None),
+                ("POST", f"{one}/ping", None),
+                ("POST", f"{one}/rotate-secret", None),
+                ("POST", f"{one}/enable", {}),
+                ("GET", f"{one}/deliveries", None),
+                ("POST", f"{one}/deliveries/{delivery}/redeliver", None),
+                ("POST", f"{one}/replay", span),
+            ):
+                who.call(method, path, body, status=404)
+        assert len(receiver.received) == 2
+    for path in ("", "/not-an-id"):
+        answer: httpx.Response = client.get(f"{WEBHOOKS}{path}")
+        assert answer.status_code == 401
+
+
+def test_a_revoked_key_ends_its_endpoints(api: Distributor, hooks: Hooks, partner: Partner) -> None:
+    with receiving() as receiver:
+        api.register(receiver.url)
+        with hooks.store.writing(Scope.system()) as session:
+            keys.revoke_key(session, partner.test_key, actor="tests")
+        hooks.sell()
+        hooks.drain()
+        assert receiver.events == ["endpoint.ping"]
+
+
+def test_the_feed_is_followed_by_its_cursor(api: Distributor, hooks: Hooks) -> None:
+    empty = api.call("GET", "/v1/events")
+    assert (empty["events"], empty["has_more"]) == ([], False)
+    for _ in range(3):
+        hooks.sell()
+    seen, cursor, more = [], "", True
+    while more:
+        page = api.call("GET", f"/v1/events?limit=4{cursor}")
+        seen += page["events"]
+        cursor, more = f"&after={page['cursor']}", page["has_more"]
+    assert len(seen) == len({event["id"] for event in seen}) > 8
+    assert [event["type"] for event in seen].count("purchase.created") == 3
+    assert api.call("GET", f"/v1/events?limit=4{cursor}")["events"] == []
+    purchase = next(event for event in seen if event["type"] == "purchase.created")
+    of_one = api.call("GET", f"/v1/events?object_id={purchase['object']['id']}")["events"]
+    assert of_one == [purchase]
+    only = api.call("GET", "/v1/events?types=customer.*,policy.activated")["events"]
+    assert {event["type"] for event in only} <= {"customer.created", "policy.activated"}
+
+
+def test_whoever_waits_is_told_what_happens_meanwhile(api: Distributor, hooks: Hooks) -> None:
+    before = api.call("GET", "/v1/events")["cursor"]
+    query = f"/v1/events?wait=1{f'&after={before}' if before else ''}"
+    assert api.call("GET", query)["events"] == []
+    hooks.sell()
+    assert api.call("GET", query)["events"]
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("after=nonsense", "after"),
+        (f"after={uuid4()}", "after"),
+        ("limit=501", "limit"),
+        ("limit=0", "limit"),
+        ("wait=21", "wait"),
+        ("wait=-1", "wait"),
+        ("types=claims.*", "types"),
+        ("object_id=7", "object_id"),
+    ],
+)
+def test_a_wrong_question_to_the_feed_names_its_parameter(api: Distributor, query: str, field: str) -> None:
+    refusal = api.call("GET", f"/v1/events?{query}", status=400)
+    assert [fault["field"] for fault in refusal["errorData"]] == [field]
+
+
+def test_every_type_is_listed_with_schema_and_sample(api: Distributor) -> None:
+    found = api.call("GET", "/v1/event-types")["event_types"]
+    names = [each["type"] for each in found]
+    assert {"purchase.created", "claim.status_changed", "endpoint.ping"} <= set(names)
+    assert all(each["schema"]["properties"] and each["sample"]["type"] == each["type"] for each in found)
+
+
+def test_the_eleventh_endpoint_of_a_mode_is_refused(api: Distributor) -> None:
+    with receiving() as receiver:
+        for _ in range(10):
+            api.register(receiver.url)
+        refusal = api.call("POST", WEBHOOKS, {"url": receiver.url, "events": ["*"]}, status=409)
+    assert "10" in refusal["responseText"]
+    assert len(api.call("GET", WEBHOOKS)["endpoints"]) == 10
+
+
+def test_a_receiver_that_says_no_leaves_the_endpoint_unverified(api: Distributor) -> None:
+    def refused(receiver: Receiver) -> Any:
+        receiver.behave = answers(500, b"no")
+        return api.register(receiver.url)["endpoint"]
+
+    with receiving() as receiver:
+        endpoint = refused(receiver)
+    assert endpoint["state"] == "unverified"
+    assert "500" in endpoint["last_error"]

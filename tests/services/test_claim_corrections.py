@@ -1,0 +1,105 @@
+"""Corrections of what was submitted: with a reason, and by a supervisor where more is owed (contract C12, C16)."""
+
+from typing import Any
+
+import pytest
+
+from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
+from core.services.claims.review import review as claim_review
+from core.services.claims.workflow import corrections
+from core.store.access import Store
+from tests.conftest import Partner
+from tests.services.claim_office import DESK, Office
+
+KIN = {
+    "claimant": "Next of kin",
+    "claimant_relation": "Wife",
+    "claimant_first_name": "Bisi",
+    "claimant_last_name": "Okafor",
+    "claimant_phone_number": "08027654321",
+}
+
+
+@pytest.fixture
+def office(store: Store, partner: Partner) -> Office:
+    return Office(store, partner)
+
+
+def correct(
+    office: Office, claim_id: Any, *, by: str = "bola", reason: str = "The lender wrote again", **told: Any
+) -> Any:
+    version = told.pop("version", office.claim(claim_id).version)
+    return office.do(corrections.correct_amounts, claim_id, by=by, amounts=told, reason=reason, version=version)
+
+
+def test_an_officer_lowers_what_is_owed_with_a_reason_and_the_history_has_both(office: Office) -> None:
+    claim_id = office.lodge()
+    correct(office, claim_id, pending_repayment_amount="60000")
+    entry = office.log(claim_id)[-1]
+    assert (entry.action, entry.after["reason"]) == ("claim corrected", "The lender wrote again")
+    assert entry.after["pending_repayment_amount"] == "60000.00"
+    assert entry.after["pending_repayment_amount_before"] == "75000.00"
+    with pytest.raises(InvalidInput, match=r"amount must not be above ₦60,000.00"):
+        office.move(claim_id, "Approved", by="sade", amount="75000")
+    correct(office, claim_id, loan_amount="90000")
+    assert "loan_differs" in office.claim(claim_id).flags
+    correct(office, claim_id, loan_amount="100000")
+    assert "loan_differs" not in office.claim(claim_id).flags
+
+
+def test_nobody_but_a_supervisor_raises_what_is_owed(office: Office) -> None:
+    claim_id = office.lodge()
+    with pytest.raises(NotAllowed, match="Raising what is owed needs a supervisor"):
+        correct(office, claim_id, pending_repayment_amount="75000.01")
+    assert office.claim(claim_id).version == 1
+    correct(office, claim_id, by="sade", pending_repayment_amount="80000")
+    office.move(claim_id, "Approved", by="sade", amount="80000")
+
+
+@pytest.mark.parametrize(
+    ("told", "field"),
+    [
+        ({"pending_repayment_amount": "100000.01"}, "pending_repayment_amount"),
+        ({"pending_repayment_amount": "75000"}, "loan_amount"),
+        ({"cost_of_repair": "1"}, "cost_of_repair"),
+        ({"loan_amount": "much"}, "loan_amount"),
+        ({"loan_amount": "99999", "reason": ""}, "correction_reason"),
+    ],
+)
+def test_a_wrong_correction_is_refused_by_name(office: Office, told: dict[str, Any], field: str) -> None:
+    claim_id = office.lodge()
+    with pytest.raises(InvalidInput) as refused:
+        correct(office, claim_id, by="sade", **told)
+    assert {fault.field for fault in refused.value.faults} == {field}
+
+
+def test_what_was_submitted_stands_once_an_offer_was_accepted(office: Office) -> None:
+    claim_id = office.lodge()
+    with pytest.raises(StaleVersion):
+        correct(office, claim_id, version=7, pending_repayment_amount="1")
+    office.put(claim_id, claim_status="Offer accepted")
+    with pytest.raises(StateForbids, match="keeps what was submitted"):
+        correct(office, claim_id, by="sade", pending_repayment_amount="1")
+    with pytest.raises(StateForbids, match="keeps what was submitted"):
+        office.do(corrections.set_claimant, claim_id, by="sade", claimant=KIN, reason="They called", version=1)
+
+
+def test_a_death_that_came_over_the_api_gets_its_claimant_before_an_officer_approves_it(office: Office) -> None:
+    claim_id = office.lodge(incident_type="Death")
+    with office.store.reading(DESK) as session:
+        found = claim_review.get_review(session, claim_id, person=office.people["bola"])
+    assert [check.key for check in found.unmet_checks if check.passed is False] == ["claimant"]
+    meta = {
+        **(office.claim(claim_id).credit_life_claim_meta or {}),
+        "death_certificate": "https://x.example/v1/files/a",
+    }
+    office.put(claim_id, credit_life_claim_meta=meta)
+    with pytest.raises(NotAllowed, match="Somebody else claims"):
+        office.move(claim_id, "Approved", by="bola", amount="75000")
+    with pytest.raises(InvalidInput, match="claimant must be another than the owner"):
+        office.do(corrections.set_claimant, claim_id, claimant={}, reason="They called", version=1)
+    office.do(corrections.set_claimant, claim_id, claimant=KIN, reason="They called", version=1)
+    claim = office.claim(claim_id)
+    assert (claim.claim_owner, claim.claim_owner_first_name) == ("Next of kin", "Bisi")
+    assert "Bisi" not in str(office.log(claim_id)[-1].after)
+    office.move(claim_id, "Approved", by="bola", amount="75000")

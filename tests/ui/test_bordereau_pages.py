@@ -1,0 +1,81 @@
+"""Bordereaux on the screens: issued, sent and answered; a policy names its own."""
+
+from collections.abc import Iterator
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import clock
+from core.services.finance.bordereaux import reading as bordereau_reading
+from core.store.access import Store
+from tests.conftest import Partner
+from tests.portfolio import NOW, Portfolio
+from tests.services.finance_office import Finance
+from tests.ui.conftest import Screen, follow, lists, press, row_links, texts
+
+LIST, ONE = "finance/bordereaux.py", "finance/bordereau.py"
+
+
+@pytest.fixture(autouse=True)
+def now() -> Iterator[None]:
+    with clock.freeze(NOW):
+        yield
+
+
+@pytest.fixture
+def finance(store: Store, partner: Partner) -> Finance:
+    Portfolio(seed=21, size=60, sellers=(partner.id,)).write(store)
+    return Finance(store)
+
+
+def opened(screen: Screen, finance: Finance, path: str, *, by: str = "funmi", **query: str) -> AppTest:
+    at = screen(page=path, signed_in=finance.people[by])
+    at.query_params.clear()
+    for name, value in query.items():
+        at.query_params[name] = value
+    at.run()
+    assert not at.exception
+    return at
+
+
+def confirm(at: AppTest, **typed: str) -> AppTest:
+    for name, value in typed.items():
+        at.text_input(key=f"decision.field.{name}").set_value(value)
+    at.button(key="decision.confirm").click().run()
+    assert not at.exception
+    return at
+
+
+def test_a_month_is_issued_sent_and_queried_and_policies_name_it(finance: Finance, screen: Screen) -> None:
+    at = opened(screen, finance, LIST, month="2026-08")
+    assert "Bordereaux are overdue" in at.error[0].value
+    assert set(lists(at)[0]["State"]) == {"Draft"}
+    label = next(button.label for button in at.button if button.label.startswith("Issue "))
+    confirm(press(at, label))
+    assert "bordereaux are issued" in texts(at)
+    place = list(lists(at)[0]["Kind"]).index("Premium")
+    follow(at, row_links(at)[place])
+    confirm(press(at, "Mark as sent"))
+    confirm(press(at, "Queried by the insurer"))
+    assert "Say what the insurer said" in texts(at)
+    confirm(at, note="One policy is unknown")
+    row = next(row for row in finance.read(bordereau_reading.list_bordereaux) if row.state == "Queried")
+    links = [link.proto.url for link in at.get("link_button")]
+    assert links == [f"/bordereaux/{row.id}.{name}" for name in ("xlsx", "csv")]
+    policy = next(each for each in finance.rows(from_="2026-08-01", to="2026-08-31") if each.provider == row.party)
+    said = texts(opened(screen, finance, "policies/policy.py", by="oye", id=str(policy.policy_id), tab="money"))
+    assert f"Reported by bordereau {row.number} of August 2026 (queried)" in said
+
+
+def test_a_draft_says_which_month_comes_first_and_wrong_addresses_are_explained(
+    finance: Finance, screen: Screen
+) -> None:
+    at = opened(screen, finance, LIST, month="2026-09")
+    follow(at, row_links(at)[0])
+    assert "comes first" in texts(at)
+    for given in ("1", "premium.x.2026-08", "premium.1", "0" * 8 + "-0000-7000-8000-" + "0" * 12):
+        assert opened(screen, finance, ONE, id=given).error[0].value
+    for role in ("operations", "claims", "supervisor"):
+        for path in (LIST, ONE):
+            with pytest.raises(ValueError, match="bordereau"):
+                screen(role, page=path)

@@ -1,0 +1,82 @@
+"""E-mail on the screens: a certificate and its log, reminders, an opt-out, and the texts that an admin changes."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import clock
+from core.covers.insurers import insurer_a
+from core.services.mail import mail
+from core.services.selling.buying import Sale
+from core.store.access import Scope, Store
+from tests.conftest import Partner
+from tests.covers import shipped
+from tests.services.selling import sell
+from tests.ui.conftest import Screen, lists, press, texts
+
+NOW = datetime(2027, 11, 20, 7, 8, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def now() -> Iterator[None]:
+    with clock.freeze(NOW):
+        yield
+
+
+@pytest.fixture
+def sale(store: Store, partner: Partner) -> Sale:
+    """A live policy that ends in three days."""
+    with clock.freeze(shipped.STILL + timedelta(days=3)):
+        return sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
+
+
+def opened(screen: Screen, page: str, *roles: str, **query: str) -> AppTest:
+    at = screen(*roles, page=page)
+    for name, value in query.items():
+        at.query_params[name] = value
+    return at.run()
+
+
+def test_a_certificate_is_sent_from_the_policy_and_logged_there(store: Store, screen: Screen, sale: Sale) -> None:
+    at = opened(screen, "policies/policy.py", "operations", id=str(sale.policy_id))
+    assert "No e-mail was sent about this." in texts(at)
+    press(at, "Send by e-mail")
+    with store.reading(Scope.system()) as session:
+        (letter,) = mail.list_latest(session)
+    assert f"The certificate goes to {letter.recipient}. There is no mail server yet" in texts(at)
+    log = next(each for each in lists(at) if "Subject" in each)
+    assert list(log["State"]) == ["Waiting"]
+    assert list(log["Subject"]) == [letter.subject]
+    reader = opened(screen, "policies/policy.py", "claims", id=str(sale.policy_id))
+    assert "Send by e-mail" not in [button.label for button in reader.button]
+
+
+def test_a_reminder_says_who_was_left_out_and_a_customer_may_switch_them_off(
+    store: Store, screen: Screen, sale: Sale
+) -> None:
+    customer_id = str(sale.policy["customer_id"])
+    customer = opened(screen, "sales/customer.py", "operations", id=customer_id)
+    customer.toggle(key="reminders_off").set_value(False).run()
+    assert not customer.exception
+    at = opened(screen, "sales/due.py", "operations")
+    assert next(button for button in at.button if button.label == "Remind").disabled
+    assert list(lists(at)[0]["Reminded"]) == ["–"]
+    looking = opened(screen, "sales/customer.py", "claims", id=customer_id)
+    assert looking.toggle(key="reminders_off").disabled
+    assert looking.toggle(key="reminders_off").value is False
+
+
+def test_an_admin_changes_a_text_sees_it_and_takes_it_back(store: Store, screen: Screen) -> None:
+    at = opened(screen, "admin/mail_texts.py", "admin")
+    key = "mail_text renewal reminder 0"
+    at.text_input(key=f"{key} subject").set_value("Soon over, $nobody").run()
+    at.button(key=f"{key} save").click().run()
+    assert "which this e-mail does not have" in texts(at)
+    at.text_input(key=f"{key} subject").set_value("Soon over, $name").run()
+    assert "**Soon over, [name]**" in texts(at)
+    at.button(key=f"{key} save").click().run()
+    assert "the next e-mail has this text" in texts(at)
+    at.button(key="mail_text renewal reminder 1 reset").click().run()
+    assert "the text is the original again" in texts(at)

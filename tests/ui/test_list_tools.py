@@ -1,0 +1,71 @@
+"""What stands above a list: a chip for each filter in use, and saved views."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.services.people.staff import Person
+from core.store.access import Store
+from core.ui.frame import page_links
+from tests.conftest import Partner
+from tests.portfolio import Portfolio
+from tests.ui.conftest import Screen, address, person_of, press, sent, texts
+
+LIST = "sales/purchases.py"
+
+
+@pytest.fixture
+def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
+    Portfolio(seed=21, size=20, sellers=(partner.id, stranger.id)).write(store)
+    return store
+
+
+def opened(screen: Screen, person: Person, **query: str) -> AppTest:
+    at = screen(page=LIST, signed_in=person)
+    at.query_params.clear()
+    for name, value in query.items():
+        at.query_params[name] = value
+    return at.run()
+
+
+def starts(at: AppTest) -> Any:
+    return next(payload["starts"] for payload in sent(at) if "starts" in payload)
+
+
+def test_a_filter_in_use_is_a_chip_that_takes_it_away(sold: Store, screen: Screen, partner: Partner) -> None:
+    query = {"distributor": str(partner.id), "source": "desk", "order": "largest"}
+    at = opened(screen, person_of("operations"), **query, expires_from="2026-01-02")
+    labels = [button.label for button in at.button]
+    assert "Distributor: Swift Lenders" in labels
+    assert "Request source: Desk" in labels
+    press(at, "Distributor: Swift Lenders")
+    assert address(at) == {"source": ["desk"], "order": ["largest"], "expires_from": ["2026-01-02"]}
+    assert "Distributor: Swift Lenders" not in [button.label for button in at.button]
+
+
+def test_a_view_is_saved_opened_by_the_menu_and_deleted(sold: Store, screen: Screen) -> None:
+    person = person_of("operations")
+    at = opened(screen, person, source="desk", order="largest", page="1")
+    press(at, "Save this view")
+    assert "Give the view a name." in texts(at)
+    at.text_input(key="view_name").set_value("From *the* desk").run()
+    at.selectbox(key="view_role").set_value("operations").run()
+    press(at, "Save this view")
+    assert ":material/bookmark: From *the* desk" in texts(at)
+    assert (at.text_input(key="view_name").value, starts(at)) == ("", {})
+    press(at, "Start with it")
+    assert starts(at) == {"/purchases": "order=largest&source=desk"}
+    colleague = opened(screen, person_of("operations"))
+    assert [link.label for link in colleague.get("page_link") if "desk" in link.label] == ["From \\*the\\* desk"]
+    assert "Delete" not in [button.label for button in colleague.button]
+    at = opened(screen, person, source="desk", order="largest")
+    press(at, "Delete")
+    assert starts(at) == {}
+    assert "From *the* desk" not in texts(at)
+
+
+def test_the_menu_opens_start_views_and_keeps_the_mode() -> None:
+    script = Path(page_links.BROWSER, "page_links.js").read_text()
+    assert "desk.starts[new URL(link.href).pathname]" in script
