@@ -19,10 +19,12 @@ from core.services import idempotency
 from core.services.admin import store_check
 from core.services.audit import log as audit
 from core.services.claims.workflow import actions as claim_actions
+from core.services.claims.workflow import payee_changes
 from core.services.compliance import erasures, remembering, requests, retention
 from core.services.exports import runs
 from core.services.exports.exports import Tally
 from core.services.finance import adjustments, movements
+from core.services.finance.bordereaux import issuing
 from core.services.finance.filter import MovementFilter
 from core.services.finance.parties import Party
 from core.services.finance.statements import preparing as statements
@@ -36,7 +38,16 @@ from core.settings import settings
 from core.store.access import Scope, ScopedSession, Store
 from core.store.operations import compacting
 from core.store.schema.finance import VIEW
-from core.store.schema.tables import Claim, Customer, Erasure, Movement, Policy, StaffSession, UploadedFile
+from core.store.schema.tables import (
+    Claim,
+    Customer,
+    CustomerNote,
+    Erasure,
+    Movement,
+    Policy,
+    StaffSession,
+    UploadedFile,
+)
 from tests.conftest import Partner
 from tests.services.selling import sell
 from tests.services.test_lodging import Desk
@@ -95,6 +106,24 @@ class PrivacyDesk:
                 session, movement.scalar_one(), {**TYPED, "reason": text}, by=self.people["funmi"]
             )
             adjustments.confirm(session, proposal, by=self.people["femi"])
+            note = CustomerNote(
+                distributor_id=partner.id,
+                is_live=True,
+                customer_id=session.get_one(Policy, policy_id).customer_id,
+                text=text,
+                author_id=self.people["oye"].id,
+            )
+            session.insert(note)
+            payee_changes.set_payee(
+                session,
+                self.claim_id,
+                name="Oluwaseyifunmi Adebanjo-Quist",
+                bank_name="Zenith",
+                account_number="8099887766",
+                reason=text,
+                person=self.people["chi"],
+                version=session.get_one(Claim, self.claim_id).version,
+            )
             policy = session.get_one(Policy, policy_id)
             drafts.keep_draft(
                 session,
@@ -215,9 +244,13 @@ def test_an_erased_person_is_in_no_table_and_no_file_and_every_sum_stays(
     party = Party("distributor", partner.id)
     with store.writing(LIVE) as session:
         statements.prepare(session, party, date(2026, 8, 1), by=privacy.people["funmi"])
+        provider_id = session.get_one(Policy, privacy.desk.sale.policy_id).provider_id
+        for kind, month in (("premium", date(2026, 8, 1)), ("claims", date(2026, 11, 1))):
+            issuing.issue(session, provider_id, kind, month, by=privacy.people["funmi"])
     assert traces(store) >= {
         *("customer", "policy", "claim", "claim_comment", "renewal_call", "adjustment", "adjustment_proposal"),
-        *("mail", "kept_answer", "export_receipt", "audit_entry", "sale_draft", "statement_line"),
+        *("mail", "kept_answer", "export_receipt", "audit_entry", "sale_draft", "statement_line", "bordereau_line"),
+        *("claim_payee", "customer_note"),
     }, "the person is everywhere to begin with"
     before, folder = privacy.read(sums), Path(settings().files_url)
     assert any(b"Oluwaseyifunmi" in path.read_bytes() for path in folder.rglob("*") if path.is_file())
@@ -325,6 +358,24 @@ def test_append_only_tables_open_for_texts_while_erasing_and_never_for_figures(
             _while_erasing(store, statement)
     with store.reading(SYSTEM) as session:
         assert not session.connection().exec_driver_sql("SELECT 1 FROM erasure_window").all()
+
+
+# Append-only tables whose texts name no person: words of the business, and of what it sells.
+NO_PERSON = {
+    *("agreement", "bank_account", "bordereau", "compliance_figure", "erasure", "payment", "payment_settlement"),
+    *("payout_batch", "product_version", "purchase", "rate_proposal", "renewal", "statement", "statement_payment"),
+    "tax_rate",
+}
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_a_table_that_only_grows_opens_its_texts_to_an_erasure_or_names_no_person(store: Store) -> None:
+    with store.engine.connect() as connection:
+        rows = connection.exec_driver_sql("SELECT tbl_name, sql FROM sqlite_master WHERE type = 'trigger'").all()
+    kept = {table for table, sql in rows if "BEFORE UPDATE" in sql}
+    opened = {table for table, sql in rows if "erasure_window" in sql}
+    assert kept - opened == NO_PERSON, "a new table that only grows: open its texts as the migrations do, or list it"
+    assert opened.isdisjoint(NO_PERSON)
 
 
 def test_a_redacted_entry_that_is_changed_once_more_breaks_the_chain(

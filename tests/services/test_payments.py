@@ -7,11 +7,16 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from uuid import UUID
 
+import jsonschema
+import orjson
 import pytest
 import sqlalchemy as sa
 
 from core import clock, money
+from core.dispatch import events as event_dispatch
 from core.errors import InvalidInput, NotAllowed, StateForbids
+from core.services.events import catalogue, feed, samples
+from core.services.events.feed import FeedFilter
 from core.services.finance import agreements, bank_accounts, tax_schedules
 from core.services.finance.parties import Party
 from core.services.finance.payments import allocation, balances, batches, transitions
@@ -125,6 +130,28 @@ def test_parts_of_a_statement_are_paid_until_nothing_remains_and_their_taxes_mak
     assert (number, minor) == (3, whole.closing_minor)
     assert finance.read(payment_reading.list_payments, Paging(1, 2))[0].value_on == date(2026, 11, 20)
     assert finance.money_faults() == []
+
+
+def test_a_distributor_is_told_when_a_statement_is_sent_and_when_it_is_paid_in_full(
+    finance: Finance, party: Party, partner: Partner
+) -> None:
+    (made,) = sent(finance, party, AUGUST)
+    whole = paper(finance, made)
+    for state in ("Disputed", "Sent"):
+        finance.do(statement_states.move, made, state, by="femi", note="one sale is not theirs")
+    for number, amount in enumerate((whole.closing_minor // 3, None)):
+        payment = approved(finance, party, amount)
+        finance.do(transitions.confirm, payment, {**PAID, "bank_reference": f"TRF/{number}"}, by="femi")
+    event_dispatch.catch_up(finance.store)
+    with finance.store.reading(partner.scope(is_live=True)) as session:
+        bodies = feed.read_page(session, FeedFilter(types=("statement.*",)), after=None, limit=50).bodies
+    events = [orjson.loads(body) for body in bodies]
+    for event in events:
+        jsonschema.validate(event, samples.build_schema(catalogue.BY_NAME[event["type"]]))
+        assert event["object"]["url"].endswith(f"/v1/statements/{made}")
+    assert [event["type"] for event in events] == ["statement.issued", "statement.paid"]
+    assert {event["data"]["closing_balance"] for event in events} == {money.to_wire(whole.closing_minor)}
+    assert [event["data"]["state"] for event in events] == ["Sent", "Paid"]
 
 
 def test_a_payment_is_on_the_statement_of_its_value_day_or_the_next_and_a_return_undoes_it(

@@ -11,12 +11,24 @@ from uuid import UUID
 
 import pytest
 
-from core import clock
+from core import clock, demo
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.registry import COVERS
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
+from core.services.admin import demonstration as accounts
 from core.services.audit import log as audit
-from core.services.compliance import breaches, complaints, figures, filings, pack, requests, yearly
+from core.services.compliance import (
+    breaches,
+    complaints,
+    demonstration,
+    erasures,
+    figures,
+    filings,
+    pack,
+    requests,
+    retention,
+    yearly,
+)
 from core.services.people import staff
 from core.store.access import Scope, Store
 from core.store.schema.tables import Staff
@@ -268,3 +280,20 @@ def test_the_figures_of_a_year_are_those_of_the_registers(desk: Registers) -> No
     assert not any(number for *_, number in desk.read(yearly.count_year, 2025))
     with pytest.raises(InvalidInput, match="year"):
         desk.read(yearly.count_year, 2027)
+
+
+def test_the_demonstration_has_cases_of_each_register_once(store: Store) -> None:
+    with clock.freeze(NOON):
+        demo.write(store, purchases=200, seed=3)
+        with store.writing(SYSTEM) as session:
+            accounts.add_accounts(session)
+        for cases in (9, 0):
+            with store.writing(SYSTEM) as session:
+                assert demonstration.write_cases(session) == cases
+        with store.reading(SYSTEM) as session:
+            assert {row.kind for row in requests.list_requests(session)} == {"access", "erasure", "rectification"}
+            assert {row.state for row in breaches.list_breaches(session)} == {"Closed", "To be judged"}
+            assert {row.answered_at is None for row in complaints.list_complaints(session)} == {True, False}
+            assert {row.state for row in filings.list_calendar(session)} == {"due", "prepared", "sent"}
+            assert [row.state for row in erasures.list_erasures(session)] == ["open"]
+            assert len(retention.list_holds(session)) == 1

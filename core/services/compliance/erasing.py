@@ -41,10 +41,20 @@ from core.store.schema.tables import (
 _CHUNK: Final = 400
 _GONE: Final = b'{"responseCode":0,"responseText":"This answer held data of a person who was erased","data":{}}'
 # Read in a way of their own: bytes, what is sealed, and the log, whose entries are sealed again.
-_APART: Final = frozenset({"audit_entry", "kept_answer", "sale_draft", "event", "statement_line"})
+_APART: Final = frozenset({"audit_entry", "kept_answer", "sale_draft", "event", "statement_line", "bordereau_line"})
 # The business's own records: a customer may be a colleague, or bear the name of a company.
 _BUSINESS: Final = frozenset(
-    {"staff", "staff_session", "provider", "distributor", "agreement", "bank_account", "api_key", "webhook_endpoint"}
+    {
+        "staff",
+        "staff_session",
+        "provider",
+        "distributor",
+        "agreement",
+        "bank_account",
+        "api_key",
+        "webhook_endpoint",
+        "mail_text",
+    }
 )
 
 
@@ -71,6 +81,8 @@ def erase_people(session: ScopedSession, customer_ids: Sequence[UUID], erasure_i
     erased.rows["sale_draft"] += _delete_drafts(session, values)
     erased.rows["audit_entry"] += redactions.redact_log(session, people.subjects(erased.files), values, erasure_id)
     erased.rows["statement"] += redactions.seal_statements(session, people.movements, erasure_id)
+    reported = [*people.movements, *(claim.id for claim in people.claims)]
+    erased.rows["bordereau"] += redactions.redact_bordereaux(session, reported, erasure_id)
     session.execute(sa.delete(ErasureWindow).execution_options(synchronize_session=False))
     erased.rows = +erased.rows
     return erased
@@ -180,6 +192,10 @@ def _erase_mail(session: ScopedSession, people: PersonRows) -> Mapping[str, int]
     for some in in_chunks([email for email in emails if not email.endswith(ERASED_DOMAIN)]):
         gone = {"recipient": f"mail@{ERASED_DOMAIN}", "subject": ERASED, "body": ERASED}
         number += _run(session, sa.update(Mail).where(sa.func.lower(col(Mail.recipient)).in_(some)).values(gone))
+    # Those to others about a record of the person keep their address alone.
+    for some in in_chunks([subject.replace(" ", ":") for subject in people.subjects([])]):
+        told = {"subject": ERASED, "body": ERASED}
+        number += _run(session, sa.update(Mail).where(col(Mail.about).in_(some)).values(told))
     return {"mail": number}
 
 

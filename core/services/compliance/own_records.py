@@ -46,6 +46,8 @@ OWN_TEXTS: Final[tuple[tuple[Any, str, tuple[str, ...]], ...]] = (
     (ClaimComment, "claim_id", ("text",)),
     (ClaimQuestion, "claim_id", ("text", "answer")),
     (ClaimTask, "claim_id", ("text",)),
+    (ClaimPayee, "claim_id", ("name", "bank_name", "reason")),
+    (CustomerNote, "customer_id", ("text",)),
     (Refund, "policy_id", ("reason",)),
     (Adjustment, "policy_id", ("reason",)),
     (RenewalCall, "policy_id", ("note",)),
@@ -104,6 +106,8 @@ def erase_rows(session: ScopedSession, people: PersonRows) -> Counter[str]:
     changed["claim_payee"] += _erase_payees(session, people)
     for entity, link, names in OWN_TEXTS:
         changed[entity.__tablename__] += _erase_texts(session, entity, getattr(entity, link), people.ids(link), names)
+    accounts = sa.update(ClaimPayee).where(col(ClaimPayee.claim_id).in_([claim.id for claim in people.claims]))
+    _run(session, accounts.values(sealed=None, hint=None))
     changed["data_request"] += _erase_requests(session, people)
     return changed
 

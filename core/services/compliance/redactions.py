@@ -9,13 +9,20 @@ from sqlmodel import col
 
 from core.services.audit import log as audit
 from core.services.audit.log import AUDIT_KIND
-from core.services.compliance.personal_values import PersonalValues
+from core.services.compliance.personal_values import ERASED, PersonalValues
+from core.services.finance.bordereaux import columns, issuing
+from core.services.finance.bordereaux import proofs as bordereau_proofs
+from core.services.finance.redactions import seal_redacted
 from core.services.finance.statements import proofs
 from core.store.access import ScopedSession
 from core.store.expressions import matches
-from core.store.schema.tables import AuditEntry, Redaction, Statement, StatementLine
+from core.store.schema.tables import AuditEntry, Bordereau, BordereauLine, Redaction, Statement, StatementLine
 
 _CHUNK: Final = 200
+# The columns of bordereaux that say something of a person.
+_OF_PERSON: Final = frozenset(
+    {"insured_first_name", "insured_full_name", "insured", "claimant", "state", "loss_description", "loss_location"}
+)
 
 
 def redact_log(session: ScopedSession, subjects: Sequence[str], values: PersonalValues, erasure_id: UUID) -> int:
@@ -61,7 +68,25 @@ def seal_statements(session: ScopedSession, movements: Collection[UUID], erasure
     for id_ in sorted(ids):
         row: Statement = session.execute(sa.select(Statement).where(col(Statement.id) == id_)).scalar_one()
         digest = proofs.digest_of(session, row)
-        _keep(session, proofs.STATEMENT_KIND, id_, proofs.seal_redacted(row, digest), erasure_id)
+        _keep(session, proofs.STATEMENT_KIND, id_, seal_redacted(id_, row.sha256, digest), erasure_id)
+    return len(ids)
+
+
+def redact_bordereaux(session: ScopedSession, subjects: Sequence[UUID], erasure_id: UUID) -> int:
+    """Take the person out of the rows of bordereaux about these movements and claims, and seal those anew."""
+    ids: set[UUID] = set()
+    for some in _in_chunks(subjects):
+        for row in session.execute(sa.select(BordereauLine).where(col(BordereauLine.subject_id).in_(some))).scalars():
+            told = zip(columns.OF[row.kind], row.cells, strict=True)
+            cells = [ERASED if column.name in _OF_PERSON and text else text for column, text in told]
+            at = (col(BordereauLine.bordereau_id) == row.bordereau_id, col(BordereauLine.position) == row.position)
+            _run(session, sa.update(BordereauLine).where(*at).values(cells=cells))
+            ids.add(row.bordereau_id)
+    for id_ in sorted(ids):
+        query = sa.select(Bordereau).where(col(Bordereau.id) == id_)
+        paper: Bordereau = session.execute(query).scalar_one()
+        seal = seal_redacted(id_, paper.sha256, issuing.hash_of(session, paper))
+        _keep(session, bordereau_proofs.REDACTED_KIND, id_, seal, erasure_id)
     return len(ids)
 
 

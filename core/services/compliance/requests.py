@@ -201,7 +201,8 @@ def refuse(session: ScopedSession, request_id: UUID, *, code: str, outcome: str,
 def _close(session: ScopedSession, row: DataRequest, state: str, by: Person, **values: Any) -> None:
     changes = {"state": state, "answered_by": by.id, "answered_at": clock.now(), **values}
     told = {"code": values["refusal_code"]} if "refusal_code" in values else {}
-    _change(session, row, f"data request {state}", by, changes, **told)
+    action = "data request answered" if state == "answered" else "data request refused"
+    _change(session, row, action, by, changes, **told)
 
 
 def get_request(session: ScopedSession, request_id: UUID) -> RequestRow:

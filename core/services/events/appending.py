@@ -23,6 +23,7 @@ _OBJECT_PATHS: Mapping[str, str] = {
     "claim": "claims",
     "product": "products",
     "endpoint": "webhooks",
+    "statement": "statements",
 }
 
 

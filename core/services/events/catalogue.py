@@ -124,6 +124,20 @@ EVENT_TYPES: Final = (
     EventType(name="claim.due_soon", data=_C, when="45, then 55 days of the statutory clock have run."),
     EventType(name="claim.overdue", data=_C, when="60 days of the statutory clock have run."),
     EventType(
+        name="statement.issued",
+        data=payloads.StatementData,
+        when="Your statement of a month was sent.",
+        actions=("statement sent",),
+        # A dispute that was settled sends nothing anew.
+        applies=lambda before, _: before.get("state") == "Approved",
+    ),
+    EventType(
+        name="statement.paid",
+        data=payloads.StatementData,
+        when="A statement is paid in full.",
+        actions=("statement paid",),
+    ),
+    EventType(
         name="product.price_changed",
         data=payloads.ProductData,
         when="Other rates were confirmed; they hold from `effective_at`.",
@@ -172,47 +186,80 @@ def fits(pattern: str, name: str) -> bool:
 
 
 # Audited actions that make no event, each with its reason; a test finds the actions of the source here or above.
-UNTOLD: Final[Mapping[str, str]] = dict.fromkeys(
-    (
-        *("claim commented", "claim assigned", "claim incident dated", "claim deductions set", "claimant answered"),
-        *("claim reserve set", "claim referred", "claim payee set", "claim paid in part", "claim part taken back"),
-        *("claim corrected", "claimant set", "claim task made", "claim task done"),
-        "claim letter written",
-        *("resent to the insurer", "all set aside resent", "submission set aside", "insurer answered late"),
-        *("adjustment proposed", "adjustment confirmed", "adjustment refused", "adjustment taken back"),
-        *("target set", "target changed", "target removed", "renewal call recorded", "agreement added"),
-        *("bank account proposed", "bank account confirmed", "bank account refused", "bank account withdrawn"),
-        *("statement prepared", "statement approved", "statement reversed", "statement sent", "statement disputed"),
-        "statement given up",
-        *("view saved", "view deleted", "e-mail queued", "e-mail text changed", "e-mail text reset"),
-        *("reminders switched off", "reminders switched on", "customer noted"),
-        *("payment prepared", "payment approved", "payment confirmed", "payment returned", "payment given up"),
-        *("bordereau issued", "bordereau sent", "bordereau acknowledged", "bordereau queried"),
-        *("file reconciled", "difference explained", "difference adjusted", "write-off asked"),
-        "difference written off",
-        *("month closing begun", "month closing given up", "month closed", "month reopening asked", "month reopened"),
-        *("payout prepared", "payout approved", "payout given up", "bank file opened"),
-        *("rates proposed", "rates refused", "rates taken back", "rates withdrawn", "product described"),
-    ),
-    "Work of the desk that changes nothing for a distributor",
-) | dict.fromkeys(
-    (
-        *("file uploaded", "file opened", "export started", "export finished", "personal numbers sealed anew"),
-        *("distributor added", "distributor changed", "distributor switched on", "distributor switched off"),
-        *("insurer changed", "key issued", "key revoked", "product switched on", "product offered to a distributor"),
-        *("endpoint registered", "endpoint changed", "endpoint deleted", "endpoint enabled", "endpoint verified"),
-        *("endpoint secret rotated", "endpoint replayed", "delivery sent again"),
-        *("mail sent again", "store backed up", "store restored", "signed in", "signed out", "sessions ended"),
-        *(
-            "staff added",
-            "staff changed",
-            "staff saved",
-            "first admin set up",
-            "staff enabled",
-            "staff disabled",
-            "password link made",
-            "password chosen",
+UNTOLD: Final[Mapping[str, str]] = (
+    dict.fromkeys(
+        (
+            *("claim commented", "claim assigned", "claim incident dated", "claim deductions set", "claimant answered"),
+            *("claim reserve set", "claim referred", "claim payee set", "claim paid in part", "claim part taken back"),
+            *("claim corrected", "claimant set", "claim task made", "claim task done"),
+            "claim letter written",
+            *("resent to the insurer", "all set aside resent", "submission set aside", "insurer answered late"),
+            *("adjustment proposed", "adjustment confirmed", "adjustment refused", "adjustment taken back"),
+            *("target set", "target changed", "target removed", "renewal call recorded", "agreement added"),
+            *("bank account proposed", "bank account confirmed", "bank account refused", "bank account withdrawn"),
+            *("statement prepared", "statement approved", "statement reversed", "statement disputed"),
+            *("statement given up", "statement part paid", "statement payment returned"),
+            *("view saved", "view deleted", "e-mail queued", "e-mail text changed", "e-mail text reset"),
+            *("reminders switched off", "reminders switched on", "customer noted"),
+            *("payment prepared", "payment approved", "payment confirmed", "payment returned", "payment given up"),
+            *("bordereau issued", "bordereau sent", "bordereau acknowledged", "bordereau queried"),
+            *("file reconciled", "difference explained", "difference adjusted", "write-off asked"),
+            "difference written off",
+            *(
+                "month closing begun",
+                "month closing given up",
+                "month closed",
+                "month reopening asked",
+                "month reopened",
+            ),
+            *("payout prepared", "payout approved", "payout given up", "bank file opened"),
+            *("rates proposed", "rates refused", "rates taken back", "rates withdrawn", "product described"),
         ),
-    ),
-    "An act of whoever would be told of it, or of the installation",
+        "Work of the desk that changes nothing for a distributor",
+    )
+    | dict.fromkeys(
+        (
+            *("file uploaded", "file opened", "export started", "export finished", "personal numbers sealed anew"),
+            *("distributor added", "distributor changed", "distributor switched on", "distributor switched off"),
+            *(
+                "insurer changed",
+                "key issued",
+                "key revoked",
+                "product switched on",
+                "product offered to a distributor",
+            ),
+            *("endpoint registered", "endpoint changed", "endpoint deleted", "endpoint enabled", "endpoint verified"),
+            *("endpoint secret rotated", "endpoint replayed", "delivery sent again"),
+            *("mail sent again", "store backed up", "store restored", "signed in", "signed out", "sessions ended"),
+            *(
+                "staff added",
+                "staff changed",
+                "staff saved",
+                "first admin set up",
+                "staff enabled",
+                "staff disabled",
+                "password link made",
+                "password chosen",
+            ),
+        ),
+        "An act of whoever would be told of it, or of the installation",
+    )
+    | dict.fromkeys(
+        (
+            *("breach registered", "breach judged", "breach notified to the Commission", "breach told to people"),
+            *("breach closed", "complaint registered", "complaint answered", "data pack made"),
+            *("data request registered", "data request acknowledged", "data request extended", "data request answered"),
+            *("data request refused", "data request identity checked", "data request records chosen"),
+            *(
+                "erasure prepared",
+                "erasure carried out",
+                "erasure refused",
+                "erasure taken back",
+                "erasures applied again",
+            ),
+            *("figure set", "legal hold set", "legal hold lifted", "yearly figures taken"),
+            *("return prepared", "return checked", "return sent"),
+        ),
+        "Work of the privacy desk, which is nobody's business outside",
+    )
 )

@@ -9,9 +9,10 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, money
+from core.services.finance.statements import reading as statement_reading
 from core.settings import settings
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Claim, Distributor, Policy, Product, WebhookEndpoint
+from core.store.schema.tables import Claim, Distributor, Policy, Product, Statement, WebhookEndpoint
 
 Owner = tuple[UUID, bool]
 
@@ -62,6 +63,15 @@ def _endpoints() -> AnySelect:
     return sa.select(col(WebhookEndpoint.id), col(WebhookEndpoint.distributor_id), col(WebhookEndpoint.is_live))
 
 
+def _statements() -> AnySelect:
+    # What an insurer is owed is no business of a distributor.
+    return sa.select(
+        *(col(each) for each in (Statement.id, Statement.distributor_id, Statement.account, Statement.number)),
+        *(col(each) for each in (Statement.month, Statement.closing_minor)),
+        sa.true().label("is_live"),
+    ).where(col(Statement.distributor_id).is_not(None))
+
+
 def _list_sellers(session: ScopedSession) -> tuple[Owner, ...]:
     query = sa.select(col(Distributor.id)).where(col(Distributor.active), col(Distributor.deleted_at).is_(None))
     return tuple((each, live) for each in session.execute(query).scalars() for live in (False, True))
@@ -94,6 +104,15 @@ def _claim(row: Any) -> dict[str, Any]:
     }
 
 
+def _statement(row: Any) -> dict[str, Any]:
+    return {
+        "statement_id": str(row.id),
+        "number": statement_reading.number_of(row),
+        "month": f"{row.month:%Y-%m}",
+        "closing_balance": money.to_wire(row.closing_minor),
+    }
+
+
 def _product(row: Any) -> dict[str, Any]:
     return {"product_id": str(row.id), "provider_id": str(row.provider_id)}
 
@@ -102,16 +121,19 @@ _ENTITIES: Final[Mapping[str, Any]] = {
     "policy": Policy,
     "claim": Claim,
     "product": Product,
+    "statement": Statement,
     "endpoint": WebhookEndpoint,
 }
 _QUERIES: Final[Mapping[str, Callable[[], AnySelect]]] = {
     "policy": _policies,
     "claim": _claims,
     "product": _products,
+    "statement": _statements,
     "endpoint": _endpoints,
 }
 _DATA: Final[Mapping[str, Callable[[Any], dict[str, Any]]]] = {
     "policy": _policy,
     "claim": _claim,
+    "statement": _statement,
     "endpoint": lambda row: {"endpoint_id": str(row.id)},
 }

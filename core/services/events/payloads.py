@@ -88,6 +88,18 @@ class ClaimData(Data):
     days: int | None = Field(default=None, description="Days of the statutory clock that have run.", examples=[45])
 
 
+class StatementData(Data):
+    """A statement of yours; its lines, the API tells."""
+
+    statement_id: str = _id("The statement.")
+    number: str = Field(description="Its number, as it is printed.", examples=["CS-0007"])
+    month: str = Field(description="The month that it is about.", examples=["2026-10"])
+    closing_balance: str = Field(
+        description="What we owe you in naira; negative where you owe us.", pattern=_AMOUNT, examples=["45000.00"]
+    )
+    state: str | None = Field(default=None, examples=["Sent"])
+
+
 class ProductData(Data):
     """A product of the catalogue."""
 

@@ -7,10 +7,13 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
+from core.services.finance import redactions
 from core.services.finance.bordereaux import columns, issuing
 from core.services.finance.bordereaux import reading as bordereau_reading
 from core.store.access import ScopedSession
 from core.store.schema.tables import Bordereau, BordereauLine, Movement
+
+REDACTED_KIND = "bordereau"
 
 
 def find_bordereau_faults(session: ScopedSession) -> Iterator[str]:
@@ -39,7 +42,8 @@ def _sum_faults(session: ScopedSession, row: Bordereau) -> Iterator[str]:
     rows, minor = session.execute(sa.select(*sums).where(col(BordereauLine.bordereau_id) == row.id)).one()
     if (int(rows), int(minor)) != (row.rows, row.totals.get(columns.MAIN[row.kind])):
         yield f"{_named(row)} does not have the number and sum of its rows"
-    if issuing.hash_of(session, row) != row.sha256:
+    digest = issuing.hash_of(session, row)
+    if digest != row.sha256 and not redactions.is_redacted(session, REDACTED_KIND, row.id, row.sha256, digest):
         yield f"{_named(row)} is not what its hash says"
 
 

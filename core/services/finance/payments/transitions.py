@@ -32,6 +32,11 @@ _ACTIONS: Final[Mapping[PaymentState, str]] = {
     PaymentState.RETURNED: "payment returned",
     PaymentState.WITHDRAWN: "payment given up",
 }
+_SETTLED: Final[Mapping[str, str]] = {
+    "Sent": "statement payment returned",
+    "Part paid": "statement part paid",
+    "Paid": "statement paid",
+}
 
 
 def _check_past(value: date) -> date:
@@ -217,12 +222,12 @@ def _change(session: ScopedSession, row: Payment, state: PaymentState, *, by: Pe
         raise InvalidInput.for_field("bank_reference", _TAKEN)
     change = sa.update(Payment).where(col(Payment.id) == row.id).values(state=state, **values)
     session.execute(change.execution_options(synchronize_session=False))
-    settle(session, row)
+    settle(session, row, by=by)
     told = {name: str(values[name]) for name in ("bank_reference", "value_on", "returned_on") if name in values}
     note(session, row, _ACTIONS[state], by=by, **told)
 
 
-def settle(session: ScopedSession, row: Payment) -> None:
+def settle(session: ScopedSession, row: Payment, *, by: Person) -> None:
     """Bring the states of the statements that a payment settles in line with the confirmed payments of their party."""
     dues = {due.statement_id: due for due in balances.get_balance(session, party_of(row)).dues}
     mine = sa.select(col(PaymentSettlement.statement_id)).where(col(PaymentSettlement.payment_id) == row.id)
@@ -232,6 +237,14 @@ def settle(session: ScopedSession, row: Payment) -> None:
         if due.state != state:
             change = sa.update(Statement).where(col(Statement.id) == statement_id).values(state=state)
             session.execute(change.execution_options(synchronize_session=False))
+            audit.write(
+                session,
+                actor=by.actor,
+                action=_SETTLED[state],
+                subject=audit.subject_of("statement", statement_id),
+                before={"state": due.state},
+                after={"state": state},
+            )
 
 
 def state_of(session: ScopedSession, statement_id: UUID, rest_minor: int) -> str:

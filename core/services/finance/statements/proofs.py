@@ -8,11 +8,12 @@ from typing import Any
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, seal
+from core import clock
+from core.services.finance import redactions
 from core.services.finance.statements import paid_lines
 from core.services.finance.statements import reading as statement_reading
 from core.store.access import ScopedSession
-from core.store.schema.tables import Movement, Redaction, Statement, StatementLine
+from core.store.schema.tables import Movement, Statement, StatementLine
 
 STATEMENT_KIND = "statement"
 _BACK = ("cancellation", "decline")
@@ -36,19 +37,6 @@ def digest_of(session: ScopedSession, row: Statement) -> str:
     for chunk in statement_reading.csv_of(session, row):
         digest.update(chunk)
     return digest.hexdigest()
-
-
-def seal_redacted(row: Statement, digest: str) -> str:
-    """Return the keyed hash of what an erasure left of a statement whose lines named a person."""
-    return seal.keyed_hash("redaction", f"{row.id} {row.sha256} {digest}")
-
-
-def _redaction(session: ScopedSession, row: Statement) -> str | None:
-    query = sa.select(col(Redaction.seal)).where(
-        col(Redaction.kind) == STATEMENT_KIND, col(Redaction.record_id) == row.id
-    )
-    found: str | None = session.execute(query).scalar_one_or_none()
-    return found
 
 
 def _owner() -> Any:
@@ -78,7 +66,7 @@ def _chain_faults(rows: Sequence[Statement]) -> Iterator[str]:
 
 def _sum_faults(session: ScopedSession, row: Statement) -> Iterator[str]:
     digest = digest_of(session, row)
-    if digest != row.sha256 and _redaction(session, row) != seal_redacted(row, digest):
+    if digest != row.sha256 and not redactions.is_redacted(session, STATEMENT_KIND, row.id, row.sha256, digest):
         yield f"{_named(row)} is not what its hash says"
     if row.reverses_id is not None:
         return

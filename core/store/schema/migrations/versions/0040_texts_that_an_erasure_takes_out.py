@@ -22,6 +22,7 @@ TEXTS = {
     "refund": ("reason",),
     "adjustment": ("reason",),
     "export_receipt": ("filters",),
+    "bordereau_line": ("cells",),
 }
 _CLOSED = "NOT EXISTS (SELECT 1 FROM erasure_window)"
 _FIXED = (
