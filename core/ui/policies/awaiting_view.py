@@ -145,9 +145,9 @@ WAITING: Table[OpenSubmission] = Table(
         "attempts": columns.number("Tries", lambda row: row.attempts, sorts=("tries", "tries-back")),
         "next": columns.moment("Next try", lambda row: row.next_try_at, sorts=("next", "next-back")),
         "cover": columns.state("Cover", lambda row: row.stage),
-        "product": columns.text("Product", lambda row: row.product, 160),
-        "distributor": columns.text("Distributor", lambda row: row.distributor, 130),
-        "number": columns.text("Policy number", lambda row: row.policy_number, 165),
+        "product": columns.text("Product", lambda row: row.product, 160, usual=False),
+        "distributor": columns.text("Distributor", lambda row: row.distributor, 130, usual=False),
+        "number": columns.text("Policy number", lambda row: row.policy_number, 165, usual=False),
         "since": columns.moment("Since", lambda row: row.created_at, usual=False, sorts=("oldest", "newest")),
     },
 )
