@@ -13,7 +13,7 @@ from core.ui.finance import adjustment_cards
 from core.ui.finance.movement_table import MOVEMENTS
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
-from core.ui.lists import periods, tables
+from core.ui.lists import periods, saved_views, tables
 from core.ui.sales import money_table, sales_filters
 from core.ui.sales.sales_filters import Asked
 
@@ -84,7 +84,7 @@ def nothing(found: Asked[MovementFilter]) -> None:
         )
 
 
-frame.require("operations", "finance")
+person = frame.require("operations", "finance")
 frame.page_header(
     "Movements", "Every purchase, renewal, refund and adjustment, with its sign and its three shares: all the money."
 )
@@ -92,8 +92,7 @@ with reading(frame.scope()) as session:
     names = load_choices(session)
 found = sales_filters.read(MovementFilter, names, usual=periods.ALL)
 sales_filters.draw_period(found)
-with st.grid(3, min_column_width=190, gap="xsmall"):
-    sales_filters.draw(found, names)
+sales_filters.chips(found, names, beside=lambda: saved_views.draw("finance/movements.py", person))
 with st.skeleton(height=300), reading(frame.scope()) as session:
     paging = MOVEMENTS.paging(url_state.page())
     total = movements.compute_totals(session, found.criteria)

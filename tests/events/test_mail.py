@@ -1,6 +1,7 @@
 """E-mail: written with its cause, sent later by a real server, tried again, or put into a folder (contract W1)."""
 
 import email
+import email.policy
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -166,3 +167,21 @@ def test_a_template_names_its_values_and_its_subject_is_one_line(name: str) -> N
     assert "\n" not in subject
     assert all(f"<{each}>" in subject + body for each in names)
     assert Path(name).name == name
+
+
+def test_a_letter_to_a_policyholder_arrives_whole_and_stands_on_its_record(hooks: Hooks, inbox: Inbox) -> None:
+    names = TEMPLATES["policy certificate"].names
+    values = {name: f"₦1,068.75 for {name} of Ọládélé" for name in names}
+    with hooks.store.writing(Scope.system()) as session:
+        mail.send(
+            session, "ada@customer.example", "policy certificate", values, about="policy 1", by="staff a@x.example"
+        )
+    hooks.drain()
+    (taken,) = inbox.letters
+    letter = email.message_from_bytes(taken.content, policy=email.policy.default)
+    assert (taken.rcpt_tos, letter["Subject"]) == (["ada@customer.example"], f"Your policy {values['policy_number']}")
+    assert all(values[name] in letter.get_content() for name in names - {"policy_number"})
+    with hooks.store.reading(Scope.system()) as session:
+        (line,) = mail.list_about(session, "policy 1")
+        assert mail.list_about(session, "policy 2") == []
+    assert (line.state, line.sent_by) == ("sent", "staff a@x.example")

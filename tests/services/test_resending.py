@@ -220,3 +220,19 @@ def test_several_are_acted_on_at_once_and_those_that_refuse_are_left_out(
                 resending.act_on_each(session, wrong, resending.resend, person=OPERATIONS)
         with pytest.raises(NotAllowed):
             resending.act_on_each(session, [waiting.policy_id], resending.resend, person=person_of("finance"))
+
+
+def test_an_age_target_is_a_day_for_a_connected_insurer_and_seven_for_another(
+    store: Store, sold: Callable[..., Sale], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sold()
+
+    def overdue(*, days: int, hours: int) -> bool:
+        with clock.freeze(shipped.STILL + timedelta(days=days, hours=hours)), store.reading(DESK) as session:
+            (row,) = awaiting.list_open(session, load_choices(session), paging=Paging(1, 50)).items
+            return row.is_overdue
+
+    assert (overdue(days=0, hours=23), overdue(days=1, hours=0)) == (False, True)
+    monkeypatch.delenv("COVERDESK_INSURER_B_URL")
+    settings_module.settings.cache_clear()
+    assert (overdue(days=6, hours=23), overdue(days=7, hours=0)) == (False, True)

@@ -68,6 +68,7 @@ def test_queue_shows_why_and_each_insurers_health(screen: Screen, store: Store, 
     shown = rows(at)
     assert sorted(shown["State"]) == ["Not connected", "Set aside"]
     assert REFUSAL in list(shown["Last word"])
+    assert all(each.endswith(" left") for each in shown["Target"])
     assert list(shown.sort_values("State")["Retry"]) == ["", "Retry"]
     assert "**2** policies waiting" in texts(at)
     assert "**0** queued · **1** set aside" in texts(at)

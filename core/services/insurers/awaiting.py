@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
@@ -24,6 +24,8 @@ Situation = Literal["Queued", "Being sent", "Deciding", "Trying again", "Set asi
 Health = Literal["Delegated", "Not used yet", "Working", "Failing", "Resting", "On trial"]
 Order = Literal["oldest", "newest", "next", "next-back", "tries", "tries-back"]
 QueueView = Literal["queued", "deciding", "failing", "dead"]
+# Age targets: a connected insurer answers, any other one is told by hand or by bordereau.
+ANSWERED_WITHIN, TOLD_WITHIN = timedelta(days=1), timedelta(days=7)
 _CREATED_AT = col(Submission.created_at)
 _NEXT, _TRIES = col(Submission.next_try_at), col(Submission.attempts)
 ORDERS: Mapping[Order, tuple[Any, ...]] = {
@@ -64,6 +66,12 @@ class OpenSubmission:
     last_error: str | None
     next_try_at: datetime | None
     retryable: bool
+    due_at: datetime
+
+    @property
+    def is_overdue(self) -> bool:
+        """True when its insurer should have taken it by now."""
+        return self.due_at <= clock.now()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -151,6 +159,7 @@ def _build_row(submission: Submission, policy: Any, names: Choices, connected: s
         last_error=submission.last_error,
         next_try_at=submission.next_try_at if situation in {"Queued", "Deciding", "Trying again"} else None,
         retryable=is_connected and situation != "Being sent",
+        due_at=submission.created_at + (ANSWERED_WITHIN if is_connected else TOLD_WITHIN),
     )
 
 

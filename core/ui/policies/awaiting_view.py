@@ -6,12 +6,13 @@ from uuid import UUID
 
 import streamlit as st
 
-from core import ids
+from core import clock, ids
 from core.errors import FieldFault, InvalidInput
 from core.services.insurers import resending
 from core.services.insurers.awaiting import InsurerHealth, OpenSubmission, Order, QueueView
 from core.ui.kit import url_state
 from core.ui.lists import columns, tables
+from core.ui.lists.columns import Column
 from core.ui.lists.tables import Table
 from core.ui.policies import insurer_health, resends
 
@@ -108,6 +109,15 @@ def bulk(picked: Sequence[OpenSubmission]) -> None:
             st.caption("Tick policies to act on several at once.", width="content")
 
 
+def _target(row: OpenSubmission) -> str:
+    """Return how far a policy is from its target: "4 days over", "20 h left"."""
+    if row.is_overdue:
+        return f"{insurer_health.age(row.due_at)} over"
+    now = clock.now()
+    # As long as the age of what lies as far back as the target lies ahead.
+    return f"{insurer_health.age(now - (row.due_at - now))} left"
+
+
 WAITING: Table[OpenSubmission] = Table(
     name="awaiting",
     noun=("policy", "policies"),
@@ -122,15 +132,22 @@ WAITING: Table[OpenSubmission] = Table(
         "age": columns.text(
             "Waiting", lambda row: insurer_health.age(row.created_at), sorts=("oldest", "newest"), right=True
         ),
+        "target": Column(
+            "Target",
+            _target,
+            is_right=True,
+            says="A connected insurer is to answer within a day; any other one is to be told within seven.",
+            colour=lambda row: "red" if row.is_overdue else "gray",
+        ),
         "holder": columns.text("Customer", lambda row: row.holder, 125),
         "insurer": columns.text("Insurer", lambda row: row.provider, 165),
-        "said": columns.text("Last word", lambda row: row.last_error, 330),
+        "said": columns.text("Last word", lambda row: row.last_error, 260),
         "attempts": columns.number("Tries", lambda row: row.attempts, sorts=("tries", "tries-back")),
         "next": columns.moment("Next try", lambda row: row.next_try_at, sorts=("next", "next-back")),
         "cover": columns.state("Cover", lambda row: row.stage),
-        "product": columns.text("Product", lambda row: row.product, 160),
-        "distributor": columns.text("Distributor", lambda row: row.distributor, 130),
-        "number": columns.text("Policy number", lambda row: row.policy_number, 165),
+        "product": columns.text("Product", lambda row: row.product, 160, usual=False),
+        "distributor": columns.text("Distributor", lambda row: row.distributor, 130, usual=False),
+        "number": columns.text("Policy number", lambda row: row.policy_number, 165, usual=False),
         "since": columns.moment("Since", lambda row: row.created_at, usual=False, sorts=("oldest", "newest")),
     },
 )
