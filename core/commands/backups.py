@@ -54,10 +54,7 @@ def restore(
         typer.Option("--erasures", metavar="LIST", help=f"Whom to erase again; beside FILE, {remembering.LIST_NAME}."),
     ] = None,
 ) -> None:
-    """Make the store what FILE says. What stood there before is kept beside it under another name.
-
-    Whoever was erased since is erased again: of the list beside FILE, and of the store that stood there.
-    """
+    """Make the store what FILE says. What stood there before is kept beside it under another name."""
     settings().get_secret()
     with _show_progress("Checking the backup") as progress:
         manifest = backups.read(file, progress=progress)
@@ -66,6 +63,7 @@ def restore(
         remembered = [*_read_list(erasures, file), *_read_previous(target)]
         previous_path = backups.put_back(target, file, manifest, progress=progress)
     _record("store restored", manifest)
+    # Whoever was erased after the backup was made, by the list beside it and by the store that stood there.
     _erase_again(remembered)
     out.print(f"[green]✓[/] The store is what it was at {manifest.made_at}, with {manifest.files:,} uploaded files.")
     if previous_path:

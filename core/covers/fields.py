@@ -9,8 +9,6 @@ from typing import Annotated, Any, get_args
 from urllib.parse import urlsplit
 from uuid import UUID
 
-import phonenumbers
-from email_validator import EmailNotValidError, validate_email
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -129,6 +127,9 @@ def one_of(*options: str) -> Pick:
 
 
 def _check_email(value: str) -> str:
+    # Imported on first use, here and below: most commands check neither an e-mail nor a foreign number.
+    from email_validator import EmailNotValidError, validate_email  # noqa: PLC0415
+
     try:
         return validate_email(value, check_deliverability=False, test_environment=True).normalized
     except EmailNotValidError:
@@ -146,6 +147,8 @@ def _check_phone(value: str) -> str:
 
 
 def _is_possible(number: str) -> bool:
+    import phonenumbers  # noqa: PLC0415
+
     try:
         return phonenumbers.is_possible_number(phonenumbers.parse(number))
     except phonenumbers.NumberParseException:

@@ -176,7 +176,8 @@ UNTOLD: Final[Mapping[str, str]] = dict.fromkeys(
     (
         *("claim commented", "claim assigned", "claim incident dated", "claim deductions set", "claimant answered"),
         *("claim reserve set", "claim referred", "claim payee set", "claim paid in part", "claim part taken back"),
-        *("claim corrected", "claimant set"),
+        *("claim corrected", "claimant set", "claim task made", "claim task done"),
+        "claim letter written",
         *("resent to the insurer", "all set aside resent", "submission set aside", "insurer answered late"),
         *("adjustment proposed", "adjustment confirmed", "adjustment refused", "adjustment taken back"),
         *("target set", "target changed", "target removed", "renewal call recorded", "agreement added"),

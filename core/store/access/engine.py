@@ -12,7 +12,6 @@ from functools import cache
 from typing import TypeVar
 
 import sqlalchemy as sa
-import stamina
 from sqlalchemy.exc import DBAPIError
 
 from core.settings import settings
@@ -86,6 +85,9 @@ class Store:
         """
         if self._writer:
             return self._writer.submit(scope, work).result()
+        # Imported on first use: with it comes the logger, which a command that reads does without.
+        import stamina  # noqa: PLC0415
+
         for attempt in stamina.retry_context(on=_worth_retrying, attempts=3, wait_initial=0.02, timeout=10):
             with attempt, self.writing(scope) as session:
                 return work(session)

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 import sqlalchemy as sa
-import structlog
 from sqlalchemy.exc import DBAPIError
 
 from core import clock
@@ -18,7 +17,6 @@ from core.store.access.db_errors import RETRIED_SQLSTATES, translate_db_errors
 from core.store.access.scope import REPLICA_STATUS, Scope, ScopedSession
 from core.store.access.statements import install_transaction_events
 
-log = structlog.get_logger("coverdesk.store")
 AWAY, BEHIND, ANOTHER = "away", "behind", "no replica of this store"
 _LOOKS_EVERY_SECONDS: Final = 0.02
 _CONNECTIONS: Final = 16
@@ -30,6 +28,13 @@ _REPLICA_STATE: Final = sa.text(
     " coalesce(pg_last_wal_replay_lsn() >= CAST(:mark AS pg_lsn), false) AS is_whole,"
     " CAST(extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()) AS double precision) AS seconds"
 )
+
+
+def _logger() -> Any:
+    """Return the logger of the store; imported on first use, as most commands log nothing."""
+    import structlog  # noqa: PLC0415
+
+    return structlog.get_logger("coverdesk.store")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +126,7 @@ class Replica:
         try:
             while not self._query_state(mark).is_whole:
                 if time.monotonic() > until:
-                    log.warning("an export is read from the primary", error=f"the replica is {BEHIND}")
+                    _logger().warning("an export is read from the primary", error=f"the replica is {BEHIND}")
                     return False
                 time.sleep(_LOOKS_EVERY_SECONDS)
         except (DBAPIError, sa.exc.TimeoutError):
@@ -151,9 +156,11 @@ class Replica:
     def _store_status(self, sight: ReplicaStatus) -> None:
         if sight.fault != self._status.fault:
             if sight.fault:
-                log.warning("figures and exports are read from the primary", error=f"the replica is {sight.fault}")
+                _logger().warning(
+                    "figures and exports are read from the primary", error=f"the replica is {sight.fault}"
+                )
             else:
-                log.info("figures and exports are read from the replica again")
+                _logger().info("figures and exports are read from the replica again")
         self._status = sight
         self._look_at = time.monotonic() + (
             self._bounds.retry_seconds if sight.fault == AWAY else self._bounds.believed

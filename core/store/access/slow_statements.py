@@ -5,12 +5,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import sqlalchemy as sa
-import structlog
 from sqlalchemy import event
 
 from core import metrics
 
-log = structlog.get_logger("coverdesk.store")
 SLOW_SECONDS: Final = 0.25
 _MOST_CHARACTERS: Final = 2_000
 _BEGAN: Final = "slow_statement_began"
@@ -37,6 +35,10 @@ def note_all(statements: Sequence[str], began: float) -> None:
     """Log statements that were sent in one trip; `rows` is their number."""
     seconds = time.perf_counter() - began
     if seconds >= SLOW_SECONDS:
+        # Imported on first use: a command that asks the store one thing is done before the logger is loaded.
+        import structlog  # noqa: PLC0415
+
+        log = structlog.get_logger("coverdesk.store")
         metrics.count("slow_statements")
         text = " ".join("; ".join(statements).split())[:_MOST_CHARACTERS]
         log.warning("slow statement", statement=text, milliseconds=round(seconds * 1000, 1), rows=len(statements))

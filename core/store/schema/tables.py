@@ -23,6 +23,7 @@ from core.store.schema.claims import (
     ClaimQuestion,
     ClaimReferral,
     ClaimReserve,
+    ClaimTask,
     UploadedFile,
 )
 from core.store.schema.compliance import (
@@ -98,6 +99,7 @@ __all__ = [
     "ClaimQuestion",
     "ClaimReferral",
     "ClaimReserve",
+    "ClaimTask",
     "Complaint",
     "ComplianceFigure",
     "Customer",

@@ -38,6 +38,7 @@ SCREENS: tuple[Screen, ...] = (
     Screen(section="Claims", title="Queue", path="claims/queue.py", icon="inbox", roles=_CLAIMS),
     Screen(section="Claims", title="Claim", path="claims/claim.py", icon="gavel", roles=_CLAIMS, hidden=True),
     Screen(section="Claims", title="Lodge a claim", path="claims/lodge.py", icon="note_add", roles=_CLAIMS),
+    Screen(section="Claims", title="My tasks", path="claims/tasks.py", icon="task_alt", roles=_CLAIMS),
     Screen(section="Claims", title="Performance", path="claims/performance.py", icon="speed", roles=_CLAIMS),
     Screen(section="Sales", title="Renewals", path="sales/renewals.py", icon="autorenew", roles=_SALES),
     Screen(section="Sales", title="Due for renewal", path="sales/due.py", icon="event_upcoming", roles=_SALES),

@@ -10,6 +10,7 @@ PURPOSES: Final[Mapping[str, str]] = {
     "sales/purchase.py": "One sale with its customer, its policy and the split of the money.",
     "claims/queue.py": "The claims to be worked on, by the days left of the 60.",
     "claims/claim.py": "One claim: its documents, its cover, its history and the decisions on it.",
+    "claims/tasks.py": "What is to be done on claims, by the day it is due.",
     "claims/lodge.py": "A claim taken down for a customer, on any policy in force.",
     "claims/performance.py": "How long claims take and how they are decided.",
     "sales/renewals.py": "Every further term of a policy with the split of the money.",

@@ -1,0 +1,270 @@
+"""Requests, breaches, returns, complaints and figures: their days, their two people, and who is refused."""
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from core import clock
+from core.covers.credit_life import CREDIT_LIFE
+from core.covers.registry import COVERS
+from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
+from core.services.audit import log as audit
+from core.services.compliance import breaches, complaints, figures, filings, pack, requests, yearly
+from core.services.people import staff
+from core.store.access import Scope, Store
+from core.store.schema.tables import Staff
+from tests.conftest import Partner, fresh_store
+from tests.services.selling import sell
+
+SYSTEM = Scope.system()
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)  # a Friday
+WITH_BVN = next(cover for cover in COVERS if "bvn" in cover.request.model_fields)
+ASKED = {"kind": "access", "name": "Seyi Quist", "email": "seyi@people.example", "details": "What do you hold?"}
+HAPPENED = {"title": "A laptop was lost", "description": "With a list of renewals", "known_on": "2026-11-18"}
+HAPPENED |= {"since_on": "2026-11-17", "until_on": "2026-11-18"}
+RISK = {"risk": "high", "risk_reason": "The disk was not encrypted", "people": 12}
+OUTSIDERS = ("operations", "claims", "finance", "supervisor")
+
+
+@pytest.fixture
+def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """On SQLite alone: these rules are no matter of SQL."""
+    with fresh_store(request, "sqlite", tmp_path, monkeypatch) as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def now() -> Iterator[None]:
+    with clock.freeze(NOON):
+        yield
+
+
+class Registers:
+    """The privacy desk with two people of compliance and one of each other role."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        names = {"cora": ["compliance"], "dayo": ["compliance"], **{name: [name] for name in OUTSIDERS}}
+        with store.writing(SYSTEM) as session:
+            session.add_all(Staff(email=f"{name}@d.example", name=name, roles=roles) for name, roles in names.items())
+        with store.reading(SYSTEM) as session:
+            self.people = {name: staff.get_by_email(session, f"{name}@d.example") for name in names}
+
+    def do(self, verb: Any, *given: Any, by: str = "cora", **more: Any) -> Any:
+        with self.store.writing(SYSTEM) as session:
+            return verb(session, *given, by=self.people[by], **more)
+
+    def read(self, verb: Any, *given: Any) -> Any:
+        with self.store.reading(SYSTEM) as session:
+            return verb(session, *given)
+
+
+@pytest.fixture
+def desk(store: Store) -> Registers:
+    return Registers(store)
+
+
+def test_every_verb_of_the_desk_refuses_every_other_role(desk: Registers) -> None:
+    some = UUID(int=1)
+    verbs: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
+        (requests.register, (ASKED,), {}),
+        (requests.acknowledge, (some,), {"version": 1}),
+        (requests.note_identity, (some,), {"method": requests.OPEN[0], "version": 1}),
+        (requests.choose_records, (some, []), {"version": 1}),
+        (requests.answer, (some,), {"outcome": "x" * 20, "version": 1}),
+        (requests.refuse, (some,), {"code": "repeated", "outcome": "x" * 20, "version": 1}),
+        (pack.make, (some,), {}),
+        (breaches.register, (HAPPENED,), {}),
+        (breaches.judge, (some, RISK), {"version": 1}),
+        (breaches.close, (some,), {"version": 1}),
+        (filings.prepare, ("brokerage", date(2026, 9, 30)), {}),
+        (filings.check, (some,), {}),
+        (filings.send, (some,), {"reference": "abc"}),
+        (complaints.register, ({},), {}),
+        (complaints.answer, (some,), {"outcome": "x" * 20}),
+        (figures.set_figure, ({},), {}),
+        (yearly.write_file, (2026,), {}),
+    ]
+    for verb, given, more in verbs:
+        for outsider in OUTSIDERS:
+            with pytest.raises(NotAllowed, match="Only compliance"):
+                desk.do(verb, *given, by=outsider, **more)
+
+
+def test_a_request_counts_its_days_and_takes_more_time_once(desk: Registers) -> None:
+    asked = desk.do(requests.register, ASKED)
+    row = desk.read(requests.get_request, asked)
+    assert (row.number, row.acknowledge_by, row.due_on) == ("DR-2026-0001", date(2026, 11, 24), date(2026, 12, 20))
+    assert row.days_left == 30
+    desk.do(requests.acknowledge, asked, version=1)
+    with pytest.raises(StaleVersion):
+        desk.do(requests.extend, asked, reason="Many records", version=1)
+    desk.do(requests.extend, asked, reason="Many records to read", version=2)
+    with pytest.raises(StateForbids, match="one extension"):
+        desk.do(requests.extend, asked, reason="Still many records", version=3)
+    assert desk.read(requests.get_request, asked).last_day == date(2027, 1, 19)
+    with pytest.raises(StateForbids, match="identity"):
+        desk.do(requests.answer, asked, outcome="Told by telephone", version=3)
+    desk.do(requests.refuse, asked, code="not_identified", outcome="No document was shown", version=3)
+    with pytest.raises(StateForbids, match="closed"):
+        desk.do(requests.acknowledge, asked, version=4)
+    for wrong in ({"email": ""}, {"kind": "everything"}, {"received_on": "2026-11-21"}, {"details": ""}):
+        with pytest.raises(InvalidInput):
+            desk.do(requests.register, {**ASKED, **wrong})
+
+
+def test_the_pack_holds_everything_of_the_person_and_of_nobody_else(
+    desk: Registers,
+    store: Store,
+    partner: Partner,
+    stranger: Partner,
+) -> None:
+    sell(store, partner, CREDIT_LIFE, is_live=True, email=ASKED["email"])
+    sell(store, stranger, WITH_BVN, is_live=True, email=ASKED["email"], bvn="22298765432")
+    sell(store, partner, CREDIT_LIFE, is_live=True, email="other@people.example", phone_number="08011112222")
+    asked = desk.do(requests.register, ASKED)
+    with pytest.raises(StateForbids, match="identity"):
+        desk.do(pack.make, asked)
+    desk.do(requests.note_identity, asked, method="Identity document seen", version=1)
+    made = desk.do(pack.make, asked)
+    with zipfile.ZipFile(io.BytesIO(made.content)) as archive:
+        assert archive.namelist() == ["DR-2026-0001.json", "DR-2026-0001.pdf"]
+        told = json.loads(archive.read("DR-2026-0001.json"))
+        assert archive.read("DR-2026-0001.pdf").startswith(b"%PDF")
+    records = told["records"]
+    assert {name: len(records[name]) for name in ("customer", "purchase", "policy", "certificate")} == {
+        **dict.fromkeys(("customer", "purchase", "policy"), 2),
+        "certificate": len(records["certificate"]),
+    }
+    text = json.dumps(told)
+    assert "22298765432" in text, "the person's numbers are in clear"
+    assert "other@people.example" not in text
+    assert {entry["what"] for entry in told["looked_at_by"]} >= {"policy sold"}
+    history = desk.read(audit.list_history, f"data_request {asked}")
+    assert "data pack made" in [entry.action for entry in history]
+    with pytest.raises(InvalidInput, match="records of this e-mail or phone"):
+        desk.do(requests.choose_records, asked, [UUID(int=3)], version=2)
+
+
+def test_a_breach_is_judged_by_one_and_closed_by_another_after_everybody_was_told(desk: Registers) -> None:
+    breach = desk.do(breaches.register, HAPPENED)
+    row = desk.read(breaches.get_breach, breach)
+    assert row.state == "To be judged"
+    assert row.notify_by - row.known_at == timedelta(hours=72)
+    assert row.hours_left == 72 - 61
+    with pytest.raises(StateForbids, match="judge"):
+        desk.do(breaches.note_commission, breach, reference="NDPC/1", version=1)
+    desk.do(breaches.judge, breach, RISK, version=1)
+    with pytest.raises(NotAllowed, match="somebody else closes it"):
+        desk.do(breaches.close, breach, version=2)
+    with pytest.raises(StateForbids, match="Commission"):
+        desk.do(breaches.close, breach, version=2, by="dayo")
+    desk.do(breaches.note_commission, breach, reference="NDPC/1", version=2)
+    with pytest.raises(StateForbids, match="people"):
+        desk.do(breaches.close, breach, version=3, by="dayo")
+    desk.do(breaches.note_people, breach, version=3)
+    desk.do(breaches.close, breach, version=4, by="dayo")
+    assert desk.read(breaches.get_breach, breach).state == "Closed"
+    for wrong in ({"until_on": "2026-11-16"}, {"known_on": "2026-11-21"}, {"title": ""}):
+        with pytest.raises(InvalidInput):
+            desk.do(breaches.register, {**HAPPENED, **wrong})
+
+
+def test_what_was_opened_in_the_span_is_found_from_the_log(desk: Registers, store: Store) -> None:
+    for day, actor, action in (
+        (17, "staff a@x", "personal value shown"),
+        (17, "staff b@x", "file opened"),
+        (18, "staff a@x", "policy sold"),
+        (19, "staff a@x", "file opened"),
+    ):
+        with clock.freeze(datetime(2026, 11, day, 9, tzinfo=UTC)), store.writing(SYSTEM) as session:
+            audit.write(session, actor=actor, action=action, subject=f"policy {UUID(int=day)}")
+    named = desk.do(breaches.register, {**HAPPENED, "actor": "staff a@x"})
+    whole = desk.do(breaches.register, HAPPENED)
+    rows = {which: desk.read(breaches.get_breach, which) for which in (named, whole)}
+    found = {which: [entry.actor for entry in desk.read(breaches.find_exposures, row)] for which, row in rows.items()}
+    assert found == {named: ["staff a@x"], whole: ["staff b@x", "staff a@x"]}
+    row = desk.read(breaches.get_breach, whole)
+    notice = breaches.draft_notice(row, desk.read(breaches.find_exposures, row))
+    assert "1 records were opened" in notice
+
+
+def test_returns_are_due_by_their_period_and_checked_by_somebody_else(desk: Registers) -> None:
+    calendar = {row.key: row for row in desk.read(filings.list_calendar)}
+    assert calendar["brokerage 2026-09-30"].due_on == date(2026, 10, 30)
+    assert calendar["bordereaux 2026-10-31"].due_on == date(2026, 11, 10)
+    assert calendar["data_protection 2025-12-31"].due_on == date(2026, 3, 31)
+    with pytest.raises(NotFound):
+        desk.do(filings.prepare, "brokerage", date(2026, 10, 31))
+    filing = desk.do(filings.prepare, "brokerage", date(2026, 9, 30))
+    for verb, more, by, refused in (
+        (filings.check, {}, "cora", NotAllowed),
+        (filings.send, {"reference": "NAICOM/1"}, "dayo", StateForbids),
+    ):
+        with pytest.raises(refused):
+            desk.do(verb, filing, by=by, **more)
+    with pytest.raises(StateForbids, match="already"):
+        desk.do(filings.prepare, "brokerage", date(2026, 9, 30), by="dayo")
+    desk.do(filings.check, filing, by="dayo")
+    desk.do(filings.send, filing, reference="NAICOM/1")
+    row = {row.key: row for row in desk.read(filings.list_calendar)}["brokerage 2026-09-30"]
+    assert (row.state, row.preparer, row.checker, row.reference) == ("sent", "cora", "dayo", "NAICOM/1")
+
+
+def test_complaints_are_counted_for_the_insurer_of_their_policy(
+    desk: Registers,
+    store: Store,
+    partner: Partner,
+) -> None:
+    sale = sell(store, partner, CREDIT_LIFE, is_live=True)
+    number = sale.policy["meta"]["policy_number"]
+    typed = {"category": "delay", "name": "Ada", "policy_number": number, "text": "Three weeks without a word"}
+    complaint = desk.do(complaints.register, typed)
+    desk.do(complaints.register, {**typed, "category": "service"})
+    with clock.freeze(NOON.replace(year=2024)):
+        desk.do(complaints.register, {**typed, "policy_number": ""})
+    with pytest.raises(InvalidInput, match="policy_number"):
+        desk.do(complaints.register, {**typed, "policy_number": "NONE/1"})
+    counted = {line.complaints: line for line in desk.read(complaints.count_by_insurer)}
+    assert (counted[2].delays, counted[2].open) == (1, 2)
+    assert sum(line.notice_late + line.placing_late for line in counted.values()) == 0
+    desk.do(complaints.answer, complaint, outcome="Called and apologised")
+    with pytest.raises(StateForbids, match="already"):
+        desk.do(complaints.answer, complaint, outcome="Called and apologised")
+
+
+def test_a_figure_holds_from_its_day_and_what_held_before_stays(desk: Registers) -> None:
+    figure = {"name": "answer_days", "amount": 20, "effective_on": "2026-12-01", "source": "House rule of December"}
+    desk.do(figures.set_figure, figure)
+    assert desk.read(figures.get_figure, "answer_days") == 30
+    with clock.freeze(NOON + timedelta(days=20)):
+        assert desk.read(figures.get_figure, "answer_days") == 20
+        assert desk.read(figures.get_figure, "answer_days", date(2026, 11, 30)) == 30
+    for wrong in ({"effective_on": "2026-11-20"}, {"amount": 0}, {"name": "anything"}, {"source": ""}, {}):
+        with pytest.raises(CoverdeskError):
+            desk.do(figures.set_figure, {**figure, **wrong})
+
+
+def test_the_figures_of_a_year_are_those_of_the_registers(desk: Registers) -> None:
+    asked = desk.do(requests.register, ASKED)
+    desk.do(requests.refuse, asked, code="not_known", outcome="Nothing is held of you", version=1)
+    breach = desk.do(breaches.register, HAPPENED)
+    desk.do(breaches.judge, breach, RISK, version=1)
+    with clock.freeze(NOON + timedelta(hours=24)):
+        desk.do(breaches.note_commission, breach, reference="NDPC/1", version=2)
+    told = {(group, label): number for group, label, number in desk.read(yearly.count_year, 2026)}
+    assert told["Requests", "Access"] == told["Requests", "Of them refused"] == told["Breaches", "Registered"] == 1
+    assert (told["Breaches", "Notified to the Commission in time"], told["Breaches", "Notified late"]) == (0, 1)
+    assert told["Held at the end of the year", "Staff"] == len(desk.people)
+    file = desk.do(yearly.write_file, 2026).decode()
+    assert len(file.splitlines()) == len(told) + 1
+    assert not any(number for *_, number in desk.read(yearly.count_year, 2025))
+    with pytest.raises(InvalidInput, match="year"):
+        desk.read(yearly.count_year, 2027)
