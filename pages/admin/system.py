@@ -34,6 +34,7 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
         system_cards.glance(found, fault)
     st.button("Look again", icon=":material/refresh:", type="tertiary", on_click=looked.clear)
 finance_alerts.overdue_bordereaux()
+finance_alerts.expiring_licences()
 st.caption(f"As of {words.moment(at)}. Live and test records together.")
 with st.grid(2, min_column_width=340, gap="small"):
     system_cards.database(found.store)

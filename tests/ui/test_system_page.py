@@ -3,8 +3,12 @@
 import pytest
 import sqlalchemy as sa
 
+from core import clock
+from core.services.finance import agreements
+from core.services.finance.parties import Party
 from core.store.access import Scope, Store
 from tests.conftest import Partner
+from tests.services.finance_office import Finance
 from tests.ui.conftest import Screen, press, texts
 
 pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
@@ -35,3 +39,11 @@ def test_what_does_not_hold_is_shown_by_its_rule(screen: Screen, store: Store, p
     at.session_state["system.check"].wait()
     at.run()
     assert "rules do not hold" in at.error[0].value
+
+
+def test_a_licence_that_ends_soon_is_named(screen: Screen, store: Store, partner: Partner) -> None:
+    finance = Finance(store)
+    terms = {"number": "AG/1", "starts_on": "2026-01-01", "licence_expires_on": str(clock.add_days(clock.today(), 5))}
+    finance.do(agreements.add, Party("distributor", partner.id), terms, by="root")
+    said = texts(screen("admin", page="admin/system.py"))
+    assert "The licence of Swift Lenders ends on" in said

@@ -82,8 +82,10 @@ def write_month(session: ScopedSession, month: date) -> int:
     All are approved and sent but those of the last month, which wait; one of the month before is in dispute. NotFound
     where the accounts of the demonstration cannot sign in any more.
     """
+    # Read before the clock is set back.
+    to_wait = clock.add_months(clock.today().replace(day=1), -1)
     with _in_time(month, _STATED_ON):
-        number = _state(session, month)
+        number = _state(session, month, to_wait)
     pay_month(session, month)
     report_month(session, month)
     return number
@@ -101,9 +103,8 @@ def report_month(session: ScopedSession, month: date) -> None:
             issuing.move(session, made, "Acknowledged", by=maker)
 
 
-def _state(session: ScopedSession, month: date) -> int:
+def _state(session: ScopedSession, month: date, to_wait: date) -> int:
     maker, checker = staff.get_by_email(session, _MAKER), staff.get_by_email(session, _CHECKER)
-    to_wait = clock.add_months(clock.today().replace(day=1), -1)
     number = 0
     for party, _ in statements.list_due(session, month):
         if statements.find_due_month(session, party) != month:
