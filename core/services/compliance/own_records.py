@@ -106,8 +106,6 @@ def erase_rows(session: ScopedSession, people: PersonRows) -> Counter[str]:
     changed["claim_payee"] += _erase_payees(session, people)
     for entity, link, names in OWN_TEXTS:
         changed[entity.__tablename__] += _erase_texts(session, entity, getattr(entity, link), people.ids(link), names)
-    accounts = sa.update(ClaimPayee).where(col(ClaimPayee.claim_id).in_([claim.id for claim in people.claims]))
-    _run(session, accounts.values(sealed=None, hint=None))
     changed["data_request"] += _erase_requests(session, people)
     return changed
 
